@@ -1,1 +1,1 @@
-"""One file for each platform. An adapter brings events through a door and sends messages; it decides nothing."""
+"""One folder or file for each platform. An adapter brings events in and sends messages; it decides nothing."""

@@ -11,12 +11,11 @@ from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from bot.errors import NuanError
-from bot.ports import Door
+from bot.core.errors import NuanError
+from bot.core.events import Incoming, Outgoing, Place, Sender
+from bot.core.ports import EventSink
 from bot.text.clean import clean_name
 from bot.text.fold import fold
-from bot.types.event import Incoming, Place, Sender
-from bot.types.outgoing import Outgoing
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.output import Output
 
 PLATFORM, USER_ID = "console", "local"
-READ_AHEAD = 64
+READ_AHEAD_LINES = 64
 """Lines a pipe may be ahead of the conversation: a long file is not read into memory at once."""
 
 _SPEAKER = re.compile(
@@ -70,7 +69,7 @@ class PipeTerminal:
         """The lines; bytes that are no UTF-8 become �, an unfinished last line counts."""
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[str | None] = asyncio.Queue()
-        room = threading.Semaphore(READ_AHEAD)
+        room = threading.Semaphore(READ_AHEAD_LINES)
         stopped = threading.Event()
 
         def put(line: str | None) -> bool:
@@ -185,7 +184,7 @@ class ConsoleAdapter:
         self._user = Sender(PLATFORM, USER_ID, clean_name(user))
         self._prefix, self._bot_names = prefix, frozenset(map(fold, bot_names))
 
-    async def run(self, door: Door) -> None:
+    async def run(self, door: EventSink) -> None:
         """Bring every line through the door until the input ends; what goes wrong with one is shown in one line."""
         async with aclosing(self._terminal.lines()) as lines:
             async for line in lines:

@@ -1,24 +1,23 @@
-"""Wires the house together, supervises and renews it; decides nothing."""
+"""The running program: connects adapters, work queues, deadlines and services, and starts and stops them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from bot.commands.table import is_command
-from bot.errors import StoreError
-from bot.flow.alarms import RETRY_MS, Alarms, Handlers
-from bot.flow.belongings import Belongings
-from bot.flow.halting import Halting
-from bot.flow.intake import Beside, Intake
-from bot.flow.recurring import bring_back
-from bot.flow.sending import Sending
-from bot.people.reminding import nudging
-from bot.ports import Adapter, SceneSource
-from bot.rooms import Hall, Parts, Rooms, allowed, make_rooms, rules_of
-from bot.session.lanes import Activity, Lanes, Work
-from bot.session.slots import Slots
-from bot.store.arrival import Accepted
-from bot.text.sections import registry
+from bot.commands.registry import is_command
+from bot.container import Dependencies, Services, SharedServices, allow_list, make_services, speaking_rules
+from bot.core.errors import StoreError
+from bot.core.ports import Adapter, SceneSource
+from bot.language.sections import section_registry
+from bot.model.slots import ModelSlots
+from bot.pipeline.concurrency import Activity, TurnStopper, Work, WorkQueue
+from bot.pipeline.ingest import Ingest, IngestServices
+from bot.pipeline.jobs.archives import PersonData
+from bot.pipeline.reminders import rearm_recurring
+from bot.pipeline.scheduler import RETRY_MS, DeadlineHandlers, Scheduler
+from bot.pipeline.send import OutboxSender
+from bot.speaking.reminders import nudging_rules
+from bot.store.ingest import Accepted
 
 GRACE_S = 4.0
 """How long a stop waits for running turns and digests; what is not done by then is taken up at the next start."""
@@ -30,11 +29,11 @@ SEND_GRACE_S = 2.0
 class App:
     """The running house: a door for adapters, lanes for chats, sending, digests and alarms."""
 
-    def __init__(self, parts: Parts, scenes: Sequence[SceneSource] = ()) -> None:
+    def __init__(self, parts: Dependencies, scenes: Sequence[SceneSource] = ()) -> None:
         store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
         self._store, self._clock, self._aside, self._log = store, clock, parts.aside, log
         self._activity = Activity()
-        self._working: list[Lanes] = []
+        self._working: list[WorkQueue] = []
         self._chats = self._lane("chat", self._turns)
         self._digests = self._lane("digest", self._digest)
         self._lives = self._lane("life", lambda rooms, _: rooms.tidying.work())
@@ -43,32 +42,32 @@ class App:
         self._rolls = self._lane("roll", lambda rooms, chat_id: rooms.rolling.work(chat_id))
         self._vectors = self._lane("vectors", lambda rooms, _: rooms.vectorising.work(self._wake_vectors), looks=False)
         self._notes = self._lane("notes", self._read_notes, looks=False)
-        self._sends = Lanes("send", self._send, self._activity, log)
-        self._sending = Sending(store, clock, words, self._sends.wake, self.look, log)
-        self._halting = Halting(self._sends.wake, log)
-        self._hall = Hall(self._sending, self._halting, Slots(settings.model.slots), self.look_at_notes)
-        self._rooms = make_rooms(parts, self._hall)
-        self._left: list[Rooms] = []
-        handlers = Handlers(
+        self._sends = WorkQueue("send", self._send, self._activity, log)
+        self._sending = OutboxSender(store, clock, words, self._sends.wake, self.look, log)
+        self._halting = TurnStopper(self._sends.wake, log)
+        self._hall = SharedServices(self._sending, self._halting, ModelSlots(settings.model.slots), self.look_at_notes)
+        self._rooms = make_services(parts, self._hall)
+        self._left: list[Services] = []
+        handlers = DeadlineHandlers(
             self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
             self._rewrites.wake, self._rolls.wake, self._remind, self._backups.wake,
         )  # fmt: skip
-        self._alarms = Alarms(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
-        self._alarm_lane = Lanes("alarm", self._alarms.work, self._activity, log)
-        self.door = Intake(
-            store, clock, rules_of(settings), is_command, words, self._arrived, self._activity,
+        self._alarms = Scheduler(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
+        self._alarm_lane = WorkQueue("alarm", self._alarms.work, self._activity, log)
+        self.door = Ingest(
+            store, clock, speaking_rules(settings), is_command, words, self._arrived, self._activity,
             self._beside(self._rooms, tuple(scenes)),
         )  # fmt: skip
 
     @staticmethod
-    def _beside(rooms: Rooms, scenes: tuple[SceneSource, ...] = ()) -> Beside:
+    def _beside(rooms: Services, scenes: tuple[SceneSource, ...] = ()) -> IngestServices:
         parts = rooms.parts
-        return Beside(
-            rooms.pausing, scenes, nudging(parts.settings.remind), lambda: not parts.crew.first.model.digests
+        return IngestServices(
+            rooms.pausing, scenes, nudging_rules(parts.settings.remind), lambda: not parts.crew.first.model.digests
         )  # fmt: skip
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> Dependencies:
         """What it is built of now; who stops the house closes the crew of these."""
         return self._rooms.parts
 
@@ -77,15 +76,15 @@ class App:
         """How much is under way, by lane."""
         return {lane.name: lane.busy for lane in (*self._working, self._sends)}
 
-    async def renew(self, parts: Parts) -> None:
+    async def renew(self, parts: Dependencies) -> None:
         """From now on work by these parts: a turn under way ends by the old ones, the next begins by the new.
 
         The store, what waits, windows and deadlines stay. A crew that is not in these parts any more is closed when
         its last call has ended. ConfigError when a text cannot be read; then nothing has changed.
         """
-        rooms = await asyncio.to_thread(make_rooms, parts, self._hall)
+        rooms = await asyncio.to_thread(make_services, parts, self._hall)
         settings, words, old = parts.settings, parts.words, self._rooms
-        rules, tz = rules_of(settings), words.tz(words.zone)
+        rules, tz = speaking_rules(settings), words.tz(words.zone)
         self._rooms = rooms
         old.vectorising.end()
         self._left.append(old)
@@ -93,12 +92,12 @@ class App:
         self._sending.speak(words)
         self._alarms.obey(settings, tz)
         self.door.obey(rules, words, self._beside(rooms))
-        self._store.admit_by(frozenset(settings.bot.owners), allowed(settings))
+        self._store.admit_by(frozenset(settings.bot.owners), allow_list(settings))
         rooms.answering.succeed(old.answering.retire())
         rooms.pausing.succeed(old.pausing.typists)
         rooms.notes.succeed(old.notes.retire())
         try:
-            await self._store.sections.register(registry(settings.sections.own))
+            await self._store.sections.register(section_registry(settings.sections.own))
             rooms.joining.succeed(*old.joining.under_way)
             await rooms.heartbeat.succeed(*old.heartbeat.under_way)
             await rooms.backing.arm()
@@ -113,12 +112,12 @@ class App:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sending.connect(adapter)
-        await self._store.sections.register(registry(self.parts.settings.sections.own))
-        await Belongings(self._store, self.parts.clock, self._log, self.parts.scrub).finish()
+        await self._store.sections.register(section_registry(self.parts.settings.sections.own))
+        await PersonData(self._store, self.parts.clock, self._log, self.parts.scrub).finish()
         resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()
-        await bring_back(self._store.deadlines, self.parts.clock, self.parts.words, self._log)
+        await rearm_recurring(self._store.deadlines, self.parts.clock, self.parts.words, self._log)
         await self._rooms.heartbeat.start()
         await self._rooms.joining.start()
         await self._rooms.backing.arm()
@@ -179,7 +178,7 @@ class App:
         await asyncio.to_thread(self._aside.close)
         await self._clear_out()
 
-    def _lane(self, name: str, work: Callable[[Rooms, int], Awaitable[object]], *, looks: bool = True) -> Lanes:
+    def _lane(self, name: str, work: Callable[[Services, int], Awaitable[object]], *, looks: bool = True) -> WorkQueue:
         """A lane that works in the rooms of now and then, with `looks`, sees what is due: it sets deadlines."""
 
         async def inside(key: int) -> None:
@@ -190,10 +189,10 @@ class App:
             if await self._guard(inside, key) and looks:
                 self.look()
 
-        self._working.append(Lanes(name, guarded, self._activity, self._log))
+        self._working.append(WorkQueue(name, guarded, self._activity, self._log))
         return self._working[-1]
 
-    async def _turns(self, rooms: Rooms, chat_id: int) -> None:
+    async def _turns(self, rooms: Services, chat_id: int) -> None:
         await rooms.heartbeat.work(chat_id)
         await rooms.joining.work(chat_id)
         await rooms.answering.work(chat_id)
@@ -202,7 +201,7 @@ class App:
             self._digests.wake(chat_id)
         self._hint_vectors()
 
-    async def _digest(self, rooms: Rooms, chat_id: int) -> None:
+    async def _digest(self, rooms: Services, chat_id: int) -> None:
         flushed = [await rooms.flushing.work(session_id) for session_id in await rooms.closing.ended(chat_id)]
         if (session_id := await rooms.flushing.due(chat_id)) is not None:
             flushed.append(await rooms.flushing.work(session_id))
@@ -212,7 +211,7 @@ class App:
         await rooms.heartbeat.arm(chat_id, anew=True)
         self._hint_vectors()
 
-    async def _read_notes(self, rooms: Rooms, _: int) -> None:
+    async def _read_notes(self, rooms: Services, _: int) -> None:
         if await rooms.notes.look():
             self._hint_vectors()
 
@@ -237,7 +236,7 @@ class App:
         self._rooms.vectorising.hint(self._wake_vectors)
 
     @asynccontextmanager
-    async def _inside(self) -> AsyncIterator[Rooms]:
+    async def _inside(self) -> AsyncIterator[Services]:
         """The rooms of now, which stay as they are until one has left them."""
         rooms = self._rooms
         rooms.inside += 1
@@ -280,7 +279,7 @@ class App:
             self._rooms.joining.interrupt(chat_id)
         self._halting.halt(accepted)
         if accepted.halted is not None or accepted.superseded:
-            self._sending.hush(chat_id)
+            self._sending.stop_typing(chat_id)
         if decision.action == "listen":
             if accepted.armed:
                 self.look()

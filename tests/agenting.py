@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from mcp import Client
 from mcp.types import Implementation, TextContent
 
-from bot.cli.agents import changes_in
-from bot.cli.house import Place
-from bot.cli.mcp import agency, find_seat
-from bot.cli.mcpwire import make_server
-from bot.ops.agentdoor import agent_door
-from bot.resources import Prompts, resource_dir
+from bot.cli.installation import Installation
+from bot.cli.mcp import agent_tools, change_handler, find_seat
+from bot.config.resources import PromptFiles, resource_dir
+from bot.mcp.server import make_server
+from bot.ops.control import control_socket
 from bot.store.store import open_store
 from tests.world import World
 
@@ -41,14 +40,19 @@ class Agent:
         return text
 
 
-def place_of(world: World) -> Place:
-    return Place(world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona)
+def place_of(world: World) -> Installation:
+    return Installation(
+        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+    )
 
 
 @asynccontextmanager
 async def at_table(world: World, person: str = "", chat: str = "", name: str = "probe") -> AsyncIterator[Agent]:
     """An agent of that name on a seat; the World carries out what it changes."""
-    async with agent_door(world.folder, changes_in(world.app), world.log), reading(world, person, chat, name) as agent:
+    async with (
+        control_socket(world.folder, change_handler(world.app), world.log),
+        reading(world, person, chat, name) as agent,
+    ):
         yield agent
 
 
@@ -59,7 +63,7 @@ async def reading(world: World, person: str = "", chat: str = "", name: str = "p
         seat = await find_seat(store, person, chat)
         who = Implementation(name=name, version="1")
         async with (
-            agency(place_of(world), store, seat, world.log, world.clock) as agents,
+            agent_tools(place_of(world), store, seat, world.log, world.clock) as agents,
             Client(make_server(agents), client_info=who) as client,
         ):
             yield Agent(client)

@@ -1,6 +1,6 @@
 """What tests of first messages share: what the model is asked, what it says, and a call that is held."""
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.fakes.model import Answer
 from tests.world import World
 
@@ -10,7 +10,7 @@ ON = {"on": True}
 FIRST = "昨天的面试怎么样？"
 
 
-def is_first(request: Request) -> bool:
+def is_first(request: ModelRequest) -> bool:
     """Whether nuan is asked to write first."""
     return '<e t="heartbeat"' in [m.content for m in request.prompt.messages if m.role == "user"][-1]
 
@@ -20,7 +20,7 @@ def writes(world: World, text: Answer = FIRST) -> None:
     world.model.script = lambda request: text if is_first(request) else "好的"
 
 
-def firsts(world: World) -> list[Request]:
+def firsts(world: World) -> list[ModelRequest]:
     return [request for request in world.model.requests if is_first(request)]
 
 

@@ -7,11 +7,11 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from bot.store import database
+from bot.store import engine
 from bot.store.schema import MIGRATIONS
 from bot.store.store import DATABASE, Store, open_store
 
-_prepare = database._prepare
+_prepare = engine._prepare
 _laid: set[Path] = set()
 """Databases that were put somewhere and not opened yet."""
 
@@ -41,7 +41,7 @@ def lay(folder: Path) -> None:
     _laid.add(path)
 
 
-def _prepared(path: Path, migrations: database.Migrations) -> None:
+def _prepared(path: Path, migrations: engine.Migrations) -> None:
     """As the program does it, but for one that was just laid: it is whole and of the newest schema."""
     if path in _laid:
         _laid.remove(path)
@@ -49,7 +49,7 @@ def _prepared(path: Path, migrations: database.Migrations) -> None:
         _prepare(path, migrations)
 
 
-database._prepare = _prepared
+engine._prepare = _prepared
 
 
 def unsynced(store: Store) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.clock import SystemClock
-from bot.ports import pause
+from bot.core.clock import SystemClock
+from bot.core.ports import pause
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PATIENCE_S = 20.0

@@ -9,9 +9,9 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from bot.cli.main import app
+from bot.core.archive import FrontMatter, NewNote, NoteLine
+from bot.core.memories import MemoryKind, NewMemory
 from bot.store.store import Store
-from bot.types.memory import MemoryKind, NewMemory
-from bot.types.note import Front, NewNote, Written
 from tests.blank import open_laid
 from tests.storing import NOW, Where, ids, keep, talk
 
@@ -70,9 +70,12 @@ async def with_notes(store: Store) -> None:
     """A note of Ann's own chat, one of the group and one that the owners keep by hand."""
     _, chat, event = await ids(store)
     _, group, _ = await ids(store, GROUP)
-    for front, line in ((Front(chat, "private"), "Ann: 晚安"), (Front(group, "chat"), "Bob: > ok <!-- -->")):
-        lines = (Written(f"- 09:00 {line}", (event,) if front.chat_id == chat else ()), Written("", ()))
-        made = NewNote(front, f"2026-06-12-{front.visibility}", "# 09:00", (*lines, Written("- 10:00 nuan: 好", ())))
+    for front, line in (
+        (FrontMatter(chat, "private"), "Ann: 晚安"),
+        (FrontMatter(group, "chat"), "Bob: > ok <!-- -->"),
+    ):
+        lines = (NoteLine(f"- 09:00 {line}", (event,) if front.chat_id == chat else ()), NoteLine("", ()))
+        made = NewNote(front, f"2026-06-12-{front.visibility}", "# 09:00", (*lines, NoteLine("- 10:00 nuan: 好", ())))
         assert await store.notes.write(made, 9999)
     assert store.notes.files.create("MEMORY.md", "## Coffee\n\n手冲咖啡\n".encode())
 

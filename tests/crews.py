@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.ports import Clock, pause
-from bot.types.prompt import Completion, Request
+from bot.core.errors import ModelError
+from bot.core.models import Completion, ModelRequest
+from bot.core.ports import Clock, pause
 from tests.fakes.clock import SimAlarm, SimClock, let_others_run
 from tests.fakes.model import Answer, ScriptedModel
 from tests.world import NINE, World
@@ -28,7 +28,7 @@ class Named(ScriptedModel):
         self.clock: Callable[[], Clock] = lambda: SimClock(0)
         self.script = lambda request: self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """As scripted, within the deadline of the request."""
         self.asked_at.append((self.clock().now() - NINE) / 1000)
         if self.takes_s:

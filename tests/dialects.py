@@ -5,12 +5,10 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from bot.cli.rules import shipped_rules
-from bot.model.capabilities import capabilities
+from bot.core.models import Capabilities, Completion, Message, ModelRequest, Prompt, ToolSpec
 from bot.model.client import OpenAIModel
-from bot.model.dialect import Dialect
-from bot.types.capabilities import Capabilities
-from bot.types.prompt import Completion, Message, Prompt, Request, ToolSpec
+from bot.model.dialect import Dialect, known_capabilities
+from bot.pipeline.endpoints import shipped_rules
 from tests.fakes.openai_dialects import DialectName, marks
 from tests.fakes.openai_rules import list_of, mapping, unmarked
 from tests.fakes.openai_script import Asked, Call, Reply
@@ -51,7 +49,7 @@ DOORS: dict[str, tuple[str, str, DialectName]] = {
 
 def known(provider: str, name: str) -> Capabilities:
     """What the shipped table says."""
-    return capabilities(shipped_rules(), URLS[provider], name)
+    return known_capabilities(shipped_rules(), URLS[provider], name)
 
 
 @dataclass
@@ -65,7 +63,7 @@ class Line:
     async def ask(self, *added: Message, key: str = "nuan-1", tools: tuple[ToolSpec, ...] = (TOOL,)) -> Completion:
         """Append, ask, keep the answer."""
         self.log += added
-        answer = await self.model.complete(Request(Prompt(tools, self.log), 200, 0.7, 5.0, key))
+        answer = await self.model.complete(ModelRequest(Prompt(tools, self.log), 200, 0.7, 5.0, key))
         self.log += (answer.message(),)
         return answer
 

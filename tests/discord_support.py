@@ -5,10 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from adapters.discord.run import DiscordAdapter
-from bot.types.command import CommandSpec
-from bot.types.event import Incoming, Place
-from bot.types.outgoing import Outgoing
+from adapters.discord.adapter import DiscordAdapter
+from bot.core.events import CommandSpec, Incoming, Outgoing, Place
 from tests.fakes.clock import SimClock
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.discord_world import Channel, User

@@ -6,8 +6,8 @@ from typing import Any
 import discord
 
 from adapters.discord.client import Address, Client
-from adapters.discord.updates import incomings
-from bot.types.event import Incoming
+from adapters.discord.events import events_of
+from bot.core.events import Incoming
 from tests.discord_support import Lines
 
 BOT, LIN, ANN, HOOK = (10**17 + number for number in (1, 2, 3, 4))
@@ -113,4 +113,4 @@ class Wire:
         return found
 
     def _take(self, event: str, args: tuple[object, ...]) -> None:
-        self.seen.extend(incomings(event, args, self.client))
+        self.seen.extend(events_of(event, args, self.client))

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import cast
 
 from bot.config.settings import Settings
-from bot.rooms import make_recalling
-from bot.types.people import Audience
-from bot.types.recall import Asking, Near
+from bot.container import make_recalling
+from bot.core.people import Audience
+from bot.core.recall import RecallQuery, SimilaritySearch
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.world import World
 
@@ -20,7 +20,7 @@ Answers = Callable[[list[str]], Vectors]
 class House(World):
     """A World with the dense half of its recall to look at."""
 
-    dense: Near
+    dense: SimilaritySearch
 
     async def open(self, *, settle: bool = True) -> "House":
         """Start it."""
@@ -67,7 +67,7 @@ def paid(world: World) -> list[tuple[object, ...]]:
 
 async def likeness(world: House, text: str, audience: Audience | None = None) -> list[str]:
     """The texts that a recall would find by likeness alone, for the owner in their own DM."""
-    found = await world.dense.like(Asking(audience or Audience(1, "dm", (1,)), 1, text, world.clock.now()), 20)
+    found = await world.dense.like(RecallQuery(audience or Audience(1, "dm", (1,)), 1, text, world.clock.now()), 20)
     texts = world.rows("SELECT doc.id, text FROM doc JOIN memory ON memory.id = ref WHERE doc.kind = 'memory'")
     told = {cast("int", number): str(text) for number, text in texts}
     return [told[number] for number in found.found if number in told]

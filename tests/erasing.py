@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from bot.store.notefiles import content_of
-from bot.text.frontmatter import write_front
-from bot.types.note import Front
+from bot.core.archive import FrontMatter
+from bot.store.note_rows import content_of
+from bot.text.files import write_front
 from tests.conftest import NewWorld
 from tests.noting import look
 from tests.world import World
@@ -92,7 +92,7 @@ async def plant(world: World, number: int) -> None:
     ((chat,),) = world.rows(
         "SELECT chat.id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND person_id = ?", number
     )
-    front = write_front(Front(int(str(chat)), "private"))
+    front = write_front(FrontMatter(int(str(chat)), "private"))
     for name in ("2026-05-01", "2026-05-02"):
         world.store.notes.files.create(f"notes/{name}.md", content_of([*front, "", f"- {CANARY}"]))
         if name.endswith("01"):

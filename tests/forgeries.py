@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.memory.minutes import DigestLine, Scope
+from bot.memory.transcript import DigestLine, TalkScope
 
 AT = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai."""
@@ -73,7 +73,7 @@ class Forgery:
 
     name: str
     lines: tuple[DigestLine, ...]
-    scope: Scope
+    scope: TalkScope
     payload: str
     brought: str
 
@@ -102,4 +102,6 @@ def _forgery(name: str, script: str, payload: str, brought: str, group: bool) ->
         DigestLine(number, 100 + number, person or None, who, text, AT + number * 1000, is_bot)
         for number, (person, who, text, is_bot) in enumerate(rows, 1)
     )
-    return Forgery(name, lines, Scope(7, "group" if group else "dm", "小暖", None if group else 1), payload, brought)
+    return Forgery(
+        name, lines, TalkScope(7, "group" if group else "dm", "小暖", None if group else 1), payload, brought
+    )

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from bot.text.slots import ASKED as SLOTS
+from bot.language.sections import SLOT_QUESTION_WORDS as SLOTS
 from bot.text.terms import search_terms
 
 ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text, slot FROM memory WHERE disabled_at IS NULL"

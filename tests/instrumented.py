@@ -8,14 +8,12 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.cli.instruments import instruments
-from bot.config.metrics import MetricsPage
-from bot.config.settings import LogFile
-from bot.ops.instruments import make_meters
-from bot.ops.logs import Logs, Watch
-from bot.ops.supervise import Supervisor
-from bot.ports import Adapter
-from bot.types.log import Log
+from bot.cli.run import metrics_page
+from bot.config.settings import LogFile, MetricsPage
+from bot.core.ports import Adapter, Log
+from bot.ops.health import Supervisor
+from bot.ops.logs import LineObserver, Logs
+from bot.ops.metrics import make_metrics
 from tests.fakes.openai_rules import mapping
 from tests.world import Lines, Talk, World
 
@@ -64,7 +62,7 @@ class Heard(Talk):
 
 
 @asynccontextmanager
-async def logged(world: World, watch: Watch | None = None, **options: object) -> AsyncIterator[World]:
+async def logged(world: World, watch: LineObserver | None = None, **options: object) -> AsyncIterator[World]:
     """The world, opened, with the operator's log in its folder."""
     logs = Logs(world.folder / "logs", LogFile.model_validate(options), world.clock.now, watch=watch)
     world.log = Both(logs.log)
@@ -108,14 +106,14 @@ class Page:
 async def instrumented(folder: Path, **options: object) -> AsyncIterator[Page]:
     """A world that shows its instruments on a free port; `options` are those of its log."""
     world, platform, port = World(folder), Heard(), free_port()
-    meters = make_meters("EUR")
+    meters = make_metrics("EUR")
     assert meters is not None, "the tests need prometheus-client"
     async with logged(world, meters.saw, **options):
         supervisor = Supervisor(world.app.door, world.clock, world.log, world.store.vitals.writable)
         adapters: tuple[Adapter, ...] = (platform,)
         keeping = asyncio.create_task(supervisor.keep(platform))
         try:
-            async with instruments(MetricsPage(on=True, port=port), world.app, adapters, supervisor, meters):
+            async with metrics_page(MetricsPage(on=True, port=port), world.app, adapters, supervisor, meters):
                 yield Page(world, port, platform, supervisor)
         finally:
             keeping.cancel()

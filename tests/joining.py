@@ -1,6 +1,6 @@
 """What tests of entering a talk share: what the model is asked, what it says, and who talks."""
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.world import World
 
 GROUP = "家"
@@ -15,7 +15,7 @@ def eager(**numbers: object) -> dict[str, object]:
     return {"mode": "join", "join": {"threshold": 0.1, "rest_seconds": 1, "per_hour": 60, **numbers}}
 
 
-def is_entry(request: Request) -> bool:
+def is_entry(request: ModelRequest) -> bool:
     """Whether nuan is asked whether to enter."""
     return '<e t="entry"' in [m.content for m in request.prompt.messages if m.role == "user"][-1]
 

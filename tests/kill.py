@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from bot.core.models import Message
+from bot.core.people import Audience
+from bot.core.sessions import Turn
+from bot.core.tools import ToolOutcome
 from bot.store.store import Store, open_store
-from bot.store.turns import ToolOutcome
-from bot.types.people import Audience
-from bot.types.prompt import Message
-from bot.types.turn import Turn
 from tests.nursery import ROOT, Order, nursery
 from tests.storing import NOW, Where, begin, drop, ids, keep, paid, reply, room_for, say, statement
 

@@ -8,9 +8,9 @@ import random
 import sys
 from pathlib import Path
 
+from bot.core.memories import Visibility
+from bot.core.people import Audience
 from bot.store.store import Store, open_store
-from bot.types.memory import Visibility
-from bot.types.people import Audience
 from tests.blank import lay, unsynced
 from tests.kill import tell
 from tests.storing import NOW, Where, bring_back, drop, ids, keep
@@ -48,7 +48,7 @@ async def _do(store: Store, verb: str, where: Where, chance: random.Random) -> N
     elif verb == "purge":
         await store.forgetting.purge(NOW + chance.randrange(9) * 86_400_000)
     elif verb == "back":
-        forgotten = await store.undoing.forgotten(person, audience, NOW)
+        forgotten = await store.undo.forgotten(person, audience, NOW)
         if forgotten:
             await bring_back(store, forgotten[-1].id, audience, where)
     elif owned := await store.memories.owned(person, audience):

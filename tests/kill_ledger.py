@@ -8,15 +8,15 @@ import random
 import sys
 from pathlib import Path
 
-from bot.errors import OverBudget
+from bot.core.errors import OverBudget
+from bot.core.models import Usage
+from bot.core.money import BudgetLimits
 from bot.store.ledger import Settlement
 from bot.store.store import Store, open_store
-from bot.types.money import Limits
-from bot.types.prompt import Usage
 from tests.kill import tell
 from tests.storing import NOW, room_for, talk
 
-LIMITS = Limits(1.0, None, 20_000, None)
+LIMITS = BudgetLimits(1.0, None, 20_000, None)
 """A day's money and tokens."""
 
 

@@ -9,9 +9,9 @@ import signal
 import sys
 from pathlib import Path
 
-from bot.memory.carrying.jsonl import parse_jsonl
-from bot.memory.carrying.planning import make_plan
-from bot.memory.standing import judge
+from bot.memory.archive.imports import make_plan
+from bot.memory.archive.records import parse_jsonl
+from bot.memory.lifecycle import ownership_fault
 from bot.store.store import Store, open_store
 from tests.nursery import run_module
 from tests.storing import NOW
@@ -30,11 +30,11 @@ async def work(folder: Path, statement: int, text: str) -> None:
         _arm(store, statement)
         if text:
             parsed = parse_jsonl(text, "f")
-            plan = make_plan(parsed, await store.carrying.here(), store.tombstones.covers)
-            await store.carrying.bring_in(plan, NOW)
+            plan = make_plan(parsed, await store.memory_archive.here(), store.tombstones.covers)
+            await store.memory_archive.bring_in(plan, NOW)
         else:
-            for fault in await store.mending.find(frozenset(("namespaces", "text-index")), judge):
-                await store.mending.mend((fault,), judge, NOW)
+            for fault in await store.mending.find(frozenset(("namespaces", "text-index")), ownership_fault):
+                await store.mending.mend((fault,), ownership_fault, NOW)
 
 
 def _arm(store: Store, statement: int) -> None:

@@ -16,10 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from bot.errors import StoreError
-from bot.store.database import _connect, _migrate, _prepare
-from bot.store.schema import MIGRATIONS
-from bot.store.wholecopy import verify
+from bot.core.errors import StoreError
+from bot.store.engine import _connect, _migrate, _prepare
+from bot.store.schema import MIGRATIONS, verify_copy
 
 ROWS = 3
 """In each table: numbers 1 to 3, so that whatever refers to a row finds it."""
@@ -167,7 +166,7 @@ def broken(path: Path, version: int, before: dict[str, list[str]], after: dict[s
     if unsound(path):
         wrong.append("SQLite finds it damaged")
     for copy in path.parent.glob("nuan.before-*.db"):
-        verify(copy)
+        verify_copy(copy)
         if content(copy) != before:
             wrong.append(f"{copy.name} is not what was there")
     bring(path, version + 1)

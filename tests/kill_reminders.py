@@ -8,9 +8,9 @@ import random
 import sys
 from pathlib import Path
 
-from bot.store.reminding import Answer
+from bot.core.commitments import NewReminder
+from bot.store.reminders import ReminderAnswer
 from bot.store.store import open_store
-from bot.types.reminder import NewReminder
 from tests.kill import tell
 from tests.storing import NOW, say
 
@@ -28,7 +28,7 @@ async def work(folder: Path, seed: int) -> None:
             rule = "* * * * *" if chance.random() < 0.2 else ""
             new = NewReminder(event.person_id, event.chat_id, f"第{at}件事", at + 500, rule, (event.id,))
             (number,) = await store.reminders.set(
-                (new,), Answer(event.chat_id, event.id, lambda each: f"好 #{each[0]}"), at
+                (new,), ReminderAnswer(event.chat_id, event.id, lambda each: f"好 #{each[0]}"), at
             )
             tell("set", number)
             if chance.random() < 0.3:

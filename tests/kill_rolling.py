@@ -10,7 +10,7 @@ import sys
 from datetime import UTC
 from pathlib import Path
 
-from bot.memory.rolling import plan_rolls
+from bot.memory.dialogue import plan_rolls
 from bot.store.store import Store, open_store
 from tests.nursery import run_module
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from bot.store.documents import scopes_of
-from bot.types.note import citation
-from bot.types.people import Audience
+from bot.core.archive import citation
+from bot.core.people import Audience
+from bot.store.index import scopes_of
 from tests.world import World
 
 

@@ -150,7 +150,7 @@ def _load() -> None:
                 importlib.import_module(found.name)
     for library in LIBRARIES:
         importlib.import_module(library)
-    importlib.import_module("bot.text.tokens").query_terms("你好世界")
+    importlib.import_module("bot.text.terms").query_terms("你好世界")
     gc.freeze()
 
 

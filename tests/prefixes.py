@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from bot.types.prompt import Message
+from bot.core.models import Message
 
 Prompt = tuple[Message, ...]
 

@@ -5,15 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.app import App
-from bot.cli.house import make_parts
-from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
-from bot.cli.source import Source
+from bot.cli.installation import ConfigSource, make_dependencies
+from bot.cli.reload import RESTART_LOG_KEYS, RESTART_PLATFORM_KEYS, Reloader
+from bot.config.resources import resource_dir
 from bot.config.settings import Settings
-from bot.flow.crew import Crew
-from bot.resources import resource_dir
-from bot.rooms import allowed
+from bot.container import allow_list
+from bot.core.ports import ReloadResult
+from bot.model.pool import ModelPool
 from bot.store.store import open_store
-from bot.types.reload import Reloaded
 from tests.blank import lay, unsynced
 from tests.fakes.model import ScriptedModel
 from tests.world import Talk, World
@@ -72,14 +71,16 @@ class Filed(World):
 
     async def open(self, *, settle: bool = True) -> "Filed":
         """Start as the command line does."""
-        source = Source(self.home / "nuan.toml", self.folder, {})
+        source = ConfigSource(self.home / "nuan.toml", self.folder, {})
         place = source.read()
         self.settings = place.settings
-        self.reloader = Reloader(source, place, (*LOG_KEYS, *PLATFORM_KEYS), lambda settings, _: self._hire(settings))
+        self.reloader = Reloader(
+            source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS), lambda settings, _: self._hire(settings)
+        )
         lay(self.folder)
-        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allowed(self.settings))
+        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow_list(self.settings))
         unsynced(self.store)
-        parts = make_parts(place, self.store, self._crew(), self.log, self.clock)
+        parts = make_dependencies(place, self.store, self._crew(), self.log, self.clock)
         self.parts = replace(parts, reload=self.reloader.command, settle=self.reloader.settle)
         self.app = App(self.parts)
         self.reloader.serve(self.app, lambda _: None)
@@ -88,13 +89,13 @@ class Filed(World):
             await self.app.settled()
         return self
 
-    def _hire(self, settings: Settings) -> Crew:
+    def _hire(self, settings: Settings) -> ModelPool:
         """Other settings of the model: another one answers from now on."""
         self.settings, self.model = settings, Closable()
         self.models.append(self.model)
         return self._crew()
 
-    async def reload(self) -> Reloaded:
+    async def reload(self) -> ReloadResult:
         """As a signal does."""
         return await self.reloader.reload("signal")
 

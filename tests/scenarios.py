@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.types.prompt import Request
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
 from tests.fakes.model import Answer, calls, says
 from tests.world import World
 
@@ -49,7 +49,7 @@ moment earlier to get a number depends on the machine. So does what an estimate 
 (reservations, and what is taken for a count that no server gave); what it was made from is compared."""
 
 
-def clever(request: Request) -> Answer:
+def clever(request: ModelRequest) -> Answer:
     """A model whose answer follows from its request: tools when asked for, digests, counts."""
     last = request.prompt.messages[-1]
     if not request.prompt.tools:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.types.prompt import Completion, Request
+from bot.core.models import Completion, ModelRequest
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import ScriptedModel, says
 from tests.world import World
@@ -25,7 +25,7 @@ class SlowModel(ScriptedModel):
         self.begun = asyncio.Event()
         self.most = 0
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """Think, then answer as scripted; a call that is cancelled thinks no more."""
         takes, clock, due = self.takes_ms(), self._world.clock, asyncio.Event()
 

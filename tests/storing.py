@@ -6,29 +6,28 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.store.arrival import Accepted, Arrival
-from bot.store.finding import Wanted
-from bot.store.forgetting import Forgetting
-from bot.store.keeping import Receipt
+from bot.core.events import ChatKind, Draft, Incoming, Place, Sender
+from bot.core.memories import Memory, MemoryKind, MemorySource, NewMemory, Visibility
+from bot.core.models import Message, Usage
+from bot.core.money import BudgetLimits
+from bot.core.people import Audience
+from bot.core.recall import Matches
+from bot.core.recall import RecallQuery as Question
+from bot.core.speaking import Action, Decision, Situation, Why
+from bot.store.forget import Forgetting
+from bot.store.ingest import Accepted, Arrival
 from bot.store.ledger import Reservation, Settlement
+from bot.store.memories import Receipt
+from bot.store.search import WantedDocuments
 from bot.store.sessions import NewEpoch
-from bot.store.steps import Asked, Asking, Saying
 from bot.store.store import DATABASE, Store
-from bot.types.event import ChatKind, Incoming, Place, Sender
-from bot.types.memory import Memory, MemoryKind, NewMemory, Source, Visibility
-from bot.types.money import Limits
-from bot.types.outgoing import Draft
-from bot.types.people import Audience
-from bot.types.prompt import Message, Usage
-from bot.types.recall import Asking as Question
-from bot.types.recall import Matches
-from bot.types.speaking import Action, Decision, Situation, Why
+from bot.store.turns import AskedTurn, TurnToAsk, TurnToSay
 from tests.indexed import wrong_index
 
 NOW = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai."""
 DAY = 86_400_000
-FREE = Limits(None, None, None, None)
+FREE = BudgetLimits(None, None, None, None)
 SYSTEM = Message("system", "你是小暖。")
 
 
@@ -69,7 +68,7 @@ def receipt(event_id: int, chat_id: int, key: str, text: Callable[[int, bool], s
 
 
 def statement(
-    text: str, owner: int | None, chat: int, visibility: Visibility = "private", *, source: Source = "command",
+    text: str, owner: int | None, chat: int, visibility: Visibility = "private", *, source: MemorySource = "command",
     kind: MemoryKind = "knowledge", slot: str = "", events: tuple[int, ...] = (),
 ) -> NewMemory:  # fmt: skip
     """A memory about to be stored."""
@@ -108,8 +107,8 @@ async def searched(store: Store, audience: Audience, *terms: str, newest: int = 
     asking = Question(audience, 0, "", NOW, kinds=("memory",))
     more = await store.finding.newest(asking, newest) if newest else ()
 
-    def choose(matches: Matches) -> Wanted:
-        return Wanted((*more, *(doc for posting in matches.postings for doc in posting.docs)), ())
+    def choose(matches: Matches) -> WantedDocuments:
+        return WantedDocuments((*more, *(doc for posting in matches.postings for doc in posting.docs)), ())
 
     _, found = await store.finding.look(asking, terms, (), choose)
     return tuple(each.finding.memory for each in found if each.finding.memory is not None)
@@ -120,7 +119,7 @@ async def layers(store: Store, audience: Audience) -> tuple[Memory, ...]:
     return (await store.openings.read(audience, NOW)).memories
 
 
-def room_for(tokens: int = 100, cost: float = 0.0, limits: Limits = FREE) -> Reservation:
+def room_for(tokens: int = 100, cost: float = 0.0, limits: BudgetLimits = FREE) -> Reservation:
     """A reservation of this day."""
     return Reservation("reply", "test-model", tokens, cost, limits, NOW - DAY, NOW - 20 * DAY)
 
@@ -128,16 +127,16 @@ def room_for(tokens: int = 100, cost: float = 0.0, limits: Limits = FREE) -> Res
 def asking(
     chat: int, events: tuple[int, ...], person: int, *, session: int | None = None, epoch: int | None = None,
     text: str = "<ctx/>", reserve: Reservation | None = None, at: int = NOW,
-) -> Asking:  # fmt: skip
+) -> TurnToAsk:  # fmt: skip
     """The first commit of a turn; without an epoch it begins one."""
     new = NewEpoch(SYSTEM, (), "0123456789abcdef", "open", "full") if epoch is None else None
-    return Asking(
+    return TurnToAsk(
         chat, session, epoch, new, Message("user", text), 10, events, max(events), events, "dm", person, (),
         at + 1_800_000, reserve or room_for(),
     )  # fmt: skip
 
 
-async def begin(store: Store, text: str = "你好", where: Where = Where(), at: int = NOW) -> Asked:
+async def begin(store: Store, text: str = "你好", where: Where = Where(), at: int = NOW) -> AskedTurn:
     """A message and the turn that begins to answer it, in the session that is open."""
     event = (await say(store, text, where, at)).event
     assert event is not None
@@ -156,13 +155,13 @@ def paid(call_id: int, cost: float = 0.0) -> Settlement:
     return Settlement(call_id, Usage(50, 20, 7), cost)
 
 
-def reply(asked: Asked, text: str, at: int = NOW) -> Saying:
+def reply(asked: AskedTurn, text: str, at: int = NOW) -> TurnToSay:
     """The last commit of a turn."""
-    return Saying(asked.turn.id, Message("assistant", text), 5, paid(asked.call.id), text, (Draft(text, "reply"),),
+    return TurnToSay(asked.turn.id, Message("assistant", text), 5, paid(asked.call.id), text, (Draft(text, "reply"),),
                   at + 60_000, at + 1_800_000)  # fmt: skip
 
 
-async def talk(store: Store, text: str, answer: str, where: Where = Where(), at: int = NOW) -> Asked:
+async def talk(store: Store, text: str, answer: str, where: Where = Where(), at: int = NOW) -> AskedTurn:
     """A whole turn."""
     asked = await begin(store, text, where, at)
     await store.turns.say(reply(asked, answer, at), at)

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 from telegram import Update
 
-from adapters.telegram.content import Me
-from adapters.telegram.updates import to_incoming
-from bot.types.command import CommandSpec
-from bot.types.event import Incoming
+from adapters.telegram.content import BotAccount
+from adapters.telegram.events import events_of
+from bot.core.events import CommandSpec, Incoming
 
 Json = dict[str, object]
-ME = Me(7700, "nuan_bot", (CommandSpec("ctx", ".ai ctx", (("en", "Show the context"),)),))
+ME = BotAccount(7700, "nuan_bot", (CommandSpec("ctx", ".ai ctx", (("en", "Show the context"),)),))
 BOT: Json = {"id": 7700, "is_bot": True, "first_name": "暖", "username": "nuan_bot"}
 ANN: Json = {"id": 501, "is_bot": False, "first_name": "安", "last_name": "娜", "username": "Ann"}
 BO: Json = {"id": 502, "is_bot": False, "first_name": "Bo", "username": "bo_bo"}
@@ -27,10 +26,10 @@ def message(chat: Mapping[str, object] = GROUP, sender: Mapping[str, object] | N
     return shown if sender is None else {**shown, "from": sender}
 
 
-def read(kind: str, payload: Mapping[str, object], me: Me = ME) -> tuple[Incoming, ...]:
+def read(kind: str, payload: Mapping[str, object], me: BotAccount = ME) -> tuple[Incoming, ...]:
     """What the adapter reads from this update."""
     update = Update.de_json({"update_id": 9, kind: payload}, None)
-    return to_incoming(update, me)
+    return events_of(update, me)
 
 
 def one(payload: Mapping[str, object], kind: str = "message") -> Incoming:

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from adapters.telegram.pace import Limits as Pacing
-from adapters.telegram.run import TelegramAdapter
-from bot.clock import SystemClock
-from bot.errors import SendError
-from bot.ports import Clock
-from bot.types.command import CommandSpec
-from bot.types.event import Incoming, Place
-from bot.types.outgoing import Outgoing
+from adapters.telegram.adapter import TelegramAdapter
+from adapters.telegram.rate_limiter import RateLimits as Pacing
+from bot.core.clock import SystemClock
+from bot.core.errors import SendError
+from bot.core.events import CommandSpec, Incoming, Outgoing, Place
+from bot.core.ports import Clock
 from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.telegram_shapes import Person, Posted
 

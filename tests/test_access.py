@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from bot.cli.main import app
 from bot.config.settings import Settings
+from bot.core.events import Incoming, Place
 from bot.store.codes import OWNER_FILE, leave_owner_code, new_code
 from bot.text.codes import code_form
-from bot.types.event import Incoming, Place
 from tests.world import World
 
 Enter = Callable[..., Awaitable[World]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.types.event import Incoming
+from bot.core.events import Incoming
 from tests.world import World
 
 GROUP = "闲聊"

@@ -10,15 +10,14 @@ from string import Formatter
 
 import pytest
 
-from bot.cli.agents import Changing, changes_in
-from bot.cli.mcp import MISSING, find_seat, require
-from bot.errors import ConfigError, StoreError
-from bot.flow.agents import read_texts
-from bot.ops.agentdoor import SOCKET, agent_door, ask_door
-from bot.resources import Prompts
+from bot.cli.mcp import LIBRARY_MISSING, ChangeClient, change_handler, find_seat, require_library
+from bot.config.resources import PromptFiles
+from bot.core.errors import ConfigError, StoreError
+from bot.core.people import AgentReply, AgentRequest, Principal
+from bot.mcp.agents import read_texts
+from bot.ops.control import SOCKET, control_socket, request_change
 from bot.store.store import open_store
-from bot.text.script import SCRIPTS
-from bot.types.agent import AgentReply, AgentWish, Seat
+from bot.text.fold import SCRIPTS
 from tests.agenting import at_table, place_of, reading
 from tests.fakes.clock import let_others_run
 from tests.living import active
@@ -37,9 +36,9 @@ async def test_without_a_door_a_held_folder_takes_no_change_and_says_so(world: W
 async def test_who_stops_waiting_undoes_nothing_and_leaves_no_lock(world: World) -> None:
     await world.say("你好")
     await world.close()
-    texts, log = read_texts(Prompts(None).path), Lines()
-    changing = Changing(place_of(world), texts, log, world.clock)
-    wish = AgentWish("remember", Seat(1, 1), "probe", "我喜欢拿铁")
+    texts, log = read_texts(PromptFiles(None).path), Lines()
+    changing = ChangeClient(place_of(world), texts, log, world.clock)
+    wish = AgentRequest("remember", Principal(1, 1), "probe", "我喜欢拿铁")
     waiting = asyncio.create_task(changing.carry_out(wish))
     await let_others_run()
     waiting.cancel()
@@ -54,14 +53,14 @@ async def test_who_stops_waiting_undoes_nothing_and_leaves_no_lock(world: World)
 async def test_the_door_is_its_owners_alone_and_rubbish_does_no_harm(world: World) -> None:
     await world.say("你好")
     (world.folder / SOCKET).write_text("left by one that was killed")
-    done: list[AgentWish] = []
+    done: list[AgentRequest] = []
 
-    async def carry_out(wish: AgentWish) -> AgentReply:
+    async def carry_out(wish: AgentRequest) -> AgentReply:
         done.append(wish)
         return AgentReply("好", ids=(7,))
 
-    wish = AgentWish("forget", Seat(1, 1), "probe", "", number=7)
-    async with agent_door(world.folder, carry_out, world.log):
+    wish = AgentRequest("forget", Principal(1, 1), "probe", "", number=7)
+    async with control_socket(world.folder, carry_out, world.log):
         assert stat.S_IMODE((world.folder / SOCKET).stat().st_mode) == 0o600
         for line in (b"\n", b"{}\n", b"\xff\n", b"x" * 200_000 + b"\n", b'{"verb":"drop"}\n', b""):
             reader, writer = await asyncio.open_unix_connection(world.folder / SOCKET)
@@ -70,11 +69,11 @@ async def test_the_door_is_its_owners_alone_and_rubbish_does_no_harm(world: Worl
             assert await reader.read() == b""
             writer.close()
         idle = await asyncio.open_unix_connection(world.folder / SOCKET)
-        assert await ask_door(world.folder, wish) == AgentReply("好", ids=(7,))
+        assert await request_change(world.folder, wish) == AgentReply("好", ids=(7,))
     idle[1].close()
     assert done == [wish]
     assert not (world.folder / SOCKET).exists()
-    assert await ask_door(world.folder, wish) is None
+    assert await request_change(world.folder, wish) is None
     assert "花生" not in json.dumps(world.log.lines, default=str)
 
 
@@ -82,7 +81,7 @@ async def test_a_seat_is_somebody_who_takes_part(world: World) -> None:
     await world.say("你好")
     await world.say("小暖，你好", "小李", group="饭团")
     await world.say("小暖，你好", "小张", group="书房")
-    assert await find_seat(world.store, "", "") == Seat(1, 1)
+    assert await find_seat(world.store, "", "") == Principal(1, 1)
     assert (await find_seat(world.store, "小李", "饭团")).chat_id == 2
     for person, chat, told in (("小张", "饭团", "--person"), ("", "饭团组", "--chat"), ("没有这个人", "", "--person")):
         with pytest.raises(StoreError, match=f"^{told}: give one of: "):
@@ -93,7 +92,9 @@ async def test_who_is_gone_or_takes_no_part_is_not_spoken_for(world: World) -> N
     await world.say("你好")
     await world.say("记住我存折密码是紫罗兰", "小李")
     for person, chat in ((99, 1), (1, 99), (1, 2), (2, 1)):
-        reply = await changes_in(world.app)(AgentWish("remember", Seat(person, chat), "probe", "我喜欢拿铁"))
+        reply = await change_handler(world.app)(
+            AgentRequest("remember", Principal(person, chat), "probe", "我喜欢拿铁")
+        )
         assert (reply.wrong, reply.text) == (True, "启动时指定的人或聊天已经不在了。")
     assert active(world) == [("我存折密码是紫罗兰",)]
 
@@ -111,7 +112,7 @@ async def test_who_leaves_a_group_is_not_spoken_for_any_more(world: World) -> No
 @pytest.mark.parametrize("language", SCRIPTS)
 def test_every_language_says_the_same(language: str) -> None:
     def shape(script: str) -> dict[str, list[str]]:
-        told = tomllib.loads(Prompts(None).path(f"mcp/{script}.toml").read_text("utf-8"))
+        told = tomllib.loads(PromptFiles(None).path(f"mcp/{script}.toml").read_text("utf-8"))
         return {key: sorted(hole for _, hole, _, _ in Formatter().parse(text) if hole) for key, text in told.items()}
 
     assert shape(language) == shape("en")
@@ -119,16 +120,16 @@ def test_every_language_says_the_same(language: str) -> None:
 
 def test_without_the_library_the_extra_is_named() -> None:
     with pytest.raises(ConfigError) as caught:
-        require("no_such_library_anywhere")
-    assert caught.value.problems == (MISSING,)
-    assert "nuan[mcp]" in MISSING
+        require_library("no_such_library_anywhere")
+    assert caught.value.problems == (LIBRARY_MISSING,)
+    assert "nuan[mcp]" in LIBRARY_MISSING
 
 
 def test_broken_texts_are_named(tmp_path: Path) -> None:
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "recall.json").write_text("{")
     with pytest.raises(ConfigError, match=r"mcp/recall\.json"):
-        read_texts(Prompts(tmp_path).path)
+        read_texts(PromptFiles(tmp_path).path)
 
 
 async def test_a_folder_without_memory_is_one_clear_line(tmp_path: Path) -> None:

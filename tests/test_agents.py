@@ -8,9 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.cli.boot import show_boot
-from bot.cli.look import View
-from bot.flow.agents import NAMES
+from bot.cli.inspection import PromptTarget, show_boot
+from bot.mcp.agents import NAMES
 from tests.agenting import at_table, place_of
 from tests.conftest import NewWorld
 from tests.living import active, found
@@ -45,7 +44,7 @@ async def test_boot_is_what_nuan_boot_prints(world: World) -> None:
     await world.say("记住我对花生过敏")
     async with at_table(world) as agent:
         # One line holds no day that a later clock would tell otherwise.
-        assert await agent.ask("boot") == await show_boot(place_of(world), View(), clock=world.clock)
+        assert await agent.ask("boot") == await show_boot(place_of(world), PromptTarget(), clock=world.clock)
 
 
 async def test_boot_also_answers_as_json_like_nuan_boot(world: World) -> None:
@@ -53,7 +52,7 @@ async def test_boot_also_answers_as_json_like_nuan_boot(world: World) -> None:
     await world.say("记住我存折密码是紫罗兰", "小李")
     async with at_table(world) as agent:
         told = await agent.ask("boot", format="json")
-        assert told == await show_boot(place_of(world), View(), "json", clock=world.clock)
+        assert told == await show_boot(place_of(world), PromptTarget(), "json", clock=world.clock)
         assert [line["memory"] for line in json.loads(told)["sections"]["about"]] == [1]
         assert "紫罗兰" not in told
         assert await agent.ask("boot", format="narrative") == await agent.ask("boot")

@@ -4,9 +4,9 @@ import asyncio
 import sqlite3
 from contextlib import closing
 
-from bot.errors import StoreError
-from bot.ops.supervise import STORE_WAIT_MS, Supervisor
-from bot.ports import Door
+from bot.core.errors import StoreError
+from bot.core.ports import EventSink
+from bot.ops.health import STORE_WAIT_MS, Supervisor
 from tests.conftest import NewWorld
 from tests.fakes.clock import SimClock, let_others_run
 from tests.world import Lines, Talk, World
@@ -59,7 +59,7 @@ class Refused(Talk):
 
 async def test_a_platform_connects_again_only_when_the_store_takes_writes(world: World) -> None:
     clock, log, platform, asked = SimClock(1_000), Lines(), Refused(), list[int]()
-    door: Door = world.app.door
+    door: EventSink = world.app.door
 
     async def writable() -> bool:
         asked.append(clock.now())

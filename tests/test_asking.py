@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.people.asking import asked
-from bot.text.when.meaning import meaning
-from bot.types.when import Instant, Recurring
+from bot.core.clock import Instant, Recurring
+from bot.language.reminders.requests import reminder_wish
+from bot.language.time.moments import moment_meant
 from tests.world import World
 
 NAMES = ("小暖", "暖暖", "nuan")
@@ -26,10 +26,10 @@ def rows() -> list[tuple[str, str]]:
 def test_what_is_to_be_reminded_of_is_what_a_person_would_say() -> None:
     wrong = []
     for said, task in rows():
-        wish = asked(said, NAMES)
+        wish = reminder_wish(said, NAMES)
         got = "NONE" if wish is None else wish.task
         if task == "ASK":
-            found = meaning(wish.parts, NOW, wish.manner) if wish is not None else None
+            found = moment_meant(wish.parts, NOW, wish.manner) if wish is not None else None
             got = "ASK" if wish is not None and not isinstance(found, Instant | Recurring) else got
         if got != task:
             wrong.append((said, task, got))

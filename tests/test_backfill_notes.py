@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.archive import FrontMatter, NewNote, NoteChunk, NoteLine, ReadNoteFile
+from bot.core.people import Audience
 from bot.store.store import Store
-from bot.types.note import Chunk, Front, NewNote, Taken, Written
-from bot.types.people import Audience
 from tests.carrying import in_house, nuan
 from tests.noting import dm, found, group, look, notes
 from tests.storing import NOW, ids, sound
@@ -27,13 +27,13 @@ SPOILT = {
 async def noted(store: Store) -> None:
     """A note of two pieces that was read."""
     _, chat, event = await ids(store)
-    new = NewNote(Front(chat, "private"), "2026-06-12-a", "# 09:00", (Written("- 紫藤路口", (event,)),))
+    new = NewNote(FrontMatter(chat, "private"), "2026-06-12-a", "# 09:00", (NoteLine("- 紫藤路口", (event,)),))
     path = await store.notes.write(new, 9_999)
     assert path is not None
-    pieces = (Chunk(1, 3, "紫藤路口有花店"), Chunk(4, 5, "荷花开了"))
+    pieces = (NoteChunk(1, 3, "紫藤路口有花店"), NoteChunk(4, 5, "荷花开了"))
     stamp = store.notes.files.read(path, 9_999)[1]
-    front = Front(chat, "private", (event,))
-    assert await store.notes.take(Taken(path, stamp, "hash", "400/80", front, (), NOW, pieces))
+    front = FrontMatter(chat, "private", (event,))
+    assert await store.notes.take(ReadNoteFile(path, stamp, "hash", "400/80", front, (), NOW, pieces))
 
 
 @pytest.mark.parametrize(("statement", "said"), SPOILT.items())

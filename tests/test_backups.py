@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.database import _prepare
+from bot.core.people import Audience
+from bot.store.engine import _prepare
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.store import DATABASE, Store, open_store
-from bot.types.people import Audience
 from tests.belonging import aside, copies, nuan
 from tests.carrying import ANN, BOB, fill, in_house
 from tests.conftest import NewWorld
@@ -262,7 +262,7 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
 async def test_a_read_only_store_resumes_nothing(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         await fill(store)
-        store.erasing._erasures.begin(["test:ann"], 1)
+        store.person_erasure._erasures.begin(["test:ann"], 1)
     async with await open_store(tmp_path, read_only=True) as store:
         assert await store.people.by_account("test:ann") is not None
 

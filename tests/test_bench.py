@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.config.joining import JoinRules
-from bot.types.speaking import Mode
+from bot.config.speaking import JoinRules
+from bot.core.speaking import GroupMode
 from tests.bench.counts import percentile
 from tests.bench.logs import Log, log_of, people_of, read_rows
 from tests.bench.replay import replay, show
@@ -95,7 +95,7 @@ async def test_a_replay_answers_calls_and_follow_ups_and_digests_every_session(t
 
 
 @pytest.mark.parametrize(("mode", "follow_ups"), [("window", 1), ("called", 0), ("join", 1)])
-async def test_behaviour_is_counted_from_rows_and_replies(tmp_path: Path, mode: Mode, follow_ups: int) -> None:
+async def test_behaviour_is_counted_from_rows_and_replies(tmp_path: Path, mode: GroupMode, follow_ups: int) -> None:
     seen = await observe((made_up(),), tmp_path, mode)
     assert (seen.calls, seen.answered, seen.follow_ups) == (4, 4, follow_ups)
     assert (seen.uncalled, seen.double, seen.in_quiet_hours) == (0, 0, 0)

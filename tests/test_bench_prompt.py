@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from bot.prompt.casual import casual
+from bot.language.small_talk import is_casual
 from tests.bench.day import MIDNIGHT, kept_whole
 from tests.bench.designs import Sizes, ours, sliding, tail
 from tests.bench.dmday import CASUAL, PEOPLE, SESSION_MS, TURN_MS, dm_day
@@ -55,7 +55,7 @@ def test_a_private_day_is_the_same_for_the_same_seed() -> None:
     day = dm_day(351, 1, MIDNIGHT)
     assert day == dm_day(351, 1, MIDNIGHT) != dm_day(351, 2, MIDNIGHT)
     assert len(day) == 351
-    assert abs(sum(casual(step.incoming.text) for step in day) / 351 - CASUAL) < 0.05
+    assert abs(sum(is_casual(step.incoming.text) for step in day) / 351 - CASUAL) < 0.05
     one = [step.at for step in day if step.incoming.place.external_id == f"dm:{PEOPLE[0].name}"]
     assert {later - before for before, later in pairwise(one)} == {TURN_MS, SESSION_MS}
 

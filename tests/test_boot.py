@@ -7,17 +7,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.boot import show_boot
-from bot.cli.house import Place
-from bot.cli.look import View
+from bot.cli.inspection import PromptTarget, show_boot
+from bot.cli.installation import Installation
 from bot.cli.main import app
-from bot.errors import StoreError
-from bot.resources import Prompts, resource_dir
+from bot.config.resources import PromptFiles, resource_dir
+from bot.core.commitments import NewCommitment
+from bot.core.errors import StoreError
+from bot.core.memories import MemoryKind, NewMemory, Visibility
 from bot.store.commitments import store_commitment
-from bot.store.keeping import store_memory
-from bot.text.estimate import estimate_tokens
-from bot.types.commitment import NewCommitment
-from bot.types.memory import MemoryKind, NewMemory, Visibility
+from bot.store.memories import store_memory
+from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld
 from tests.world import NINE, World
 
@@ -46,8 +45,10 @@ def block(world: World) -> str:
     return world.turns[-1][1].content.partition("\n\n<ctx ")[0]
 
 
-def place(world: World) -> Place:
-    return Place(world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona)
+def place(world: World) -> Installation:
+    return Installation(
+        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+    )
 
 
 async def remembered(world: World) -> None:
@@ -64,8 +65,8 @@ async def remembered(world: World) -> None:
 
 async def test_the_command_tells_what_the_next_log_opens_with_to_the_letter(world: World) -> None:
     await remembered(world)
-    shown = await show_boot(place(world), View(), clock=world.clock)
-    told = json.loads(await show_boot(place(world), View(), "json", clock=world.clock))
+    shown = await show_boot(place(world), PromptTarget(), clock=world.clock)
+    told = json.loads(await show_boot(place(world), PromptTarget(), "json", clock=world.clock))
     await world.say("你好呀")
     assert shown == told["text"] == block(world)
     for part in ("隔了三天没聊。", "- #1 小王：我对花生过敏（3天前说的）", "- 小王：昨天去了西湖（4天前说的）", "拿到驾照了——开心",
@@ -85,7 +86,7 @@ async def test_the_command_tells_what_the_next_log_opens_with_to_the_letter(worl
 async def test_no_model_is_called_for_it(world: World) -> None:
     await remembered(world)
     before = len(world.model.requests)
-    await show_boot(place(world), View(), clock=world.clock)
+    await show_boot(place(world), PromptTarget(), clock=world.clock)
     assert len(world.model.requests) == before
 
 
@@ -109,8 +110,8 @@ async def test_in_a_group_nothing_private_is_told_and_of_the_group_only_their_ow
     assert "群里的约定" in told
     for private in ("私下的", "花生", "西湖", "医院", "驾照", "还书"):
         assert private not in told, private
-    assert told == await show_boot(place(world), View(chat="家", person="小王"), clock=world.clock)
-    alone = await show_boot(place(world), View(), clock=world.clock)
+    assert told == await show_boot(place(world), PromptTarget(chat="家", person="小王"), clock=world.clock)
+    alone = await show_boot(place(world), PromptTarget(), clock=world.clock)
     of_group = [line for line in alone.splitlines() if "群里的" in line]
     assert of_group
     assert [line for line in of_group if "小王在群「家」里" not in line] == []
@@ -176,27 +177,27 @@ async def test_the_pause_is_of_all_talks_with_that_person_alone(world: World) ->
     await world.wait(30 * DAY_S)
     await world.say("小暖，在吗", "小王", "家")
     await world.wait(DAY_S)
-    assert "隔了" in (alone := await show_boot(place(world), View(), clock=world.clock))
+    assert "隔了" in (alone := await show_boot(place(world), PromptTarget(), clock=world.clock))
     assert "隔了一个月没聊" in alone or "隔了一个多月没聊" in alone, "a group is no talk alone"
-    assert "隔了一天没聊" in await show_boot(place(world), View(chat="家", person="小王"), clock=world.clock)
+    assert "隔了一天没聊" in await show_boot(place(world), PromptTarget(chat="家", person="小王"), clock=world.clock)
 
 
 async def test_the_calendar_is_the_person_s_own(world: World) -> None:
     await world.say("你好呀")
     late = NINE - 10 * 3_600_000  # 23:00 in Shanghai, 11:00 in New York
     await found(world, "看了极光", "event", late)
-    assert "看了极光（昨天）" in await show_boot(place(world), View(), clock=world.clock)
+    assert "看了极光（昨天）" in await show_boot(place(world), PromptTarget(), clock=world.clock)
     await world.store._database.write(
         lambda db: db.execute("UPDATE person SET timezone = 'America/New_York' WHERE id = 1").rowcount
     )
-    assert "看了极光（今天）" in await show_boot(place(world), View(), clock=world.clock)
+    assert "看了极光（今天）" in await show_boot(place(world), PromptTarget(), clock=world.clock)
 
 
 async def test_who_and_where_are_chosen_and_what_there_is_not_is_said(world: World) -> None:
     await remembered(world)
     for view, option in (
-        (View(chat="nowhere"), "--chat: give one of: 1 console"),
-        (View(person="谁"), "--person: give one of: 1 小王"),
+        (PromptTarget(chat="nowhere"), "--chat: give one of: 1 console"),
+        (PromptTarget(person="谁"), "--person: give one of: 1 小王"),
     ):
         with pytest.raises(StoreError, match=option):
             await show_boot(place(world), view, clock=world.clock)
@@ -208,7 +209,9 @@ async def test_among_several_private_chats_a_person_has_their_own_and_who_has_no
     await remembered(world)
     await world.say("记住我喜欢猫", "阿明")
     await world.say("小暖，记住我喜欢狗", "小李", group="家")
-    told = {who: await show_boot(place(world), View(person=who), clock=world.clock) for who in ("", "阿明", "小李")}
+    told = {
+        who: await show_boot(place(world), PromptTarget(person=who), clock=world.clock) for who in ("", "阿明", "小李")
+    }
     assert "我对花生过敏" in told[""]
     assert "我喜欢猫" in told["阿明"]
     assert "我喜欢狗" in told["小李"]

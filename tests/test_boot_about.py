@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.prompt.template import read_templates
-from bot.resources import resource_dir
-from bot.store.keeping import store_memory
-from bot.text.estimate import estimate_tokens
-from bot.text.script import Script
-from bot.types.memory import NewMemory, Visibility
-from bot.types.people import Chat
+from bot.config.resources import resource_dir
+from bot.core.memories import NewMemory, Visibility
+from bot.core.people import Chat
+from bot.prompt.templates import read_templates
+from bot.store.memories import store_memory
+from bot.text.fold import Script
+from bot.text.length import estimate_tokens
 from tests.reloading import Filed
 from tests.test_boot import block
 from tests.test_boot_templates import persona

@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.prompt.since import since
-from bot.text.script import Script
-from bot.types.memory import Dated
+from bot.core.memories import Dated
+from bot.prompt.days import pause_since
+from bot.text.fold import Script
 from tests.waking import DAY, NOW, WORDS, at, facts, memory, narrative, opened, promise
 
 BERLIN, NEW_YORK, SHANGHAI = "Europe/Berlin", "America/New_York", "Asia/Shanghai"
@@ -62,13 +62,13 @@ def test_the_pause_is_told_in_words(last: str, now: str, zh: str, hant: str, en:
     tz = ZoneInfo(SHANGHAI)
     told: dict[Script, str] = {"zh-Hans": zh, "zh-Hant": hant, "en": en}
     for script, wanted in told.items():
-        assert since(at(last), at(now), tz, WORDS.opening(script)) == wanted
-    assert since(None, at(now), tz, WORDS.opening("en")) == ""
+        assert pause_since(at(last), at(now), tz, WORDS.opening(script)) == wanted
+    assert pause_since(None, at(now), tz, WORDS.opening("en")) == ""
 
 
 def test_a_pause_over_the_change_of_the_clocks_counts_days() -> None:
     tz = ZoneInfo(BERLIN)
-    told = since(at("2026-03-27 09:00", BERLIN), at("2026-03-30 08:30", BERLIN), tz, WORDS.opening("zh-Hans"))
+    told = pause_since(at("2026-03-27 09:00", BERLIN), at("2026-03-30 08:30", BERLIN), tz, WORDS.opening("zh-Hans"))
     assert told == "隔了三天"
 
 

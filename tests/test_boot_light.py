@@ -5,13 +5,13 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.core.commitments import NewCommitment
+from bot.core.memories import NewMemory
+from bot.prompt.opening_facts import OpeningFacts
 from bot.store.commitments import store_commitment
-from bot.store.keeping import store_memory
-from bot.text.estimate import estimate_tokens
-from bot.text.script import Script
-from bot.types.commitment import NewCommitment
-from bot.types.memory import NewMemory
-from bot.types.opening import OpeningFacts
+from bot.store.memories import store_memory
+from bot.text.fold import Script
+from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld
 from tests.test_boot_limits import told
 from tests.waking import DAY, NOW, at, facts, memory, promise, small, talk

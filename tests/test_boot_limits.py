@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.core.memories import Memory, MemoryKind
+from bot.prompt.opening_facts import OpeningFacts
 from bot.text.clean import as_data
-from bot.text.estimate import estimate_tokens
-from bot.types.memory import Memory, MemoryKind
-from bot.types.opening import OpeningFacts
+from bot.text.length import estimate_tokens
 from tests.waking import DAY, NOW, facts, memory, opened, promise, talk
 
 KINDS: tuple[MemoryKind, ...] = ("identity", "emotion", "event", "knowledge", "experience")

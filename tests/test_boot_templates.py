@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from bot.cli.main import app
 from bot.config.settings import Settings
-from bot.errors import ConfigError
-from bot.prompt.template import read_templates
+from bot.core.errors import ConfigError
+from bot.prompt.templates import read_templates
 from tests.reloading import Filed
 from tests.waking import FIND, NOW, facts, memory, opened
 from tests.world import World

@@ -3,22 +3,22 @@
 from dataclasses import replace
 from pathlib import Path
 
-from bot.config.sections import SectionRules
+from bot.config.memory import SectionRules
 from bot.config.settings import Settings
-from bot.flow.aside import Aside
-from bot.flow.booting import Booting, Wake
-from bot.flow.sectioning import Sectioning
-from bot.flow.tidying import Tidying
-from bot.ops.silence import Silence
+from bot.core.memories import MemoryKind, NewMemory
+from bot.core.people import Audience
+from bot.core.sessions import Digest
+from bot.ops.log_files import NullLog
+from bot.pipeline.concurrency import TextThread
+from bot.pipeline.jobs.upkeep import MemoryAging
+from bot.pipeline.opening import OpeningReader, PersonaOpening
+from bot.pipeline.recall import SectionFilter
+from bot.prompt.opening_facts import OpeningBlock
 from bot.store.deadlines import Retention
 from bot.store.digests import Digested
 from bot.store.store import Store
-from bot.text.estimate import estimate_tokens
-from bot.text.script import SCRIPTS
-from bot.types.digest import Digest
-from bot.types.memory import MemoryKind, NewMemory
-from bot.types.opening import Opened
-from bot.types.people import Audience
+from bot.text.fold import SCRIPTS
+from bot.text.length import estimate_tokens
 from tests.blank import lay, open_laid, unsynced
 from tests.fakes.clock import SimClock
 from tests.storing import DAY, NOW, keep, look, statement, talk
@@ -96,31 +96,31 @@ async def one_day(store: Store, day: int) -> None:
     assert await store.digests.store(Digested(session, digest, 1, ("Ann",), asked.turn.event_ids), at + 2)
 
 
-async def nights(store: Store, tidying: Tidying, at: int) -> None:
+async def nights(store: Store, tidying: MemoryAging, at: int) -> None:
     """What nights do: memories age, what may not be kept longer goes."""
     await tidying.work()
     await store.deadlines.tidy(Retention(at - 30 * DAY, at - 90 * DAY, at - 7 * DAY, at))
     await store.forgetting.purge(at)
 
 
-async def year(folder: Path) -> tuple[list[Opened], list[int], list[int]]:
+async def year(folder: Path) -> tuple[list[OpeningBlock], list[int], list[int]]:
     """The opening of every month, and how many memories and pages of the file there were every fortnight."""
-    settings, aside, clock = Settings.model_validate({"memory": {"life": LIFE}}), Aside(), SimClock(NOW)
+    settings, aside, clock = Settings.model_validate({"memory": {"life": LIFE}}), TextThread(), SimClock(NOW)
     lay(folder)
-    opened: list[Opened] = []
+    opened: list[OpeningBlock] = []
     counts: list[int] = []
     pages: list[int] = []
     async with await open_laid(folder) as store:
         unsynced(store)
-        booting = Booting(
+        booting = OpeningReader(
             store,
             settings,
             WORDS,
-            lambda _: Wake(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。")),
-            Sectioning(store, SectionRules()),
-            Silence(),
+            lambda _: PersonaOpening(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。")),
+            SectionFilter(store, SectionRules()),
+            NullLog(),
         )
-        tidying = Tidying(store, clock, settings, WORDS, aside, Silence())
+        tidying = MemoryAging(store, clock, settings, WORDS, aside, NullLog())
         await keep(store, "我对花生严重过敏")
         for day in range(1, DAYS + 1):
             await one_day(store, day)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.types.event import Sender
+from bot.core.errors import ModelError
+from bot.core.events import Sender
 from tests.conftest import NewWorld
 from tests.fakes.clock import SimClock
 from tests.world import World

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import ModelError, ModelFault
-from bot.model.breaker import Breaker
+from bot.core.errors import ModelError, ModelFault
+from bot.model.pool import CircuitBreaker
 
 DOWN = ModelError("unreachable", "down")
 LIMITED = ModelError("busy", "HTTP 429", limited=True)
 FINAL = ModelError("cut", "the answer reached max_tokens", final=True)
 
 
-def broken(times: int = 3, now: int = 0) -> Breaker:
+def broken(times: int = 3, now: int = 0) -> CircuitBreaker:
     """After so many failures in a row; each after the third is that of a probe."""
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     for _ in range(times):
         breaker = breaker.begun().failed(DOWN, now, probe=not breaker.closed)
     return breaker
@@ -47,7 +47,7 @@ def test_each_probe_that_fails_doubles_the_rest_up_to_five_minutes(probes: int, 
 def test_one_probe_alone_and_its_success_ends_the_rest() -> None:
     probing = broken().begun()
     assert not probing.allows(10**9)
-    assert probing.worked() == Breaker()
+    assert probing.worked() == CircuitBreaker()
     assert probing.ended(probe=True).allows(10**9), "a probe that was cancelled frees the place"
 
 
@@ -99,7 +99,7 @@ STEPS = st.lists(
 def test_whatever_happens_at_most_one_probe_and_never_longer_than_five_minutes(
     steps: list[tuple[str, int, ModelFault, int]],
 ) -> None:
-    breaker, now, model = Breaker(), 0, Model()
+    breaker, now, model = CircuitBreaker(), 0, Model()
     for what, which, fault, ms in steps:
         if what == "waits":
             now += ms

@@ -5,12 +5,12 @@ import json
 import shutil
 from pathlib import Path
 
-from bot.cli.logs import viewed
-from bot.config.web import WebPage
-from bot.errors import StoreError
-from bot.ops.reading import read
-from bot.ops.web.gate import TRIES
-from bot.ops.web.server import MOST_OPEN, opened
+from bot.cli.logs import log_view
+from bot.config.settings import WebPage
+from bot.core.errors import StoreError
+from bot.ops.log_files import parse_record
+from bot.web.login import WRONG_TRIES
+from bot.web.server import MOST_CONNECTIONS, open_server
 from tests.belonging import copies, nuan
 from tests.blank import open_laid
 from tests.carrying import fill, in_house
@@ -21,7 +21,7 @@ from tests.world import World
 async def test_a_page_of_another_server_cannot_use_up_the_tries_of_whoever_sits_here(world: World) -> None:
     async with webbed(world) as page:
         here = Visitor(page.app, "127.0.0.1")
-        for _ in range(TRIES + 1):
+        for _ in range(WRONG_TRIES + 1):
             for headers in ({"sec_fetch_site": "cross-site"}, {"origin": "null"}, {"origin": "http://evil.example"}):
                 assert (await here.post("/login", {"token": "guess"}, **headers)).status == 403
         for headers in (
@@ -35,10 +35,10 @@ async def test_a_page_of_another_server_cannot_use_up_the_tries_of_whoever_sits_
 async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: World, tmp_path: Path) -> None:
     page = Webbed(world)
     house = page.site._house
-    with opened(WebPage(port=0), tmp_path) as door:
+    with open_server(WebPage(port=0), tmp_path) as door:
         port = door._listener.getsockname()[1]
         async with door.served(house, world.log):
-            lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_OPEN + 40)]
+            lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 40)]
             ended = [asyncio.ensure_future(reader.read()) for reader, _ in lines]
             done: set[asyncio.Future[bytes]] = set()
             async with asyncio.timeout(10):
@@ -80,14 +80,14 @@ def test_what_a_restore_left_is_no_backup_and_is_gone_with_the_next_start(tmp_pa
 
 def test_a_log_of_odd_figures_is_still_json(tmp_path: Path) -> None:
     for line in (b'{"event":"a","n":NaN}', b'{"event":"a","n":-Infinity}', b'{"event":"a","n":1e999}'):
-        record = read(line)
+        record = parse_record(line)
         assert record is not None
         assert isinstance(record["n"], str)
         json.dumps(record, allow_nan=False)
-    assert read(b'{"event":"a","n":1.5}') == {"event": "a", "n": 1.5}
+    assert parse_record(b'{"event":"a","n":1.5}') == {"event": "a", "n": 1.5}
     in_house(tmp_path, fill)
     try:
-        viewed(tmp_path, "9" * 5_000, None, follow=False, as_json=False)
+        log_view(tmp_path, "9" * 5_000, None, follow=False, as_json=False)
     except StoreError as error:
         assert "give one of" in str(error)  # noqa: PT017 - a ValueError would be a defect
 

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from bot.errors import ModelError
-from bot.money.prices import limits
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
+from bot.money.budget import limits
 from bot.store.ledger import Reservation
-from bot.types.prompt import Request
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls, says
 from tests.test_closing import TALK, is_digest
@@ -34,7 +34,7 @@ def reserved(world: World) -> list[tuple[object, ...]]:
 async def test_every_call_of_any_kind_is_reserved_before_it_is_made(world: World) -> None:
     seen: list[object] = []
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         seen.extend(row[0] for row in reserved(world))
         if is_digest(request):
             return "no digest"

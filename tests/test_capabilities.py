@@ -8,16 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.models import known_of
-from bot.cli.rules import shipped_rules
-from bot.config.capabilities import CapabilityRule
-from bot.config.load import load
-from bot.errors import ConfigError
-from bot.model.capabilities import capabilities
-from bot.model.dialect import Dialect
-from bot.model.marks import MOST, places
-from bot.types.capabilities import Capabilities
-from bot.types.prompt import Message, Prompt, Request, ToolCall
+from bot.config.models import CapabilityRule
+from bot.config.sources import load
+from bot.core.errors import ConfigError
+from bot.core.models import Capabilities, Message, ModelRequest, Prompt, ToolCall
+from bot.model.dialect import MOST_MARKS, Dialect, cache_marks, known_capabilities
+from bot.pipeline.endpoints import capabilities_of, shipped_rules
 from tests.dialects import TOOL, URLS, known
 from tests.e2e import Home, run
 from tests.fakes.openai_dialects import marks
@@ -89,10 +85,10 @@ def test_of_an_unknown_server_nothing_is_expected() -> None:
 
 def test_a_server_is_known_by_its_host_alone_whatever_the_name_of_the_model_says() -> None:
     rules = shipped_rules()
-    assert capabilities(rules, "https://my.openai.azure.com/openai/v1", "GPT-5.6-Terra").marks == "breakpoint"
-    assert capabilities(rules, "https://API.OpenAI.com:443/v1", "gpt-5.6").marks == "breakpoint"
+    assert known_capabilities(rules, "https://my.openai.azure.com/openai/v1", "GPT-5.6-Terra").marks == "breakpoint"
+    assert known_capabilities(rules, "https://API.OpenAI.com:443/v1", "gpt-5.6").marks == "breakpoint"
     for other in ("https://api.openai.com.example.net/v1", "http://localhost:1/v1", "", "http://[::1]:8/v1"):
-        assert capabilities(rules, other, "gpt-5.6") == Capabilities()
+        assert known_capabilities(rules, other, "gpt-5.6") == Capabilities()
 
 
 def test_of_several_rules_the_last_that_says_something_holds() -> None:
@@ -101,7 +97,7 @@ def test_of_several_rules_the_last_that_says_something_holds() -> None:
         CapabilityRule(models=("Good-*",), cache_min_tokens=20, marks="cache_control"),
         CapabilityRule(models=("good-2",), hosts=("*.example.com",), marks="none", cached_ratio=None),
     )
-    one, two = (capabilities(rules, URLS["unknown"], name) for name in ("vendor/GOOD-1", "good-2"))
+    one, two = (known_capabilities(rules, URLS["unknown"], name) for name in ("vendor/GOOD-1", "good-2"))
     assert (one.provider, one.cache_min_tokens, one.marks, one.cached_ratio) == ("mine", 20, "cache_control", 0.5)
     assert (two.provider, two.cache_min_tokens, two.marks, two.cached_ratio) == ("mine", 20, "none", None)
 
@@ -114,10 +110,10 @@ def test_a_rule_in_nuan_toml_overrides_the_table(tmp_path: Path) -> None:
     )
     (tmp_path / "nuan.toml").write_text(text, "utf-8")
     settings = load(tmp_path / "nuan.toml", {})
-    can = known_of(settings, settings.model)
+    can = capabilities_of(settings, settings.model)
     assert (can.marks, can.cache_life_seconds, can.cache, can.written_ratio) == ("none", None, "exact", 1.25)
     assert can.thinking_off == {"reasoning_effort": "low"}
-    assert known_of(settings, settings.model, "gpt-6").marks == "breakpoint"
+    assert capabilities_of(settings, settings.model, "gpt-6").marks == "breakpoint"
 
 
 @pytest.mark.parametrize(
@@ -169,9 +165,14 @@ ROUNDS = st.lists(st.tuples(st.text("a暖<> ", min_size=1), st.integers(0, 3)), 
 @hypothesis.settings(max_examples=25)
 @given(st.lists(RULES, max_size=4), GLOBS, st.text(max_size=20))
 def test_no_rule_and_no_name_is_too_odd(rules: list[CapabilityRule], host: str, name: str) -> None:
-    can = capabilities(rules, f"https://x{host.replace('[', '').replace(']', '')}/v1", name)
+    can = known_capabilities(rules, f"https://x{host.replace('[', '').replace(']', '')}/v1", name)
     assert isinstance(can, Capabilities)
-    assert capabilities((*shipped_rules(), *rules), URLS["openai"], name).cache in ("none", "prefix", "exact", "units")
+    assert known_capabilities((*shipped_rules(), *rules), URLS["openai"], name).cache in (
+        "none",
+        "prefix",
+        "exact",
+        "units",
+    )
 
 
 @given(st.lists(RULES, min_size=1, max_size=3), ROUNDS, st.integers(0, 9), st.sampled_from(["", "nuan-1"]))
@@ -179,11 +180,11 @@ def test_any_conversation_in_any_dialect_is_a_request_that_servers_take(
     rules: list[CapabilityRule], rounds: list[tuple[str, int]], opening: int, key: str
 ) -> None:
     everywhere = [rule.model_copy(update={"hosts": ("*",), "models": ("*",)}) for rule in rules]
-    dialect = Dialect(capabilities(everywhere, URLS["unknown"], "m"))
+    dialect = Dialect(known_capabilities(everywhere, URLS["unknown"], "m"))
     prompt = conversation(rounds, opening)
-    request = Request(prompt, 100, 0.5, 1.0, key)
-    assert len(places(prompt)) <= MOST
-    assert all(0 <= place.message < len(prompt.messages) for place in places(prompt))
+    request = ModelRequest(prompt, 100, 0.5, 1.0, key)
+    assert len(cache_marks(prompt)) <= MOST_MARKS
+    assert all(0 <= place.message < len(prompt.messages) for place in cache_marks(prompt))
     body: dict[str, object] = {"model": "m", "messages": dialect.messages(request), "tools": [TOOL.wire()]}
     body |= dialect.limits(request) | dialect.fields(request)
     check(body)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import ConfigError
-from bot.resources import Prompts, resource_dir
+from bot.config.resources import PromptFiles, resource_dir
+from bot.core.errors import ConfigError
 from bot.text.catalogue import Catalogue
 from bot.text.catalogue import catalogue as read
-from bot.text.script import SCRIPTS
+from bot.text.fold import SCRIPTS
 
 FOLDER = resource_dir("prompts") / "messages"
 
@@ -93,5 +93,5 @@ def test_a_sentence_missing_in_one_language_falls_back_to_english(tmp_path: Path
 def test_an_operators_own_file_replaces_the_shipped_one(tmp_path: Path) -> None:
     (tmp_path / "messages").mkdir()
     (tmp_path / "messages" / "en.toml").write_text('today = "right now"', encoding="utf-8")
-    own = read(Prompts(tmp_path).path, "messages")
+    own = read(PromptFiles(tmp_path).path, "messages")
     assert (own.text("today", "en"), own.text("today", "zh-Hans")) == ("right now", "今天")

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.types.event import Attachment, Incoming, Place
+from bot.core.events import Attachment, Incoming, Place
 from tests.world import NINE, World
 
 CANARY = "zyx4711q"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.commands.context import KNOBS, clamped
-from bot.errors import ModelError
-from bot.types.prompt import Request
+from bot.commands.chat import CONTEXT_NUMBERS, clamped
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.world import World
 
@@ -63,7 +63,7 @@ async def test_numbers_are_clamped_as_the_seed_does_and_nonsense_changes_nothing
     await world.say(f".ai context {words}")
     assert world.rows("SELECT recent, window_seconds, recent_max FROM chat_context") == ([kept] if kept else [])
     said = words.split()
-    if kept and clamped(said[1], next(knob for knob in KNOBS if knob.name == said[0].lower())) == (
+    if kept and clamped(said[1], next(knob for knob in CONTEXT_NUMBERS if knob.name == said[0].lower())) == (
         max(number for number in kept if number is not None),
         True,
     ):
@@ -130,7 +130,7 @@ async def test_recentmax_bounds_the_lines_of_a_digest(world: World) -> None:
 async def test_a_digest_that_is_not_there_yet_is_stood_in_for_by_as_many_lines_as_the_chat_wants(
     world: World,
 ) -> None:
-    def script(request: Request) -> str:
+    def script(request: ModelRequest) -> str:
         if request.prompt.tools:
             return "好的"
         raise ModelError("unreachable", "down")
@@ -162,9 +162,9 @@ async def test_nothing_is_wiped_at_message_201(world: World) -> None:
     assert world.rows("SELECT count(*) FROM event WHERE text LIKE '第%句闲话'") == [(1_300,)]
 
 
-@given(st.integers(-(10**15), 10**15), st.sampled_from(KNOBS))
+@given(st.integers(-(10**15), 10**15), st.sampled_from(CONTEXT_NUMBERS))
 def test_every_number_is_brought_into_bounds(number: int, knob: object) -> None:
-    one = next(each for each in KNOBS if each is knob)
+    one = next(each for each in CONTEXT_NUMBERS if each is knob)
     found = clamped(str(number), one)
     assert found is not None
     assert one.least <= found[0] <= one.most

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.said import said_findings
-from bot.commands.knobs import KNOBS, Wrong, wanted
-from bot.commands.table import TABLE
-from bot.config.said import fits
+from bot.cli.settings import chat_setting_findings
+from bot.commands.registry import COMMANDS
+from bot.commands.settings import SETTING_WORDS, InvalidWords, parse_setting
+from bot.config.checks import value_fits
 from bot.config.settings import Settings
-from bot.text.secrecy import without_keys
+from bot.text.codes import without_keys
 from tests.reloading import SERVER, TOML, Filed
 from tests.world import Talk, World
 
@@ -54,8 +54,8 @@ async def test_what_is_set_holds_at_once_lasts_and_is_taken_back(filed: Filed) -
 )  # fmt: skip
 def test_what_is_no_value_sets_nothing_and_says_how_it_would_be_right(words: str) -> None:
     name, *rest = words.split()
-    found = wanted(name, tuple(rest), Settings())
-    assert isinstance(found, Wrong)
+    found = parse_setting(name, tuple(rest), Settings())
+    assert isinstance(found, InvalidWords)
     assert found.example.startswith(f".ai {name}")
 
 
@@ -103,7 +103,7 @@ async def test_a_budget_is_set_shown_with_its_place_and_counts_anew(tmp_path: Pa
         assert "今天从 06-12 09:00 起重新数（小王）" in await said(filed, ".ai budget")
         await filed.say("再讲一个")
         assert len(filed.model.requests) > 0
-        (finding,) = [each for each in said_findings(tmp_path / "data") if "budget.day_money" in each.text]
+        (finding,) = [each for each in chat_setting_findings(tmp_path / "data") if "budget.day_money" in each.text]
         assert finding.text == "budget.day_money = 0.0018, said by 小王 on 2026-06-12: `nuan unset budget.day_money`"
         assert "每天上限：9 USD（按配置）" in await said(filed, ".ai budget reset")
         assert filed.rows("SELECT * FROM setting") == []
@@ -264,7 +264,7 @@ def test_a_key_is_cut_out_of_every_command(text: str) -> None:
     assert without_keys("我的 .ai key 是什么") == "我的 .ai key 是什么"
     for plain in (".ai mem key under the mat", "/keys/foo is a path", ".ai key", "小暖，密钥是什么", "a.ai keyboard"):
         assert without_keys(plain) == plain
-    for command in TABLE:
+    for command in COMMANDS:
         if command.name != "key":
             assert without_keys(f".ai {command.name} 5 家") == f".ai {command.name} 5 家"
 
@@ -285,11 +285,11 @@ async def test_a_key_in_a_chat_is_refused_and_stays_nowhere(filed: Filed) -> Non
     await filed.open()
 
 
-@given(st.sampled_from(sorted(KNOBS)), st.lists(st.one_of(
+@given(st.sampled_from(sorted(SETTING_WORDS)), st.lists(st.one_of(
     st.sampled_from(["day", "month", "5", "200k", "tok", "off", "reset", "usd", "$3", "pricein", "on", "maxlen", "万"]),
     st.text(max_size=12))))  # fmt: skip
 def test_whatever_is_said_either_fits_or_sets_nothing(name: str, words: list[str]) -> None:
-    found = wanted(name, tuple(" ".join(words).split()), Settings())
-    if isinstance(found, Wrong):
+    found = parse_setting(name, tuple(" ".join(words).split()), Settings())
+    if isinstance(found, InvalidWords):
         return
-    assert all(value is None or fits(key, value) for key, value in found.items())
+    assert all(value is None or value_fits(key, value) for key, value in found.items())

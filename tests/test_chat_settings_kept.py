@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.source import Source
-from bot.config.places import settings_shown
-from bot.errors import ConfigError
-from bot.store.database import _prepare
+from bot.cli.installation import ConfigSource
+from bot.config.sources import settings_shown
+from bot.core.errors import ConfigError
+from bot.core.people import ErasedPerson
+from bot.store.engine import _prepare
+from bot.store.migrations import SETTINGS
 from bot.store.schema import MIGRATIONS
-from bot.store.schema_later import SETTINGS
-from bot.store.settings import said_in
+from bot.store.settings import settings_in
 from bot.store.store import DATABASE, open_store
-from bot.types.erased import Erased
 from tests.belonging import aside
 from tests.reloading import SERVER, Filed
 
@@ -24,7 +24,7 @@ SMALL = f'{SERVER.format(name="a")}[small]\nname = "b"\nprice_input = 1\nprice_o
 
 async def test_an_operator_sees_and_takes_back_what_does_not_fit_any_more(tmp_path: Path) -> None:
     filed = await Filed(tmp_path, SMALL).open()
-    source, data = Source(tmp_path / "nuan.toml", filed.folder, {}), filed.folder
+    source, data = ConfigSource(tmp_path / "nuan.toml", filed.folder, {}), filed.folder
     for words in ("model small", "max 800", "limit userday 7", "off all"):
         await filed.say(f".ai {words}")
     assert (await aside(filed, "unset", "model.use")).err.startswith("nuan: another nuan is answering")
@@ -40,7 +40,7 @@ async def test_an_operator_sees_and_takes_back_what_does_not_fit_any_more(tmp_pa
     assert (await aside(filed, "unset", "model.use")).out.startswith("taken back: model.use = small, said by 小王")
     place = source.read()
     assert place.settings.model.max_output_tokens == 800
-    shown = {one.key: one for one in settings_shown(place.settings, source.file, {}, said_in(data / DATABASE))}
+    shown = {one.key: one for one in settings_shown(place.settings, source.file, {}, settings_in(data / DATABASE))}
     assert (shown["model.max_output_tokens"].origin, shown["model.max_output_tokens"].name) == ("chat", "小王")
     everything = json.loads((await aside(filed, "unset", "--all", "--json")).out)
     assert [one["key"] for one in everything["settings"]] == ["house", "limits.person_day", "model.max_output_tokens"]
@@ -57,7 +57,7 @@ async def test_limits_of_an_older_nuan_are_brought_over(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         assert await store.switches.limits() == {"person_minute": "3", "notify": "off"}
         assert [one.person_id for one in await store.settings.all()] == [None, None]
-    assert said_in(tmp_path / "none.db") == ()
+    assert settings_in(tmp_path / "none.db") == ()
 
 
 async def test_who_is_erased_leaves_what_they_set_and_is_told_nothing_more(filed: Filed) -> None:
@@ -66,8 +66,8 @@ async def test_who_is_erased_leaves_what_they_set_and_is_told_nothing_more(filed
     await filed.say(".ai trace on")
     ((person,),) = filed.rows("SELECT person_id FROM setting")
     assert isinstance(person, int)
-    erased = await filed.store.erasing.erase(person, filed.clock.now())
-    assert isinstance(erased, Erased)
+    erased = await filed.store.person_erasure.erase(person, filed.clock.now())
+    assert isinstance(erased, ErasedPerson)
     assert filed.rows("SELECT key, value, person_id FROM setting") == [("model.max_output_tokens", "800", None)]
     assert filed.rows("SELECT person_id FROM recount") == [(None,)]
     assert filed.rows("SELECT * FROM trace") == []

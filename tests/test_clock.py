@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.clock import LOOK_S, SystemClock
+from bot.core.clock import POLL_S, SystemClock
 from tests.conftest import NewWorld
 from tests.fakes.clock import SimClock, let_others_run
 from tests.world import World
@@ -63,7 +63,7 @@ async def test_an_alarm_looks_at_the_clock_every_five_seconds_and_fires_once() -
     clock, fired = machine.clock(), list[int]()
     alarm = clock.at(machine.wall + HOUR_MS, lambda: fired.append(1))
     await let_others_run()
-    assert alarm._timer.when() <= alarm._timer._loop.time() + LOOK_S  # type: ignore[attr-defined]
+    assert alarm._timer.when() <= alarm._timer._loop.time() + POLL_S  # type: ignore[attr-defined]
     alarm._look()  # type: ignore[attr-defined]
     assert fired == []
     machine.wall += HOUR_MS  # the machine slept: its timers stood still

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from bot.errors import ModelError
-from bot.types.prompt import Request
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, says
 from tests.prefixes import logs_of
@@ -26,7 +26,7 @@ DIGEST = {
 }
 
 
-def is_digest(request: Request) -> bool:
+def is_digest(request: ModelRequest) -> bool:
     """Whether it asks for a digest, a broken one once more; the second look at one is none."""
     return request.shape is not None and request.shape.name == "digest"
 

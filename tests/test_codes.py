@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.commands.specs import specs
-from bot.resources import Prompts
+from bot.commands.registry import command_specs
+from bot.config.resources import PromptFiles
 from bot.store.codes import new_code
 from bot.text.catalogue import catalogue
 from bot.text.codes import code_form, code_in
-from bot.text.script import SCRIPTS
+from bot.text.fold import SCRIPTS
 
 CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
 
@@ -35,7 +35,7 @@ def test_what_only_looks_like_a_code_is_talk(text: str) -> None:
 
 
 def test_the_menu_is_made_from_the_table_in_three_languages() -> None:
-    menu = {spec.name: spec for spec in specs(catalogue(Prompts(None).path, "messages"))}
+    menu = {spec.name: spec for spec in command_specs(catalogue(PromptFiles(None).path, "messages"))}
     assert menu.keys() >= {"ai help", "ai ctx", "ai link", "ai allow", "remember", "forget", "new"}
     assert all(dict(spec.about).keys() == set(SCRIPTS) for spec in menu.values())
     assert not any(text.startswith("help_") for spec in menu.values() for _, text in spec.about)

@@ -15,11 +15,10 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from bot.cli.commandline import defended, examples_of
+from bot.cli.commandline import examples_of, run_program
 from bot.cli.documents import DOCS, exit_codes
-from bot.cli.exits import Exit
 from bot.cli.main import app
-from bot.cli.printing import bar
+from bot.cli.terminal import ExitCode, progress_bar
 from bot.store.schema import SCHEMA_VERSION
 from tests.belonging import nuan
 from tests.carrying import fill, in_house
@@ -213,15 +212,15 @@ def test_nothing_is_begun_for_a_folder_that_is_not_there(house: Path) -> None:
 
 
 def test_the_exit_codes_are_one_table_and_even_a_defect_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert {code.value for code in Exit} == {0, 1, 2, 70, 130}
+    assert {code.value for code in ExitCode} == {0, 1, 2, 70, 130}
     assert exit_codes() in (DOCS / "commands.md").read_text("utf-8")
-    for error, code in ((KeyError("secret words"), Exit.DEFECT), (KeyboardInterrupt(), Exit.INTERRUPTED)):
+    for error, code in ((KeyError("secret words"), ExitCode.DEFECT), (KeyboardInterrupt(), ExitCode.INTERRUPTED)):
 
         def fail(error: BaseException = error) -> None:
             raise error
 
         with pytest.raises(SystemExit) as ended:
-            defended(fail)
+            run_program(fail)
         assert ended.value.code == code
     said = capsys.readouterr().err
     assert said.count("\n") == 1
@@ -231,7 +230,7 @@ def test_the_exit_codes_are_one_table_and_even_a_defect_is_one_line(capsys: pyte
 
 def test_no_bar_is_drawn_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
     for quiet in (True, False):
-        with bar("work", quiet=quiet) as tell:
+        with progress_bar("work", quiet=quiet) as tell:
             tell(1, 2)
     assert capsys.readouterr() == ("", "")
 

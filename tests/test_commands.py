@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bot.commands.table import TABLE, TOPICS
+from bot.commands.registry import COMMANDS, TOPICS
 from tests.fakes.model import calls, says
 from tests.world import World
 
@@ -146,7 +146,9 @@ async def test_help_speaks_the_persons_script(world: World, before: str, line: s
     assert more.endswith(".ai help remind")
     told = [said.split()[1] for said in lines if said.startswith(".ai ")]
     told += [name for said in lines if " · " in said for name in re.split(r"：|: | · ", said)[1:]]
-    assert told == [command.name for topic in TOPICS for command in TABLE if command.listed and command.topic == topic]
+    assert told == [
+        command.name for topic in TOPICS for command in COMMANDS if command.listed and command.topic == topic
+    ]
     assert len(world.replies[-1].splitlines()) < 30  # a newcomer reads it on a phone
 
 

@@ -16,9 +16,8 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from adapters.console import ConsoleAdapter, PipeTerminal, PromptTerminal, open_terminal, split_speaker, visible
-from bot.errors import StoreError
-from bot.types.event import Incoming, Place, Sender
-from bot.types.outgoing import Outgoing
+from bot.core.errors import StoreError
+from bot.core.events import Incoming, Outgoing, Place, Sender
 
 NAMES = ("小暖", "nuan")
 

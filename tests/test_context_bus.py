@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.context.bus import Line, select, stack
-from bot.types.event import Event, EventKind
+from bot.context.bus import ContextLine, fold_events, select_lines
+from bot.core.events import Event, EventKind
 
 START = 1_795_000_000_000
 _COUNT = re.compile(r"x([0-9]+)$")
@@ -23,12 +23,12 @@ def happened(*events: tuple[int, EventKind, str, str]) -> tuple[Event, ...]:
     )
 
 
-def texts(lines: tuple[Line, ...]) -> list[str]:
+def texts(lines: tuple[ContextLine, ...]) -> list[str]:
     return [line.text for line in lines]
 
 
 def test_equal_events_within_five_seconds_are_one_line_with_a_count() -> None:
-    (line,) = stack(
+    (line,) = fold_events(
         happened((0, "event", "wave", "alice"), (5, "event", "wave", "alice"), (9, "event", "wave", "alice"))
     )
     assert (line.text, line.count, line.event_ids) == ("alice x3", 3, (1, 2, 3))
@@ -36,16 +36,19 @@ def test_equal_events_within_five_seconds_are_one_line_with_a_count() -> None:
 
 
 def test_equal_events_further_apart_stay_apart() -> None:
-    assert texts(stack(happened((0, "event", "wave", "alice"), (6, "event", "wave", "alice")))) == ["alice", "alice"]
+    assert texts(fold_events(happened((0, "event", "wave", "alice"), (6, "event", "wave", "alice")))) == [
+        "alice",
+        "alice",
+    ]
 
 
 def test_an_event_that_counts_itself_counts_as_often_as_it_says() -> None:
-    (line,) = stack(happened((0, "event", "pickup", "diamond x3"), (200, "event", "pickup", "diamondx4")))
+    (line,) = fold_events(happened((0, "event", "pickup", "diamond x3"), (200, "event", "pickup", "diamondx4")))
     assert (line.text, line.count) == ("diamond x7", 7)
 
 
 def test_damage_adds_up_with_its_sign() -> None:
-    (line,) = stack(
+    (line,) = fold_events(
         happened(
             (0, "event", "hurt.zombie", "alice:-1.1"),
             (60, "event", "hurt.zombie", "alice:-0.5"),
@@ -59,17 +62,19 @@ def test_damage_adds_up_with_its_sign() -> None:
     ("amounts", "sum_text"), [(("+1", "+2.2"), "bob:+3.2"), (("+1.5", "-1.5"), "bob:0"), (("-0.04", "+0.01"), "bob:0")]
 )
 def test_healing_adds_up_within_five_seconds(amounts: tuple[str, str], sum_text: str) -> None:
-    (line,) = stack(happened(*((index, "event", "heal", f"bob:{amount}") for index, amount in enumerate(amounts))))
+    (line,) = fold_events(
+        happened(*((index, "event", "heal", f"bob:{amount}") for index, amount in enumerate(amounts)))
+    )
     assert line.text == sum_text
 
 
 def test_damage_of_two_people_is_not_added() -> None:
-    lines = stack(happened((0, "event", "hurt.fall", "alice:-1"), (1, "event", "hurt.fall", "bob:-2")))
+    lines = fold_events(happened((0, "event", "hurt.fall", "alice:-1"), (1, "event", "hurt.fall", "bob:-2")))
     assert texts(lines) == ["alice:-1", "bob:-2"]
 
 
 def test_server_lines_fold_and_messages_never_do() -> None:
-    lines = stack(
+    lines = fold_events(
         happened(
             (0, "server", "", "saving"),
             (1, "server", "", "saving"),
@@ -83,21 +88,21 @@ def test_server_lines_fold_and_messages_never_do() -> None:
 
 
 def test_only_neighbours_fold() -> None:
-    lines = stack(happened((0, "server", "", "a"), (1, "message", "", "b"), (2, "server", "", "a")))
+    lines = fold_events(happened((0, "server", "", "a"), (1, "message", "", "b"), (2, "server", "", "a")))
     assert texts(lines) == ["a", "b", "a"]
 
 
 def test_two_scenes_never_fold() -> None:
-    assert len(stack(happened((0, "event", "scene", "tavern"), (1, "event", "scene", "tavern")))) == 2
+    assert len(fold_events(happened((0, "event", "scene", "tavern"), (1, "event", "scene", "tavern")))) == 2
 
 
 def test_a_window_keeps_the_newest_lines_and_zero_means_none() -> None:
-    lines = stack(happened(*((hour * 3600, "message", "", str(hour)) for hour in range(30))))
+    lines = fold_events(happened(*((hour * 3600, "message", "", str(hour)) for hour in range(30))))
     now = START + 29 * 3_600_000
-    assert texts(select(lines, now, 3)) == ["27", "28", "29"]
-    assert texts(select(lines, now, 100))[0] == "5"
-    assert select(lines, now, 0) == ()
-    assert select(lines, now, None, None) == lines
+    assert texts(select_lines(lines, now, 3)) == ["27", "28", "29"]
+    assert texts(select_lines(lines, now, 100))[0] == "5"
+    assert select_lines(lines, now, 0) == ()
+    assert select_lines(lines, now, None, None) == lines
 
 
 @given(
@@ -115,9 +120,9 @@ def test_folding_loses_no_event_and_no_count(steps: list[tuple[int, EventKind, s
     for index, (seconds, kind, label, text) in enumerate(steps):
         at += seconds
         events.append(Event(index, 1, START + at * 1000, kind, None, "", text, label))
-    lines = stack(events)
+    lines = fold_events(events)
     assert [number for line in lines for number in line.event_ids] == [event.id for event in events]
-    assert sum(line.count for line in lines) == sum(line.count for event in events for line in stack((event,)))
+    assert sum(line.count for line in lines) == sum(line.count for event in events for line in fold_events((event,)))
     for line in lines:
         assert line.count >= len(line.event_ids)
         if len(line.event_ids) > 1 and not line.label.startswith("hurt"):
@@ -126,7 +131,7 @@ def test_folding_loses_no_event_and_no_count(steps: list[tuple[int, EventKind, s
 
 @given(st.lists(st.tuples(st.integers(-999, 999), st.integers(1, 9)), min_size=2, max_size=12), st.integers(0, 300))
 def test_a_sum_is_what_one_gets_by_hand(hits: list[tuple[int, int]], seconds: int) -> None:
-    (line,) = stack(
+    (line,) = fold_events(
         happened(
             *(
                 (index * seconds, "event", "hurt.fall", f"bob:{tenths / 10:+.1f}x{times}")
@@ -145,11 +150,11 @@ def test_a_sum_is_what_one_gets_by_hand(hits: list[tuple[int, int]], seconds: in
     st.integers(1, 100),
 )
 def test_a_view_holds_the_newest_lines_of_its_window_and_no_more(ats: list[int], recent: int, window: int) -> None:
-    lines = stack(happened(*((at, "message", "", str(index)) for index, at in enumerate(ats))))
-    shown = select(lines, START, recent, window)
+    lines = fold_events(happened(*((at, "message", "", str(index)) for index, at in enumerate(ats))))
+    shown = select_lines(lines, START, recent, window)
     inside = [line for line in lines if line.at >= START - window * 1000]
     assert list(shown) == inside[len(inside) - min(recent, len(inside)) :]
 
 
 def test_what_comes_late_folds_with_no_newer_line() -> None:
-    assert len(stack(happened((7_200, "event", "wave", "alice"), (0, "event", "wave", "alice")))) == 2
+    assert len(fold_events(happened((7_200, "event", "wave", "alice"), (0, "event", "wave", "alice")))) == 2

@@ -6,14 +6,13 @@ from xml.etree.ElementTree import fromstring
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.context.bus import Line
-from bot.context.scene import scene_text
-from bot.context.xml import Delta, Frame, Limits, delta, element, render
+from bot.context.bus import ContextLine
+from bot.context.xml import CtxDelta, CtxFrame, CtxLimits, element, render, render_delta, scene_text
+from bot.core.events import Event, EventKind
 from bot.text.clean import clean, clean_name
-from bot.types.event import Event, EventKind
 
 NOW = 1_795_000_000_000
-FRAME = Frame("2026-11-21 09:05", "星期六", cut_note="…（后面还有 {n} 字没有收下）")
+FRAME = CtxFrame("2026-11-21 09:05", "星期六", cut_note="…（后面还有 {n} 字没有收下）")
 ANYTHING = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)
 KINDS: tuple[EventKind, ...] = ("message", "server", "bot", "tool", "event")
 
@@ -24,20 +23,20 @@ def event(
     return Event(number, 1, NOW - ago * 1000, kind, 1, name, text, label)
 
 
-DELTA = Limits(tokens=1_200)
-OPENING = Limits(tokens=1_500, recent=50, window_s=86_400, message=120)
+DELTA = CtxLimits(tokens=1_200)
+OPENING = CtxLimits(tokens=1_500, recent=50, window_s=86_400, message=120)
 
 
-def turn(*events: Event, answering: tuple[int, ...] = (), limits: Limits = DELTA, earlier: int = 0) -> Delta:
-    return delta(events, frozenset(answering), NOW, FRAME, limits, len, earlier)
+def turn(*events: Event, answering: tuple[int, ...] = (), limits: CtxLimits = DELTA, earlier: int = 0) -> CtxDelta:
+    return render_delta(events, frozenset(answering), NOW, FRAME, limits, len, earlier)
 
 
-def body(made: Delta) -> list[str]:
+def body(made: CtxDelta) -> list[str]:
     return made.text.split("\n")[1:-1]
 
 
 def test_a_chinese_group_reads_as_it_was() -> None:
-    frame = Frame("2026-11-21 09:05", "星期六", "感恩节", "p=人 b=你 g=间隔")
+    frame = CtxFrame("2026-11-21 09:05", "星期六", "感恩节", "p=人 b=你 g=间隔")
     events = (
         event(1, "暖暖咖啡馆；在场：小明、阿花", "event", "", "scene", 900),
         event(2, "早", name="小明", ago=840),
@@ -46,7 +45,7 @@ def test_a_chinese_group_reads_as_it_was() -> None:
         event(5, '你昨天说的 <那本书> & "那首歌"？', name="阿花", ago=5),
         event(6, "小暖，你觉得呢", name="小明"),
     )
-    made = delta(events, frozenset({6}), NOW, frame, DELTA, len)
+    made = render_delta(events, frozenset({6}), NOW, frame, DELTA, len)
     assert made.text == (
         '<ctx now="2026-11-21 09:05" weekday="星期六" holiday="感恩节">\n'
         "<!-- p=人 b=你 g=间隔 -->\n"
@@ -118,14 +117,14 @@ def test_an_old_message_being_answered_stays_before_what_was_folded_after_it() -
         *(event(number, "x" * 150, ago=3_600) for number in range(2, 30)),
         event(30, "z"),
     )
-    lines = body(turn(*events, answering=(1, 30), limits=Limits(tokens=200)))
+    lines = body(turn(*events, answering=(1, 30), limits=CtxLimits(tokens=200)))
     assert lines[0] == '<p n="alice">q</p>'
     assert lines[1] == '<g n="27" d="0m"/>'
     assert lines[-1] == '<p n="alice">z</p>'
 
 
 def test_nothing_to_say_is_an_empty_text_and_unloaded_events_are_still_counted() -> None:
-    assert turn() == Delta((), "", 0, 0)
+    assert turn() == CtxDelta((), "", 0, 0)
     assert body(turn(earlier=12)) == ['<g n="12"/>']
 
 
@@ -157,16 +156,16 @@ def test_a_silence_is_measured_between_the_lines_that_are_shown() -> None:
 
 def test_an_opening_looks_back_one_day_and_fifty_lines_but_answers_older_ones() -> None:
     events = [event(1, "asked", ago=200_000), event(2, "old", ago=100_000), *(event(n, "x") for n in range(3, 100))]
-    made = turn(*events, answering=(1,), limits=Limits(tokens=10_000, recent=50, window_s=86_400))
+    made = turn(*events, answering=(1,), limits=CtxLimits(tokens=10_000, recent=50, window_s=86_400))
     assert [line.event_ids[0] for line in made.lines] == [1, *range(50, 100)]
-    assert turn(*events, limits=Limits(tokens=9, recent=0)).lines == ()
+    assert turn(*events, limits=CtxLimits(tokens=9, recent=0)).lines == ()
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), ANYTHING, ANYTHING, ANYTHING), max_size=8))
 def test_whatever_people_write_stays_text(steps: list[tuple[EventKind, str, str, str]]) -> None:
-    lines = [Line((n,), NOW, NOW, kind, name, text, label) for n, (kind, name, text, label) in enumerate(steps)]
-    frame = Frame("2026-11-21 09:05", "Saturday", "x", "legend --> <p>")
-    text = render([element(line, Limits(tokens=0, event=500)) for line in lines], frame)
+    lines = [ContextLine((n,), NOW, NOW, kind, name, text, label) for n, (kind, name, text, label) in enumerate(steps)]
+    frame = CtxFrame("2026-11-21 09:05", "Saturday", "x", "legend --> <p>")
+    text = render([element(line, CtxLimits(tokens=0, event=500)) for line in lines], frame)
     text.encode()
     if not lines:
         assert text == ""
@@ -193,7 +192,7 @@ def test_every_event_is_shown_or_counted_and_every_answered_one_is_whole(
 ) -> None:
     events = [event(n, text, kind, label=label, ago=900 - 30 * n) for n, (kind, label, text) in enumerate(steps)]
     answering = tuple(n for n, (kind, _, _) in enumerate(steps) if kind == "message" and n in wanted)
-    made = turn(*events, answering=answering, limits=Limits(tokens=tokens), earlier=earlier)
+    made = turn(*events, answering=answering, limits=CtxLimits(tokens=tokens), earlier=earlier)
     assert made.folded + sum(len(line.event_ids) for line in made.lines) == len(events) + earlier
     assert set(answering) <= {number for line in made.lines for number in line.event_ids}
     if not made.text:

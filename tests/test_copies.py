@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.store.copies import COPY_MS, ECHO_MS, Heard, copied, heard
-from bot.types.event import Attachment, Incoming, Place, Sender
+from bot.core.events import Attachment, Incoming, Place, Sender
+from bot.store.ingest import COPY_MS, ECHO_MS, LinePrint, copied_from, print_of
 from tests.storing import NOW
 from tests.world import World
 
@@ -160,10 +160,10 @@ async def test_nothing_of_a_copy_waits_in_the_files(world: World) -> None:
     assert world.rows("SELECT count(*) FROM lately") == [(1,)]
 
 
-def line(text: str, at: int = 0, arrived: int = NOW, kind: str = "message") -> Heard:
+def line(text: str, at: int = 0, arrived: int = NOW, kind: str = "message") -> LinePrint:
     sender = Sender("telegram", "1", "Ann") if kind == "message" else None
     incoming = Incoming(Place("telegram", "1", "dm"), sender, kind, text, at=at)  # type: ignore[arg-type]
-    found = heard(incoming, 1 if sender else None, arrived)
+    found = print_of(incoming, 1 if sender else None, arrived)
     assert found is not None
     return replace(found, original=7)
 
@@ -178,7 +178,7 @@ def line(text: str, at: int = 0, arrived: int = NOW, kind: str = "message") -> H
 def test_what_comes_late_in_one_lump_is_told_apart_by_the_platforms_clock(
     first: int, second: int, copies: bool
 ) -> None:
-    assert (copied(line("好", second), (line("好", first),)) == 7) == copies
+    assert (copied_from(line("好", second), (line("好", first),)) == 7) == copies
 
 
 @given(st.text(min_size=1, max_size=9), st.text(min_size=1, max_size=9), st.integers(-3_000, 3_000))
@@ -191,6 +191,6 @@ def test_only_what_is_close_and_the_same_is_a_copy(one: str, other: str, late: i
     except AssertionError:  # nothing that can be seen
         return
     again = line(one, arrived=NOW + late)
-    assert (copied(again, (first,)) is not None) == (abs(late) <= COPY_MS)
-    assert copied(said, (first,)) is None or said.said == first.said
-    assert copied(echo, (first,)) is None or abs(late) <= ECHO_MS
+    assert (copied_from(again, (first,)) is not None) == (abs(late) <= COPY_MS)
+    assert copied_from(said, (first,)) is None or said.said == first.said
+    assert copied_from(echo, (first,)) is None or abs(late) <= ECHO_MS

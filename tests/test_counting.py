@@ -2,11 +2,10 @@
 
 import pytest
 
-from bot.config.model import ModelServer
-from bot.model.answer import Answer
-from bot.money.prices import cost, estimate, rate_of
-from bot.types.capabilities import Capabilities
-from bot.types.prompt import Completion, Usage
+from bot.config.models import ModelServer
+from bot.core.models import Capabilities, Completion, Usage
+from bot.model.completion import CompletionBuilder
+from bot.money.budget import cost, estimate, rate_of
 from tests.conftest import NewWorld
 from tests.world import World
 
@@ -35,7 +34,7 @@ PRICES = {"price_input": 1.0, "price_cached": 0.1, "price_written": 1.25, "price
     ids=["plain", "openai", "deepseek", "kimi", "qwen", "anthropic", "too many", "negative"],
 )  # fmt: skip
 def test_every_known_way_to_count(body: dict[str, object], expected: tuple[int, ...]) -> None:
-    answer = Answer(frozenset())
+    answer = CompletionBuilder(frozenset())
     answer.add({"choices": [{"delta": {"content": "好"}, "finish_reason": "stop"}], "usage": body})
     usage = answer.completion().usage
     assert usage is not None

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from bot.cli.house import Place
-from bot.cli.look import Look, View, show_ctx
+from bot.cli.inspection import CtxRequest, PromptTarget, show_ctx
+from bot.cli.installation import Installation
+from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
-from bot.errors import ConfigError
+from bot.core.errors import ConfigError
+from bot.core.models import Completion, Usage
+from bot.core.recall import RECALL_MODES
 from bot.model.offline import OfflineModel
-from bot.resources import Prompts, resource_dir
-from bot.types.prompt import Completion, Usage
-from bot.types.recall import MODES
 from tests.conftest import NewWorld
 from tests.e2e import Home, run
 from tests.world import World
@@ -45,15 +45,17 @@ async def world(new_world: NewWorld) -> World:
     return await new_world()
 
 
-async def shown(world: World, look: Look, person: str = "小王", chat: str = "local") -> str:
+async def shown(world: World, look: CtxRequest, person: str = "小王", chat: str = "local") -> str:
     """What `nuan ctx` prints beside that nuan."""
-    place = Place(world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona)
-    return (await show_ctx(place, View(chat, person), look, world.clock)).decode()
+    place = Installation(
+        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+    )
+    return (await show_ctx(place, PromptTarget(chat, person), look, world.clock)).decode()
 
 
 async def seen(world: World, query: str, person: str = "小王", chat: str = "local", **more: Any) -> dict[str, Any]:
     """The same as JSON."""
-    found: dict[str, Any] = json.loads(await shown(world, Look(query, as_json=True, **more), person, chat))
+    found: dict[str, Any] = json.loads(await shown(world, CtxRequest(query, as_json=True, **more), person, chat))
     return found
 
 
@@ -73,7 +75,7 @@ async def test_the_cache_is_told_as_it_was_and_as_it_could_be(world: World) -> N
     assert second["cache"]["all"] == {"calls": 2, "prompt_tokens": 2000, "cached_tokens": 900, "rate": 0.45}
     assert second["cache"]["possible_last"] == first["cache"]["possible_next"]
     assert second["cache"]["possible_next"]["tokens"] > first["cache"]["possible_next"]["tokens"]
-    text = await shown(world, Look("走吧"))
+    text = await shown(world, CtxRequest("走吧"))
     possible = second["cache"]["possible_next"]
     assert f"上一次 450/1000 tok (45%)，理论上限 {first['cache']['possible_next']['tokens']}/" in text
     assert f"下一次理论上限 {possible['tokens']}/{possible['of']} tok" in text
@@ -89,7 +91,7 @@ async def test_what_goes_on_keeps_every_item_and_appends_one(world: World) -> No
         "added_tokens": found["tokens"] - found["cache"]["possible_next"]["tokens"],
         "before": 3, "gone": False, "whole": True, "why": "",
     }  # fmt: skip
-    assert "原样保留上一次调用和回复的 3 项" in await shown(world, Look("我带了伞"))
+    assert "原样保留上一次调用和回复的 3 项" in await shown(world, CtxRequest("我带了伞"))
 
 
 async def test_a_new_log_tells_from_where_and_why(world: World) -> None:
@@ -99,10 +101,10 @@ async def test_a_new_log_tells_from_where_and_why(world: World) -> None:
     assert (found["kept"], found["before"], found["whole"], found["why"]) == (1, 3, False, "open")
     assert any(line.startswith("-") and "今天下雨了" in line for line in found["lines"])
     assert any(line.startswith("+") and "早上好" in line for line in found["lines"])
-    text = await shown(world, Look("早上好", debug=True))
+    text = await shown(world, CtxRequest("早上好", debug=True))
     assert "因为开始了新的对话：上一次调用的 3 项保留 1 项" in text
     assert "\n--- before\n+++ now\n" in text
-    assert "+++ now" not in await shown(world, Look("早上好"))
+    assert "+++ now" not in await shown(world, CtxRequest("早上好"))
     before = await seen(world, "早上好")
     await world.say("早上好")
     assert (await seen(world, "走吧"))["cache"]["possible_last"] == before["cache"]["possible_next"]
@@ -123,7 +125,7 @@ async def test_what_was_forgotten_is_in_no_diff(world: World) -> None:
     found = await seen(world, "随便", debug=True, compare=True)
     assert (found["diff"]["gone"], found["diff"]["why"], found["diff"]["kept"]) == (True, "forgotten", 1)
     assert "花生" not in json.dumps(found, ensure_ascii=False)
-    assert "因为有内容被忘记了；上一次调用在前缀之后发了什么，已经不再保存" in await shown(world, Look("随便"))
+    assert "因为有内容被忘记了；上一次调用在前缀之后发了什么，已经不再保存" in await shown(world, CtxRequest("随便"))
 
 
 async def test_a_log_whose_first_turn_failed_says_so(world: World) -> None:
@@ -132,7 +134,7 @@ async def test_a_log_whose_first_turn_failed_says_so(world: World) -> None:
     world.model.script = lambda _: RuntimeError("boom")
     await world.say("这句没有答到")
     assert (await seen(world, "这句呢"))["diff"]["why"] == "failed"
-    assert "第一轮失败了" in await shown(world, Look("这句呢"))
+    assert "第一轮失败了" in await shown(world, CtxRequest("这句呢"))
 
 
 async def test_a_turn_from_small_talk_to_something_is_a_change_of_the_first_item(new_world: NewWorld) -> None:
@@ -148,7 +150,7 @@ async def test_without_an_earlier_call_there_is_nothing_to_compare(world: World)
     found = await seen(world, "你好")
     assert found["diff"] is None
     assert found["cache"]["possible_next"] is None
-    assert "这个聊天里还没有过调用" in await shown(world, Look("你好"))
+    assert "这个聊天里还没有过调用" in await shown(world, CtxRequest("你好"))
 
 
 async def test_the_parts_of_the_json_are_the_request(world: World) -> None:
@@ -168,7 +170,7 @@ async def test_the_parts_of_the_json_are_the_request(world: World) -> None:
 async def test_rankings_stand_side_by_side_in_columns(world: World) -> None:
     for kept in ("my cat likes the balcony in the evening sun very much", "我的猫叫年糕", "猫粮在阳台"):
         await world.say(f"记住{kept}")
-    text = await shown(world, Look("猫和 cat", compare=True))
+    text = await shown(world, CtxRequest("猫和 cat", compare=True))
     *table, missing = text.partition("── 回忆会带回什么")[2].splitlines()[1:]
     assert missing == "只按词找：没有设置 memory.embedding.provider"
     assert [head for head in table[0].split() if head] == ["keyword", "v2*", "hybrid"]
@@ -183,7 +185,7 @@ async def test_debug_tells_terms_thresholds_scores_and_what_was_left_out(new_wor
     world = await new_world(bot={"timezone": "Asia/Shanghai"}, memory={"mode": "v2"})
     for kept in ("我的猫叫年糕", "我喜欢黑猫", "我住在上海"):
         await world.say(f"记住{kept}")
-    text = await shown(world, Look("小暖，猫叫什么", debug=True, most=1))
+    text = await shown(world, CtxRequest("小暖，猫叫什么", debug=True, most=1))
     trace = text.partition("── v2 怎么排的")[2]
     assert "6 条候选里取 1 条" in trace
     assert "用 3 个词查找：猫叫 叫 猫" in trace
@@ -201,7 +203,7 @@ async def test_debug_tells_terms_thresholds_scores_and_what_was_left_out(new_wor
 async def test_more_candidates_than_fit_are_counted(world: World) -> None:
     for number in range(16):
         await world.say(f"记住第{number}把钥匙在抽屉里")
-    text = await shown(world, Look("钥匙", debug=True, most=20))
+    text = await shown(world, CtxRequest("钥匙", debug=True, most=20))
     assert "另外 20 条：✓ 4, 已经有了 16" in text
     assert len(brought(await seen(world, "钥匙", most=20))["v2"]) == 16
     assert len(brought(await seen(world, "钥匙", compare=True, most=3))["hybrid"]) == 3
@@ -213,7 +215,7 @@ async def test_what_no_list_of_the_references_hybrid_holds_is_named_as_such(new_
     for number in range(24):
         await world.say(f"记住第{number}把钥匙在抽屉里")
     await world.wait(20)
-    assert "两张表里都没有" in await shown(world, Look("钥匙", debug=True))
+    assert "两张表里都没有" in await shown(world, CtxRequest("钥匙", debug=True))
 
 
 async def test_nobody_elses_memory_is_listed_in_a_dm_or_a_group(world: World) -> None:
@@ -227,8 +229,8 @@ async def test_nobody_elses_memory_is_listed_in_a_dm_or_a_group(world: World) ->
         ("阿明", "别处", ["我这边的暗号是蓝鲸丙"]),
     ):  # fmt: skip
         found = await seen(world, "蓝鲸", person, chat, compare=True, debug=True)
-        assert brought(found) == dict.fromkeys(MODES, wanted)
-        assert set(found["debug"]) == set(MODES)
+        assert brought(found) == dict.fromkeys(RECALL_MODES, wanted)
+        assert set(found["debug"]) == set(RECALL_MODES)
         others = {"甲", "乙", "丙"} - {text[-1] for text in wanted}
         assert [one for one in others if f"蓝鲸{one}" in json.dumps(found["debug"], ensure_ascii=False)] == []
 
@@ -243,21 +245,21 @@ async def test_nobody_elses_memory_is_listed_in_a_dm_or_a_group(world: World) ->
 )
 async def test_it_speaks_the_language_of_the_person(world: World, said: str, told: tuple[str, ...]) -> None:
     await world.say(said)
-    text = await shown(world, Look("？", compare=True, debug=True))
+    text = await shown(world, CtxRequest("？", compare=True, debug=True))
     assert [part for part in told if part not in text] == []
 
 
 async def test_whatever_is_asked_it_answers(world: World) -> None:
     await world.say("记住我喜欢猫")
     for query in ("？！", "\ud83d", "x" * 9000, "猫" * 9000, 'a" OR b', "\x00猫\x1b[31m"):
-        assert set((await seen(world, query, compare=True, debug=True))["recall"]["modes"]) == set(MODES)
+        assert set((await seen(world, query, compare=True, debug=True))["recall"]["modes"]) == set(RECALL_MODES)
 
 
 async def test_the_modes_are_compared_with_the_embedder_whatever_mode_is_used(new_world: NewWorld) -> None:
     embedding = {"provider": "hash"}
     world = await new_world(memory={"embedding": embedding})
     await world.say("记住我的猫叫年糕")
-    told = await shown(world, Look("猫", compare=True))
+    told = await shown(world, CtxRequest("猫", compare=True))
     assert "没有设置 memory.embedding.provider" not in told
     assert told.endswith("只按词找：还没有任何向量，memory.mode 是 hybrid 时才会做\n")
     world.settings = world.settings.model_copy(
@@ -268,7 +270,7 @@ async def test_the_modes_are_compared_with_the_embedder_whatever_mode_is_used(ne
     world.settings = world.settings.model_copy(
         update={"memory": world.settings.memory.model_copy(update={"mode": "v2"})}
     )
-    assert "只按词找" not in await shown(world, Look("猫", compare=True))
+    assert "只按词找" not in await shown(world, CtxRequest("猫", compare=True))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +280,7 @@ async def test_the_modes_are_compared_with_the_embedder_whatever_mode_is_used(ne
 )  # fmt: skip
 def test_what_cannot_be_shown_is_refused(look: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        Look(**look)
+        CtxRequest(**look)
 
 
 async def test_as_a_command(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.house import Place
-from bot.cli.look import Look, View, show_ctx
-from bot.cli.models import known_of
+from bot.cli.inspection import CtxRequest, PromptTarget, show_ctx
+from bot.cli.installation import Installation
+from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect
-from bot.resources import Prompts, resource_dir
+from bot.pipeline.endpoints import capabilities_of
 from tests.fakes.openai_dialects import DialectName
 from tests.fakes.openai_rules import list_of, mapping, text_of
 from tests.fakes.openai_script import Asked, Call, Reply
@@ -39,12 +39,12 @@ class Beside:
 
     world: World
     server: FakeOpenAI
-    place: Place
+    place: Installation
 
     async def looked(self, text: str, who: str = "小王", group: str = "", raw: bool = True) -> bytes:
         """What `nuan ctx` prints now."""
-        view = View(group or "local", who)
-        return await show_ctx(self.place, view, Look(text, raw), self.world.clock)
+        view = PromptTarget(group or "local", who)
+        return await show_ctx(self.place, view, CtxRequest(text, raw), self.world.clock)
 
     async def received(self, text: str, who: str = "小王", group: str = "") -> bytes:
         """The first body the server gets when that is said."""
@@ -76,11 +76,13 @@ async def beside(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterato
             {"bot": {"timezone": "Asia/Shanghai"}, "model": model, "capabilities": RULES[request.param]}
         )
         world = World(tmp_path / "data", settings)
-        client = OpenAIModel(server.base_url, KEY, "fake", speaks=Dialect(known_of(settings, settings.model), True))
+        client = OpenAIModel(
+            server.base_url, KEY, "fake", speaks=Dialect(capabilities_of(settings, settings.model), True)
+        )
         world.model = client  # type: ignore[assignment]
         await world.open()
         persona = resource_dir("data/persona") / settings.persona
-        yield Beside(world, server, Place(world.settings, tmp_path / "data", Prompts(None), persona))
+        yield Beside(world, server, Installation(world.settings, tmp_path / "data", PromptFiles(None), persona))
         await world.close()
         await client.close()
         assert server.violations == []

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.wish_reader import ABOUT_CHARS, cue, understand
+from bot.language.wishes.reader import ABOUT_CHARS, understand, wish_cue
 from tests.hostile import hostile
 
 NAMES = ("小暖", "暖暖", "nuan")
@@ -27,7 +27,7 @@ NAMES = ("小暖", "暖暖", "nuan")
     ],
 )
 def test_a_wish_that_is_not_certain_is_a_cue(text: str, verb: str, about: str) -> None:
-    found = cue(text, NAMES)
+    found = wish_cue(text, NAMES)
     assert found is not None
     assert (found.verb, found.about) == (verb, about)
 
@@ -42,7 +42,7 @@ he called me later|call me at 5|call me later|his memory is full|今天天气真
 他说“记住我”|记住我对花生过敏|叫我阿猫|forget my address""".replace("\n", "|").split("|"),
 )
 def test_reports_questions_others_words_and_what_is_done_are_no_cue(text: str) -> None:
-    assert cue(text, NAMES) is None
+    assert wish_cue(text, NAMES) is None
 
 
 WORDS = [
@@ -83,7 +83,7 @@ TEXTS = st.text() | st.lists(st.sampled_from([*WORDS, " ", "\n", "\ud800", "\u20
 
 @given(TEXTS)
 def test_a_cue_is_about_words_of_the_message_and_never_beside_a_command(text: str) -> None:
-    found = cue(text, NAMES)
+    found = wish_cue(text, NAMES)
     if found is not None:
         assert found.about in text
         assert len(found.about) <= ABOUT_CHARS
@@ -94,4 +94,4 @@ def test_a_cue_is_about_words_of_the_message_and_never_beside_a_command(text: st
 def test_hostile_text_is_read_to_its_end(unit: str) -> None:
     for size in (600, 8000):
         for lead in ("记住", "call me ", "别", ""):
-            cue(lead + hostile(unit, size - len(lead)), NAMES)
+            wish_cue(lead + hostile(unit, size - len(lead)), NAMES)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.dated import checked_when, when_in
-from bot.types.when import When
+from bot.core.clock import DatedMoment
+from bot.language.time.dates import checked_when, date_in
 from tests.bench.dates import Row, read, rows, verdict
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -19,7 +19,7 @@ DATED = tuple(rows(Path(__file__).with_name("when_dated.tsv")))
 LABELS = {"time": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
 
 
-def label(when: When | None) -> str:
+def label(when: DatedMoment | None) -> str:
     """The moment as exactly as it is known; a day of every year ends with *."""
     if when is None:
         return ""
@@ -104,7 +104,7 @@ def label(when: When | None) -> str:
     ],
 )
 def test_a_sentence_is_about_the_day_that_people_would_take_it_for(text: str, day: str) -> None:
-    assert label(when_in(text, NOW, SHANGHAI)) == day
+    assert label(date_in(text, NOW, SHANGHAI)) == day
 
 
 LINES = ("婚礼酒店订了，10月3号办", "下周三上午十点半面试", "my rent is due on the 1st", "今天我升职了", "我生日是5月2号",
@@ -174,7 +174,7 @@ def test_what_is_to_come_is_the_next_such_day_and_no_other_year_is_taken(today: 
         return
     said = int(datetime(today.year, today.month, today.day, 12, tzinfo=SHANGHAI).timestamp() * 1000)
     line = text.format(m=day.month, d=day.day, e=f"{day:%B} {day.day}")
-    when = when_in(line, said, SHANGHAI)
+    when = date_in(line, said, SHANGHAI)
     assert when is not None
     found = datetime.fromtimestamp(when.at / 1000, UTC).astimezone(SHANGHAI).date()
     assert (found.month, found.day) == (day.month, day.day)
@@ -189,7 +189,7 @@ def test_what_is_to_come_is_the_next_such_day_and_no_other_year_is_taken(today: 
 @given(st.text(max_size=60), st.text(max_size=20), st.integers(-60_000_000_000_000, 250_000_000_000_000))
 def test_any_text_is_read_and_any_word_checked_without_an_error(text: str, when: str, at: int) -> None:
     for each in (text, f"3月5日{text}", f"{text} on May 3, next year {when}", f"下周{text}周三{when}号"):
-        when_in(each, at, SHANGHAI)
+        date_in(each, at, SHANGHAI)
         checked_when(when, [(each, at)], SHANGHAI)
         checked_when("2026-06-13T10:00", [(each, at)], SHANGHAI)
 

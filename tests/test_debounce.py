@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.session.typists import REMEMBERED, Typists
-from bot.types.event import Place
+from bot.core.events import Place
+from bot.speaking.bursts import REMEMBERED, Typists
 from tests.conftest import NewWorld
 from tests.reloading import Filed
 from tests.test_bursts import GROUP, answered, speaking

@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from bot.rooms import make_recalling
-from bot.types.people import Audience
-from bot.types.recall import Asking
+from bot.container import make_recalling
+from bot.core.people import Audience
+from bot.core.recall import RecallQuery
 from tests.embedded import PETS, SOON, House, house, likeness, paid, settings, vectors
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.fakes.model import calls, says
@@ -74,7 +74,7 @@ async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Pat
         path = put(world, "notes/pets.md", "隔壁的狗也来了\n")
         await look(world)
         await world.wait(SOON)
-        asking = Asking(dm(world), 1, "汪星人", world.clock.now(), mode="hybrid")
+        asking = RecallQuery(dm(world), 1, "汪星人", world.clock.now(), mode="hybrid")
 
         async def brought(**limits: object) -> set[str]:
             recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)

@@ -6,11 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from bot.core.models import Capabilities, Message, ModelRequest, Prompt, ToolCall
 from bot.model.client import OpenAIModel
-from bot.model.dialect import Dialect
-from bot.model.marks import MOST, places
-from bot.types.capabilities import Capabilities
-from bot.types.prompt import Message, Prompt, Request, ToolCall
+from bot.model.dialect import MOST_MARKS, Dialect, cache_marks
 from tests.dialects import DOORS, FIRST, OPENING, SYSTEM, TOOL, Line, known, line
 from tests.fakes.media import PNG
 from tests.fakes.openai_rules import list_of
@@ -97,7 +95,7 @@ async def test_the_shown_body_is_the_sent_body_in_every_dialect(door: str) -> No
     async with line(door, thinking=True) as talk:
         await talk.talk()
         asked = talk.log[:-1]
-        shown = await talk.model.body(Request(Prompt((TOOL,), asked), 200, 0.7, 5.0, "nuan-1"))
+        shown = await talk.model.body(ModelRequest(Prompt((TOOL,), asked), 200, 0.7, 5.0, "nuan-1"))
     assert shown == talk.server.bodies[-1]
 
 
@@ -154,9 +152,11 @@ async def test_a_tool_that_found_nothing_to_say_is_no_list_of_no_parts() -> None
 
 
 def test_without_system_opening_or_answers_only_the_newest_is_marked() -> None:
-    assert [place.message for place in places(Prompt((), (Message("user", "嗨"),)))] == [0]
-    assert places(Prompt((), ())) == ()
-    assert len(places(Prompt((), (SYSTEM, FIRST, Message("assistant", "好"), Message("user", "嗯"))))) == MOST
+    assert [place.message for place in cache_marks(Prompt((), (Message("user", "嗨"),)))] == [0]
+    assert cache_marks(Prompt((), ())) == ()
+    assert (
+        len(cache_marks(Prompt((), (SYSTEM, FIRST, Message("assistant", "好"), Message("user", "嗯"))))) == MOST_MARKS
+    )
 
 
 @pytest.mark.parametrize(("field", "counts"), [("cached_tokens", False), ("prompt_tokens_details.cached_tokens", True)])

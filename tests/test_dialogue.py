@@ -7,18 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.dialogue import CAPS, select
-from bot.memory.rolling import plan_rolls
-from bot.resources import Prompts
+from bot.config.resources import PromptFiles
+from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from bot.core.sessions import TIERS, Dialogue, DialogueRow, RollupPlan, Tier
+from bot.memory.dialogue import CAPS, plan_rolls, select_talks
+from bot.prompt.past_talks import past_talk_lines
 from bot.text.catalogue import catalogue
-from bot.text.dates import DayWords, clock_label
-from bot.text.estimate import estimate_tokens
-from bot.text.gist import GIST_TOKENS, PARTS, gist
-from bot.text.pasttalks import talk_lines
-from bot.text.script import Script
-from bot.text.stretches import end_of
-from bot.types.dialogue import TIERS, Dialogue, RollPlan, Standing, Tier
-from bot.types.duration import DAY_MS, HOUR_MS, MINUTE_MS
+from bot.text.dates import DayWords, clock_label, period_end
+from bot.text.fold import Script
+from bot.text.length import GIST_TOKENS, PARTS, estimate_tokens, gist
 from tests.waking import facts, opened
 
 NOW = 1_781_226_000_000
@@ -26,7 +23,7 @@ NOW = 1_781_226_000_000
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 ZONES = ("Asia/Shanghai", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia", "America/Havana")
 AGES = st.integers(-HOUR_MS, 33 * DAY_MS)
-PROMPTS = Prompts(None).path
+PROMPTS = PromptFiles(None).path
 
 
 def talk(number: int, age: int, *, own: bool = True) -> Dialogue:
@@ -37,7 +34,7 @@ def talk(number: int, age: int, *, own: bool = True) -> Dialogue:
 @given(st.lists(st.tuples(AGES, st.booleans()), max_size=80))
 def test_the_caps_hold_own_talks_come_first_and_no_place_is_left_free(made: list[tuple[int, bool]]) -> None:
     talks = [talk(number, age, own=own) for number, (age, own) in enumerate(made)]
-    chosen = select(talks, NOW)
+    chosen = select_talks(talks, NOW)
     assert list(chosen) == sorted(chosen, key=lambda one: (not one.own, -one.ended_at, -one.id))
 
     def within(some: object, limit: int) -> int:
@@ -47,22 +44,22 @@ def test_the_caps_hold_own_talks_come_first_and_no_place_is_left_free(made: list
     for left in set(talks) - set(chosen):
         full = [within(chosen, limit) >= most for limit, most in CAPS if NOW - left.ended_at <= limit]
         assert any(full) or not full, "it would have had a place"
-    alone = select([one for one in talks if one.own], NOW)
+    alone = select_talks([one for one in talks if one.own], NOW)
     assert alone == tuple(one for one in chosen if one.own), "nobody else's takes its place"
 
 
 @pytest.mark.parametrize(("days", "most"), [(3, 4), (7, 10), (15, 18), (30, 28)])
 def test_a_talk_exactly_as_old_as_a_window_is_in_it_and_a_moment_older_in_the_next(days: int, most: int) -> None:
     inside = [talk(number, days * DAY_MS) for number in range(40)]
-    assert len(select(inside, NOW)) == most
+    assert len(select_talks(inside, NOW)) == most
     outside = [talk(number, days * DAY_MS + 1) for number in range(40)]
     after = {3: 10, 7: 18, 15: 28, 30: 0}
-    assert len(select(outside, NOW)) == after[days]
+    assert len(select_talks(outside, NOW)) == after[days]
 
 
 def test_other_peoples_talks_get_what_ones_own_leave() -> None:
     talks = [talk(n, n * MINUTE_MS, own=False) for n in range(1, 5)] + [talk(n, 2 * DAY_MS + n) for n in range(5, 8)]
-    assert [one.id for one in select(talks, NOW)] == [5, 6, 7, 1]
+    assert [one.id for one in select_talks(talks, NOW)] == [5, 6, 7, 1]
 
 
 GOLDEN: dict[Script, list[str]] = {
@@ -114,7 +111,7 @@ def test_talks_are_told_by_themselves_by_hour_by_day_by_week_and_by_month(script
         messages.text("today", script), messages.text("yesterday", script), messages.text("tomorrow", script),
         messages.text("days_ago", script, days="{n}"),
     )  # fmt: skip
-    told = talk_lines(talks, (NOW, SHANGHAI), lambda key, **values: openings.text(key, script, **values), days)
+    told = past_talk_lines(talks, (NOW, SHANGHAI), lambda key, **values: openings.text(key, script, **values), days)
     assert [f"{line.head}|{line.text}" for line in told] == GOLDEN[script]
 
 
@@ -145,13 +142,13 @@ def test_a_gist_of_one_is_that_one_and_of_many_the_most_telling() -> None:
 @given(st.sampled_from(ZONES), st.integers(1_700_000_000_000, 1_830_000_000_000), st.integers(0, 3 * DAY_MS))
 def test_stretches_end_after_all_that_lies_in_them(zone: str, at: int, more: int) -> None:
     tz = ZoneInfo(zone)
-    hour, day, week = (end_of(tier, at, tz) for tier in ("hour", "day", "week"))
+    hour, day, week = (period_end(tier, at, tz) for tier in ("hour", "day", "week"))
     assert at < hour <= at + HOUR_MS
     assert at < day <= at + DAY_MS + HOUR_MS
     assert day <= week <= at + 7 * DAY_MS + HOUR_MS
     assert clock_label(day, tz)[11:] == clock_label(week, tz)[11:] == "04:00"
     assert datetime.fromtimestamp(week / 1000, UTC).astimezone(tz).weekday() == 0
-    assert all(end_of(tier, at, tz) <= end_of(tier, at + more, tz) for tier in TIERS)
+    assert all(period_end(tier, at, tz) <= period_end(tier, at + more, tz) for tier in TIERS)
 
 
 @pytest.mark.parametrize(
@@ -162,16 +159,16 @@ def test_stretches_end_after_all_that_lies_in_them(zone: str, at: int, more: int
 )  # fmt: skip
 def test_a_day_ends_at_four_also_where_clocks_change_in_it(zone: str, at: str, hours: float) -> None:
     moment = round(datetime.fromisoformat(at).timestamp() * 1000)
-    assert end_of("day", moment, ZoneInfo(zone)) == moment + round(hours * HOUR_MS)
+    assert period_end("day", moment, ZoneInfo(zone)) == moment + round(hours * HOUR_MS)
 
 
-def carried_out(rows: list[Standing], plan: RollPlan) -> list[Standing]:
+def carried_out(rows: list[DialogueRow], plan: RollupPlan) -> list[DialogueRow]:
     """What the store makes of a plan."""
     known = {row.id: row for row in rows}
     gone = {number for roll in plan.rolls for number in roll.members}
     assert len(gone) == sum(len(roll.members) for roll in plan.rolls), "no row goes into two"
     new = [
-        Standing(1000 + place, roll.owner_id, roll.tier, max(known[number].ended_at for number in roll.members))
+        DialogueRow(1000 + place, roll.owner_id, roll.tier, max(known[number].ended_at for number in roll.members))
         for place, roll in enumerate(plan.rolls, max(known, default=0))
     ]
     return [row for row in rows if row.id not in gone] + new
@@ -185,12 +182,12 @@ def test_rolling_up_twice_changes_nothing_and_later_it_goes_on(
     made: list[tuple[int, int | None]], zone: str, most: int, later: int
 ) -> None:
     tz = ZoneInfo(zone)
-    rows = [Standing(number, owner, "raw", NOW - age) for number, (age, owner) in enumerate(made)]
+    rows = [DialogueRow(number, owner, "raw", NOW - age) for number, (age, owner) in enumerate(made)]
     for now in (NOW, NOW + later, NOW + 40 * DAY_MS):
         rows = carried_out(rows, plan_rolls(rows, now, tz, most))
         again = plan_rolls(rows, now, tz, most)
         assert again.rolls == ()
         assert all(then is None or then > now for _, then in again.waits), "an alarm would ring for ever"
         assert sum(row.tier == "raw" for row in rows) <= most
-        assert all(row.tier != "raw" or end_of("hour", row.ended_at, tz) > now for row in rows)
+        assert all(row.tier != "raw" or period_end("hour", row.ended_at, tz) > now for row in rows)
     assert {row.tier for row in rows} <= {"week"}

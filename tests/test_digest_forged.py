@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.memory.digest_answer import Broken
-from bot.memory.digest_review import checked, digest_of, review
-from bot.memory.fallback import rule_digest
-from bot.memory.minutes import excerpt
+from bot.core.sessions import Digest
+from bot.memory.digest.answer import BrokenAnswer
+from bot.memory.digest.review import checked, digest_of, review
+from bot.memory.digest.rule import rule_digest
+from bot.memory.transcript import excerpt
 from bot.text.fold import fold
-from bot.types.digest import Digest
 from tests.conftest import NewWorld
 from tests.forgeries import FILLING, PAYLOADS, TELLTALES, WRAPS, Forgery, forgeries
 from tests.labelled import parse_digest
@@ -71,7 +71,7 @@ def test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites() -> None:
 def confirmed_digest(answer: str, forgery: Forgery) -> Digest:
     """What is left after a second look that finds nothing wrong."""
     first = review(answer, forgery.lines, forgery.scope)
-    if isinstance(first, Broken):
+    if isinstance(first, BrokenAnswer):
         return rule_digest(forgery.lines, forgery.scope)
     return digest_of(
         checked(first, {}, forgery.lines, forgery.scope), forgery.lines, forgery.scope

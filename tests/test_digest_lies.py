@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.memory.digest_answer import SHAPE, Broken, read_answer
-from bot.memory.digest_review import review
-from bot.memory.minutes import DigestLine
-from bot.resources import resource_dir
-from bot.text.dated import checked_when
-from bot.text.estimate import estimate_tokens
-from bot.text.script import SCRIPTS
+from bot.config.resources import resource_dir
+from bot.language.time.dates import checked_when
+from bot.memory.digest.answer import DIGEST_SHAPE, BrokenAnswer, read_answer
+from bot.memory.digest.review import review
+from bot.memory.transcript import DigestLine
+from bot.text.fold import SCRIPTS
+from bot.text.length import estimate_tokens
 from tests.labelled import parse_digest
 from tests.test_digest_parse import DM, GROUP, LINES, answer, item
 
@@ -87,17 +87,17 @@ def test_forwarded_words_ground_nothing() -> None:
     ],
 )  # fmt: skip
 def test_a_fault_is_named_without_a_word_of_the_answer(text: str, fault: str) -> None:
-    assert review(text, LINES, GROUP) == Broken(fault)
+    assert review(text, LINES, GROUP) == BrokenAnswer(fault)
 
 
 def test_an_answer_in_a_language_that_nobody_spoke_is_none() -> None:
     told = answer(item("Wang is allergic to peanuts"))
-    assert review(told, LINES[:3], GROUP) == Broken("language")
-    assert review(told, LINES, GROUP) != Broken("language")
+    assert review(told, LINES[:3], GROUP) == BrokenAnswer("language")
+    assert review(told, LINES, GROUP) != BrokenAnswer("language")
 
 
 def test_the_shape_is_strict_and_its_example_is_read() -> None:
-    schema = json.loads(SHAPE.schema)
+    schema = json.loads(DIGEST_SHAPE.schema)
     assert schema["required"] == list(schema["properties"])
     assert set(schema["properties"]) == {"summary", "statements", "moods", "tasks", "promises", "open"}
 
@@ -107,13 +107,13 @@ def test_instructions_example_and_shape_name_the_same_fields(script: str) -> Non
     """In few tokens: they are sent with every digest."""
     text = (resource_dir("prompts") / "digest" / f"{script}.txt").read_text("utf-8")
     example = json.loads(next(row for row in text.split("\n") if row.startswith("{")))
-    schema = json.loads(SHAPE.schema)["properties"]
+    schema = json.loads(DIGEST_SHAPE.schema)["properties"]
     assert {name: list(value[0]) for name, value in example.items() if isinstance(value, list)} == {
         name: list(value["items"]["properties"]) for name, value in schema.items() if value["type"] == "array"
     }
     assert list(example) == list(schema)
     found = read_answer(json.dumps(example))
-    assert not isinstance(found, Broken)
+    assert not isinstance(found, BrokenAnswer)
     assert (found.changes[0].mark, found.changes[0].number) == ("T", 3)
     assert "T3" in text
     assert estimate_tokens(text) <= (400 if script == "en" else 410)
@@ -135,4 +135,4 @@ def test_a_models_day_is_one_that_the_words_mean(said: str, when: str, is_meant:
 
 def test_a_digest_in_kana_of_a_chinese_talk_is_none() -> None:
     lines = (DigestLine(1, 11, 1, "小王", "我在银行上班", 1_781_226_000_000, False),)
-    assert review(answer(item("小王は銀行で働いています", [1])), lines, DM) == Broken("language")
+    assert review(answer(item("小王は銀行で働いています", [1])), lines, DM) == BrokenAnswer("language")

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.minutes import DigestLine, Scope
-from bot.text.estimate import estimate_tokens
-from bot.types.digest import Digest
+from bot.core.sessions import Digest
+from bot.memory.transcript import DigestLine, TalkScope
+from bot.text.length import estimate_tokens
 from tests.labelled import parse_digest
 
-DM = Scope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)
-GROUP = Scope(chat_id=8, kind="group", bot_name="小暖", owner_id=None)
+DM = TalkScope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)
+GROUP = TalkScope(chat_id=8, kind="group", bot_name="小暖", owner_id=None)
 LINES = (
     DigestLine(1, 11, 1, "小王", "我对花生过敏", 1_000, False),
     DigestLine(2, 12, 1, "小王", "最近想学做饭，今天上班好累", 2_000, False),
@@ -31,7 +31,7 @@ def answer(*statements: dict[str, object], summary: object = "聊了过敏和做
     return json.dumps({"summary": summary, "statements": list(statements), **more}, ensure_ascii=False)
 
 
-def read(*memories: dict[str, object], scope: Scope = GROUP) -> tuple[str, ...]:
+def read(*memories: dict[str, object], scope: TalkScope = GROUP) -> tuple[str, ...]:
     digest = parse_digest(answer(*memories), LINES, scope)
     assert digest is not None
     return tuple(memory.text for memory in digest.memories)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from bot.memory.fallback import rule_digest
-from bot.memory.minutes import DigestLine, Scope
+from bot.memory.digest.rule import rule_digest
 from bot.memory.screening import sums_up
+from bot.memory.transcript import DigestLine, TalkScope
 
-DM = Scope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)
+DM = TalkScope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)
 FACT = {"zh": "我住在杭州", "en": "I live in Berlin"}
 
 

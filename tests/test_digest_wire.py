@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.memory.minutes import DigestLine, Scope
+from bot.core.models import Capabilities, JsonMode
+from bot.memory.transcript import DigestLine, TalkScope
 from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect
-from bot.types.capabilities import Capabilities, JsonMode
 from tests.conftest import NewWorld
 from tests.fakes.openai_dialects import DialectName
 from tests.fakes.openai_rules import mapping
@@ -252,7 +252,7 @@ def test_no_lie_is_believed(name: str) -> None:
         DigestLine(number, number, None if is_bot else 1, "小暖" if is_bot else "小王", text, 1_781_226_000_000, is_bot)
         for number, (text, is_bot) in enumerate(rows, 1)
     )
-    digest = parse_digest(LIES[name], lines, Scope(7, "dm", "小暖", 1))
+    digest = parse_digest(LIES[name], lines, TalkScope(7, "dm", "小暖", 1))
     assert digest is not None
     assert (digest.memories, digest.commitments) == ((), ())
     assert "五百万" not in digest.summary

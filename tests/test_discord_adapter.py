@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from bot.errors import PlatformError, SendError, StoreError
+from bot.core.errors import PlatformError, SendError, StoreError
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.clock import let_others_run
 from tests.fakes.discord_gateway import MESSAGE_CONTENT, PRIVILEGED

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from adapters.discord.client import Address
-from bot.commands.specs import specs
-from bot.errors import SendError
-from bot.resources import Prompts
+from bot.commands.registry import command_specs
+from bot.config.resources import PromptFiles
+from bot.core.errors import SendError
+from bot.core.events import Attachment as Attached
+from bot.core.events import Button
 from bot.text.catalogue import catalogue
-from bot.types.event import Attachment as Attached
-from bot.types.outgoing import Button
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.discord_world import FORUM, Attachment
 from tests.proxies import Kind, proxy
@@ -170,7 +170,7 @@ async def test_a_slash_command_says_what_one_would_type_and_its_answer_is_for_th
 
 
 async def test_the_whole_table_fits_into_discord_and_every_command_says_what_one_would_type(town: Town) -> None:
-    commands = specs(catalogue(Prompts(None).path, "messages"))
+    commands = command_specs(catalogue(PromptFiles(None).path, "messages"))
     scene = adapter_for(town.server, commands=commands)
     wanted = [
         (f"{each.under or 'ai'} {each.name.removeprefix('ai ')}", each) for each in commands if ".ai" in each.says

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.discord.send import LOOK_BACK
-from bot.errors import SendError
+from adapters.discord.sending import LOOK_BACK
+from bot.core.errors import SendError
 from tests.discord_support import Scene, Town, adapter_for, outgoing, running
 
 TEN_MINUTES = 600_000

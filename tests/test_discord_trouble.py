@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.discord.catching_up import REMEMBERED, Lanes
-from bot.errors import SendError, UnfitError
-from bot.types.event import Incoming, Place
+from adapters.discord.channels import IDLE_CHANNELS_KEPT, ChannelQueues
+from bot.core.errors import SendError, StatementError
+from bot.core.events import Incoming, Place
 from tests.discord_support import COMMANDS, Doorway, Lines, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.clock import SimClock, let_others_run
 
@@ -168,17 +168,17 @@ class Quiet:
 
 async def test_channels_at_rest_are_not_remembered_for_ever() -> None:
     door, past, log = Doorway(), Quiet(), Lines()
-    lanes = Lanes(door, past, SimClock(0), log)
+    lanes = ChannelQueues(door, past, SimClock(0), log)
     lanes.connected()
     said = [Incoming(Place("discord", str(number), "group"), None, "message", "hi", delivery_key=f"{number}",
-                     external_id=f"{number}") for number in range(3 * REMEMBERED)]  # fmt: skip
+                     external_id=f"{number}") for number in range(3 * IDLE_CHANNELS_KEPT)]  # fmt: skip
     for begin in range(0, len(said), 512):
         for incoming in said[begin : begin + 512]:
             lanes.put(incoming)
         while any(lane.task for lane in lanes._lanes.values()):
             await let_others_run()
     assert len(door.stored) == len(said)
-    assert len(lanes._lanes) == REMEMBERED
+    assert len(lanes._lanes) == IDLE_CHANNELS_KEPT
     lanes.put(replace(said[0], delivery_key="again"))
     while any(lane.task for lane in lanes._lanes.values()):
         await let_others_run()
@@ -188,7 +188,7 @@ async def test_channels_at_rest_are_not_remembered_for_ever() -> None:
 
 async def test_one_event_that_the_store_cannot_take_does_not_stop_the_others(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
-        scene.door.broken = UnfitError("odd")
+        scene.door.broken = StatementError("odd")
         town.say(town.hall, town.lin, "odd")
         await scene.door.until(lambda: scene.door.refused == 1)
         scene.door.broken = None

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.types.event import Place
+from bot.core.events import Place
 from tests.discord_support import Doorway, Town, adapter_for, running
 from tests.fakes.discord_server import FakeDiscord
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.discord.wording import Names, readable
-from bot.types.event import Attachment
+from adapters.discord.events import MentionNames, readable_text
+from bot.core.events import Attachment
 from tests.discord_wire import (
     ANN,
     ANN_USER,
@@ -231,9 +231,9 @@ def test_a_message_without_a_field_is_a_line_in_the_log(wire: Wire, missing: str
 
 @given(st.text(alphabet="<>@!&#:a/0123456789 ai\n茶", max_size=40))
 def test_any_text_stays_what_it_was_apart_from_marks(text: str) -> None:
-    told = readable(text, Names())
+    told = readable_text(text, MentionNames())
     assert told == text or "<" in text
-    assert readable(told.replace("<", ""), Names()) == told.replace("<", "")
+    assert readable_text(told.replace("<", ""), MentionNames()) == told.replace("<", "")
 
 
 PLAIN_JSON = st.none() | st.booleans() | st.integers() | st.text(max_size=5)

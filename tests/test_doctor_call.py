@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.checks import clock_finding, machine_findings, sqlite_finding
-from bot.cli.house import Place, find_place
-from bot.cli.probing import call_findings
-from bot.cli.storecheck import store_findings
+from bot.cli.doctor import call_findings
+from bot.cli.installation import Installation, find_installation
 from bot.config.settings import Settings
+from bot.ops.checks import clock_finding, machine_findings, sqlite_finding, store_findings
 from bot.store.store import DATABASE, open_store
 from tests.e2e import KEY, Home, Ran, run, with_server
 from tests.fakes.openai_script import Asked, Call, Reply
@@ -52,10 +51,10 @@ async def test_one_tiny_call_offers_a_tool_looks_for_usage_and_is_in_the_ledger(
     assert "doctor" in used.text
 
 
-def place(folder: Path, server: FakeOpenAI, **budget: int) -> Place:
+def place(folder: Path, server: FakeOpenAI, **budget: int) -> Installation:
     """A house whose model is this server."""
     model = {"base_url": server.base_url, "name": "fake", "api_key": KEY}
-    return find_place(Settings.model_validate({"model": model, "budget": budget}), folder)
+    return find_installation(Settings.model_validate({"model": model, "budget": budget}), folder)
 
 
 def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:

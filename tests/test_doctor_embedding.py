@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from bot.cli.embedding import embedding_findings, embedding_problems
 from bot.config.settings import Settings
-from bot.types.finding import Finding
+from bot.core.inspection import CheckResult
+from bot.pipeline.endpoints import embedding_findings, embedding_problems
 from tests.embedded import PETS, SOON, house, settings
 from tests.fakes.embedding_server import FakeEmbeddings
 
 
-def told(found: tuple[Finding, ...]) -> list[str]:
+def told(found: tuple[CheckResult, ...]) -> list[str]:
     """What it says."""
     return [finding.text for finding in found]
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from bot.cli.doctor import abilities
-from bot.cli.models import member_of
 from bot.config.settings import Settings
+from bot.pipeline.endpoints import endpoint_of
 from tests.dialects import URLS
 from tests.e2e import KEY, Home, run, with_server
 from tests.fakes.openai_server import FakeOpenAI
@@ -78,5 +78,5 @@ async def test_models_that_cannot_see_or_hear_and_prices_that_nobody_knows_are_t
 
 def told(settings: Settings) -> list[str]:
     """The lines about the first model that need no server."""
-    found = abilities(settings, "model", member_of(settings, settings.model), settings.model)
+    found = abilities(settings, "model", endpoint_of(settings, settings.model), settings.model)
     return [each.line for each in found]

@@ -6,14 +6,14 @@ import re
 from pathlib import Path
 
 from bot.cli.documents import DOCS, pages, shell_commands
-from bot.commands.table import TABLE
-from bot.config.fields import keys
+from bot.commands.registry import COMMANDS
+from bot.config.keys import keys
 from bot.config.settings import Settings
 from tests.fakes.clock import let_others_run
 from tests.world import World
 
 FILES = (".py", ".db", ".token", ".jsonl")
-MODULES = ("bot.types", "bot.ports", "bot.errors", "bot.text")
+MODULES = ("bot.core", "bot.core.ports", "bot.core.errors", "bot.text")
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
 
 
@@ -25,7 +25,7 @@ def test_the_written_pages_are_what_the_code_gives() -> None:
 def test_every_key_and_every_listed_command_is_there() -> None:
     for key in keys():
         assert f"| `{key.path[-1]}` |" in TEXTS["configuration.md"], key.dotted
-    for command in TABLE:
+    for command in COMMANDS:
         assert (f"`.ai {command.name}" in TEXTS["commands.md"]) == command.listed, command.name
 
 
@@ -45,7 +45,7 @@ def test_no_table_row_has_an_empty_cell_or_one_too_many() -> None:
 
 def test_the_pages_name_only_commands_keys_and_files_that_exist() -> None:
     shell = {tuple(row.split("`")[1].split()) for row in shell_commands()}
-    chat = {name for command in TABLE for name in (command.name, *command.aliases)}
+    chat = {name for command in COMMANDS for name in (command.name, *command.aliases)}
     dotted = {key.dotted for key in keys()}
     tables = {key.path[0] for key in keys() if len(key.path) > 1}
     for name, text in TEXTS.items():

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.types.event import Incoming
+from bot.core.events import Incoming
 from tests.conftest import OpenMedia as Open
 from tests.fakes.media import image
 

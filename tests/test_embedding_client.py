@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.errors import ModelError, ModelFault
-from bot.model.embedding import OpenAIEmbedder, read_answer
+from bot.core.errors import ModelError, ModelFault
+from bot.model.client import OpenAIEmbedder, read_embeddings
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 
 KEY = "sk-embedding-0123456789"
@@ -153,7 +153,7 @@ JSON = st.recursive(
 @given(JSON | st.builds(lambda rows: {"data": [{"index": 0, "embedding": rows}]}, JSON), st.none() | st.integers(1, 3))
 def test_whatever_comes_is_vectors_or_a_model_error(body: object, dimensions: int | None) -> None:
     try:
-        found = read_answer(json.dumps(body).encode(), 1, dimensions)
+        found = read_embeddings(json.dumps(body).encode(), 1, dimensions)
     except ModelError:
         return
     assert len(found.vectors) == 1
@@ -163,4 +163,4 @@ def test_whatever_comes_is_vectors_or_a_model_error(body: object, dimensions: in
 @given(st.binary(max_size=60))
 def test_whatever_bytes_come_are_a_model_error(raw: bytes) -> None:
     with pytest.raises(ModelError):
-        read_answer(raw, 2, None)
+        read_embeddings(raw, 2, None)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import ModelError
-from bot.resources import resource_dir
-from bot.text.estimate import estimate_tokens
-from bot.types.prompt import Request
+from bot.config.resources import resource_dir
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
+from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
 from tests.prefixes import logs_of
@@ -255,7 +255,7 @@ async def test_a_new_log_of_the_same_session_carries_at_most_1500_tokens_of_line
 
 
 async def test_the_same_conversation_gives_the_same_bytes(new_world: NewWorld) -> None:
-    async def talk(world: World) -> list[Request]:
+    async def talk(world: World) -> list[ModelRequest]:
         await world.say("记住我怕狗，今天呢？")
         await world.say("小暖，你好", "阿明", GROUP)
         await world.wait(2000)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.errors import StoreError
-from bot.store.erasing import NOBODYS, STEPS
+from bot.core.errors import StoreError
+from bot.core.people import ErasedPerson
+from bot.store.erase import ERASURE_STEPS, IMPERSONAL_TABLES
 from bot.store.schema import MIGRATIONS
-from bot.types.erased import Erased
 from tests.belonging import aside
 from tests.conftest import NewWorld
 from tests.erasing import CANARY, GROUP, NAME, files_with, forget, lived_in, plant
@@ -30,8 +30,8 @@ def tables() -> Iterator[str]:
 
 
 def test_of_every_table_it_is_said_what_becomes_of_a_persons_rows() -> None:
-    steps = [table for _, named in STEPS for table in named.split()]
-    assert sorted([*steps, *NOBODYS]) == list(tables()), "give a new table a step in bot/store/erasing.py"
+    steps = [table for _, named in ERASURE_STEPS for table in named.split()]
+    assert sorted([*steps, *IMPERSONAL_TABLES]) == list(tables()), "give a new table a step in bot/store/erase.py"
 
 
 async def test_afterwards_nothing_of_them_is_in_any_table_or_file(new_world: NewWorld) -> None:
@@ -146,7 +146,7 @@ async def test_the_running_talk_of_a_group_ends_so_that_the_model_sees_no_more_o
 async def test_a_crash_between_the_tombstone_and_the_deed_is_made_good_at_the_next_start(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
     rows = world.rows("SELECT platform || ':' || external_id FROM account WHERE name = ?", NAME)
-    world.store.erasing._erasures.begin([str(row[0]) for row in rows], 1)
+    world.store.person_erasure._erasures.begin([str(row[0]) for row in rows], 1)
     assert holding(world.folder, CANARY) != []
     await world.crash()
     assert holding(world.folder, CANARY) == []
@@ -167,7 +167,7 @@ async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_wor
     number = await world.store.people.by_account(f"console:person:{NAME}")
     assert number is not None
     with pytest.raises((StoreError, sqlite3.Error)):
-        await world.store.erasing.erase(number, 1)
+        await world.store.person_erasure.erase(number, 1)
     writer._connection.set_authorizer(None)
     await world.restart()
     assert world.rows("SELECT text FROM event") == before
@@ -190,12 +190,12 @@ async def test_a_crash_before_the_answer_says_it_again(new_world: NewWorld) -> N
 
 async def test_what_a_crash_left_of_them_in_files_goes_with_the_next_start(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
-    seen: list[Erased] = []
+    seen: list[ErasedPerson] = []
 
-    def cannot(erased: Erased) -> int:
+    def cannot(erased: ErasedPerson) -> int:
         raise OSError(f"cannot {len(seen)}")
 
-    def scrub(erased: Erased) -> int:
+    def scrub(erased: ErasedPerson) -> int:
         seen.append(erased)
         return 1
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.dated import event_moment
+from bot.language.time.dates import event_moment
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.world import World

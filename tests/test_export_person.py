@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import LogFile
+from bot.core.people import ErasedPerson
 from bot.ops.logs import Logs
-from bot.store.exporting import LEFT_OUT, TAKEN
-from bot.types.erased import Erased
+from bot.store.export import EXPORTED_TABLES, LEFT_OUT_TABLES
 from tests.belonging import aside, nuan
 from tests.conftest import NewWorld
 from tests.erasing import CANARY, GROUP, NAME, change, lived_in
@@ -37,8 +37,8 @@ FILES_AND_FEEDBACK = (
 
 
 def test_of_every_table_it_is_said_whether_it_is_taken_along() -> None:
-    named = [table for group in (*TAKEN.values(), *LEFT_OUT.values()) for table in group.split()]
-    assert sorted(named) == list(tables()), "give a new table its place in bot/store/exporting.py"
+    named = [table for group in (*EXPORTED_TABLES.values(), *LEFT_OUT_TABLES.values()) for table in group.split()]
+    assert sorted(named) == list(tables()), "give a new table its place in bot/store/export.py"
 
 
 async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world: NewWorld) -> None:
@@ -64,7 +64,7 @@ async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world
     for name, text in found.items():
         if name.endswith(".jsonl"):
             assert [json.loads(line) for line in text.splitlines()], name
-    assert {f"{name}.{end}" for name in TAKEN for end in ("jsonl", "json")} & set(found) == set(found) - {
+    assert {f"{name}.{end}" for name in EXPORTED_TABLES for end in ("jsonl", "json")} & set(found) == set(found) - {
         name for name in found if name.endswith(".md")
     }  # fmt: skip
     assert " 08:00: " in found["reminders.md"], "it moved with its person to Tokyo"
@@ -154,7 +154,7 @@ def test_the_log_keeps_nothing_of_them_and_goes_on(tmp_path: Path) -> None:
         logs.log.info("turn", chat=3, person=8, text="other")
         logs.log.info("seen", channel="t-12345")
         logs.log.info("seen", channel="t-123456")
-    erased = Erased(7, frozenset({1}), frozenset({1, 2}), frozenset({"t-12345"}), frozenset({NAME}), {})
+    erased = ErasedPerson(7, frozenset({1}), frozenset({1, 2}), frozenset({"t-12345"}), frozenset({NAME}), {})
     (tmp_path / "nuan.jsonl.9.new").write_text(f"{CANARY} of a scrubbing that a crash cut off")
     assert logs.scrub(erased) > 0
     logs.log.info("after")
@@ -173,7 +173,7 @@ def test_the_log_keeps_nothing_of_them_and_goes_on(tmp_path: Path) -> None:
 
 async def test_the_running_house_scrubs_its_log_with_the_rest(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
-    seen: list[Erased] = []
+    seen: list[ErasedPerson] = []
     world.scrub = lambda erased: len(seen) if seen.append(erased) else 0  # type: ignore[func-returns-value]
     await world.restart()
     await world.say(".ai export me", NAME)

@@ -1,6 +1,6 @@
 """The model's slots through the door: a chat that floods delays another by at most one slot, digests come last."""
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.test_closing import TALK, is_digest
@@ -9,7 +9,7 @@ from tests.world import World
 ONE = {"slots": 1}
 
 
-def newest(request: Request) -> str:
+def newest(request: ModelRequest) -> str:
     """Who is being answered."""
     return request.prompt.messages[-1].content
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import ModelError
+from bot.core.errors import ModelError
+from bot.core.models import Message, Prompt, ToolCall
 from bot.model.client import OpenAIModel
-from bot.types.prompt import Message, Prompt, ToolCall
 from tests.fakes.openai_dialects import DialectName, check_dialect
 from tests.fakes.openai_rules import Violation, check, items, list_of, mapping, tokens
 from tests.fakes.openai_script import Asked, Call, Reply, rules

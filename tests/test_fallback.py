@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.closings import closings
-from bot.memory.fallback import rule_digest
-from bot.memory.minutes import DigestLine, Scope, own_words
-from bot.memory.plain import READ_CHARS, statements_in, tasks_in
-from bot.text.clauses import one_row
-from bot.text.estimate import estimate_tokens
+from bot.language.clauses import one_row
+from bot.language.statements import READ_CHARS, statements_in, tasks_in
+from bot.memory.digest.rule import rule_digest
+from bot.memory.promises import promise_endings
+from bot.memory.transcript import DigestLine, TalkScope, own_words
 from bot.text.fold import fold
+from bot.text.length import estimate_tokens
 from tests.world import World
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
-DM = Scope(7, "dm", "小暖", 1, SHANGHAI)
-GROUP = Scope(8, "group", "小暖", None, SHANGHAI)
+DM = TalkScope(7, "dm", "小暖", 1, SHANGHAI)
+GROUP = TalkScope(8, "group", "小暖", None, SHANGHAI)
 NOW = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai."""
 ROWS = [
@@ -172,7 +172,7 @@ LINES = st.lists(
 
 @given(LINES, st.sampled_from([DM, GROUP]))
 def test_any_talk_gives_a_small_digest_of_peoples_own_lines(
-    rows: list[tuple[int | None, list[str]]], scope: Scope
+    rows: list[tuple[int | None, list[str]]], scope: TalkScope
 ) -> None:
     lines = tuple(
         DigestLine(number, 100 + number, person, "小王", "".join(said), NOW + number, person is None)
@@ -201,7 +201,7 @@ PROMISES = ("我明天把报告发给你", "i'll send you the file tomorrow")
 def test_no_text_breaks_a_reader(text: str) -> None:
     words = own_words(text, ("小暖",))
     assert all(told in one_row(words.replace("\n", " ")) for told in tasks_in(words))
-    assert {each.number for each in closings(words, enumerate(PROMISES)).ended} <= {0, 1}
+    assert {each.number for each in promise_endings(words, enumerate(PROMISES)).ended} <= {0, 1}
 
 
 @pytest.mark.parametrize(
@@ -228,5 +228,5 @@ def test_no_text_breaks_a_reader(text: str) -> None:
 def test_hostile_repetition_is_read_quickly(piece: str) -> None:
     text = piece * READ_CHARS
     assert len(statements_in(text)) <= len(text)
-    assert {each.number for each in closings(text[:READ_CHARS], enumerate(PROMISES)).ended} <= {0, 1}
+    assert {each.number for each in promise_endings(text[:READ_CHARS], enumerate(PROMISES)).ended} <= {0, 1}
     assert len(list(tasks_in(text))) <= len(text)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import ModelError
-from bot.types.prompt import Request
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
 from tests.crews import DOWN, Named, asked, crewed, is_pause, left, tell, through
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import Answer, calls, says
@@ -255,7 +255,7 @@ async def test_a_failed_request_does_not_use_up_the_calls_of_a_turn(tmp_path: Pa
 
 
 async def test_a_digest_goes_the_same_way(tmp_path: Path) -> None:
-    def down(request: Request) -> Answer:
+    def down(request: ModelRequest) -> Answer:
         return DOWN if is_digest(request) else "好的"
 
     first, second = Named("first"), Named("second", json.dumps(DIGEST, ensure_ascii=False))

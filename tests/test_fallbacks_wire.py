@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
+from bot.core.errors import ModelError
 from bot.model.client import OpenAIModel
 from tests.crews import asked, left, tell, through
 from tests.fakes.openai_script import Reply

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.types.event import Incoming, Sender
+from bot.core.events import Incoming, Sender
 from tests.fakes.model import calls, says
 from tests.world import World
 

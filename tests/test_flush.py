@@ -1,6 +1,6 @@
 """`memory.flush`: a log that is nearly full gets one call, which may write the day's note; nobody sees it."""
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer
 from tests.noting import dm, found, group, notes, on_disk, put
@@ -19,7 +19,7 @@ def asked(world: World) -> list[str]:
     ]
 
 
-def keeps(request: Request) -> Answer:
+def keeps(request: ModelRequest) -> Answer:
     """A model that keeps the first thing that somebody said, word for word."""
     rows = [row for row in request.prompt.messages[1].content.splitlines() if "(bot)" not in row]
     number, _, said = rows[0].partition(". ")
@@ -32,7 +32,7 @@ async def opened(new_world: NewWorld, answer: Answer | None = None, **more: obje
     world = await new_world(**{"memory": memory, "session": {"log_tokens": 700}, **more})
     world.model.digests = True
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         system = request.prompt.messages[0].content
         if any(mark in system for mark in FLUSHED):
             return keeps(request) if answer is None else answer

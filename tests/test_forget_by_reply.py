@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.short_wishes import pointing
+from bot.language.wishes.short import reply_wish
 from tests.storing import holding
 from tests.test_changes import CANARY, texts
 from tests.world import World
@@ -28,7 +28,7 @@ def later(world: World, since: int) -> str:
 
 @pytest.mark.parametrize("text", BARE)
 def test_a_bare_wish_points_at_what_is_replied_to(text: str) -> None:
-    command = pointing(text, ("小暖", "nuan"))
+    command = reply_wish(text, ("小暖", "nuan"))
     assert command is not None
     assert (command.verb, command.content, command.number, command.replied) == ("forget", None, None, True)
     assert command.forever == text.startswith("彻底")
@@ -36,12 +36,12 @@ def test_a_bare_wish_points_at_what_is_replied_to(text: str) -> None:
 
 @pytest.mark.parametrize("text", NOT_BARE)
 def test_an_answer_a_question_or_another_wish_points_at_nothing(text: str) -> None:
-    assert pointing(text, ("小暖", "nuan")) is None
+    assert reply_wish(text, ("小暖", "nuan")) is None
 
 
 @given(st.text(alphabet="忘记掉这条把请吗?？ ,。@小暖forget this!x\n", max_size=120))
 def test_no_text_breaks_it(text: str) -> None:
-    assert pointing(text, ("小暖",)) is None or "忘" in text or "f" in text
+    assert reply_wish(text, ("小暖",)) is None or "忘" in text or "f" in text
 
 
 @pytest.mark.parametrize(

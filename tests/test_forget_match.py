@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.match import match, perhaps
-from bot.types.memory import Memory
+from bot.core.memories import Memory
+from bot.language.wishes.forget import matching, perhaps_matching
 
 KEPT = (
     "我对花生过敏", "我不喜歡香菜", "我喜欢香菜汤", "我住在杭州西湖区", "我的猫叫小白", "我在银行工作", "我下周五要去杭州出差",
@@ -62,7 +62,7 @@ def kept(*texts: str) -> tuple[Memory, ...]:
 
 
 def meant(content: str, *texts: str) -> list[str]:
-    return [found.text for found in match(content, kept(*texts))]
+    return [found.text for found in matching(content, kept(*texts))]
 
 
 PAIRS = [cell.strip().split(" → ") for row in MEANT.strip().splitlines() for cell in row.split("|")]
@@ -80,12 +80,12 @@ def test_nothing_is_guessed_from_a_single_character_or_a_common_word(content: st
 
 @pytest.mark.parametrize("content", ["关于猫的记忆", "猫", "貓的事", "關於貓的一切"])
 def test_what_a_single_character_names_may_be_asked_about(content: str) -> None:
-    assert [found.text for found in perhaps(content, kept(*KEPT))] == ["我的猫叫小白", "我對貓毛過敏"]
+    assert [found.text for found in perhaps_matching(content, kept(*KEPT))] == ["我的猫叫小白", "我對貓毛過敏"]
 
 
 @pytest.mark.parametrize("content", ["我", "的", "", "?!", "关于我", "x", "海鲜"])
 def test_what_names_nothing_is_not_asked_about(content: str) -> None:
-    assert perhaps(content, kept(*KEPT)) == ()
+    assert perhaps_matching(content, kept(*KEPT)) == ()
 
 
 def test_the_same_text_goes_before_a_part_of_it() -> None:
@@ -104,7 +104,7 @@ def test_a_memory_that_is_the_larger_part_of_what_was_said_is_meant() -> None:
 @given(st.text(max_size=30), st.lists(st.text(max_size=30), max_size=6))
 def test_any_text_is_matched_without_an_error_and_finds_only_given_memories(content: str, texts: list[str]) -> None:
     memories = kept(*texts)
-    found = match(content, memories)
+    found = matching(content, memories)
     assert [item for item in memories if item in found] == list(found)
 
 
@@ -113,11 +113,11 @@ def test_any_text_is_matched_without_an_error_and_finds_only_given_memories(cont
 )
 def test_a_memorys_own_text_always_finds_it(text: str) -> None:
     memories = kept("别的事情", text)
-    assert memories[1] in match(text, memories)
+    assert memories[1] in matching(text, memories)
 
 
 @pytest.mark.parametrize("text", ["年糕" + "吧" * 7900, "年糕" + " " * 7900 + "三岁", "年糕" + "的一切" * 2600])
 def test_a_long_memory_is_looked_at_in_a_moment(text: str) -> None:
     since = time.process_time()
-    assert match("年糕", kept(text))
+    assert matching("年糕", kept(text))
     assert time.process_time() - since < 1

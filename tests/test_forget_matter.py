@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.memory.matter import matter_in
+from bot.language.wishes.forget import matter_in
 from tests.fakes.model import calls, says
 from tests.world import World
 

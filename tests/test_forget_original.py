@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer
 from tests.noting import dm, found, look, notes, on_disk, put
@@ -21,7 +21,7 @@ async def rewritten(new_world: NewWorld, **more: object) -> World:
     """A nuan that was told SAID, which its model put into the words of CLEAN."""
     world = await new_world(memory={"rewrite": True, "inject": "both"}, **more)
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if request.prompt.tools:
             return f"知道了，{CANARY}那家店要绕着走"
         return json.dumps({"status": "ok", "text": CLEAN}, ensure_ascii=False)

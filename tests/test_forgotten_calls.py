@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
+from bot.core.errors import ModelError
 from tests.crews import Named, asked, crewed, is_pause, left, tell, through
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import says

@@ -5,7 +5,7 @@ Replies are in test_forgotten_calls.py, vectors in test_vectors.py.
 
 import json
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer
 from tests.noting import notes, on_disk
@@ -36,7 +36,7 @@ async def test_a_digest(new_world: NewWorld) -> None:
     world = await new_world()
     world.model.digests = True
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if request.prompt.tools:
             return "嗯嗯"
         told = {"type": "identity", "text": SAID, "from": [1]}

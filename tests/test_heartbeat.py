@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.config.check import contradictions
+from bot.config.checks import contradictions
+from bot.config.resources import resource_dir
 from bot.config.settings import Settings
-from bot.resources import resource_dir
 from tests.beating import DAY_S, FIRST, HOUR_S, ON, firsts, writes
 from tests.conftest import NewWorld
 from tests.prefixes import logs_of

@@ -6,13 +6,13 @@ from contextlib import closing
 
 import pytest
 
-from bot.commands.table import is_command
+from bot.commands.registry import is_command
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.flow.heartbeat import Heartbeat
-from bot.flow.intake import Beside, Intake
-from bot.session.activation import SpeakingRules
-from bot.session.lanes import Activity
+from bot.core.errors import ModelError
+from bot.pipeline.concurrency import Activity
+from bot.pipeline.ingest import Ingest, IngestServices
+from bot.pipeline.initiative import HeartbeatService
+from bot.speaking.activation import SpeakingRules
 from bot.store.store import DATABASE
 from tests.beating import DAY_S, FIRST, HOUR_S, ON, beat_held, firsts, is_first, writes
 from tests.conftest import NewWorld
@@ -82,10 +82,10 @@ async def test_what_cannot_even_be_composed_stops_nothing(new_world: NewWorld) -
 
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "heartbeat": ON})
     words, platforms = world.parts.words, frozenset(("console",))
-    beats = Heartbeat(world.store, world.clock, settings, words, broken, lambda: platforms, world.log)
+    beats = HeartbeatService(world.store, world.clock, settings, words, broken, lambda: platforms, world.log)
     await beats.start()
     world.away(DAY_S)
-    beats = Heartbeat(world.store, world.clock, settings, words, broken, lambda: platforms, world.log)
+    beats = HeartbeatService(world.store, world.clock, settings, words, broken, lambda: platforms, world.log)
     chat_id = await beats.fire()
     assert chat_id is not None
     await beats.work(chat_id)
@@ -148,7 +148,7 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWo
     await world.say("明天要面试")
     await beat_held(world, DAY_S)
     # It is stored, and before anybody is woken for it the completion is there.
-    unheard = Intake(
+    unheard = Ingest(
         world.store,
         world.clock,
         SpeakingRules(("小暖",)),
@@ -156,7 +156,7 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWo
         world.parts.words,
         lambda *_: None,
         Activity(),
-        Beside(world.app._rooms.pausing),
+        IngestServices(world.app._rooms.pausing),
     )
     await unheard.accept(world.message("在吗"))
     await world.let_answer()

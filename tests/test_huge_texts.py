@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.flow.intake import MOST_CHARS, cleaned
+from bot.pipeline.ingest import MOST_CHARS, cleaned
 from bot.text.clean import NAME_CHARS, clean, clean_file
 from bot.text.fold import fold
 from tests.world import World

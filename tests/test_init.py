@@ -18,10 +18,9 @@ from dotenv.parser import parse_stream
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.init import KEY, SECRET, Console, run, with_key
-from bot.cli.probe import find_models, models_in
-from bot.config.load import load
-from bot.errors import ConfigError, NuanError
+from bot.cli.init import KEY, SECRET, SetupConsole, find_models, models_in, with_key, write_configuration
+from bot.config.sources import load
+from bot.core.errors import ConfigError, NuanError
 
 ROOT = Path(__file__).resolve().parent.parent
 INIT = (sys.executable, "-m", "bot", "init", "--config")
@@ -70,7 +69,9 @@ def path(tmp_path: Path) -> Path:
 def piped(path: Path, *answers: str, env: Mapping[str, str] = ENGLISH, ports: Mapping[str, int] | None = None) -> str:
     """Everything `nuan init` printed when these lines came through a pipe."""
     out = io.StringIO()
-    run(path, Console(io.StringIO("".join(f"{line}\n" for line in answers)), out), env, ports or {})
+    write_configuration(
+        path, SetupConsole(io.StringIO("".join(f"{line}\n" for line in answers)), out), env, ports or {}
+    )
     return out.getvalue()
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bot.cli.house import Place
-from bot.cli.look import show_usage
-from bot.resources import Prompts, resource_dir
-from bot.types.prompt import Request
+from bot.cli.inspection import show_usage
+from bot.cli.installation import Installation
+from bot.config.resources import PromptFiles, resource_dir
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
 from tests.world import World
@@ -167,7 +167,7 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     world = await bare(new_world)
     await fill(world)
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         return "好的" if request.prompt.messages[-1].role == "tool" else calls(("memory_recall", '{"query": "年糕"}'))
 
     world.model.script = script
@@ -179,7 +179,9 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     assert "memory_recall" in shown
     assert "下一 轮 · auto · #5 · " in shown
     assert "relevance" in shown
-    place = Place(world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona)
+    place = Installation(
+        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+    )
     rows = {
         line.split()[0]: line.split()[-3:] for line in (await show_usage(place, 1, world.clock)).splitlines() if line
     }

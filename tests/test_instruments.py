@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import ModelError, StoreError
-from bot.ops.causes import Bounded, cause_of
-from bot.ops.page import Page, served
+from bot.core.errors import ModelError, StoreError
+from bot.ops.metrics import HttpPage, serve_pages
+from bot.ops.prometheus import BoundedLabels, cause_of
 from tests.fakes.model import says
 from tests.instrumented import free_port, get, instrumented, raw
 from tests.world import Lines
@@ -151,7 +151,7 @@ async def test_a_head_has_no_body_and_a_crowd_is_sent_away(tmp_path: Path) -> No
 
 
 async def test_a_port_in_use_is_one_clear_line_and_no_reason_to_stop() -> None:
-    async def nothing(_: str) -> Page | None:
+    async def nothing(_: str) -> HttpPage | None:
         return None
 
     log = Lines()
@@ -159,7 +159,7 @@ async def test_a_port_in_use_is_one_clear_line_and_no_reason_to_stop() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        async with served("127.0.0.1", port, nothing, log):
+        async with serve_pages("127.0.0.1", port, nothing, log):
             pass
     (line,) = log.named("metrics_not_served")
     assert f"127.0.0.1:{port} cannot be opened" in str(line["error"])
@@ -168,11 +168,11 @@ async def test_a_port_in_use_is_one_clear_line_and_no_reason_to_stop() -> None:
 
 @pytest.mark.parametrize(("host", "told"), [("0.0.0.0", 1), ("127.0.0.1", 0), ("::1", 0)])
 async def test_an_address_that_others_reach_says_so(host: str, told: int) -> None:
-    async def nothing(_: str) -> Page | None:
+    async def nothing(_: str) -> HttpPage | None:
         return None
 
     log = Lines()
-    async with served(host, free_port(), nothing, log):
+    async with serve_pages(host, free_port(), nothing, log):
         assert len(log.named("metrics_open")) == told
 
 
@@ -188,5 +188,5 @@ def test_causes_are_words_and_never_texts() -> None:
 
 
 def test_a_label_takes_only_so_many_values() -> None:
-    bounded = Bounded(2)
+    bounded = BoundedLabels(2)
     assert [bounded.one_of((name,)) for name in "abcab"] == [("a",), ("b",), ("other",), ("a",), ("b",)]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.introducing import introduced
+from bot.language.wishes.names import introduced_name
 from tests.world import World
 
 
@@ -21,7 +21,7 @@ from tests.world import World
     ],
 )
 def test_a_name_that_somebody_gives_is_read(text: str, name: str) -> None:
-    assert introduced(text) == name
+    assert introduced_name(text) == name
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ I'm at work|my name is a mess|我姐叫小陈|大家都说我叫老王的时候�
     ).split("|"),
 )
 def test_what_gives_no_name_of_ones_own_is_left(text: str) -> None:
-    assert introduced(text) is None
+    assert introduced_name(text) is None
 
 
 @pytest.mark.parametrize(
@@ -65,5 +65,5 @@ async def test_who_said_how_to_call_them_keeps_that(world: World) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_is_read_and_a_name_stands_in_it(text: str) -> None:
-    name = introduced(text)
+    name = introduced_name(text)
     assert name is None or name in text

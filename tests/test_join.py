@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from bot.errors import ModelError
+from bot.core.errors import ModelError
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.joining import EAGER, ENTRY, GROUP, JOIN, asked, eager, enters, is_entry, talk

@@ -3,13 +3,13 @@
 import subprocess
 import sys
 
-from bot.cli.exits import Exit
+from bot.cli.terminal import ExitCode
 from tests.e2e import KEY
 from tests.nursery import ROOT
 
 BROKEN = f"""
 import asyncio, gc, logging, threading
-from bot.cli.commandline import defended
+from bot.cli.commandline import run_program as defended
 
 class Bad:
     def __del__(self):
@@ -41,7 +41,7 @@ defended(program)
 
 def test_an_unexpected_error_is_told_in_a_line_without_its_text_wherever_it_comes_up() -> None:
     ran = subprocess.run([sys.executable, "-c", BROKEN], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ran.returncode == Exit.DEFECT
+    assert ran.returncode == ExitCode.DEFECT
     assert KEY not in ran.stdout + ran.stderr
     assert "Traceback" not in ran.stderr
     kinds = [line.split(" at ")[0].removeprefix("nuan: ") for line in ran.stderr.splitlines()]

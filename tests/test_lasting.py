@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.memory.rereading import reread
+from bot.core.memories import Memory, MemoryKind, OldMemory, ReviewedMemory
+from bot.language.sections import is_lasting
+from bot.memory.lifecycle import reread
 from bot.store.schema import MIGRATIONS
 from bot.store.store import DATABASE
-from bot.text.slots import lasts
-from bot.types.memory import Memory, MemoryKind, Older, Reread
 from tests.living import DAY, active, found, later
 from tests.storing import NOW
 from tests.world import World
@@ -25,12 +25,12 @@ def at(day: str) -> int:
 
 
 def older(text: str, day: str = "2026-06-12", kind: MemoryKind = "knowledge", *said: str, recalled: int = 0,
-          slot: str = "") -> Older:  # fmt: skip
+          slot: str = "") -> OldMemory:  # fmt: skip
     """A memory that an older nuan stored on 2026-06-12, about that day, with the lines it comes from."""
     memory = Memory(
         7, 1, 1, "private", kind, text, at(day), NOW, "digest", slot=slot, said_at=NOW, access_count=recalled
     )  # fmt: skip
-    return Older(memory, tuple((each, NOW) for each in said))
+    return OldMemory(memory, tuple((each, NOW) for each in said))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def older(text: str, day: str = "2026-06-12", kind: MemoryKind = "knowledge", *s
 def test_health_death_birth_relations_home_and_work_of_an_older_nuan_last(
     text: str, kind: MemoryKind, slot: str
 ) -> None:
-    assert reread(older(text, kind=kind, slot=slot), SHANGHAI) == Reread(7, True, at("2026-06-12"))
+    assert reread(older(text, kind=kind, slot=slot), SHANGHAI) == ReviewedMemory(7, True, at("2026-06-12"))
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_what_passes_passes(text: str, kind: MemoryKind) -> None:
 
 
 def test_slots_that_last() -> None:
-    assert all(map(lasts, ("home", "Birthday", "allergy", "death", "住址", "過敏", "过敏")))
-    assert not any(map(lasts, ("", "taste", "like", "plan", "address to send")))
+    assert all(map(is_lasting, ("home", "Birthday", "allergy", "death", "住址", "過敏", "过敏")))
+    assert not any(map(is_lasting, ("", "taste", "like", "plan", "address to send")))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_year_that_was_read_wrongly_is_put_right(text: str, was: str, line: st
      older("5月20日去爬了山", "2026-05-20", "event", "5月20日去爬了山")],
     ids=["no line", "recalled", "year", "last year", "no day", "another day", "right"],
 )  # fmt: skip
-def test_a_year_that_may_be_right_stays(row: Older) -> None:
+def test_a_year_that_may_be_right_stays(row: OldMemory) -> None:
     assert reread(row, SHANGHAI) is None
 
 

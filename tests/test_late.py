@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.errors import SendError
-from bot.types.event import Incoming, Place, Sender
+from bot.core.errors import SendError
+from bot.core.events import Incoming, Place, Sender
 from tests.fakes.platform import Lively
 from tests.world import World
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.errors import OverBudget
+from bot.core.errors import OverBudget
+from bot.core.models import Usage
+from bot.core.money import BudgetLimits
 from bot.store.ledger import Settlement
 from bot.store.store import Store
-from bot.types.money import Limits
-from bot.types.prompt import Usage
 from tests.blank import open_laid
 from tests.crews import DOWN, Named, crewed, left
 from tests.fakes.model import Answer, says
@@ -123,7 +123,7 @@ def test_in_any_order_the_sums_are_those_of_the_calls_and_each_ends_once(
 
 
 async def _play(folder: Path, ops: list[tuple[str, int, int, int]]) -> None:
-    limits, calls = Limits(1.0, 2.0, 1_000, None), dict[int, Kept]()
+    limits, calls = BudgetLimits(1.0, 2.0, 1_000, None), dict[int, Kept]()
     store = await open_laid(folder)
     try:
         session = (await talk(store, "你好", "你好呀", at=NOW - 30 * DAY)).turn.session_id
@@ -150,7 +150,9 @@ async def _play(folder: Path, ops: list[tuple[str, int, int, int]]) -> None:
         await store.close()
 
 
-async def _reserve(store: Store, session: int, calls: dict[int, Kept], wish: tuple[int, float], limits: Limits) -> None:
+async def _reserve(
+    store: Store, session: int, calls: dict[int, Kept], wish: tuple[int, float], limits: BudgetLimits
+) -> None:
     tokens, cost = wish
     fits_money = sum(kept.cost for kept in calls.values()) + cost <= 1.0 + 1e-6
     fits_tokens = sum(kept.tokens for kept in calls.values()) + tokens <= 1_000

@@ -1,6 +1,6 @@
 """What lies beside the database: archives that tell what is forgotten go with it, copies have their days."""
 
-from bot.store.exporting import FOLDER
+from bot.store.export import EXPORTS_FOLDER
 from tests.conftest import NewWorld
 from tests.world import World
 
@@ -9,7 +9,7 @@ DAY = 86_400
 
 def archives(world: World) -> list[str]:
     """Whose archives wait, by number."""
-    return sorted(path.name.split("-")[2] for path in (world.folder / FOLDER).glob("*.zip"))
+    return sorted(path.name.split("-")[2] for path in (world.folder / EXPORTS_FOLDER).glob("*.zip"))
 
 
 async def test_what_is_forgotten_for_good_is_in_no_archive_that_waits(world: World) -> None:
@@ -33,12 +33,12 @@ async def test_half_an_archive_that_a_crash_left_goes_as_a_whole_one_does(world:
     await world.say("记住我喜欢荷花", "阿明")
     for who in ("小王", "阿明"):
         await world.say(".ai export me", who)
-    for path in list((world.folder / FOLDER).glob("*.zip")):
+    for path in list((world.folder / EXPORTS_FOLDER).glob("*.zip")):
         path.rename(path.with_name(f".{path.name}.new"))
     await world.say("彻底忘记我怕黑")
-    assert [path.name.split("-")[2] for path in (world.folder / FOLDER).iterdir()] == ["2"]
+    assert [path.name.split("-")[2] for path in (world.folder / EXPORTS_FOLDER).iterdir()] == ["2"]
     await world.wait(9 * DAY)
-    assert not list((world.folder / FOLDER).iterdir())
+    assert not list((world.folder / EXPORTS_FOLDER).iterdir())
 
 
 async def test_copies_beside_the_database_go_after_their_days(new_world: NewWorld) -> None:

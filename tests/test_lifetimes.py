@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.models import tuned
-from bot.config.load import load
 from bot.config.settings import Settings
-from bot.prompt.lifetimes import idle_seconds, log_tokens
-from bot.types.capabilities import Capabilities
+from bot.config.sources import load
+from bot.core.models import Capabilities
+from bot.pipeline.endpoints import with_provider_defaults
+from bot.session.lifetime import best_idle_seconds, best_log_tokens
 from tests.dialects import URLS
 
 
 def suited(provider: str, name: str, **session: int) -> Settings:
     """The settings of a house whose model is that one."""
     model = {"base_url": URLS[provider], "name": name, "api_key": "k"}
-    return tuned(Settings.model_validate({"model": model, "session": session}))
+    return with_provider_defaults(Settings.model_validate({"model": model, "session": session}))
 
 
 @pytest.mark.parametrize(
@@ -59,19 +59,19 @@ def test_what_the_operator_set_is_never_changed(tmp_path: Path) -> None:
         "[session]\nidle_seconds = 900\n",
         "utf-8",
     )
-    read = tuned(load(tmp_path / "nuan.toml", {"NUAN_PROMPT__WARM_SECONDS": "77"}))
+    read = with_provider_defaults(load(tmp_path / "nuan.toml", {"NUAN_PROMPT__WARM_SECONDS": "77"}))
     assert (read.session.idle_seconds, read.session.log_tokens, read.prompt.warm_seconds) == (900, 6_500, 77)
 
 
 def test_without_a_server_the_defaults_hold() -> None:
-    offline = tuned(Settings())
+    offline = with_provider_defaults(Settings())
     assert (offline.session.idle_seconds, offline.session.log_tokens, offline.prompt.warm_seconds) == (1800, 6000, 300)
 
 
 def test_odd_prices_of_a_rule_stay_within_bounds() -> None:
     free, dear = Capabilities(cached_ratio=0.0), Capabilities(cached_ratio=1.0, written_ratio=0.0)
-    assert log_tokens(free, 6_000) == 6_000
-    assert log_tokens(dear, 6_000) == 4_500
-    assert log_tokens(Capabilities(cached_ratio=0.002), 6_000) == 12_000
-    assert log_tokens(Capabilities(cached_ratio=1e-320), 6_000) == 6_000
-    assert idle_seconds(Capabilities(cache_life_seconds=1), 9) == 600
+    assert best_log_tokens(free, 6_000) == 6_000
+    assert best_log_tokens(dear, 6_000) == 4_500
+    assert best_log_tokens(Capabilities(cached_ratio=0.002), 6_000) == 12_000
+    assert best_log_tokens(Capabilities(cached_ratio=1e-320), 6_000) == 6_000
+    assert best_idle_seconds(Capabilities(cache_life_seconds=1), 9) == 600

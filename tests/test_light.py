@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.config.resources import PromptFiles
+from bot.core.sessions import BootstrapMode, LightPolicy
+from bot.language.small_talk import is_casual
 from bot.model.offline import OfflineModel
-from bot.prompt.casual import casual
-from bot.prompt.policy import Choice, choose
-from bot.resources import Prompts
+from bot.prompt.composition import BootstrapChoice, choose_bootstrap
 from bot.text.catalogue import catalogue
-from bot.text.estimate import estimate_tokens
-from bot.types.session import LightPolicy, Mode
+from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld
 from tests.world import World
 
@@ -136,36 +136,38 @@ ABOUT = [
 
 @pytest.mark.parametrize("text", SMALL)
 def test_small_talk_is_small_talk(text: str) -> None:
-    assert casual(text, NAMES)
+    assert is_casual(text, NAMES)
 
 
 @pytest.mark.parametrize("text", ABOUT)
 def test_what_is_about_something_is_not(text: str) -> None:
-    assert not casual(text, NAMES)
+    assert not is_casual(text, NAMES)
 
 
 @given(st.text(max_size=200), st.sampled_from(SMALL))
 def test_any_text_is_judged_and_something_beside_small_talk_counts(text: str, small: str) -> None:
-    casual(text, NAMES)
-    assert not casual(f"{small}，帮我订明天的票", NAMES)
-    assert casual("") is casual("  ") is True
+    is_casual(text, NAMES)
+    assert not is_casual(f"{small}，帮我订明天的票", NAMES)
+    assert is_casual("") is is_casual("  ") is True
 
 
 @pytest.mark.parametrize(
     ("policy", "small", "log", "warm", "expected"),
     [
-        ("off", True, None, False, Choice("full", "off")),
-        ("auto", False, "light", False, Choice("full", "topic")),
-        ("auto", True, None, False, Choice("light", "cold")),
-        ("auto", True, "full", False, Choice("light", "cold")),
-        ("auto", True, None, True, Choice("full", "warm")),
-        ("per_message", True, "full", True, Choice("light", "casual")),
-        ("sticky", True, "full", False, Choice("full", "stays")),
-        ("sticky", True, None, True, Choice("light", "casual")),
+        ("off", True, None, False, BootstrapChoice("full", "off")),
+        ("auto", False, "light", False, BootstrapChoice("full", "topic")),
+        ("auto", True, None, False, BootstrapChoice("light", "cold")),
+        ("auto", True, "full", False, BootstrapChoice("light", "cold")),
+        ("auto", True, None, True, BootstrapChoice("full", "warm")),
+        ("per_message", True, "full", True, BootstrapChoice("light", "casual")),
+        ("sticky", True, "full", False, BootstrapChoice("full", "stays")),
+        ("sticky", True, None, True, BootstrapChoice("light", "casual")),
     ],
 )
-def test_the_policies(policy: LightPolicy, small: bool, log: Mode | None, warm: bool, expected: Choice) -> None:
-    assert choose(policy, casual=small, log=log, warm=warm) == expected
+def test_the_policies(
+    policy: LightPolicy, small: bool, log: BootstrapMode | None, warm: bool, expected: BootstrapChoice
+) -> None:
+    assert choose_bootstrap(policy, casual=small, log=log, warm=warm) == expected
 
 
 def modes(world: World) -> list[object]:
@@ -262,7 +264,7 @@ async def test_what_small_talk_was_told_is_forgotten_too(new_world: NewWorld) ->
 
 async def test_the_offline_model_introduces_itself_once_though_a_topic_opens_another_log(new_world: NewWorld) -> None:
     world = await new_world(prompt={"light": "auto"})
-    world.model = OfflineModel(catalogue(Prompts(None).path, "offline"))  # type: ignore[assignment]
+    world.model = OfflineModel(catalogue(PromptFiles(None).path, "offline"))  # type: ignore[assignment]
     await world.restart()
     for text in ("你好", "今天天气怎么样", "謝謝"):
         await world.say(text)

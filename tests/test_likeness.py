@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.likeness import compared
+from bot.memory.supersession import compare
 
 CONFLICTS = [
     ("我不喜欢香菜", "我喜欢香菜", "status"), ("我現在不喜歡香菜了", "我喜欢香菜", "status"),
@@ -26,19 +26,19 @@ CONFLICTS = [
 
 @pytest.mark.parametrize(("new", "older", "conflict"), CONFLICTS)
 def test_contradictions_are_found_in_both_languages(new: str, older: str, conflict: str) -> None:
-    assert compared(new, older).conflict == conflict
+    assert compare(new, older).conflict == conflict
 
 
 def test_script_pronoun_and_name_make_no_difference() -> None:
     for one, other in (("我喜歡吃辣的火鍋", "喜欢吃辣的火锅"), ("小王对花生过敏", "我对花生过敏"),
                        ("Ann's cat is called Momo", "my cat is called Momo")):  # fmt: skip
-        assert compared(one, other, ("小王", "Ann")).like == 1
+        assert compare(one, other, ("小王", "Ann")).like == 1
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_texts_can_be_compared_and_a_text_is_like_itself(one: str, other: str) -> None:
-    seen = compared(one, other)
+    seen = compare(one, other)
     assert 0 <= seen.like <= 1
     assert 0 <= seen.told <= 1
-    itself = compared(one, one)
+    itself = compare(one, one)
     assert (itself.like, itself.conflict) == (1, "")

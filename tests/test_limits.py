@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.types.event import Attachment
+from bot.core.errors import ModelError
+from bot.core.events import Attachment
 from tests.conftest import NewWorld, OpenMedia
 from tests.crews import Named, crewed
 from tests.fakes.model import Answer, calls

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.errors import ModelError
+from bot.core.errors import ModelError
 from tests.conftest import NewWorld, OpenMedia
 from tests.fakes.clock import SimClock
 from tests.fakes.media import image

@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config.settings import Settings
-from bot.store.codes import new_code
-from bot.store.merge import merge
+from bot.core.memories import NewMemory, Visibility
+from bot.core.people import Audience
+from bot.store.codes import join_persons, new_code
 from bot.store.store import DATABASE
-from bot.types.memory import NewMemory, Visibility
-from bot.types.people import Audience
 from tests.blank import open_laid
 from tests.storing import NOW, Where, ids, receipt
 from tests.world import World
@@ -201,7 +200,7 @@ async def joined(folder: Path, said: list[Fact], order: bool) -> None:
     with closing(sqlite3.connect(folder / DATABASE)) as db, db:
         db.execute("PRAGMA foreign_keys = ON")
         one, other = who[0][0], who[1][0]
-        assert merge(db, *((one, other) if order else (other, one))) == one
+        assert join_persons(db, *((one, other) if order else (other, one))) == one
         for column in COLUMNS:
             table, _, name = column.partition(".")
             assert db.execute(f"SELECT count(*) FROM {table} WHERE {name} = ?", (other,)).fetchone() == (0,), column

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.logs import View, pretty, show_logs, viewed
+from bot.cli.logs import LogView, log_view, pretty, show_logs
 from bot.config.settings import LogFile
-from bot.errors import NuanError
+from bot.core.errors import NuanError
+from bot.core.ports import log_context, log_numbers
+from bot.ops.log_files import LineSplitter, LogFilter, LogReader
 from bot.ops.logs import Logs
-from bot.ops.reading import Cutter, Reader, Wanted
-from bot.session.lanes import Activity, Lanes
-from bot.types.log import about, place
+from bot.pipeline.concurrency import Activity, WorkQueue
 from tests.e2e import Home, run
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import says
@@ -59,14 +59,14 @@ def test_rotated_files_come_first_in_the_order_in_which_they_were_written(tmp_pa
     files = list((tmp_path / "logs").iterdir())
     assert len(files) == 4
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
-    reader = Reader(tmp_path / "logs")
+    reader = LogReader(tmp_path / "logs")
     found = numbers(reader.all()) + numbers(reader.finish())
     assert found == list(range(int(str(found[0])), 20))
     assert len(found) > 10
 
 
 def test_what_is_followed_survives_rotations_half_lines_and_a_log_that_begins_later(tmp_path: Path) -> None:
-    reader = Reader(tmp_path / "logs")
+    reader = LogReader(tmp_path / "logs")
     seen = numbers(reader.all())
     with closing(logs_in(tmp_path, keep=9)) as logs:
         for number in range(30):
@@ -88,7 +88,7 @@ def test_what_is_followed_survives_rotations_half_lines_and_a_log_that_begins_la
 def test_damaged_lines_are_counted_and_the_others_shown(tmp_path: Path) -> None:
     write(tmp_path, "nuan.jsonl.1", f"{line(1)}\nnot json\n\udcff\udcfe\n[1]\n{{}}\n{line(2)}\n{line(3)[:30]}")
     write(tmp_path, "nuan.jsonl", f"{'9' * 2_000_000}\n\n{line(4)}\n{'[' * 100_000}\n{line(5)}")
-    reader = Reader(tmp_path / "logs")
+    reader = LogReader(tmp_path / "logs")
     found = numbers(reader.all())
     found += numbers(reader.finish())
     assert found == [1, 2, 4, 5], "the last line is whole without its newline"
@@ -99,7 +99,7 @@ def test_damaged_lines_are_counted_and_the_others_shown(tmp_path: Path) -> None:
 def test_however_the_bytes_arrive_the_lines_are_the_same(junk: list[bytes], cuts: list[int]) -> None:
     good = [line(number).encode() for number in range(len(junk))]
     data = b"\n".join(part for pair in zip(junk, good, strict=True) for part in pair) + b"\n"
-    whole, pieces = Cutter(), Cutter()
+    whole, pieces = LineSplitter(), LineSplitter()
     expected = [*whole.feed(data), *whole.end()]
     places = sorted({min(cut, len(data)) for cut in cuts})
     found = [
@@ -154,13 +154,13 @@ async def test_what_a_turn_wakes_does_not_speak_in_its_name() -> None:
     told: list[object] = []
 
     async def work(key: int) -> None:
-        told.append(dict(place()))
+        told.append(dict(log_numbers()))
 
     activity = Activity()
-    lanes = Lanes("send", work, activity, Lines())
-    with about({"turn": 7}):
+    lanes = WorkQueue("send", work, activity, Lines())
+    with log_context({"turn": 7}):
         lanes.wake(1)
-        assert place() == {"turn": 7}
+        assert log_numbers() == {"turn": 7}
     await activity.settled()
     assert told == [{}]
 
@@ -169,7 +169,7 @@ async def test_the_log_of_one_chat_and_turn_is_printed_and_damage_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(tmp_path, "nuan.jsonl", "\n".join((line(1, chat=1, turn=1), "{", line(2, chat=2, turn=1), line(3, chat=2))))
-    await show_logs(tmp_path, View(Wanted(chat=2, turn=1), as_json=True))
+    await show_logs(tmp_path, LogView(LogFilter(chat=2, turn=1), as_json=True))
     out, err = capsys.readouterr()
     assert [json.loads(each)["number"] for each in out.splitlines()] == [2]
     assert err == "nuan: 1 line is damaged and left out\n"
@@ -178,7 +178,7 @@ async def test_the_log_of_one_chat_and_turn_is_printed_and_damage_is_told(
 async def test_following_prints_what_comes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path, "nuan.jsonl", line(1) + "\n")
     clock = SimClock(NINE)
-    following = asyncio.create_task(show_logs(tmp_path, View(Wanted(), follow=True, as_json=True), clock))
+    following = asyncio.create_task(show_logs(tmp_path, LogView(LogFilter(), follow=True, as_json=True), clock))
     await let_others_run()
     await clock.advance(1_000, let_others_run)
     (tmp_path / "logs" / "nuan.jsonl").rename(tmp_path / "logs" / "nuan.jsonl.1")
@@ -191,14 +191,14 @@ async def test_following_prints_what_comes(tmp_path: Path, capsys: pytest.Captur
 
 async def test_without_a_log_there_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(NuanError, match="no log in"):
-        await show_logs(tmp_path, View(Wanted()))
+        await show_logs(tmp_path, LogView(LogFilter()))
 
 
 async def test_a_direct_chat_is_named_by_who_talks_there(world: World) -> None:
     await world.say("你好", "阿明")
     await world.say("小暖你好", "阿明", "家")
     ((number,),) = world.rows("SELECT id FROM chat WHERE kind = 'dm'")
-    view = await asyncio.to_thread(viewed, world.folder, "阿明", None, follow=False, as_json=False)
+    view = await asyncio.to_thread(log_view, world.folder, "阿明", None, follow=False, as_json=False)
     assert view.wanted.chat == number
 
 

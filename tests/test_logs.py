@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config.settings import LogFile
-from bot.errors import ModelError
+from bot.core.errors import ModelError
+from bot.core.people import ErasedPerson
 from bot.ops.logs import Logs
-from bot.ops.redact import Redactor, one_line
-from bot.types.erased import Erased
+from bot.text.redaction import Redactor, one_line
 
 API_KEY = "local-key-of-nobody-42"
 AT = 1_700_000_000_000
@@ -223,7 +223,7 @@ def test_a_log_whose_folder_was_removed_goes_on_in_a_new_one(open_logs: OpenLogs
     assert [record["event"] for record in records(tmp_path)] == ["after"]
     shutil.rmtree(tmp_path / "logs")
     (tmp_path / "logs").write_text("a file")
-    nobody = Erased(1, frozenset(), frozenset(), frozenset(), frozenset(), {})
+    nobody = ErasedPerson(1, frozenset(), frozenset(), frozenset(), frozenset(), {})
     line = Thread(target=logs.log.info, args=("taken out",), daemon=True)
     for each in (Thread(target=logs.scrub, args=(nobody,), daemon=True), line):
         each.start()

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bot.errors import ModelError, SendError
+from bot.core.errors import ModelError, SendError
+from bot.core.models import Completion, Usage
 from bot.model.client import OpenAIModel
-from bot.types.prompt import Completion, Usage
 from tests.conftest import OpenMedia as Open
 from tests.fakes.media import CAT, MediaWorld, columns_with, deletion, image
 from tests.fakes.model import calls, says

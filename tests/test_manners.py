@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bot.app import App
-from bot.flow.aside import Aside
-from bot.types.event import Place
+from bot.core.events import Place
+from bot.pipeline.concurrency import TextThread
 from tests.fakes.model import calls, says
 from tests.world import World
 
@@ -21,7 +21,7 @@ class Tavern:
 
 async def test_a_plug_in_describes_a_place_once(world: World) -> None:
     await world.app.stop()
-    world.app = App(replace(world.parts, aside=Aside()), [Tavern()])
+    world.app = App(replace(world.parts, aside=TextThread()), [Tavern()])
     await world.app.start([world.talk])
     await world.say("小暖，在吗", "阿红", "酒馆")
     await world.say("小暖，还在吗", "阿红", "酒馆")

@@ -8,10 +8,9 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import Implementation, TextContent
 
-from bot.cli.agents import changes_in
-from bot.cli.boot import show_boot
-from bot.cli.look import View
-from bot.ops.agentdoor import agent_door
+from bot.cli.inspection import PromptTarget, show_boot
+from bot.cli.mcp import change_handler
+from bot.ops.control import control_socket
 from tests.agenting import place_of
 from tests.e2e import Home, Nuan, running
 from tests.fakes.openai_rules import mapping
@@ -34,7 +33,7 @@ async def test_an_agent_talks_to_a_child_beside_the_nuan_that_answers(world: Wor
         transport = stdio_client(child, errlog=stderr)
         info = Implementation(name="编辑器", version="1")
         async with (
-            agent_door(world.folder, changes_in(world.app), world.log),
+            control_socket(world.folder, change_handler(world.app), world.log),
             Client(transport, client_info=info) as agent,
         ):
 
@@ -47,7 +46,7 @@ async def test_an_agent_talks_to_a_child_beside_the_nuan_that_answers(world: Wor
             tools = (await agent.list_tools()).tools
             assert [tool.name for tool in tools] == ["boot", "recall", "remember", "forget", "dialog"]
             assert agent.instructions is not None
-            assert await ask("boot") == await show_boot(place_of(world), View())
+            assert await ask("boot") == await show_boot(place_of(world), PromptTarget())
             assert await ask("remember", text="喜欢用四个空格缩进") == "已记住 #2"
             assert "- #2 小王：喜欢用四个空格缩进" in await ask("recall", query="缩进用几个空格")
             assert (await ask("forget", text="花生")).startswith("已忘掉 #1。")

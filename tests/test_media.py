@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.house import text_problems
-from bot.config.check import contradictions
+from bot.cli.installation import text_problems
+from bot.config.checks import contradictions
 from bot.config.settings import Settings
-from bot.errors import ModelError, SendError
-from bot.types.event import Attachment
+from bot.core.errors import ModelError, SendError
+from bot.core.events import Attachment
 from tests.conftest import OpenMedia as Open
 from tests.fakes.media import CAT, PNG, columns_with, deletion, image
 from tests.fakes.model import ScriptedModel, says

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.answers import answer_to
-from bot.types.memory import Question
+from bot.core.memories import MemoryQuestion
+from bot.language.wishes.short import answer_to
 from tests.world import World
 
-TWO, ONE = Question("which", (4, 9)), Question("which", (4,))
+TWO, ONE = MemoryQuestion("which", (4, 9)), MemoryQuestion("which", (4,))
 
 
-def chosen(question: Question, text: str) -> tuple[int, ...] | None:
+def chosen(question: MemoryQuestion, text: str) -> tuple[int, ...] | None:
     """The memories that go; () when all stay, None when it is no answer."""
     command = answer_to(question, text, ("小暖", "nuan"))
     return command.chosen if command is not None else None

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.people import Audience
 from bot.store.store import DATABASE, Store
-from bot.types.people import Audience
 from tests.carrying import ANN, BOB, fill, in_house, nuan
 from tests.kill_memory import kill_at
 from tests.storing import drop, holding, ids, in_files, keep, look, sound
@@ -125,7 +125,7 @@ async def forget_4711(store: Store) -> None:
         for memory in await store.memories.owned(person, Audience(chat, "dm", (person,)))
         if "4711" in memory.text
     )
-    store.tombstones.bury(memory.id, memory.text, 1)
+    store.tombstones.add_tombstone(memory.id, memory.text, 1)
     await drop(store, memory, ANN, days=None)
 
 

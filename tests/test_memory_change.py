@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from bot.memory.correcting import corrected
-from bot.memory.likeness import overtakes
+from bot.language.statements import corrected
+from bot.memory.supersession import contradicts
 from bot.text.fold import fold
 from tests.fakes.model import calls
 from tests.world import World
@@ -113,7 +113,7 @@ async def test_what_contradicts_an_older_wish_takes_its_place_and_says_so(world:
     ],
 )  # fmt: skip
 def test_what_says_something_else_stands_beside_it(old: str, new: str) -> None:
-    assert not overtakes(new, old)
+    assert not contradicts(new, old)
 
 
 async def test_the_tool_changes_a_memory_in_the_persons_own_words(world: World) -> None:

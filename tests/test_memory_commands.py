@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.wish_reader import understand
+from bot.core.memories import MemoryCommand, ParsedCommands
+from bot.language.wishes.reader import understand
 from bot.text.fold import fold
-from bot.types.memory import MemoryCommand, Understanding
 
 NAMES = ("小暖", "暖暖", "nuan")
 
 
-def read(text: str) -> Understanding:
+def read(text: str) -> ParsedCommands:
     return understand(text, NAMES)
 
 
@@ -55,7 +55,7 @@ def read(text: str) -> Understanding:
     ],
 )
 def test_a_wish_to_keep_gives_the_fact_in_its_own_words_and_leaves_the_rest(text: str, content: str, rest: str) -> None:
-    assert read(text) == Understanding((MemoryCommand("remember", content),), rest)
+    assert read(text) == ParsedCommands((MemoryCommand("remember", content),), rest)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_wish_that_points_elsewhere_has_no_content(text: str) -> None:
     ],
 )
 def test_a_wish_to_forget_names_what(text: str, content: str | None) -> None:
-    assert read(text) == Understanding((MemoryCommand("forget", content),), "")
+    assert read(text) == ParsedCommands((MemoryCommand("forget", content),), "")
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_a_wish_to_forget_names_what(text: str, content: str | None) -> None:
     [("别记我的银行卡号", "我的银行卡号"), ("別記那個", None), ("别记这个", None), ("don't remember this", None)],
 )
 def test_a_wish_to_keep_nothing_of_it_is_told_from_a_wish_to_forget(text: str, content: str | None) -> None:
-    assert read(text) == Understanding((MemoryCommand("forget", content, scope="aside"),), "")
+    assert read(text) == ParsedCommands((MemoryCommand("forget", content, scope="aside"),), "")
 
 
 @pytest.mark.parametrize("text", ["忘掉关于我的一切", "删掉所有记忆", "erase everything you know about me"])
 def test_a_wish_to_forget_everything_says_so(text: str) -> None:
-    assert read(text) == Understanding((MemoryCommand("forget", None, scope="all"),), "")
+    assert read(text) == ParsedCommands((MemoryCommand("forget", None, scope="all"),), "")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_wish_to_forget_everything_says_so(text: str) -> None:
     ],
 )
 def test_numbers_name_a_memory_and_undo_needs_none(text: str, command: MemoryCommand) -> None:
-    assert read(text) == Understanding((command,), "")
+    assert read(text) == ParsedCommands((command,), "")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_numbers_name_a_memory_and_undo_needs_none(text: str, command: MemoryCom
     ],
 )
 def test_how_someone_wants_to_be_addressed(text: str, command: MemoryCommand, rest: str) -> None:
-    assert read(text) == Understanding((command,), rest)
+    assert read(text) == ParsedCommands((command,), rest)
 
 
 def test_several_commands_come_in_order() -> None:
@@ -157,7 +157,7 @@ def test_several_commands_come_in_order() -> None:
         MemoryCommand("nick_revoke", "阿姨"),
         MemoryCommand("nick_set", "姐姐"),
     )
-    assert read("记住我老婆叫小雨，忘记 #3，以后叫我老张。几点了？") == Understanding(
+    assert read("记住我老婆叫小雨，忘记 #3，以后叫我老张。几点了？") == ParsedCommands(
         (
             MemoryCommand("remember", "我老婆叫小雨"),
             MemoryCommand("forget", None, 3),
@@ -183,7 +183,7 @@ call me later|call me a taxi|call me when you get home|don't call me after ten|s
 remember that|叫我|call me|nuance|今天天气真好""".replace("\n", "|").split("|"),
 )
 def test_questions_errands_idioms_and_other_peoples_words_write_nothing(text: str) -> None:
-    assert read(text) == Understanding((), text)
+    assert read(text) == ParsedCommands((), text)
 
 
 def test_a_code_block_writes_nothing_but_the_line_after_it_does() -> None:
@@ -192,7 +192,7 @@ def test_a_code_block_writes_nothing_but_the_line_after_it_does() -> None:
 
 
 def test_names_are_only_known_when_given() -> None:
-    assert understand("阿福，记住我怕黑", ("阿福",)) == Understanding((MemoryCommand("remember", "我怕黑"),), "")
+    assert understand("阿福，记住我怕黑", ("阿福",)) == ParsedCommands((MemoryCommand("remember", "我怕黑"),), "")
     assert understand("记住我怕黑 阿福", ("阿福",)).commands == (MemoryCommand("remember", "我怕黑"),)
 
 

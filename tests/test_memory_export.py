@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.carriedpeople import COLUMNS
-from bot.store.carrying import LEFT_BEHIND
+from bot.core.people import Audience
+from bot.core.sessions import Digest
+from bot.store.archive import EXPORTED_COLUMNS, LEFT_BEHIND
 from bot.store.digests import Digested
 from bot.store.store import DATABASE, Store
-from bot.types.digest import Digest
-from bot.types.people import Audience
 from tests.blank import open_laid
 from tests.carrying import OWNERS, fill, in_house, note, nuan, same, with_notes
 from tests.storing import NOW, drop, ids, keep, look
@@ -34,7 +33,7 @@ async def close_talk(store: Store, summary: str) -> None:
 
 async def merge_of(store: Store, said: str) -> None:
     """A merge of something that was forgotten, as a crash could leave it."""
-    await store.carrying._database.write(lambda db: db.execute(
+    await store.memory_archive._database.write(lambda db: db.execute(
         "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
         "VALUES (1, 5, 'join', 'x', 3, ?, 'event', 'digest', 4)", (said,)
     ))  # fmt: skip
@@ -60,7 +59,7 @@ async def lived_in(store: Store) -> None:
                    "observed_at, undone_at) VALUES (4, 5, 'join', '聚餐', 3, '周五', 'event', 'digest', 4, 9), "
                    "(4, 6, 'join', '周五聚餐', 3, '不要辣', 'event', 'digest', 4, NULL)")  # fmt: skip
 
-    await store.carrying._database.write(live)
+    await store.memory_archive._database.write(live)
 
 
 @pytest.mark.parametrize("name", ["memories.jsonl", "memories.md"])
@@ -90,8 +89,8 @@ def test_what_was_forgotten_or_replaced_is_in_no_file(tmp_path: Path) -> None:
         await drop(store, gone)
         await keep(store, "安安", slot="address")
         await with_notes(store)
-        store.tombstones.bury(0, "- 09:00 Ann: 晚安", 1)
-        store.tombstones.bury(gone.id, gone.text, 1)
+        store.tombstones.add_tombstone(0, "- 09:00 Ann: 晚安", 1)
+        store.tombstones.add_tombstone(gone.id, gone.text, 1)
         await merge_of(store, gone.text)
 
     in_house(tmp_path, forget)
@@ -147,7 +146,7 @@ def test_every_column_of_a_memory_is_carried_or_left_behind_on_purpose(tmp_path:
 
     in_house(tmp_path / "one", age)
     columns = {str(row[0]) for row in look(tmp_path / "one", "SELECT name FROM pragma_table_info('memory')")}
-    assert columns >= {*COLUMNS, *LEFT_BEHIND}
+    assert columns >= {*EXPORTED_COLUMNS, *LEFT_BEHIND}
 
 
 async def test_export_and_list_work_beside_a_nuan_that_runs(tmp_path: Path) -> None:

@@ -5,23 +5,21 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.memory.carrying.foreign import Imported, parse_foreign
-from bot.memory.carrying.jsonl import parse_jsonl, write_jsonl
-from bot.memory.carrying.lines import numbers_of, ranges
-from bot.memory.carrying.markdown import END, NOTES, TITLE, write_markdown
-from bot.memory.carrying.planning import make_plan
-from bot.memory.carrying.reading import parse_markdown
-from bot.text.clean import clean
-from bot.types.carried import (
-    Carried,
-    CarriedChat,
-    CarriedMemory,
-    CarriedMerge,
-    CarriedNote,
-    CarriedPerson,
-    CarriedSummary,
-    Here,
+from bot.core.archive import (
+    ExportContents,
+    ExportedChat,
+    ExportedMemory,
+    ExportedMerge,
+    ExportedNote,
+    ExportedPerson,
+    ExportedSummary,
+    ImportBase,
 )
+from bot.memory.archive.foreign import ForeignOwner, parse_foreign
+from bot.memory.archive.imports import make_plan
+from bot.memory.archive.markdown import END, NOTES, TITLE, numbers_of, parse_markdown, ranges, write_markdown
+from bot.memory.archive.records import parse_jsonl, write_jsonl
+from bot.text.clean import clean
 from tests.storing import NOW
 
 TEXTS = st.text(min_size=1, max_size=60).map(clean).filter(str.strip)
@@ -29,18 +27,18 @@ NASTY = st.sampled_from(
     ["- #1 2026-01-01 x", "<!-- {} -->", "\\n", "\n\n## a", "a --> b", " x ", "###", "{", END, TITLE, NOTES]
 )
 TIMES = st.integers(0, 4_000_000_000_000)
-OWNER = CarriedPerson(("discord:2", "telegram:1"), "小 <!-- 王", "zh-Hans", "Asia/Shanghai")
-CHAT = CarriedChat(("telegram:-100", "telegram:-1"), "group", "家")
+OWNER = ExportedPerson(("discord:2", "telegram:1"), "小 <!-- 王", "zh-Hans", "Asia/Shanghai")
+CHAT = ExportedChat(("telegram:-100", "telegram:-1"), "group", "家")
 
 
-MERGE = CarriedMerge(5, "join", "旧的\n--> <", 6, "新的", "event", "digest", 7, 8)
+MERGE = ExportedMerge(5, "join", "旧的\n--> <", 6, "新的", "event", "digest", 7, 8)
 
 
 @st.composite
-def memories(draw: st.DrawFn) -> CarriedMemory:
+def memories(draw: st.DrawFn) -> ExportedMemory:
     """Any memory of the owner or of the chat."""
     created = draw(TIMES)
-    return CarriedMemory(
+    return ExportedMemory(
         0, draw(st.sampled_from(["", "discord:2"])), "telegram:-100", draw(st.sampled_from(["chat", "public"])),
         draw(st.sampled_from(["identity", "emotion", "knowledge", "event", "experience"])), draw(TEXTS | NASTY),
         draw(TIMES | st.just(created)), created, draw(st.sampled_from(["command", "digest", "tool"])),
@@ -53,23 +51,23 @@ def memories(draw: st.DrawFn) -> CarriedMemory:
 
 
 @st.composite
-def exports(draw: st.DrawFn) -> Carried:
+def exports(draw: st.DrawFn) -> ExportContents:
     """Any export."""
     found = tuple(replace(memory, id=number) for number, memory in enumerate(draw(st.lists(memories(), max_size=5)), 1))
     told = tuple(
-        CarriedSummary(number, "", "telegram:-100", text, "model", ("小王",), draw(TIMES), draw(TIMES), draw(TIMES))
+        ExportedSummary(number, "", "telegram:-100", text, "model", ("小王",), draw(TIMES), draw(TIMES), draw(TIMES))
         for number, text in enumerate(draw(st.lists(TEXTS | NASTY, max_size=2)), 1)
     )
     notes = tuple(
-        CarriedNote(f"notes/{number}.md", (), "telegram:-100", "chat", (3, 4, 9), text)
+        ExportedNote(f"notes/{number}.md", (), "telegram:-100", "chat", (3, 4, 9), text)
         for number, text in enumerate(draw(st.lists(TEXTS | NASTY, max_size=2)), 1)
     )
-    return Carried("ab12", draw(TIMES), (OWNER,), (CHAT,), found, told, notes)
+    return ExportContents("ab12", draw(TIMES), (OWNER,), (CHAT,), found, told, notes)
 
 
 @given(exports())
 @settings(max_examples=20, deadline=None)
-def test_what_is_written_is_read_back(carried: Carried) -> None:
+def test_what_is_written_is_read_back(carried: ExportContents) -> None:
     lines = parse_jsonl("".join(write_jsonl(carried)), "f")
     assert lines.problems == ()
     assert lines.carried == carried
@@ -81,7 +79,7 @@ def test_what_is_written_is_read_back(carried: Carried) -> None:
     assert found == list(carried.memories)
     assert read.carried.summaries == carried.summaries
     assert read.carried.notes == carried.notes
-    plan = make_plan(read, Here(carried, len(found)), lambda text: False)
+    plan = make_plan(read, ImportBase(carried, len(found)), lambda text: False)
     assert (plan.count, plan.forget) == (0, ())
 
 
@@ -100,11 +98,11 @@ LINES = st.text(max_size=40) | NASTY | st.sampled_from(
 def test_no_file_ends_in_a_traceback(lines: list[str]) -> None:
     text = "\n".join(lines)
     for parsed in (
-        parse_jsonl(text, "f"), parse_markdown(text, "f", NOW), parse_foreign(text, "f", Imported("a:b", "", NOW)),
+        parse_jsonl(text, "f"), parse_markdown(text, "f", NOW), parse_foreign(text, "f", ForeignOwner("a:b", "", NOW)),
     ):  # fmt: skip
         assert len(parsed.lines) == len(parsed.carried.memories)
         assert all(problem.where.startswith("f:") for problem in parsed.problems)
-        make_plan(parsed, Here(Carried("x"), 3), lambda text: False)
+        make_plan(parsed, ImportBase(ExportContents("x"), 3), lambda text: False)
 
 
 @given(st.sets(st.integers(1, 300)))

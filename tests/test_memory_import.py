@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.people import Audience
 from bot.store.store import Store
-from bot.types.people import Audience
 from tests.blank import open_laid
 from tests.carrying import BOB, fill, in_house, nuan
 from tests.nursery import ROOT
@@ -38,7 +38,7 @@ def edit(path: Path, *changes: tuple[str, str]) -> None:
 async def forget_last(store: Store, where: Where) -> None:
     person, chat, _ = await ids(store, where)
     memory = (await store.memories.owned(person, Audience(chat, where.kind, (person,))))[0]
-    store.tombstones.bury(memory.id, memory.text, 1)  # as the command does before its commit
+    store.tombstones.add_tombstone(memory.id, memory.text, 1)  # as the command does before its commit
     await drop(store, memory, where, days=None)
 
 
@@ -126,7 +126,7 @@ def test_what_went_with_something_forgotten_does_not_come_back_by_a_file(tmp_pat
 
     async def derived(store: Store) -> None:
         """As after 忘记 of another memory from the same line: no tombstone has this text."""
-        await store.carrying._database.write(
+        await store.memory_archive._database.write(
             lambda db: db.execute("UPDATE memory SET disabled_at = 1, disabled_reason = 'derived' WHERE id = 3")
         )
 

@@ -1,7 +1,7 @@
 """What becomes of memories in a house that runs: strengthened, aged, archived, brought back; asked for, they stay."""
 
-from bot.store.lives import Upkeep
-from bot.types.memory import RECALLED
+from bot.core.memories import RECALLED_FACTOR
+from bot.store.lifecycle import UpkeepPlan
 from tests.conftest import NewWorld
 from tests.fakes.model import calls, says
 from tests.living import DAY, active, found, later
@@ -15,7 +15,7 @@ async def test_what_was_recalled_lasts_longer_once_in_a_day(world: World) -> Non
         says("你怕狗") if request.prompt.messages[-1].role == "tool" else calls(("memory_recall", '{"query": "怕狗"}'))
     )
     await world.say("我怕什么？")
-    assert active(world, "stability_days, access_count") == [(90 * RECALLED, 1)]
+    assert active(world, "stability_days, access_count") == [(90 * RECALLED_FACTOR, 1)]
     await world.wait(3_600)
     await world.say("我到底怕什么？")
     assert active(world, "stability_days, access_count")[0][1] == 1
@@ -153,6 +153,6 @@ async def test_tidying_that_comes_late_takes_nothing_that_was_protected_or_asked
         await found(world, text)
     await world.say(".ai mem protect #1")
     await world.say("记住我喜欢喝乌龙茶")
-    late = Upkeep(((1, 1), (2, 1)), (1, 2, 3), world.clock.now() + 1)
-    await world.store.lives.keep_up(late, world.clock.now())
+    late = UpkeepPlan(((1, 1), (2, 1)), (1, 2, 3), world.clock.now() + 1)
+    await world.store.lives.apply_upkeep(late, world.clock.now())
     assert active(world, "text, importance") == [("我在学弹钢琴", 1), ("我喜欢喝乌龙茶", 2)]

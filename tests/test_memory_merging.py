@@ -7,10 +7,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.memory.merging import merging
+from bot.core.events import Incoming
+from bot.core.memories import MemoryKind, Visibility
+from bot.memory.supersession import merge_rule
 from bot.store.store import Store
-from bot.types.event import Incoming
-from bot.types.memory import MemoryKind, Visibility
 from tests.blank import open_laid
 from tests.living import DAY, active, found
 from tests.storing import NOW, Where, holding, ids, keep, look, receipt, statement
@@ -97,7 +97,7 @@ async def derive(store: Store, text: str, where: Where, seen: Visibility, kind: 
     """A digest finds it."""
     person, chat, event = await ids(store, where)
     new = statement(text, person, chat, seen, source="digest", kind=kind, events=(event,))
-    rule = merging({})
+    rule = merge_rule({})
     await store.memories.remember(new, receipt(event, chat, f"event:{event}"), NOW, rule)
 
 

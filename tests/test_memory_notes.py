@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from bot.core.archive import FrontMatter
 from bot.store.store import Store
-from bot.text.frontmatter import write_front
-from bot.types.note import Front
+from bot.text.files import write_front
 from tests.carrying import OWNERS, in_house, nuan, with_notes
 from tests.storing import Where, ids, look
 
@@ -41,7 +41,7 @@ def test_forgotten_lines_do_not_come_back_nor_the_name_that_told_of_them(tmp_pat
     path = exported(tmp_path)
 
     async def forget(store: Store) -> None:
-        store.tombstones.bury(0, "晚安", 1)
+        store.tombstones.add_tombstone(0, "晚安", 1)
 
     in_house(tmp_path / "two", forget)
     assert nuan(tmp_path / "two", "import", str(path), "--yes", **OWNERS).code == 0
@@ -68,7 +68,7 @@ def test_the_same_words_for_other_readers_are_another_note(tmp_path: Path) -> No
 
     async def same_words(store: Store) -> None:
         _, chat, _ = await ids(store, Where("eve", "dm-eve"))
-        text = "".join(f"{line}\n" for line in (*write_front(Front(chat, "chat")), "- 09:00 Bob: > ok <!-- -->"))
+        text = "".join(f"{line}\n" for line in (*write_front(FrontMatter(chat, "chat")), "- 09:00 Bob: > ok <!-- -->"))
         assert store.notes.files.create(f"notes/{GROUPS}", f"{text}# 09:00\n- 10:00 nuan: 好\n".encode())
 
     in_house(tmp_path / "two", same_words)

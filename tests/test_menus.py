@@ -8,18 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.commands.specs import specs
-from bot.commands.table import TABLE, is_command
+from bot.commands.registry import COMMANDS, command_specs, is_command
+from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
-from bot.errors import SendError, SendFate
-from bot.memory.ordering import ORDERS, ordered
-from bot.resources import Prompts
+from bot.core.errors import SendError, SendFate
+from bot.core.events import Outgoing
+from bot.language.wishes.reader import ORDERS, menu_command
 from bot.text.catalogue import catalogue
-from bot.text.script import SCRIPTS
-from bot.types.outgoing import Outgoing
+from bot.text.fold import SCRIPTS
 from tests.world import Talk, World
 
-MESSAGES = catalogue(Prompts(None).path, "messages")
+MESSAGES = catalogue(PromptFiles(None).path, "messages")
 
 
 @pytest.fixture
@@ -48,11 +47,11 @@ def kept(world: World) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("group", ["", "hall"])
 async def test_every_command_is_answered_with_a_sentence(house: World, group: str) -> None:
-    told = [out.text for text in ("/start", *(f".ai {each.name}" for each in TABLE), ".ai nonsense")
+    told = [out.text for text in ("/start", *(f".ai {each.name}" for each in COMMANDS), ".ai nonsense")
             for out in await slash(house, text, group=group)]  # fmt: skip
-    told += [out.text for text in ("/start", *(f".ai {each.name}" for each in TABLE))
+    told += [out.text for text in ("/start", *(f".ai {each.name}" for each in COMMANDS))
              for out in await slash(house, text, "小王", "", platform="console", via="")]  # fmt: skip
-    assert len(told) > len(TABLE)
+    assert len(told) > len(COMMANDS)
     assert [text for text in told if text and " " not in text and text.isascii()] == []
 
 
@@ -157,13 +156,13 @@ async def test_a_private_answer_that_fails_for_another_reason_asks_nobody_to_wri
 
 
 def test_what_a_menu_says_is_a_command() -> None:
-    assert all(is_command(spec.says) for spec in specs(MESSAGES))
+    assert all(is_command(spec.says) for spec in command_specs(MESSAGES))
 
 
 @given(st.text(max_size=60))
 def test_only_the_menus_own_form_is_an_order(text: str) -> None:
-    assert (ordered(text) is not None) == (" ".join(text.split()[:1]).lower() in ORDERS)
-    order = ordered(f"/remember {text}")
+    assert (menu_command(text) is not None) == (" ".join(text.split()[:1]).lower() in ORDERS)
+    order = menu_command(f"/remember {text}")
     assert order is not None
     assert order.content == text.strip()
 

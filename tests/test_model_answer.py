@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import ModelError
-from bot.model.answer import MAX_CHARS, Answer, visible
+from bot.core.errors import ModelError
+from bot.core.models import Message, ModelRequest, Prompt
 from bot.model.client import OpenAIModel
-from bot.types.prompt import Message, Prompt, Request
+from bot.model.completion import MAX_CHARS, CompletionBuilder, without_thoughts
 from tests.fakes.openai_script import Reply
 from tests.fakes.openai_server import FakeOpenAI
 
@@ -28,7 +28,7 @@ def chunk(content: object, finish: object = "stop", **more: object) -> dict[str,
 
 @pytest.mark.parametrize(("extra", "cached"), USAGES)
 def test_cached_tokens_are_read_wherever_a_provider_puts_them(extra: dict[str, object], cached: int) -> None:
-    answer = Answer(frozenset())
+    answer = CompletionBuilder(frozenset())
     answer.add(chunk("好", usage={"prompt_tokens": 100, "completion_tokens": 2, **extra}))
     usage = answer.completion().usage
     assert usage is not None
@@ -37,13 +37,13 @@ def test_cached_tokens_are_read_wherever_a_provider_puts_them(extra: dict[str, o
 
 @pytest.mark.parametrize("usage", [None, {}, "12", {"prompt_tokens": -1, "completion_tokens": 2}])
 def test_without_a_count_there_is_no_usage(usage: object) -> None:
-    answer = Answer(frozenset())
+    answer = CompletionBuilder(frozenset())
     answer.add(chunk("好", usage=usage))
     assert answer.completion().usage is None
 
 
 def test_a_missing_or_repeated_call_id_becomes_one_of_our_own() -> None:
-    answer = Answer(frozenset({"a"}))
+    answer = CompletionBuilder(frozenset({"a"}))
     call = {"function": {"name": "memory_recall", "arguments": {"query": "猫"}}}
     calls = [{"index": 0, "id": "a", **call}, {"index": 1, **call}, {"index": 2, "id": "b", **call}]
     answer.add({"choices": [{"message": {"tool_calls": calls}, "finish_reason": "tool_calls"}]})
@@ -54,7 +54,7 @@ def test_a_missing_or_repeated_call_id_becomes_one_of_our_own() -> None:
 
 
 def test_a_tool_call_without_a_name_is_invalid() -> None:
-    answer = Answer(frozenset())
+    answer = CompletionBuilder(frozenset())
     answer.add({"choices": [{"message": {"tool_calls": [{"id": "a"}]}, "finish_reason": "tool_calls"}]})
     with pytest.raises(ModelError) as caught:
         answer.completion()
@@ -62,14 +62,14 @@ def test_a_tool_call_without_a_name_is_invalid() -> None:
 
 
 def test_an_emoji_torn_between_two_chunks_is_whole_again() -> None:
-    answer = Answer(frozenset())
+    answer = CompletionBuilder(frozenset())
     answer.add(chunk("好\ud83d", None))
     answer.add(chunk("\ude00\ud83d"))
     assert answer.completion().text == "好😀\ufffd"
 
 
 def test_an_endless_answer_is_given_up() -> None:
-    answer = Answer(frozenset())
+    answer = CompletionBuilder(frozenset())
     answer.add(chunk("嗯" * MAX_CHARS, None))
     with pytest.raises(ModelError) as caught:
         answer.add(chunk("嗯", None))
@@ -87,7 +87,7 @@ JSON = st.recursive(
 
 @given(st.lists(JSON, max_size=4))
 def test_no_json_whatever_breaks_the_assembly(chunks: list[object]) -> None:
-    answer = Answer(frozenset())
+    answer = CompletionBuilder(frozenset())
     try:
         for one in chunks:
             answer.add(one)
@@ -109,7 +109,7 @@ def test_no_json_whatever_breaks_the_assembly(chunks: list[object]) -> None:
     ],
 )
 def test_think_blocks_are_cut_out(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert without_thoughts(text) == shown
 
 
 async def test_a_model_whose_template_begins_its_thoughts_is_known_after_its_first_answer() -> None:
@@ -119,7 +119,7 @@ async def test_a_model_whose_template_begins_its_thoughts_is_known_after_its_fir
         prompt = Prompt((), (Message("system", "你是小暖。"), Message("user", "我怕什么")))
         for _ in range(2):
             shown.clear()
-            answer = await model.stream(Request(prompt, 200, 0.7, 5), lambda so_far: shown.append(so_far()))
+            answer = await model.stream(ModelRequest(prompt, 200, 0.7, 5), lambda so_far: shown.append(so_far()))
             assert answer.text == "你怕蛇"
         await model.close()
     assert not any("他" in each for each in shown)

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from bot.errors import ModelError
-from bot.model.bounded import MOST_BYTES
+from bot.core.errors import ModelError
+from bot.core.models import Message, ModelRequest, Prompt
 from bot.model.client import OpenAIModel
-from bot.types.prompt import Message, Prompt, Request
+from bot.model.transport import MOST_BYTES
 
-ASKED = Request(Prompt((), (Message("user", "你好"),)), 200, 0.7, 30.0)
+ASKED = ModelRequest(Prompt((), (Message("user", "你好"),)), 200, 0.7, 30.0)
 SAID = json.dumps({"choices": [{"message": {"role": "assistant", "content": "你好呀"}, "finish_reason": "stop"}]})
 TOO_LONG = "the answer is longer than 16 MB"
 

@@ -8,11 +8,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bot.errors import ModelError, ModelFault
+from bot.core.errors import ModelError, ModelFault
+from bot.core.models import Capabilities, Message, ModelRequest, Prompt, ToolCall, ToolSpec
 from bot.model.client import OpenAIModel
-from bot.model.dialect import PLAIN, Dialect
-from bot.types.capabilities import Capabilities
-from bot.types.prompt import Message, Prompt, Request, ToolCall, ToolSpec
+from bot.model.dialect import PLAIN_DIALECT, Dialect
 from tests.fakes.openai_script import Asked, Call, Fault, Reply
 from tests.fakes.openai_server import FakeOpenAI
 
@@ -33,8 +32,8 @@ CALLED = Prompt(
 )
 
 
-def request(prompt: Prompt = PROMPT, deadline_s: float = 0.5) -> Request:
-    return Request(prompt, 200, 0.7, deadline_s)
+def request(prompt: Prompt = PROMPT, deadline_s: float = 0.5) -> ModelRequest:
+    return ModelRequest(prompt, 200, 0.7, deadline_s)
 
 
 @asynccontextmanager
@@ -43,7 +42,7 @@ async def talking(
     *,
     stream: bool = True,
     key: str = KEY,
-    speaks: Dialect = PLAIN,
+    speaks: Dialect = PLAIN_DIALECT,
 ) -> AsyncIterator[tuple[OpenAIModel, FakeOpenAI]]:
     """A server that answers everything with `reply`, and a model that talks to it, its library loaded."""
     async with FakeOpenAI(lambda asked: reply, key=KEY) as server:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.models import make_crew, price_problems
-from bot.cli.platforms import secrets
-from bot.config import Settings
+from bot.cli.platforms import configured_secrets
+from bot.config.resources import PromptFiles
+from bot.config.settings import Settings
 from bot.ops.logs import Logs
-from bot.resources import Prompts
+from bot.pipeline.endpoints import make_pool, price_problems
 from tests.test_config import LOCAL, REMOTE, problems, settings
 
 KEYED = f'{REMOTE}api_key = "k-of-the-first-one"\n'
@@ -68,7 +68,7 @@ def test_what_can_work_is_no_problem(tmp_path: Path, lines: str) -> None:
 def test_the_crew_is_the_first_model_then_the_fallbacks_in_order_then_the_small_one(tmp_path: Path) -> None:
     names = {"fallback": "二", "second_fallback": "三", "small": "小"}
     toml = LOCAL + "".join(f'[{section}]\nname = "{name}"\n' for section, name in names.items())
-    crew = make_crew(settings(tmp_path, toml), Prompts(None).path)
+    crew = make_pool(settings(tmp_path, toml), PromptFiles(None).path)
     assert [member.model.name for member in crew.members] == ["m", "二", "三", "小"]
     assert crew.pick(0).model.name == "m"
     assert crew.pick(0, small=True).model.name == "小"
@@ -91,7 +91,7 @@ def test_no_key_of_any_section_gets_into_the_log(tmp_path: Path) -> None:
         {section: {"base_url": "https://a.example/v1", "name": "m", "api_key": key} for section, key in keys.items()}
     )
     shown = io.StringIO()
-    logs = Logs(tmp_path / "logs", found.log, lambda: 0, secrets(found), shown)
+    logs = Logs(tmp_path / "logs", found.log, lambda: 0, configured_secrets(found), shown)
     logs.log.warning("model_retried", detail=f"HTTP 401 {' '.join(keys.values())}", fields=json.dumps(keys))
     logs.close()
     written = shown.getvalue() + "".join(path.read_text("utf-8") for path in (tmp_path / "logs").iterdir())

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from bot.errors import ModelError, ModelFault
+from bot.config.resources import PromptFiles
+from bot.core.errors import ModelError, ModelFault
+from bot.core.ports import PerceptionModel
 from bot.model.client import OpenAIModel
 from bot.model.offline import OfflineModel
-from bot.ports import Senses
-from bot.resources import Prompts
 from bot.text.catalogue import catalogue
 from tests.fakes.openai_rules import Violation
 from tests.fakes.openai_script import Asked, Fault, Reply
@@ -116,5 +116,5 @@ async def test_hearing_can_be_cancelled() -> None:
 
 
 def test_a_server_may_have_senses_and_the_offline_model_has_none() -> None:
-    assert isinstance(OpenAIModel("http://127.0.0.1:9/v1", "", "x"), Senses)
-    assert not isinstance(OfflineModel(catalogue(Prompts(None).path, "offline")), Senses)
+    assert isinstance(OpenAIModel("http://127.0.0.1:9/v1", "", "x"), PerceptionModel)
+    assert not isinstance(OfflineModel(catalogue(PromptFiles(None).path, "offline")), PerceptionModel)

@@ -3,7 +3,7 @@ so."""
 
 import json
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.fakes.model import Answer, calls
 from tests.living import FILL
 from tests.world import World
@@ -17,7 +17,7 @@ def digests(world: World, *answers: dict[str, object]) -> None:
     left = [json.dumps({"summary": "聊天。", **one}, ensure_ascii=False) for one in answers]
     world.model.digests = True
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if request.prompt.tools:
             return "嗯"
         if request.shape is not None and request.shape.name == "check":

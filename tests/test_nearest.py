@@ -6,17 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.menu import menu
-from bot.commands.nearest import meant, near_command
-from bot.commands.specs import specs
-from bot.commands.table import TABLE, TOPICS, Command, is_command, named, split
-from bot.resources import Prompts
+from adapters.telegram.api import menu
+from bot.commands.registry import (
+    COMMANDS,
+    TOPICS,
+    Command,
+    command_specs,
+    corrected,
+    find_command,
+    is_command,
+    nearest_command,
+    parse_command,
+)
+from bot.config.resources import PromptFiles
+from bot.core.events import CommandSpec
 from bot.text.catalogue import catalogue
-from bot.text.script import SCRIPTS
-from bot.types.command import CommandSpec
+from bot.text.fold import SCRIPTS
 from tests.world import World
 
-MESSAGES = catalogue(Prompts(None).path, "messages")
+MESSAGES = catalogue(PromptFiles(None).path, "messages")
 LIMITS = "[off | usermin N | notify on|off]"
 
 
@@ -29,7 +37,7 @@ LIMITS = "[off | usermin N | notify on|off]"
     ],
 )  # fmt: skip
 def test_a_name_is_told_its_nearest(name: str, near: str) -> None:
-    assert near_command(name, TABLE) == near
+    assert nearest_command(name, COMMANDS) == near
 
 
 @pytest.mark.parametrize(
@@ -45,7 +53,7 @@ def test_a_name_is_told_its_nearest(name: str, near: str) -> None:
 )  # fmt: skip
 def test_a_word_that_fits_nowhere_is_put_right(arguments: str, words: str, right: str) -> None:
     command = Command("x", arguments, "anyone", "chat")
-    assert meant(command, tuple(words.split())) == (f".ai x {right}" if right else "")
+    assert corrected(command, tuple(words.split())) == (f".ai x {right}" if right else "")
 
 
 @pytest.mark.parametrize(
@@ -57,19 +65,19 @@ def test_a_word_that_fits_nowhere_is_put_right(arguments: str, words: str, right
 )  # fmt: skip
 def test_words_that_a_command_knows_beside_those_of_the_table_are_left_alone(said: str) -> None:
     name, *words = said.split()
-    command = named(name)
+    command = find_command(name)
     assert command is not None
-    assert meant(command, tuple(words)) == ""
+    assert corrected(command, tuple(words)) == ""
 
 
-@given(st.sampled_from(TABLE), st.lists(st.text(max_size=8), max_size=4))
+@given(st.sampled_from(COMMANDS), st.lists(st.text(max_size=8), max_size=4))
 def test_anything_may_follow_and_what_is_proposed_fits(command: Command, words: list[str]) -> None:
     for loosely in (False, True):
-        proposed = meant(command, tuple(words), loosely=loosely)
+        proposed = corrected(command, tuple(words), loosely=loosely)
         if proposed:
-            name, fixed = split(proposed)
-            assert named(name) == command
-            assert meant(command, fixed) == ""
+            name, fixed = parse_command(proposed)
+            assert find_command(name) == command
+            assert corrected(command, fixed) == ""
 
 
 async def test_nearest_words_through_the_door(world: World) -> None:
@@ -120,21 +128,21 @@ async def test_one_command_is_told_with_its_arguments_and_an_example(world: Worl
 
 
 def test_every_command_has_its_words_in_every_language() -> None:
-    keys = {command.help for command in TABLE if command.listed}
-    keys |= {f"who_{command.who}" for command in TABLE} | {f"topic_{topic}" for topic in TOPICS}
+    keys = {command.help for command in COMMANDS if command.listed}
+    keys |= {f"who_{command.who}" for command in COMMANDS} | {f"topic_{topic}" for topic in TOPICS}
     for key in keys:
         told = {script: MESSAGES.text(key, script) for script in SCRIPTS}
         assert key not in told.values()
         assert told["en"].isascii() != told["zh-Hans"].isascii(), key
-    for command in TABLE:
-        assert meant(command, tuple(command.example.split())) == "", command.name
+    for command in COMMANDS:
+        assert corrected(command, tuple(command.example.split())) == "", command.name
         assert command.topic in TOPICS
 
 
 def test_telegrams_menu_holds_every_command_within_its_limits() -> None:
-    listed = [command for command in TABLE if command.listed]
+    listed = [command for command in COMMANDS if command.listed]
     for language in ("en", "zh-Hans"):
-        entries = {entry.command: entry.description for entry in menu(specs(MESSAGES), language)}
+        entries = {entry.command: entry.description for entry in menu(command_specs(MESSAGES), language)}
         assert len(entries) <= 100
         assert all(0 < len(about) <= 256 for about in entries.values())
         for command in listed:

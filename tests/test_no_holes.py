@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.types.prompt import Completion, Message, Request
-from bot.types.speaking import Busy
+from bot.core.errors import ModelError
+from bot.core.models import Completion, Message, ModelRequest
+from bot.core.speaking import BusyPolicy
 from tests.conftest import NewWorld
 from tests.slow import SlowModel, SlowWorld
 from tests.world import World
@@ -72,7 +72,7 @@ class Watching(SlowModel):
         self.looks: list[Look] = []
         self.script = lambda request: f"答〔R{len(self.requests)}〕"
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """Look, then think."""
         if any("<ctx " in message.content for message in request.prompt.messages):
             events = tuple(
@@ -98,17 +98,17 @@ STEPS = st.builds(
 
 
 @given(
-    busy=st.sampled_from(get_args(Busy)), debounce=st.sampled_from((0.0, 0.6)), tight=st.booleans(),
+    busy=st.sampled_from(get_args(BusyPolicy)), debounce=st.sampled_from((0.0, 0.6)), tight=st.booleans(),
     seed=st.integers(0, 99), steps=st.lists(STEPS, min_size=4, max_size=24),
 )  # fmt: skip
 @settings(max_examples=60)
 def test_every_line_is_told_once_in_order_and_in_time_or_counted(
-    busy: Busy, debounce: float, tight: bool, seed: int, steps: list[Step]
+    busy: BusyPolicy, debounce: float, tight: bool, seed: int, steps: list[Step]
 ) -> None:
     asyncio.run(_play(busy, debounce, tight, seed, steps))
 
 
-async def _play(busy: Busy, debounce: float, tight: bool, seed: int, steps: list[Step]) -> None:
+async def _play(busy: BusyPolicy, debounce: float, tight: bool, seed: int, steps: list[Step]) -> None:
     folder, chance = Path(tempfile.mkdtemp(prefix="nuan-holes-")), Random(seed)
     tables = {
         "bot": {"timezone": "Asia/Shanghai"}, "speak": {"busy": busy, "debounce_seconds": debounce},
@@ -154,7 +154,7 @@ def _text(number: int, step: Step, small: object, kept: list[int]) -> str:
             return f"随便说说{mark}"
 
 
-def check(look: Look, busy: Busy) -> None:
+def check(look: Look, busy: BusyPolicy) -> None:
     """One request tells everything that had happened, once and in order, or counts it."""
     ids = {known.mark: known.id for known in reversed(look.events) if known.mark}
     shown: list[str] = []

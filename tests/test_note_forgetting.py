@@ -1,8 +1,8 @@
 """What is forgotten or deleted goes out of notes, out of file, name and index, also when somebody edited the file."""
 
-from bot.types.event import Incoming
-from bot.types.event import Place as EventPlace
-from bot.types.note import Chunk, Front, Taken
+from bot.core.archive import FrontMatter, NoteChunk, ReadNoteFile
+from bot.core.events import Incoming
+from bot.core.events import Place as EventPlace
 from tests.noting import dm, found, group, look, notes, on_disk, put
 from tests.world import World
 
@@ -150,8 +150,15 @@ async def test_a_line_that_is_deleted_while_its_note_is_read_does_not_return(wor
     (name,) = notes(world)
     stamp = world.store.notes.files.read(f"notes/{name}", 10_000)[1]
     chat = dm(world).chat_id
-    read = Taken(
-        f"notes/{name}", stamp, "hash", "400/80", Front(chat, "private"), (), 0, (Chunk(1, 1, f"我住在{CANARY}"),)
+    read = ReadNoteFile(
+        f"notes/{name}",
+        stamp,
+        "hash",
+        "400/80",
+        FrontMatter(chat, "private"),
+        (),
+        0,
+        (NoteChunk(1, 1, f"我住在{CANARY}"),),
     )
     await delete(world, 0)
     assert await world.store.notes.take(read) is False

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.minutes import DigestLine
-from bot.memory.notes import SLUG_CHARS, kept_lines, named, talk_lines
-from bot.text.chunks import chunks
-from bot.text.estimate import estimate_tokens
-from bot.text.frontmatter import lines_of, read_front, with_events, write_front
-from bot.types.note import Front, NoteRefused
+from bot.core.archive import FrontMatter, NoteRefused
+from bot.memory.notes import SLUG_CHARS, kept_lines, note_name, talk_lines
+from bot.memory.transcript import DigestLine
+from bot.text.files import chunks, lines_of, read_front, with_events, write_front
+from bot.text.length import estimate_tokens
 
 LINES = st.lists(
     st.one_of(
@@ -23,7 +22,7 @@ LINES = st.lists(
     max_size=40,
 )  # fmt: skip
 FRONTS = st.builds(
-    Front,
+    FrontMatter,
     st.integers(1, 10**15),
     st.sampled_from(["private", "chat", "public"]),
     st.lists(st.integers(1, 10**6), max_size=30).map(lambda found: tuple(sorted(set(found)))),
@@ -63,11 +62,11 @@ def test_chinese_is_counted_and_repeated_between_chunks() -> None:
 
 
 @given(FRONTS, LINES)
-def test_what_is_written_at_the_top_is_read_back(front: Front, lines: list[str]) -> None:
+def test_what_is_written_at_the_top_is_read_back(front: FrontMatter, lines: list[str]) -> None:
     note = [*write_front(front), *lines]
     text = "".join(f"{line}\n" for line in note)
     assert read_front(lines_of(text)) == (front, 5)
-    assert read_front(with_events(note, (3, 4, 9)))[0] == Front(front.chat_id, front.visibility, (3, 4, 9))
+    assert read_front(with_events(note, (3, 4, 9)))[0] == FrontMatter(front.chat_id, front.visibility, (3, 4, 9))
     assert with_events(note, front.events) == note
 
 
@@ -102,7 +101,7 @@ def test_the_top_of_another_program_is_text() -> None:
 
 @given(st.lists(st.text(max_size=120), max_size=4))
 def test_a_name_is_short_and_safe(texts: list[str]) -> None:
-    name, number = named(texts, ("小暖", "nuan"))
+    name, number = note_name(texts, ("小暖", "nuan"))
     assert len(name) <= SLUG_CHARS
     assert all(char.isalnum() or char in "-_" or not char.isascii() for char in name)
     assert "/" not in name
@@ -120,11 +119,11 @@ def test_a_name_is_short_and_safe(texts: list[str]) -> None:
     ],
 )
 def test_a_talk_is_named_by_what_was_said(text: str, name: str) -> None:
-    assert named([text], ("小暖",))[0] == name
+    assert note_name([text], ("小暖",))[0] == name
 
 
 def test_a_greeting_names_nothing_while_something_else_does() -> None:
-    assert named(["嗨", "周末去爬香山吗"], ("小暖",)) == ("周末去爬香山吗", 1)
+    assert note_name(["嗨", "周末去爬香山吗"], ("小暖",)) == ("周末去爬香山吗", 1)
 
 
 LINE = DigestLine(1, 11, 7, "小王", "我下周三\n去杭州\n---\nchat: 9", 0, is_bot=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.types.people import Audience
+from bot.core.people import Audience
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.noting import dm, found, group, look, put

@@ -17,33 +17,29 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from adapters.discord.send import _wait
+from adapters.discord.sending import _wait
 from bot.cli.main import app
-from bot.errors import LONGEST_WAIT_MS, ConfigError, StoreError
-from bot.flow.agents import _Boot, _Dialog, _Forget, _Remember
-from bot.flow.looking import LookArguments
-from bot.flow.remindtools import CancelArguments, RemindArguments
-from bot.memory.asking import ForgetArguments, RememberArguments
-from bot.memory.experience import ExperienceArguments
-from bot.memory.rewriting import parse_verdict
-from bot.model.wire import _seconds
-from bot.ops.agentdoor import _HEARD
-from bot.ops.scrub import _keeper
-from bot.people.tool import CommitmentArguments
-from bot.prompt.persona import FULL, Persona, read_bootstraps
-from bot.prompt.skills import FOLDER, SkillArguments, read_skills
-from bot.prompt.template import read_templates
-from bot.recall.gettool import GetArguments
-from bot.recall.tool import RecallArguments, moment
-from bot.resources import Prompts
-from bot.session.listening import ListenArguments
+from bot.config.resources import PromptFiles
+from bot.core.errors import LONGEST_WAIT_MS, ConfigError, StoreError
+from bot.core.people import ErasedPerson
+from bot.core.tools import NoArguments, ToolRefused, read_arguments
+from bot.language.time.schedule import zone_named, zone_near
+from bot.mcp.agents import _Boot, _Dialog, _Forget, _Remember
+from bot.memory.grounding import parse_verdict
+from bot.model.transport import _seconds
+from bot.ops.control import _REQUEST
+from bot.ops.log_files import _keeper
+from bot.pipeline.media import LookArguments
+from bot.pipeline.tools.memories import ExperienceArguments, ForgetArguments, RememberArguments
+from bot.pipeline.tools.tasks import CancelArguments, RemindArguments
+from bot.prompt.persona import FOLDER, FULL, Persona, SkillArguments, read_bootstraps, read_skills
+from bot.prompt.templates import read_templates
 from bot.store.codes import OWNER_FILE, _read
-from bot.store.erasures import FILE, Erasures
-from bot.store.tombstones import Tombstones
-from bot.store.wholecopy import verify
-from bot.text.zones import zone_named, zone_near
-from bot.types.erased import Erased
-from bot.types.tool import NoArguments, ToolRefused, read_arguments
+from bot.store.schema import verify_copy
+from bot.store.tombstones import ERASURES_FILE, ErasureFile, Tombstones
+from bot.tools.commitments import CommitmentArguments
+from bot.tools.recall import GetArguments, RecallArguments, parse_moment
+from bot.tools.stop_listen import ListenArguments
 
 SHAPES = (
     NoArguments, LookArguments, RemindArguments, CancelArguments, GetArguments, RecallArguments, ListenArguments,
@@ -63,7 +59,7 @@ BYTES = WRITTEN.map(lambda text: text.encode("utf-8", "surrogatepass"))
 DEEP = "[" * 100_000
 ZONES = st.sampled_from([ZoneInfo("Asia/Shanghai"), ZoneInfo("America/New_York"), ZoneInfo("UTC")])
 DATES = st.datetimes(timezones=st.none() | ZONES).map(str) | st.dates().map(str) | st.from_regex(r"[0-9T:+.Z -]{1,32}")
-ERASED = Erased(7, frozenset({2}), frozenset({3}), frozenset({"700001"}), frozenset({"小王", "a(b"}), {})
+ERASED = ErasedPerson(7, frozenset({2}), frozenset({3}), frozenset({"700001"}), frozenset({"小王", "a(b"}), {})
 """Somebody whose lines are to go from the log."""
 
 
@@ -84,7 +80,7 @@ def test_arguments_of_a_tool_are_taken_or_refused(shape: Any, arguments: str) ->
 @settings(max_examples=30)
 def test_a_moment_is_a_number_that_can_be_stored_or_refused(text: str, zone: ZoneInfo, after: bool) -> None:
     try:
-        assert abs(moment(text, zone, after=after)) < 2**63
+        assert abs(parse_moment(text, zone, after=after)) < 2**63
     except ToolRefused:
         pass
 
@@ -132,7 +128,7 @@ def test_a_persona_of_any_bytes_is_read_or_named(files: Mapping[str, bytes], ski
         (persona / FOLDER / "tea.md").write_bytes(skill)
         try:
             skills = read_skills(persona)
-            made = read_bootstraps(Prompts(None).path, Persona(persona, skills), "暖", (), "openai")
+            made = read_bootstraps(PromptFiles(None).path, Persona(persona, skills), "暖", (), "openai")
         except ConfigError as error:
             problems = error.problems
         else:
@@ -156,7 +152,7 @@ def test_an_opening_of_any_text_is_taken_or_named(text: str) -> None:
         path.write_text(text, "utf-8", errors="replace")
         problems: tuple[str, ...] = ()
         try:
-            read_templates(Prompts(None).path, Path(folder))
+            read_templates(PromptFiles(None).path, Path(folder))
         except ConfigError as error:
             problems = error.problems
         assert all(path.name in problem for problem in problems)
@@ -167,7 +163,7 @@ def test_an_opening_of_any_text_is_taken_or_named(text: str) -> None:
 @settings(max_examples=30)
 def test_what_an_agent_asks_over_the_socket_is_a_wish_or_refused(line: bytes) -> None:
     try:
-        _HEARD.validate_json(line)
+        _REQUEST.validate_json(line)
     except ValidationError:
         pass
 
@@ -188,13 +184,13 @@ LINES = st.lists(BYTES | st.binary(max_size=20) | st.sampled_from(DAMAGE), max_s
 def test_files_of_the_house_that_somebody_damaged_are_read_or_named(written: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "tombstones.key").write_bytes(b"k" * 32)
-        for name in ("tombstones.jsonl", FILE, OWNER_FILE):
+        for name in ("tombstones.jsonl", ERASURES_FILE, OWNER_FILE):
             (Path(folder) / name).write_bytes(written)
         tombstones = Tombstones(Path(folder))
-        tombstones.bury(1, "茶", 1)
+        tombstones.add_tombstone(1, "茶", 1)
         assert Tombstones(Path(folder)).covers("茶"), "what is written behind the damage counts"
-        name = Erasures(Path(folder), tombstones).begin(["discord:1"], 1)
-        assert Erasures(Path(folder), tombstones).all()[-1].name == name
+        name = ErasureFile(Path(folder), tombstones).begin(["discord:1"], 1)
+        assert ErasureFile(Path(folder), tombstones).all()[-1].name == name
         told = OWNER_FILE
         try:
             _read(Path(folder) / OWNER_FILE)
@@ -229,7 +225,7 @@ def test_a_backup_with_any_bytes_in_it_is_whole_or_refused_and_stays_as_it_is(mo
         (path := Path(folder) / "b.db").write_bytes(damaged)
         told = path.name
         try:
-            assert verify(path) > 0
+            assert verify_copy(path) > 0
         except StoreError as error:
             told = str(error)
         assert path.name in told

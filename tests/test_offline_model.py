@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.heard import mood_of
-from bot.model.offline import OfflineModel
+from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolSpec
+from bot.model.offline import OfflineModel, mood_of
 from bot.text.catalogue import catalogue
-from bot.text.script import SCRIPTS
-from bot.types.prompt import Completion, Message, Prompt, Request, ToolSpec
+from bot.text.fold import SCRIPTS
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
 RECALL = ToolSpec("memory_recall", "查长期记忆", '{"type":"object","properties":{"query":{"type":"string"}}}')
@@ -42,7 +41,7 @@ def model() -> OfflineModel:
 
 async def ask(*messages: Message, tools: tuple[ToolSpec, ...] = (RECALL,)) -> Completion:
     system = Message("system", "你是小暖。")
-    return await model().complete(Request(Prompt(tools, (system, *messages)), 200, 0.7, 1.0))
+    return await model().complete(ModelRequest(Prompt(tools, (system, *messages)), 200, 0.7, 1.0))
 
 
 def user(*lines: str, opening: str = "") -> Message:
@@ -235,7 +234,7 @@ async def test_a_memory_that_looks_like_a_line_is_not_what_was_said() -> None:
 
 async def test_the_body_is_the_request_as_canonical_json() -> None:
     prompt = Prompt((RECALL,), (Message("system", "s"), user("你好")))
-    body = await model().body(Request(prompt, 200, 0.7, 1.0))
+    body = await model().body(ModelRequest(prompt, 200, 0.7, 1.0))
     assert json.loads(body) == {"messages": [m.wire() for m in prompt.messages], "tools": [RECALL.wire()]}
     assert "你好".encode() in body
 

@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.store.current import one_current, restore_former
-from bot.store.digests import take_back
-from bot.store.keeping import store_memory
-from bot.store.lives import archive, restore
-from bot.types.memory import NewMemory
+from bot.core.memories import NewMemory
+from bot.store.digests import take_memory_back
+from bot.store.lifecycle import archive_memory, restore_memory
+from bot.store.memories import store_memory
+from bot.store.supersession import one_current, restore_former
 from tests.blank import open_laid
 from tests.storing import NOW, Where, ids
 
@@ -37,12 +37,12 @@ def step(db: sqlite3.Connection, owner: int, chat: int, deed: str, which: int, a
         db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'asked' WHERE id = ?", (at, number))
     elif deed == "undo":
         restore_former(db, number)
-        take_back(db, number, at)
+        take_memory_back(db, number, at)
     elif deed == "archive":
         if db.execute("SELECT 1 FROM memory WHERE id = ? AND disabled_at IS NULL", (number,)).fetchone():
-            archive(db, number, at + 90 * DAY, at)
+            archive_memory(db, number, at + 90 * DAY, at)
     elif deed == "restore":
-        restore(db, number, at)
+        restore_memory(db, number, at)
     else:
         db.execute("UPDATE memory SET disabled_at = NULL, disabled_reason = '' WHERE id = ?", (number,))
         one_current(db, owner)

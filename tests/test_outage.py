@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.errors import ModelError
+from bot.core.errors import ModelError
 from tests.world import World
 
 DOWN = "我连不上模型，稍后再跟我说一次好吗？"

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from bot.errors import ModelError
-from bot.types.prompt import Request
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.crews import asked, left
 from tests.fakes.model import Answer, calls
@@ -22,7 +22,7 @@ FULL = ModelError("overflow", "HTTP 400", "context length exceeded")
 def small_window(world: World, most: int) -> None:
     """The model takes at most so many messages, and digests."""
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if is_digest(request):
             return json.dumps(DIGEST, ensure_ascii=False)
         return FULL if len(request.prompt.messages) > most else "好的"
@@ -128,7 +128,7 @@ async def test_after_a_crash_between_the_two_calls_it_is_answered_once(world: Wo
 async def test_a_log_that_grows_too_long_with_a_tools_answer_is_begun_anew_as_well(world: World) -> None:
     await long_talk(world)
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if is_digest(request) or len(request.prompt.messages) > 2 * len(TALK) + 3:
             return FULL
         last = request.prompt.messages[-1]

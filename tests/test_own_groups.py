@@ -2,7 +2,7 @@
 
 import json
 
-from bot.text.estimate import estimate_tokens
+from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld
 from tests.fakes.model import calls, says
 from tests.living import FILL, digested

@@ -2,7 +2,7 @@
 
 import json
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
 from tests.world import World
@@ -13,7 +13,7 @@ GROUP = "闲聊"
 def obeys(world: World, *asked: tuple[str, dict[str, object]]) -> None:
     """The model asks for these tools once in a turn, then answers."""
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if request.prompt.messages[-1].role == "tool" or not request.prompt.tools:
             return "好的"
         return calls(*((name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in asked))

@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.errors import SendError
+from bot.core.errors import SendError
 from tests.conftest import NewWorld
 from tests.fakes.clock import SimClock
 from tests.fakes.platform import Lively

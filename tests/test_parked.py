@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.config.limits import TalkLimits
-from bot.errors import ModelError
-from bot.types.prompt import Request
+from bot.config.speaking import TalkLimits
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
 from tests.slow import SlowWorld
 from tests.test_bursts import GROUP, answered, speaking
 
@@ -25,7 +25,7 @@ async def story_told(
     await world.close()
 
 
-def fails(times: int) -> Callable[[Request], ModelError | str]:
+def fails(times: int) -> Callable[[ModelRequest], ModelError | str]:
     """A script of a model that cannot be reached, until it was asked so often."""
     faults = [ModelError("unreachable", "…") for _ in range(times)]
     return lambda _: faults.pop() if faults else "好的"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.memory.wish_reader import understand
+from bot.language.wishes.reader import understand
 
 
 @pytest.mark.parametrize("text", [

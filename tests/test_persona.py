@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.cli.house import text_problems
+from bot.cli.installation import text_problems
 from bot.config.settings import Settings
 from tests.reloading import Filed
 from tests.world import World

@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
-from bot.store.keeping import store_memory
-from bot.types.memory import NewMemory
-from bot.types.prompt import Completion, Request, Usage
+from bot.core.memories import NewMemory
+from bot.core.models import Completion, ModelRequest, Usage
+from bot.store.memories import store_memory
 from tests.conftest import NewWorld, OpenMedia
 from tests.fakes.media import image
 from tests.fakes.model import Answer, calls
@@ -38,7 +38,7 @@ def kept(world: World) -> list[tuple[object, ...]]:
 def obedient(world: World) -> None:
     """The model looks into memory, then does everything that anybody could have told it, one call after another."""
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if not request.prompt.tools:
             return '{"summary": "聊天", "statements": []}'
         newest = [message for message in request.prompt.messages if message.role != "system"]

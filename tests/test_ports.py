@@ -5,9 +5,9 @@ import inspect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot import ports
 from bot.context import bus
-from bot.ports import offers
+from bot.core import ports
+from bot.core.ports import implements
 
 PROTOCOLS = [
     protocol
@@ -34,8 +34,8 @@ def test_it_says_what_isinstance_says(on_class: dict[str, object], on_instance: 
     for name, value in own.items():
         setattr(one, name, value)
     for protocol in PROTOCOLS:
-        assert offers(one, protocol) == isinstance(one, protocol), protocol.__name__
+        assert implements(one, protocol) == isinstance(one, protocol), protocol.__name__
 
 
 def test_nobody_offers_nothing() -> None:
-    assert not any(offers(None, protocol) for protocol in PROTOCOLS)
+    assert not any(implements(None, protocol) for protocol in PROTOCOLS)

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.models import make_crew, price_problems, seeing_rate
-from bot.config.model import ModelServer
+from bot.config.models import ModelServer
 from bot.config.settings import Settings
-from bot.money.prices import rate_of
-from bot.money.table import public_rate
-from bot.types.capabilities import Capabilities
-from bot.types.money import Price
+from bot.core.models import Capabilities
+from bot.core.money import Price
+from bot.money.budget import public_rate, rate_of
+from bot.pipeline.endpoints import make_pool, price_problems, vision_rate
 from tests.dialects import URLS
 from tests.e2e import ROOT, Home, run
 
@@ -36,7 +35,7 @@ def house(provider: str = "openai", name: str = "gpt-4o", **more: dict[str, obje
 
 def cost_of(settings: Settings) -> Price:
     """What its first model costs now."""
-    return make_crew(settings, lambda _: Path()).first.rate(NOW)
+    return make_pool(settings, lambda _: Path()).first.rate(NOW)
 
 
 def test_own_prices_come_before_the_table_one_by_one() -> None:
@@ -93,13 +92,13 @@ def test_a_model_on_this_machine_is_free_whatever_its_name(server: str) -> None:
 
 
 def test_pictures_cost_what_their_own_model_costs() -> None:
-    rate = seeing_rate(house(media={"images": "gpt-4o-mini"}))
+    rate = vision_rate(house(media={"images": "gpt-4o-mini"}))
     assert rate is not None
     assert rate(NOW).input == 0.15
-    assert seeing_rate(house()) is None
-    assert seeing_rate(house(media={"images": "no-such-model-9"})) is None
+    assert vision_rate(house()) is None
+    assert vision_rate(house(media={"images": "no-such-model-9"})) is None
     own = house(media={"images": "gpt-4o"}, model={"price_input": 99.0, "price_output": 99.0})
-    assert seeing_rate(own) is None, "of the model itself its own prices hold"
+    assert vision_rate(own) is None, "of the model itself its own prices hold"
 
 
 @pytest.mark.parametrize(
@@ -144,11 +143,11 @@ async def test_a_limit_in_money_without_prices_ends_nuan_with_one_line(tmp_path:
 def test_of_a_model_on_this_machine_the_table_is_not_even_loaded() -> None:
     """It takes .2 s and 30 MB."""
     code = (
-        "import sys; from pathlib import Path; from bot.cli.models import make_crew, price_problems\n"
+        "import sys; from pathlib import Path; from bot.pipeline.endpoints import make_pool, price_problems\n"
         "from bot.config.settings import Settings\n"
         "model = {'base_url': 'http://localhost:11434/v1', 'name': 'gpt-4o'}\n"
         "settings = Settings.model_validate({'model': model, 'budget': {'day_money': 1}})\n"
-        "make_crew(settings, lambda _: Path()), price_problems(settings)\n"
+        "make_pool(settings, lambda _: Path()), price_problems(settings)\n"
         "print('genai_prices' in sys.modules)"
     )
     ran = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True, cwd=ROOT)

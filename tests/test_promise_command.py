@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.types.people import Audience
+from bot.core.people import Audience
 from tests.living import later
 from tests.world import World
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from bot.core.commitments import NewCommitment, Nudge
+from bot.core.events import Incoming
+from bot.core.sessions import Digest
+from bot.store.codes import join_persons
 from bot.store.digests import Digested
-from bot.store.merge import merge
-from bot.types.commitment import NewCommitment, Nudge
-from bot.types.digest import Digest
-from bot.types.event import Incoming
 from tests.living import later
 from tests.world import NINE, World
 
@@ -166,7 +166,7 @@ async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: Wor
     await world.say(".ai promise drop 3")
     said = [int(str(row[0])) for row in world.rows("SELECT id FROM event WHERE kind = 'message' ORDER BY id")]
     before = kept(world, "id, text, state")
-    world.store.tombstones.bury(1, "明天去剪头发", world.clock.now())
+    world.store.tombstones.add_tombstone(1, "明天去剪头发", world.clock.now())
     await digest(
         world, found(world, "明天把报告发给你", (said[0],), NINE), found(world, "把碗洗好", (said[1],), NINE),
         found(world, "给外婆打电话", (said[3],), NINE), found(world, "明天去剪头发", (said[0],), NINE),
@@ -202,7 +202,7 @@ async def test_two_accounts_of_one_person_have_one_list(world: World) -> None:
     await world.say("我今晚把碗洗好")
     await world.say("我后天把报告发给你", "阿明")
     people = {str(name): int(str(number)) for number, name in world.rows("SELECT id, name FROM person")}
-    await world.store._database.write(lambda db: merge(db, people["小王"], people["阿明"]))
+    await world.store._database.write(lambda db: join_persons(db, people["小王"], people["阿明"]))
     await world.say(".ai promise")
     assert world.replies[-1].splitlines() == [
         "✓1 我明天把报告发给你 · 还没做 · 2 天后",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from adapters.telegram.check import check
+from adapters.telegram.api import check
+from bot.core.models import Message, ModelRequest, Prompt
 from bot.model.client import OpenAIModel
-from bot.types.prompt import Message, Prompt, Request
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_server import FakeTelegram
 from tests.proxies import Kind, proxy
@@ -31,7 +31,7 @@ async def test_the_model_answers_through_the_proxy(kind: Kind) -> None:
     async with FakeOpenAI() as server, proxy(kind) as between:
         model = OpenAIModel(server.base_url, "", "fake", proxy=between.url)
         answer = await model.complete(
-            Request(Prompt((), (Message("system", "你是小暖"), Message("user", "在吗"))), 50, 0.5, 5.0)
+            ModelRequest(Prompt((), (Message("system", "你是小暖"), Message("user", "在吗"))), 50, 0.5, 5.0)
         )
         assert answer.text
         assert await model.reach(5.0) == ("fake",)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config.settings import Settings
-from bot.types.speaking import Busy
+from bot.core.speaking import BusyPolicy
 from tests.slow import SlowWorld
 
 GROUP = "闲聊"
@@ -39,17 +39,17 @@ STEPS = st.builds(
 
 
 @given(
-    people=st.integers(2, 4), busy=st.sampled_from(get_args(Busy)), debounce=st.sampled_from((0.0, 0.6)),
+    people=st.integers(2, 4), busy=st.sampled_from(get_args(BusyPolicy)), debounce=st.sampled_from((0.0, 0.6)),
     in_group=st.booleans(), seed=st.integers(0, 99), steps=st.lists(STEPS, min_size=3, max_size=14),
 )  # fmt: skip
 @settings(max_examples=30)
 def test_everyone_is_answered_once_and_one_turn_runs_at_a_time(
-    people: int, busy: Busy, debounce: float, in_group: bool, seed: int, steps: list[Step]
+    people: int, busy: BusyPolicy, debounce: float, in_group: bool, seed: int, steps: list[Step]
 ) -> None:
     asyncio.run(_play(people, busy, debounce, in_group, seed, steps))
 
 
-async def _play(people: int, busy: Busy, debounce: float, in_group: bool, seed: int, steps: list[Step]) -> None:
+async def _play(people: int, busy: BusyPolicy, debounce: float, in_group: bool, seed: int, steps: list[Step]) -> None:
     folder, chance = Path(tempfile.mkdtemp(prefix="nuan-bursts-")), Random(seed)
     speak = {"busy": busy, "debounce_seconds": debounce}
     tables = {"bot": {"timezone": "Asia/Shanghai"}, "speak": speak}

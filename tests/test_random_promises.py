@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.text.alike import alike
-from bot.types.event import Incoming
+from bot.core.events import Incoming
+from bot.text.similarity import same_promise
 from tests.world import World
 
 
@@ -54,7 +54,7 @@ async def walk(steps: list[tuple[str, int]]) -> None:
                 "AND hidden = '' AND off_record = 0)"
             ) == []  # fmt: skip
             open_ = [row[0] for row in world.rows("SELECT text FROM commitment WHERE ended_at IS NULL")]
-            assert not any(alike(str(one), str(other)) for one, other in combinations(open_, 2))
+            assert not any(same_promise(str(one), str(other)) for one, other in combinations(open_, 2))
         finally:
             await world.close()
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
+from bot.core.errors import ModelError
 from tests.fakes.clock import let_others_run
 from tests.prefixes import logs_of
 from tests.reloading import Filed

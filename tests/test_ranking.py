@@ -9,56 +9,78 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.recall.covering import covering
-from bot.recall.fit import pool
-from bot.recall.fusion import HASH_WEIGHT, Likeness
-from bot.recall.hashing import HashEmbedder, seed_sums, sums
-from bot.recall.question import Question, Talker, question
-from bot.recall.ranking import Task, rank, with_context
-from bot.recall.rules import PROFILES, SEED
-from bot.recall.seeded import content, importance, raw_score, recency, relevance, tokens
+from bot.core.memories import Memory
+from bot.core.recall import (
+    RECALL_MODES,
+    Candidate,
+    LinePosition,
+    Matches,
+    Posting,
+    RankingProfile,
+    RecallMode,
+    RecallTrace,
+    ScoredHit,
+    SearchHit,
+)
+from bot.recall.lexical import candidate_pool
+from bot.recall.query import SearchQuery, Talker, search_query
+from bot.recall.ranking import (
+    HASH_WEIGHT,
+    PROFILES,
+    SEED_RULES,
+    Likeness,
+    RankTask,
+    content_score,
+    importance,
+    rank,
+    raw_score,
+    recency,
+    relevance,
+    seed_tokens,
+    with_context,
+)
+from bot.recall.selection import diversified
+from bot.recall.vectors import HashEmbedder, seed_sums, sums
 from bot.text.terms import search_terms
-from bot.types.memory import Memory
-from bot.types.recall import MODES, Candidate, Finding, Matches, Mode, Place, Posting, Profile, Scored, Trace
 
 NOW = 1_781_226_000_000
 DAY = 86_400_000
 
 
-def memory(number: int, text: str, days: float = 0, told: int = 1, owner: int | None = 1) -> Finding:
+def memory(number: int, text: str, days: float = 0, told: int = 1, owner: int | None = 1) -> SearchHit:
     """A memory that was made so many days ago."""
     at = NOW - round(days * DAY)
     kept = Memory(
         number, owner, 1, "private", "knowledge", text, at, at, "command", importance=told, accessed_at=at
     )  # fmt: skip
-    return Finding(number, "memory", number, text, owner, "", at, memory=kept)
+    return SearchHit(number, "memory", number, text, owner, "", at, memory=kept)
 
 
-def line(number: int, text: str, who: int = 1, talk: int = 1, days: float = 0) -> Finding:
+def line(number: int, text: str, who: int = 1, talk: int = 1, days: float = 0) -> SearchHit:
     """A line of the transcript; lines with numbers in a row stand in a row."""
     at = NOW - round(days * DAY)
-    return Finding(number, "line", number, text, who, f"人{who}", at, line=Place(1, number, talk))
+    return SearchHit(number, "line", number, text, who, f"人{who}", at, line=LinePosition(1, number, talk))
 
 
 def ranked(
-    text: str, *kept: Finding, limit: int = 6, mode: Mode = "v2", profile: Profile = "default",
+    text: str, *kept: SearchHit, limit: int = 6, mode: RecallMode = "v2", profile: RankingProfile = "default",
     talkers: Sequence[Talker] = (), spans: tuple[tuple[int, int], ...] = (),
     likeness: Likeness | None = None,
-) -> Trace:  # fmt: skip
+) -> RecallTrace:  # fmt: skip
     """These findings in order."""
-    asked = question(text, talkers, spans=spans)
+    asked = search_query(text, talkers, spans=spans)
     return with_context(rank(task(asked, limit, mode, profile), matched(asked, kept), candidates(kept), likeness))
 
 
-def task(asked: Question, limit: int = 6, mode: Mode = "v2", profile: Profile = "default") -> Task:
-    return Task(mode, profile, PROFILES[profile], asked, NOW, limit)
+def task(asked: SearchQuery, limit: int = 6, mode: RecallMode = "v2", profile: RankingProfile = "default") -> RankTask:
+    return RankTask(mode, profile, PROFILES[profile], asked, NOW, limit)
 
 
-def candidates(kept: Sequence[Finding]) -> list[Candidate]:
+def candidates(kept: Sequence[SearchHit]) -> list[Candidate]:
     return [Candidate(each, search_terms(each.text)) for each in kept]
 
 
-def matched(asked: Question, kept: Sequence[Finding]) -> Matches:
+def matched(asked: SearchQuery, kept: Sequence[SearchHit]) -> Matches:
     """What an index of just these would say."""
     terms = {each.doc: search_terms(each.text) for each in kept}
     postings = tuple(
@@ -67,23 +89,23 @@ def matched(asked: Question, kept: Sequence[Finding]) -> Matches:
     return Matches(postings, len(kept), sum(map(len, terms.values())))
 
 
-def ids(trace: Trace) -> list[int]:
+def ids(trace: RecallTrace) -> list[int]:
     return [one.finding.ref for one in trace.chosen]
 
 
-def cuts(trace: Trace) -> dict[int, str]:
+def cuts(trace: RecallTrace) -> dict[int, str]:
     return {one.finding.ref: one.cut for one in trace.scored if one.cut}
 
 
 def test_the_seed_profile_is_the_formula_of_the_seed() -> None:
-    assert tokens("花生过敏") == ("花生过敏", "花生过", "生过敏", "花生", "生过", "过敏")
-    assert content(tokens("花生过敏"), "我对花生過敏") == 8.0  # 2 + 2 × 1.5 + 3 × 1
+    assert seed_tokens("花生过敏") == ("花生过敏", "花生过", "生过敏", "花生", "生过", "过敏")
+    assert content_score(seed_tokens("花生过敏"), "我对花生過敏") == 8.0  # 2 + 2 × 1.5 + 3 × 1
     assert relevance(18) == pytest.approx(0.632121, abs=1e-6)  # 1 - 1/e
-    assert recency(NOW - 14 * DAY, NOW, SEED) == pytest.approx(0.5)
-    assert importance(1, None, SEED) == pytest.approx(0.282137, abs=1e-6)  # .8·ln2/ln21 + .1
-    assert importance(10**9, None, SEED) == pytest.approx(0.9)
-    assert importance(10**9, 1.0, SEED) == pytest.approx(1.0)
-    assert importance(10**9, -1.0, SEED) == pytest.approx(0.8)
+    assert recency(NOW - 14 * DAY, NOW, SEED_RULES) == pytest.approx(0.5)
+    assert importance(1, None, SEED_RULES) == pytest.approx(0.282137, abs=1e-6)  # .8·ln2/ln21 + .1
+    assert importance(10**9, None, SEED_RULES) == pytest.approx(0.9)
+    assert importance(10**9, 1.0, SEED_RULES) == pytest.approx(1.0)
+    assert importance(10**9, -1.0, SEED_RULES) == pytest.approx(0.8)
     (one,) = ranked("花生过敏", memory(1, "我对花生过敏", days=14), profile="seed").scored
     assert one.score == pytest.approx(0.6 * (1 - math.exp(-8 / 18)) + 0.2 * 0.5 + 0.2 * 0.282137, abs=1e-6)
 
@@ -112,7 +134,7 @@ def test_the_last_word_of_a_long_question_counts_where_the_reference_stops_at_24
     kept = memory(1, "下午喝奶茶")
     assert ids(ranked(asked, kept, profile="seed")) == []
     longer = "".join(chr(0x4E00 + 3 * number) for number in range(400)) + "奶茶"
-    assert [ids(ranked(text, kept, mode=mode)) for text in (asked, longer) for mode in MODES] == [[1]] * 6
+    assert [ids(ranked(text, kept, mode=mode)) for text in (asked, longer) for mode in RECALL_MODES] == [[1]] * 6
 
 
 def test_the_end_of_a_long_memory_is_found() -> None:
@@ -163,19 +185,19 @@ def test_an_answer_is_found_by_the_words_of_its_question() -> None:
 
 @pytest.mark.parametrize(("clauses", "second"), [((), 0.8), ((frozenset("ab"), frozenset("c")), 0.6)])
 def test_what_a_line_tells_the_next_one_need_not_tell_again(clauses: tuple[frozenset[str], ...], second: float) -> None:
-    asked = Question("", dict.fromkeys("abc", 1.0), clauses)
+    asked = SearchQuery("", dict.fromkeys("abc", 1.0), clauses)
     shares = {1: {"a": 1.0, "b": 1.0}, 2: {"a": 1.0, "b": 1.0}, 3: {"c": 1.0}}
-    scored = [Scored(line(n, ""), score, ()) for n, score in ((1, 1.0), (2, 0.9), (3, 0.8))]
-    ordered = covering(asked, scored, shares, 3)
+    scored = [ScoredHit(line(n, ""), score, ()) for n, score in ((1, 1.0), (2, 0.9), (3, 0.8))]
+    ordered = diversified(asked, scored, shares, 3)
     assert [one.finding.ref for one in ordered] == [1, 3, 2]
     assert [one.score for one in ordered] == pytest.approx([1.0, 0.8, 0.9 * second])
-    assert [one.finding.ref for one in covering(replace(asked, lists=True), scored, shares, 3)] == [1, 2, 3]
+    assert [one.finding.ref for one in diversified(replace(asked, lists=True), scored, shares, 3)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("text", ["我看过几个展？", "我去過哪些國家", "How many dogs do I have?", "list my allergies"])
 def test_who_asks_for_all_of_a_kind_is_seen(text: str) -> None:
-    assert question(text).lists
-    assert not question("我几点开会？").lists
+    assert search_query(text).lists
+    assert not search_query("我几点开会？").lists
 
 
 def test_who_is_asked_about_comes_first() -> None:
@@ -198,7 +220,7 @@ def test_names_of_those_who_talk_find_nothing_by_themselves() -> None:
     named = ranked("小暖，我的猫呢", about, cat, talkers=us)
     assert (ids(named), cuts(named)) == ([2], {1: "no_term"})
     assert ids(ranked("小暖", about, talkers=us)) == [1]
-    assert question("猫在哪", (Talker(1, "猫", True),)).weights == question("猫在哪").weights
+    assert search_query("猫在哪", (Talker(1, "猫", True),)).weights == search_query("猫在哪").weights
 
 
 def test_keyword_brings_the_newest_when_no_word_is_shared() -> None:
@@ -207,7 +229,7 @@ def test_keyword_brings_the_newest_when_no_word_is_shared() -> None:
     assert ids(ranked("潜艇", old, new)) == []
 
 
-def alike(*kept: Finding, weight: float = 1.0) -> Likeness:
+def alike(*kept: SearchHit, weight: float = 1.0) -> Likeness:
     """These are what is like the question, the likest first."""
     return Likeness({each.doc: (place, 1 - place / 10) for place, each in enumerate(kept, 1)}, "", weight)
 
@@ -256,19 +278,19 @@ KEPT = st.lists(st.tuples(TEXTS, st.integers(-9, 900), st.booleans()), max_size=
 
 
 @settings(max_examples=20)
-@given(TEXTS, KEPT, st.integers(1, 20), st.sampled_from(MODES), st.sampled_from(sorted(PROFILES)))
+@given(TEXTS, KEPT, st.integers(1, 20), st.sampled_from(RECALL_MODES), st.sampled_from(sorted(PROFILES)))
 def test_whatever_is_asked_nothing_else_than_candidates_comes_back(
-    text: str, kept: list[tuple[str, int, bool]], limit: int, mode: Mode, profile: Profile
+    text: str, kept: list[tuple[str, int, bool]], limit: int, mode: RecallMode, profile: RankingProfile
 ) -> None:
     found = [
         memory(number, said, days) if is_memory else line(number, said, days=days)
         for number, (said, days, is_memory) in enumerate(kept, 1)
     ]
-    asked = question(text, (Talker(None, "小暖", True), Talker(2, "", False)))
+    asked = search_query(text, (Talker(None, "小暖", True), Talker(2, "", False)))
     matches, like = matched(asked, found), Likeness({number: (number, 0.5) for number in range(2, 40, 2)})
     trace = rank(task(asked, limit, mode, profile), matches, candidates(found), like)
     assert len(trace.chosen) <= limit
     assert sorted(one.finding.doc for one in trace.scored) == [each.doc for each in found]
     assert trace == rank(task(asked, limit, mode, profile), matches, candidates(tuple(reversed(found))), like)
     assert all(one.cut or one.score > 0 for one in trace.scored)
-    assert set(pool(asked, matches)[0]) <= {each.doc for each in found}
+    assert set(candidate_pool(asked, matches)[0]) <= {each.doc for each in found}

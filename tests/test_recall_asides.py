@@ -6,13 +6,13 @@ from typing import get_args
 
 import pytest
 
-from bot.recall.asides import asks, past
-from bot.resources import Prompts
-from bot.store.keeping import store_memory
+from bot.config.resources import PromptFiles
+from bot.core.memories import NewMemory
+from bot.core.recall import CutReason
+from bot.recall.filters import asks_about_past, only_asks
+from bot.store.memories import store_memory
 from bot.text.catalogue import catalogue
-from bot.text.script import SCRIPTS
-from bot.types.memory import NewMemory
-from bot.types.recall import Cut
+from bot.text.fold import SCRIPTS
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.test_recall_kept import asks as looks_up
@@ -83,8 +83,8 @@ async def test_a_line_beside_what_is_told_otherwise_comes_not_along(world: World
 
 
 async def test_every_reason_why_something_is_left_out_has_its_words(world: World) -> None:
-    texts = catalogue(Prompts(None).path, "messages")
-    keys = {f"recalled_cut_{cut}" for cut in get_args(Cut) if cut}
+    texts = catalogue(PromptFiles(None).path, "messages")
+    keys = {f"recalled_cut_{cut}" for cut in get_args(CutReason) if cut}
     assert [texts.text(key, script) for key in keys for script in SCRIPTS if texts.text(key, script) == key] == []
 
 
@@ -240,7 +240,7 @@ async def test_a_person_asks_in_their_own_chat_for_what_they_said_in_a_group(wor
     ],
 )  # fmt: skip
 def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: bool) -> None:
-    assert asks(text) is asked
+    assert only_asks(text) is asked
 
 
 @pytest.mark.parametrize(
@@ -252,4 +252,4 @@ def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: boo
     ],
 )  # fmt: skip
 def test_a_question_about_the_past_is_told_from_one_about_now(text: str, before: bool) -> None:
-    assert past(text) is before
+    assert asks_about_past(text) is before

@@ -10,11 +10,11 @@ from typing import TypeVar, cast
 
 import pytest
 
-from bot.store.database import Database, open_database
-from bot.store.finding import Findings, Wanted
+from bot.core.people import Audience
+from bot.core.recall import HIT_KINDS, HitKind, Matches, RecallQuery
+from bot.store.engine import Database, open_database
+from bot.store.search import SearchIndex, WantedDocuments
 from bot.store.store import DATABASE
-from bot.types.people import Audience
-from bot.types.recall import KINDS, Asking, FindingKind, Matches
 from tests.bench.recall_speed import NOW, fill, sentence
 
 T = TypeVar("T")
@@ -38,27 +38,27 @@ class Counted:
         self._db.close()
 
 
-async def looked(folder: Path, lines: int, people: int, kinds: tuple[FindingKind, ...], heard: int) -> tuple[int, int]:
+async def looked(folder: Path, lines: int, people: int, kinds: tuple[HitKind, ...], heard: int) -> tuple[int, int]:
     """Steps of a question of the first of so many people, each with so many lines, and how many lines that read."""
     path = folder / f"{people}" / DATABASE
     await (await open_database(path)).close()
     await asyncio.to_thread(fill, path, lines * people, people)
-    asking = Asking(Audience(1, "dm", (1,)), 1, "", NOW, kinds=kinds, heard=heard)
+    asking = RecallQuery(Audience(1, "dm", (1,)), 1, "", NOW, kinds=kinds, heard=heard)
 
-    def choose(matches: Matches) -> Wanted:
+    def choose(matches: Matches) -> WantedDocuments:
         docs = tuple({doc for posting in matches.postings for doc in posting.docs})
-        return Wanted(docs[:20], docs[:20])
+        return WantedDocuments(docs[:20], docs[:20])
 
     with closing(Counted(path)) as counted:
-        finding = Findings(cast("Database", counted))
+        finding = SearchIndex(cast("Database", counted))
         terms = tuple(dict.fromkeys(sentence(random.Random(3), 8)))
         _, found = await finding.look(asking, terms, ((0, NOW),), choose)
         return counted.steps, len(found)
 
 
-@pytest.mark.parametrize(("kinds", "heard"), [(KINDS, 0), (("memory", "line"), 10**9)])
+@pytest.mark.parametrize(("kinds", "heard"), [(HIT_KINDS, 0), (("memory", "line"), 10**9)])
 async def test_a_recall_looks_at_no_lines_of_people_who_may_not_be_seen(
-    tmp_path: Path, kinds: tuple[FindingKind, ...], heard: int
+    tmp_path: Path, kinds: tuple[HitKind, ...], heard: int
 ) -> None:
     alone, few = await looked(tmp_path, 40, 1, kinds, heard)
     among, as_few = await looked(tmp_path, 40, 60, kinds, heard)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.memory.digest_check import read_check
-from bot.memory.digest_request import Known, touched
-from bot.memory.digest_review import Review, checked, digest_of, review
+from bot.memory.digest.answer import read_check
+from bot.memory.digest.request import KnownFacts, touchable
+from bot.memory.digest.review import Review, checked, digest_of, review
 from tests.bench.digest import Labelled, planted, sessions
 
 FILE = Path(__file__).parent / "recorded_digests.jsonl"
@@ -22,7 +22,7 @@ class Recorded:
     """A session with the answer and the second look at it."""
 
     session: Labelled
-    shown: Known
+    shown: KnownFacts
     answer: str
     check: str
 
@@ -43,7 +43,7 @@ class Recorded:
 def recorded() -> list[Recorded]:
     rows = [json.loads(row) for row in FILE.read_text("utf-8").splitlines()]
     return [
-        Recorded(session, touched(session.known, session.lines), json.dumps(row["answer"]), json.dumps(row["check"]))
+        Recorded(session, touchable(session.known, session.lines), json.dumps(row["answer"]), json.dumps(row["check"]))
         for session, row in zip(sessions(FILE), rows, strict=True)
     ]
 

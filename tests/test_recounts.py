@@ -8,16 +8,16 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.errors import OverBudget
-from bot.store.ledger import HOUSE, Reservation, Settlement
+from bot.core.errors import OverBudget
+from bot.core.models import Usage
+from bot.core.money import BUDGET_PERIODS, BudgetLimits, BudgetPeriod
+from bot.store.ledger import NO_CHAT, Reservation, Settlement
 from bot.store.store import Store, open_store
-from bot.types.money import PERIODS, Limits, Period
-from bot.types.prompt import Usage
 from tests.blank import lay, unsynced
 from tests.storing import DAY, NOW
 
-LIMITS = Limits(1.0, 2.0, 1_000, 2_000, 3.0, 3_000)
-MOST: Mapping[Period, int] = {"day": 1_000, "month": 2_000, "total": 3_000}
+LIMITS = BudgetLimits(1.0, 2.0, 1_000, 2_000, 3.0, 3_000)
+MOST: Mapping[BudgetPeriod, int] = {"day": 1_000, "month": 2_000, "total": 3_000}
 
 STEPS = st.lists(
     st.one_of(
@@ -35,16 +35,16 @@ class Books:
 
     def __init__(self) -> None:
         self.open: dict[int, tuple[int, int]] = {}
-        self.over: list[tuple[int, int, set[Period]]] = []
+        self.over: list[tuple[int, int, set[BudgetPeriod]]] = []
         self.now = NOW
 
-    def counts(self, period: Period) -> int:
+    def counts(self, period: BudgetPeriod) -> int:
         """Everything in flight, and what has ended since the count began."""
         begun = self.since(period)
         flying = sum(tokens for at, tokens in self.open.values() if at >= begun)
         return flying + sum(tokens for at, tokens, left in self.over if at >= begun and period not in left)
 
-    def since(self, period: Period) -> int:
+    def since(self, period: BudgetPeriod) -> int:
         """When a period began; here days and months pass smoothly."""
         return {"day": self.now - DAY // 2, "month": self.now - 30 * DAY, "total": 0}[period]
 
@@ -54,10 +54,10 @@ async def step(store: Store, books: Books, what: str, number: int) -> None:
     ledger, waiting = store.ledger, sorted(books.open)
     match what:
         case "reserve":
-            fits = all(books.counts(period) + number <= MOST[period] for period in PERIODS)
+            fits = all(books.counts(period) + number <= MOST[period] for period in BUDGET_PERIODS)
             since = books.since("day"), books.since("month")
             try:
-                call = await ledger.book(HOUSE, Reservation("digest", "m", number, number / 1_000, LIMITS, *since),
+                call = await ledger.book(NO_CHAT, Reservation("digest", "m", number, number / 1_000, LIMITS, *since),
                                          books.now)  # fmt: skip
             except OverBudget:
                 assert not fits
@@ -65,8 +65,8 @@ async def step(store: Store, books: Books, what: str, number: int) -> None:
             assert fits
             books.open[call.id] = (books.now, number)
         case "anew":
-            period = PERIODS[number]
-            await store.recounts.begin(period, books.since(period), None, books.now)
+            period = BUDGET_PERIODS[number]
+            await store.budget_resets.begin(period, books.since(period), None, books.now)
             books.over = [(at, tokens, left | {period}) for at, tokens, left in books.over]
         case "wait":
             books.now += number * DAY // 3
@@ -92,7 +92,7 @@ async def run(folder: Path, steps: list[tuple[str, int]]) -> None:
         books = Books()
         for what, number in steps:
             await step(store, books, what, number)
-            for period in PERIODS:
+            for period in BUDGET_PERIODS:
                 spend = await store.ledger.spend(books.since(period), period=period)
                 assert spend.tokens == books.counts(period) <= MOST[period]
 

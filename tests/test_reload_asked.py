@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.agents import changes_in
-from bot.errors import StoreError
-from bot.ops.agentdoor import SOCKET, agent_door, ask_reload
+from bot.cli.mcp import change_handler
+from bot.core.errors import StoreError
+from bot.ops.control import SOCKET, control_socket, request_reload
 from tests.belonging import aside
 from tests.reloading import Filed
 
@@ -17,7 +17,7 @@ async def test_reload_is_carried_out_by_the_nuan_that_runs_and_says_what_it_took
     filed = await Filed(tmp_path).open()
     keeping = asyncio.create_task(filed.reloader.keep())
     try:
-        async with agent_door(filed.folder, changes_in(filed.app), filed.log, filed.reloader.ask):
+        async with control_socket(filed.folder, change_handler(filed.app), filed.log, filed.reloader.ask):
             await filed.say("你好")
             assert (await aside(filed, "reload")).out == "nothing has changed\n"
             filed.write('[log]\nlevel = "debug"\n[input]\nmax_chars = 9\n')
@@ -52,5 +52,5 @@ async def test_a_nuan_that_says_nothing_about_a_reload_is_no_success(tmp_path: P
 
     async with await asyncio.start_unix_server(older, tmp_path / SOCKET):
         with pytest.raises(StoreError, match="did not say what became of it"):
-            await ask_reload(tmp_path)
-    assert await ask_reload(tmp_path / ("x" * 120)) is None
+            await request_reload(tmp_path)
+    assert await request_reload(tmp_path / ("x" * 120)) is None

@@ -15,15 +15,14 @@ from pydantic import BaseModel, SecretStr
 
 from adapters.console import ConsoleAdapter, PipeTerminal
 from bot.app import App
-from bot.cli.house import make_parts
-from bot.cli.models import make_crew
-from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
-from bot.cli.source import Source
-from bot.config.fields import UNSET, Key, keys
-from bot.errors import ConfigError
-from bot.flow.crew import Crew, Member
-from bot.flow.media import Eyes
-from bot.rooms import allowed
+from bot.cli.installation import ConfigSource, make_dependencies
+from bot.cli.reload import RESTART_LOG_KEYS, RESTART_PLATFORM_KEYS, Reloader
+from bot.config.keys import UNSET, SettingKey, keys
+from bot.container import allow_list
+from bot.core.errors import ConfigError
+from bot.model.pool import Endpoint, ModelPool
+from bot.pipeline.endpoints import make_pool
+from bot.pipeline.media import MediaModel
 from tests.reloading import Filed
 from tests.world import NINE
 
@@ -51,7 +50,7 @@ RUNTIME = frozenset(
 """What a house that has run has, and a new one has not yet; and what lasts."""
 
 
-def values(key: Key) -> Iterator[object]:
+def values(key: SettingKey) -> Iterator[object]:
     """What might be written for a key instead of its default."""
     default = key.field.default
     if key.dotted in SPECIAL:
@@ -75,7 +74,7 @@ def toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def write(filed: Filed, changed: Mapping[Key, object] | None = None) -> None:
+def write(filed: Filed, changed: Mapping[SettingKey, object] | None = None) -> None:
     """The configuration of these tests, with other values for some keys."""
     tables: dict[str, object] = json.loads(json.dumps(BASE))
     for key, value in (changed or {}).items():
@@ -115,7 +114,7 @@ def shape(thing: object, seen: set[int] | None = None) -> object:
         return type(thing).__name__
     names = {*getattr(thing, "__dict__", ()), *getattr(type(thing), "__slots__", ())} - RUNTIME
     held = {name: getattr(thing, name, None) for name in sorted(names)}
-    if isinstance(thing, Member | Eyes):
+    if isinstance(thing, Endpoint | MediaModel):
         held["rate"] = thing.rate(NINE)  # made of a whole section, of which it needs the prices
     return [type(thing).__name__, {name: shape(each, inside) for name, each in held.items()}]
 
@@ -123,14 +122,16 @@ def shape(thing: object, seen: set[int] | None = None) -> object:
 class Real(Filed):
     """Filed, with the crew that the command line makes; it is never asked."""
 
-    def _crew(self) -> Crew:
-        place = Source(self.home / "nuan.toml", self.folder, {}).read()
-        return make_crew(place.settings, place.prompts.path)
+    def _crew(self) -> ModelPool:
+        place = ConfigSource(self.home / "nuan.toml", self.folder, {}).read()
+        return make_pool(place.settings, place.prompts.path)
 
     def new(self) -> App:
         """The house that a start with the files of now would build."""
-        place = Source(self.home / "nuan.toml", self.folder, {}).read()
-        parts = make_parts(place, self.store, make_crew(place.settings, place.prompts.path), self.log, self.clock)
+        place = ConfigSource(self.home / "nuan.toml", self.folder, {}).read()
+        parts = make_dependencies(
+            place, self.store, make_pool(place.settings, place.prompts.path), self.log, self.clock
+        )
         return App(replace(parts, reload=self.reloader.command, settle=self.reloader.settle))
 
 
@@ -161,7 +162,7 @@ def differences(one: object, other: object, path: str = "") -> list[str]:
 async def test_after_a_reload_the_house_is_as_one_that_was_started_with_the_new_files(home: Real, table: str) -> None:
     """The keys of a table change one after the other; the house is compared when all have."""
     wrong: dict[str, object] = {}
-    changed: dict[Key, object] = {}
+    changed: dict[SettingKey, object] = {}
     for key in (key for key in keys() if key.path[0] == table):
         for value in values(key):
             write(home, {**changed, key: value})
@@ -171,7 +172,7 @@ async def test_after_a_reload_the_house_is_as_one_that_was_started_with_the_new_
         else:
             wrong[key.dotted] = done
             continue
-        if (key.dotted in done.restart) != (key.dotted in (*LOG_KEYS, *PLATFORM_KEYS)):
+        if (key.dotted in done.restart) != (key.dotted in (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS)):
             wrong[key.dotted] = done.restart
         elif key.dotted not in done.restart:
             changed[key] = value
@@ -181,7 +182,7 @@ async def test_after_a_reload_the_house_is_as_one_that_was_started_with_the_new_
         wrong[table] = found
     settings = home.app.parts.settings
     lists = home.store._lists
-    assert (lists.owners, lists.allow) == (frozenset(settings.bot.owners), allowed(settings))
+    assert (lists.owners, lists.allow) == (frozenset(settings.bot.owners), allow_list(settings))
     assert wrong == {}
 
 
@@ -216,7 +217,7 @@ async def test_a_bad_key_of_any_table_is_said_and_changes_nothing(home: Real) ->
     for key in {key.path[0]: key for key in keys()}.values():
         write(home, {key: {"no": "table"}})
         with pytest.raises(ConfigError):
-            Source(home.home / "nuan.toml", home.folder, {}).read()
+            ConfigSource(home.home / "nuan.toml", home.folder, {}).read()
         assert (await home.reload()).problems
     assert shape(home.app) == before
 

@@ -6,8 +6,8 @@ import pty
 import signal
 from pathlib import Path
 
-from bot.clock import SystemClock
-from bot.ports import pause
+from bot.core.clock import SystemClock
+from bot.core.ports import pause
 from tests.e2e import Home, Nuan, running
 from tests.street import STOPS_WITHIN_S, WAIT_S, House, Street, keeps_secrets, stop
 from tests.test_run import ANN

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.remarks import remarks
+from bot.language.feedback import feedback_signals
 
 ROWS = [line.split("\t") for line in Path(__file__).with_name("remarks.tsv").read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize(("text", "signal"), ROWS)
 def test_only_what_is_said_clearly_counts(text: str, signal: str) -> None:
-    assert remarks(text, ("小暖", "暖暖", "nuan")) == (() if signal == "-" else (signal,))
+    assert feedback_signals(text, ("小暖", "暖暖", "nuan")) == (() if signal == "-" else (signal,))
 
 
 @given(st.text(max_size=140))
 def test_any_text_can_be_read(text: str) -> None:
-    assert isinstance(remarks(text, ("小暖",)), tuple)
+    assert isinstance(feedback_signals(text, ("小暖",)), tuple)

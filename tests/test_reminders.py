@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.people.reminding import told_to
-from bot.types.event import Sender
+from bot.core.events import Sender
+from bot.speaking.reminders import told_to
 from tests.conftest import NewWorld
 from tests.world import World
 

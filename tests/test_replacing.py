@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.memory.merging import merging
-from bot.memory.replacing import same_one
-from bot.text.slots import single, slot_of
-from bot.types.memory import Memory, NewMemory
+from bot.core.memories import Memory, NewMemory
+from bot.language.sections import is_single_valued, slot_of
+from bot.memory.supersession import merge_rule, same_subject
 from tests.test_digest_changes import after
 from tests.test_shared_digests import answering, facts
 from tests.world import World
@@ -159,8 +158,8 @@ async def test_the_partner_of_a_sister_is_nobodys_own(world: World) -> None:
     ],
 )  # fmt: skip
 def test_whether_two_subjects_are_one(one: str, other: str, *, same: bool) -> None:
-    assert same_one(one, other) is same
-    assert same_one(other, one) is same
+    assert same_subject(one, other) is same
+    assert same_subject(other, one) is same
 
 
 def test_slots_have_one_name() -> None:
@@ -174,7 +173,7 @@ def test_slots_have_one_name() -> None:
         "current book",
         "gadget",
     ]
-    assert [single(slot_of(name)) for name in names] == [True] * 6 + [False]
+    assert [is_single_valued(slot_of(name)) for name in names] == [True] * 6 + [False]
 
 
 MOVED = (
@@ -213,9 +212,9 @@ async def test_what_was_kept_is_not_told_a_second_time(world: World, wish: str, 
 def test_one_slot_of_a_kept_sentence_that_tells_more_stands_for_itself() -> None:
     kept = Memory(1, 1, 1, "private", "knowledge", "我住在苏州，在华为上班", 0, 0, "command", asked=True)
     new = NewMemory(1, 1, "private", "knowledge", "小王在华为上班", 0, "digest", (), "job")
-    assert merging({1: "小王"})(new, (kept,)) == ()
+    assert merge_rule({1: "小王"})(new, (kept,)) == ()
     whole = replace(kept, text="我在华为上班")
-    assert [done.how for done in merging({1: "小王"})(new, (whole,))] == ["evidence"]
+    assert [done.how for done in merge_rule({1: "小王"})(new, (whole,))] == ["evidence"]
 
 
 async def appointments(world: World, *texts: tuple[str, str]) -> list[str]:

@@ -1,7 +1,7 @@
 """What is kept ends some day: of every table it is known how, and old talk takes along what was made of it."""
 
+from bot.core.events import Attachment
 from bot.store.schema import MIGRATIONS
-from bot.types.event import Attachment
 from tests.conftest import NewWorld
 from tests.noting import look, notes
 from tests.world import World

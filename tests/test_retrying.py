@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.cli.storecheck import store_findings
+from bot.core.models import Completion, ModelRequest, ToolCall
+from bot.ops.checks import store_findings
 from bot.store.store import DATABASE
-from bot.types.prompt import Completion, Request, ToolCall
 from tests.agenting import place_of
 from tests.conftest import NewWorld
 from tests.world import World
@@ -24,7 +24,7 @@ def breaks(world: World) -> list[float]:
     """The model breaks nuan whenever it is asked about the bad message; when it did, s after now."""
     begun, tried = world.clock.now(), list[float]()
 
-    def script(request: Request) -> Completion | str:
+    def script(request: ModelRequest) -> Completion | str:
         if BAD in request.prompt.messages[-1].content:
             tried.append((world.clock.now() - begun) / 1000)
             raise RuntimeError("boom")
@@ -95,7 +95,7 @@ async def test_of_several_lines_only_the_one_that_fails_is_given_up(new_world: N
 async def test_what_a_tool_did_is_not_done_again(world: World) -> None:
     call = ToolCall("c1", "memory_recall", '{"query": "狗"}')
 
-    def script(request: Request) -> Completion:
+    def script(request: ModelRequest) -> Completion:
         if request.prompt.messages[-1].role == "tool":
             raise RuntimeError("boom")
         return Completion("", (call,), None, "tool_calls")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.types.prompt import Request
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest
 from tests.test_changes import change
 from tests.world import World
 
@@ -134,7 +134,7 @@ async def test_what_was_forgotten_before_the_answer_came_stays_forgotten(world: 
 async def test_the_line_after_a_question_is_answered_as_what_it_is_and_changes_nothing_when_it_is_no_answer(
     world: World,
 ) -> None:
-    def script(request: Request) -> str:
+    def script(request: ModelRequest) -> str:
         if request.prompt.messages[0].content.startswith("下面是一个人要求记住"):
             return verdict("reject" if len(request.prompt.messages) > 2 else "clarify", "周三几点呢？")
         return "狗狗听起来很累"

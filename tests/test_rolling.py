@@ -6,9 +6,9 @@ from contextlib import closing
 
 import pytest
 
+from bot.core.clock import DAY_MS
+from bot.core.models import ModelRequest
 from bot.store.store import DATABASE
-from bot.types.duration import DAY_MS
-from bot.types.prompt import Request
 from tests.conftest import NewWorld
 from tests.indexed import wrong_index
 from tests.world import NINE, World
@@ -290,7 +290,7 @@ async def test_on_another_account_of_the_same_person_their_talks_are_told_too_an
 async def test_a_model_puts_a_day_of_several_talks_into_words_and_invents_nothing(world: World) -> None:
     answers = iter(["小王下周去成都看大熊猫，周末学做红烧肉。", "小王买了3套房，要去火星。"])
 
-    def script(request: Request) -> str:
+    def script(request: ModelRequest) -> str:
         if "几次聊天" in request.prompt.messages[0].content:
             return next(answers)
         return "好的" if request.prompt.tools else "x"

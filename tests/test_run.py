@@ -10,8 +10,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.ops.agentdoor import ask_door
-from bot.types.agent import AgentWish, Seat
+from bot.core.people import AgentRequest, Principal
+from bot.ops.control import request_change
 from tests.e2e import KEY, run, running, with_server
 from tests.fakes.openai_script import Asked, Reply
 from tests.fakes.openai_server import FakeOpenAI
@@ -88,7 +88,9 @@ async def a_link_joins_two_accounts(street: Street) -> None:
 async def an_agent_has_something_kept(home: House) -> None:
     """What `nuan mcp` asks of the nuan that answers is in the memory at once."""
     person, chat = map(int, map(str, home.rows("SELECT person_id, chat_id FROM member ORDER BY chat_id")[0]))
-    told = await ask_door(home.data_folder, AgentWish("remember", Seat(person, chat), "probe", "我喜欢下雨天"))
+    told = await request_change(
+        home.data_folder, AgentRequest("remember", Principal(person, chat), "probe", "我喜欢下雨天")
+    )
     assert told is not None
     assert not told.wrong, told.text
     assert home.rows("SELECT owner_id, agent FROM memory WHERE source = 'mcp'") == [(person, "probe")]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.clock import SystemClock
-from bot.ports import pause
+from bot.core.clock import SystemClock
+from bot.core.ports import pause
 from tests.e2e import PATIENCE_S, running
 from tests.fakes.openai_rules import list_of, mapping
 from tests.instrumented import free_port, get

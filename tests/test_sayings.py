@@ -12,18 +12,18 @@ from pathlib import Path
 import opencc
 import pytest
 
-from bot.memory.wish_reader import cue, understand
-from bot.types.memory import Verb
+from bot.core.memories import MemoryVerb
+from bot.language.wishes.reader import understand, wish_cue
 from tests.hostile import hostile
 
 NAMES = ("小暖", "暖暖", "nuan")
 FOLDER = Path(__file__).parent / "sayings"
-VERBS: dict[str, tuple[Verb, ...]] = {
+VERBS: dict[str, tuple[MemoryVerb, ...]] = {
     "R": ("remember",), "F": ("forget",), "V": ("nick_revoke",), "S": ("nick_set",), "B": ("nick_revoke", "nick_set"),
     "N": (),
 }  # fmt: skip
 LATIN = ("en",)
-Wishes = list[tuple[Verb, str | None]]
+Wishes = list[tuple[MemoryVerb, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def test_nothing_is_done_that_its_writer_did_not_mean(script: str) -> None:
 def test_most_wishes_are_done_and_of_the_others_nearly_all_are_a_cue(script: str, share: float) -> None:
     wishes = [saying for saying in sayings(script) if meant(saying)]
     left = [saying.text for saying in wishes if not done(saying)]
-    missed = [text for text in left if cue(text, NAMES) is None]
+    missed = [text for text in left if wish_cue(text, NAMES) is None]
     assert len(left) <= (1 - share) * len(wishes)
     assert len(missed) <= 0.01 * len(wishes), missed
 

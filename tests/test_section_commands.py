@@ -5,18 +5,18 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from bot.cli.house import Place
+from bot.cli.installation import Installation
 from bot.cli.main import app
 from bot.cli.sections import show_sections
-from bot.resources import Prompts, resource_dir
+from bot.config.resources import PromptFiles, resource_dir
 from tests.conftest import NewWorld
 from tests.test_sections import PILLS, told
 from tests.world import World
 
 
-def place(world: World) -> Place:
+def place(world: World) -> Installation:
     """The house as a command finds it."""
-    return Place(world.settings, world.folder, Prompts(None), resource_dir("data") / "persona" / "default")
+    return Installation(world.settings, world.folder, PromptFiles(None), resource_dir("data") / "persona" / "default")
 
 
 async def settled(new_world: NewWorld, turns: int = 5, **settings: object) -> World:

@@ -7,24 +7,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config.settings import Settings
-from bot.recall.fit import weighed
-from bot.recall.question import Question
-from bot.recall.sections import HELD, advice, chosen, counted, dominant, misses, round_of, shares, topic
-from bot.store.sections import rounds_of
-from bot.text.sections import Registry, read_registry, registry
-from bot.text.sectionwords import SHIPPED
-from bot.types.memory import MemoryKind
-from bot.types.recall import Matches, Posting
-from bot.types.sections import Proportion, Round, SectionWords, WindowSize
+from bot.core.memories import MemoryKind
+from bot.core.recall import Matches, Posting, RecallRound, SectionProportions, SectionWords, WindowSize
+from bot.language.sections import SHIPPED_SECTIONS, SectionRegistry, read_registry, section_registry
+from bot.recall.lexical import weighed
+from bot.recall.query import SearchQuery
+from bot.recall.sections import (
+    HELD,
+    advice,
+    counted_rounds,
+    current_topic,
+    dominant,
+    misses,
+    round_of,
+    sections_to_search,
+    shares,
+)
+from bot.store.feedback import rounds_of
 
-RULES = Proportion()
-KEYS = tuple(section.key for section in SHIPPED)
+RULES = SectionProportions()
+KEYS = tuple(section.key for section in SHIPPED_SECTIONS)
 
 
-def turns(*hits: str) -> tuple[Round, ...]:
+def turns(*hits: str) -> tuple[RecallRound, ...]:
     """One round for each word of comma-separated sections; "" for none."""
     return tuple(
-        Round({key: 10 * number for key in each.split(",") if key}, turn_id=number, at=number)
+        RecallRound({key: 10 * number for key in each.split(",") if key}, turn_id=number, at=number)
         for number, each in enumerate(hits, 1)
     )
 
@@ -36,22 +44,22 @@ def test_the_seeds_example_gives_five_of_six_and_one_of_six() -> None:
     found = shares(SEED, 5)
     assert {key: round(share, 3) for key, share in found.items()} == {"decision": 0.833, "todo": 0.167}
     assert dominant(SEED, RULES) == "decision"
-    assert chosen(SEED, {"todo"}, RULES) == ("decision", "todo"), "and what the message names"
-    assert chosen(SEED, (), RULES) == ("decision",)
+    assert sections_to_search(SEED, {"todo"}, RULES) == ("decision", "todo"), "and what the message names"
+    assert sections_to_search(SEED, (), RULES) == ("decision",)
 
 
 @pytest.mark.parametrize(("window", "share"), [(3, 1.0), (5, 0.6), (10, 0.3)])
 def test_only_the_newest_rounds_of_the_window_count(window: WindowSize, share: float) -> None:
     rounds = turns(*["todo"] * 7, *["work"] * 3)
     assert shares(rounds, window)["work"] == pytest.approx(share)
-    assert dominant(rounds, Proportion(window)) == {3: "work", 5: "", 10: "todo"}[window]
+    assert dominant(rounds, SectionProportions(window)) == {3: "work", 5: "", 10: "todo"}[window]
 
 
 def test_without_hits_there_are_no_shares_and_everything_is_searched() -> None:
     assert shares(turns("", "", ""), 5) == {}
     assert shares((), 5) == {}
-    assert chosen(turns("", ""), {"todo"}, RULES) == ()
-    assert topic(turns("", "", ""), RULES) is None
+    assert sections_to_search(turns("", ""), {"todo"}, RULES) == ()
+    assert current_topic(turns("", "", ""), RULES) is None
 
 
 def test_one_hit_or_two_dominate_nothing_however_large_their_share() -> None:
@@ -66,7 +74,7 @@ def test_a_share_below_the_threshold_dominates_nothing() -> None:
     rounds = turns("todo,work", "todo", "todo,work", "todo")
     assert shares(rounds, 5) == {"todo": pytest.approx(4 / 6), "work": pytest.approx(2 / 6)}
     assert dominant(rounds, RULES) == ""
-    assert dominant(rounds, Proportion(dominant=0.6)) == "todo"
+    assert dominant(rounds, SectionProportions(dominant=0.6)) == "todo"
 
 
 def test_what_a_narrowed_search_finds_in_its_own_section_proves_nothing_unless_it_was_named() -> None:
@@ -83,9 +91,9 @@ def test_what_a_narrowed_search_finds_in_its_own_section_proves_nothing_unless_i
 @given(st.lists(st.sampled_from(["todo", "work", "", "todo,work"]), max_size=8), st.sampled_from([3, 5, 10]))
 def test_a_topic_cannot_keep_itself(before: Sequence[str], window: WindowSize) -> None:
     """From now on a narrowed search finds only its own section, and a search of everything only the family."""
-    rules, rounds = Proportion(window), turns(*before)
+    rules, rounds = SectionProportions(window), turns(*before)
     for _ in range((HELD + 1) * window + 1):
-        where = chosen(rounds, (), rules)
+        where = sections_to_search(rounds, (), rules)
         found = [(where[0], 1, False)] if where else [("family", 2, False)]
         rounds = (*rounds, round_of(found, where, ()))
     assert dominant(rounds, rules) in ("family", "")
@@ -93,10 +101,10 @@ def test_a_topic_cannot_keep_itself(before: Sequence[str], window: WindowSize) -
 
 
 def test_after_two_rounds_that_prove_nothing_everything_is_searched() -> None:
-    held = Round(searched=("decision",), held=True)
-    assert chosen((*SEED, held), (), RULES) == ("decision",)
-    assert chosen((*SEED, held, held), (), RULES) == ()
-    assert chosen((*SEED, held, held, *turns("decision")), (), RULES) == ("decision",)
+    held = RecallRound(searched=("decision",), held=True)
+    assert sections_to_search((*SEED, held), (), RULES) == ("decision",)
+    assert sections_to_search((*SEED, held, held), (), RULES) == ()
+    assert sections_to_search((*SEED, held, held, *turns("decision")), (), RULES) == ("decision",)
 
 
 def test_after_three_rounds_without_a_hit_a_section_might_be_merged_and_a_hit_takes_that_back() -> None:
@@ -122,46 +130,46 @@ def test_small_talk_advises_against_no_section() -> None:
 
 def test_a_share_below_the_low_one_is_called_low() -> None:
     rounds = turns(*["todo"] * 5, "todo,work", *["todo"] * 4)
-    found = advice(rounds, {"todo": 1, "work": 1}, Proportion(10))
+    found = advice(rounds, {"todo": 1, "work": 1}, SectionProportions(10))
     assert [(each.key, each.standing) for each in found] == [("todo", "dominant"), ("work", "low")]
 
 
 def test_what_dominates_for_two_or_three_turns_is_the_topic_until_it_changes() -> None:
     rounds = turns("todo", "todo", "todo")
-    assert topic(rounds, RULES) is None
+    assert current_topic(rounds, RULES) is None
     rounds = turns("todo", "todo", "todo", "todo")
-    found = topic(rounds, RULES)
+    found = current_topic(rounds, RULES)
     assert found is not None
     assert (found.section, found.memory_id, found.turn_id) == ("todo", 40, 4)
-    assert topic(rounds, Proportion(stable=3)) is None
-    assert topic(turns(*["todo"] * 5), Proportion(stable=3)) is not None
-    assert topic((*rounds, *turns("work", "work")), RULES) is None, "the talk went on to something else"
+    assert current_topic(rounds, SectionProportions(stable=3)) is None
+    assert current_topic(turns(*["todo"] * 5), SectionProportions(stable=3)) is not None
+    assert current_topic((*rounds, *turns("work", "work")), RULES) is None, "the talk went on to something else"
 
 
 def test_a_word_that_others_hold_as_well_tells_no_more_for_a_narrow_search() -> None:
-    asked = Question("?", {"周三": 1.0, "药": 1.0})
+    asked = SearchQuery("?", {"周三": 1.0, "药": 1.0})
     everywhere = Matches((Posting("周三", tuple(range(90))), Posting("药", (1, 2))), 100, 1000)
     narrowed = Matches((Posting("周三", (1,), 90), Posting("药", (), 2)), 100, 1000)
     assert weighed(asked, narrowed) == weighed(asked, everywhere)
 
 
 hits = st.dictionaries(st.sampled_from(KEYS), st.integers(1, 99), max_size=4)
-some = st.lists(st.builds(Round, hits, st.just(()), st.booleans()), max_size=15)
+some = st.lists(st.builds(RecallRound, hits, st.just(()), st.booleans()), max_size=15)
 
 
 @settings(max_examples=40)
 @given(some, st.sampled_from([3, 5, 10]), st.sets(st.sampled_from(KEYS), max_size=3))
 def test_shares_are_parts_of_one_and_only_one_section_can_dominate(
-    rounds: list[Round], window: WindowSize, named: set[str]
+    rounds: list[RecallRound], window: WindowSize, named: set[str]
 ) -> None:
-    rules = Proportion(window)
+    rules = SectionProportions(window)
     found = shares(rounds, window)
     assert sum(found.values()) == pytest.approx(1.0 if found else 0.0)
-    leading, where = dominant(rounds, rules), chosen(rounds, named, rules)
+    leading, where = dominant(rounds, rules), sections_to_search(rounds, named, rules)
     assert sum(share >= rules.dominant for share in found.values()) <= 1
-    assert not leading or sum(leading in each.hits for each in counted(rounds)[-window:]) >= rules.least
+    assert not leading or sum(leading in each.hits for each in counted_rounds(rounds)[-window:]) >= rules.least
     assert not where or {leading, *named} == set(where)
-    assert all(0 <= count <= len(counted(rounds)) for count in misses(rounds, KEYS).values())
+    assert all(0 <= count <= len(counted_rounds(rounds)) for count in misses(rounds, KEYS).values())
 
 
 @settings(max_examples=40)
@@ -169,7 +177,7 @@ def test_shares_are_parts_of_one_and_only_one_section_can_dominate(
 def test_a_damaged_state_is_left_out(rows: list[tuple[int, int, str, str, int]]) -> None:
     whole = (7, 7, '{"todo": 1}', "[]", 0)
     found = rounds_of([*rows, whole])
-    assert Round({"todo": 1}, (), False, 7, 7) in found
+    assert RecallRound({"todo": 1}, (), False, 7, 7) in found
 
 
 @pytest.mark.parametrize(
@@ -181,7 +189,7 @@ def test_a_damaged_state_is_left_out(rows: list[tuple[int, int, str, str, int]])
     ],
 )  # fmt: skip
 def test_a_text_belongs_where_its_words_say_in_every_script(text: str, key: str) -> None:
-    assert Registry().assign(text, "knowledge", owned=True) == key
+    assert SectionRegistry().assign(text, "knowledge", owned=True) == key
 
 
 @pytest.mark.parametrize(
@@ -189,23 +197,23 @@ def test_a_text_belongs_where_its_words_say_in_every_script(text: str, key: str)
     [("event", True, "recent"), ("emotion", True, "recent"), ("experience", True, "lesson"), ("identity", False, "me")],
 )
 def test_without_any_of_the_words_a_memory_belongs_where_its_kind_does(kind: MemoryKind, owned: bool, key: str) -> None:
-    assert Registry().assign("嗯", kind, owned=owned) == key
+    assert SectionRegistry().assign("嗯", kind, owned=owned) == key
 
 
 def test_part_of_a_word_is_not_the_word() -> None:
-    assert Registry().named("the catalogue of a runway") == frozenset()
-    assert "family" in Registry().named("two cats")
+    assert SectionRegistry().named("the catalogue of a runway") == frozenset()
+    assert "family" in SectionRegistry().named("two cats")
 
 
 @given(st.text())
 def test_every_text_has_one_section_that_there_is(text: str) -> None:
-    assert Registry().assign(text, "knowledge", owned=True) in KEYS
-    assert Registry().named(text) <= set(KEYS)
-    assert isinstance(read_registry(text), Registry)
+    assert SectionRegistry().assign(text, "knowledge", owned=True) in KEYS
+    assert SectionRegistry().named(text) <= set(KEYS)
+    assert isinstance(read_registry(text), SectionRegistry)
 
 
 def test_an_operator_adds_replaces_and_leaves_out_sections() -> None:
-    own = registry([
+    own = section_registry([
         SectionWords("gardening", ("番茄", "tomato")), SectionWords("Health", ("体温",)), SectionWords("travel", ()),
     ])  # fmt: skip
     assert own.assign("阳台上的番茄红了", "knowledge", owned=True) == "gardening"
@@ -213,7 +221,7 @@ def test_an_operator_adds_replaces_and_leaves_out_sections() -> None:
     assert own.assign("青霉素过敏", "knowledge", owned=True) == "person"
     assert "travel" not in own.keys
     assert read_registry(own.to_json()) == own
-    assert registry([SectionWords(key, ()) for key in KEYS]).assign("嗯", "event", owned=True) == ""
+    assert section_registry([SectionWords(key, ()) for key in KEYS]).assign("嗯", "event", owned=True) == ""
 
 
 @pytest.mark.parametrize(
@@ -235,4 +243,4 @@ def test_a_section_is_named_once_and_may_be_written_in_full_width() -> None:
         Settings.model_validate({"sections": {"words": ("garden: aa", "Garden: bb")}})
     rules = Settings.model_validate({"sections": {"words": ("园艺：番茄，浇水、花",), "window": 10}}).sections
     assert rules.own == (SectionWords("园艺", ("番茄", "浇水", "花")),)
-    assert rules.proportion == Proportion(10)
+    assert rules.proportion == SectionProportions(10)

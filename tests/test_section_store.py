@@ -5,17 +5,16 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from bot.store.finding import RARE, Wanted
-from bot.store.keeping import store_memory
-from bot.store.merge import merge
-from bot.store.moving import _join
-from bot.store.sorting import KEPT_ROUNDS, note_round
+from bot.core.memories import NewMemory
+from bot.core.people import Audience
+from bot.core.recall import Matches, RecallQuery, RecallRound, SectionWords
+from bot.language.sections import section_registry
+from bot.store.changes import _join
+from bot.store.codes import join_persons
+from bot.store.index import KEPT_ROUNDS, note_round
+from bot.store.memories import store_memory
+from bot.store.search import RARE_DOCUMENTS, WantedDocuments
 from bot.store.store import DATABASE, Store
-from bot.text.sections import registry
-from bot.types.memory import NewMemory
-from bot.types.people import Audience
-from bot.types.recall import Asking, Matches
-from bot.types.sections import Round, SectionWords
 from tests.blank import open_laid
 from tests.carrying import in_house, nuan
 from tests.conftest import NewWorld
@@ -23,7 +22,7 @@ from tests.storing import NOW, ids, keep, look
 from tests.test_sections import PILLS, brought, told
 from tests.world import World
 
-MANY = 3 * RARE
+MANY = 3 * RARE_DOCUMENTS
 
 
 async def derived(store: Store, *texts: str) -> tuple[int, int]:
@@ -38,14 +37,14 @@ async def derived(store: Store, *texts: str) -> tuple[int, int]:
     return person, chat
 
 
-async def found(store: Store, asking: Asking, *terms: str) -> tuple[set[str], int]:
+async def found(store: Store, asking: RecallQuery, *terms: str) -> tuple[set[str], int]:
     """What a question reads, and how many documents the index handed over."""
     handed = 0
 
-    def choose(matches: Matches) -> Wanted:
+    def choose(matches: Matches) -> WantedDocuments:
         nonlocal handed
         handed = sum(len(posting.docs) for posting in matches.postings)
-        return Wanted(tuple({doc for posting in matches.postings for doc in posting.docs}), ())
+        return WantedDocuments(tuple({doc for posting in matches.postings for doc in posting.docs}), ())
 
     _, candidates = await store.finding.look(asking, terms, (), choose)
     return {each.finding.text for each in candidates}, handed
@@ -57,10 +56,10 @@ async def test_a_narrowed_search_reads_less_and_leaves_out_neither_rare_words_no
         health = [f"周三要吃药第{number}种" for number in range(MANY)]
         person, chat = await derived(store, *work, *health, "周三的会议室在望湖楼")
         await keep(store, "周三的会议改到八点")
-        asking = Asking(Audience(chat, "dm", (person,)), person, "?", NOW, kinds=("memory",))
+        asking = RecallQuery(Audience(chat, "dm", (person,)), person, "?", NOW, kinds=("memory",))
         everything, rows = await found(store, asking, "周三")
         assert everything == {*work, *health, "周三的会议室在望湖楼", "周三的会议改到八点"}
-        narrowed = Asking(asking.audience, person, "?", NOW, kinds=("memory",), sections=("health",))
+        narrowed = RecallQuery(asking.audience, person, "?", NOW, kinds=("memory",), sections=("health",))
         some, fewer = await found(store, narrowed, "周三")
         assert some == {*health, "周三的会议改到八点"}, "what somebody asked to keep is looked at everywhere"
         assert fewer < rows / 1.9
@@ -72,11 +71,13 @@ async def test_how_much_a_word_tells_is_the_same_however_narrow_the_search(tmp_p
         person, chat = await derived(store, *(f"周三的会议纪要第{n}份" for n in range(MANY)), "周三要吃药")
         seen: list[int] = []
         for sections in ((), ("health",)):
-            asking = Asking(Audience(chat, "dm", (person,)), person, "?", NOW, kinds=("memory",), sections=sections)
+            asking = RecallQuery(
+                Audience(chat, "dm", (person,)), person, "?", NOW, kinds=("memory",), sections=sections
+            )
 
-            def choose(matches: Matches) -> Wanted:
+            def choose(matches: Matches) -> WantedDocuments:
                 seen.extend(posting.holding for posting in matches.postings)
-                return Wanted((), ())
+                return WantedDocuments((), ())
 
             await store.finding.look(asking, ("周三",), (), choose)
         assert seen == [MANY + 1, MANY + 1]
@@ -117,7 +118,7 @@ async def test_a_turns_round_is_stored_once_and_the_oldest_of_many_go(new_world:
     number = int(str(newest))
 
     def again(db: sqlite3.Connection) -> None:
-        note_round(db, number, Round({"work": 9}), NOW)
+        note_round(db, number, RecallRound({"work": 9}), NOW)
 
     await world.store._database.write(again)
     assert world.rows("SELECT count(*) FROM section_round") == [(before,)]
@@ -165,11 +166,11 @@ async def test_what_becomes_kept_is_searched_always_and_a_new_text_stands_in_a_n
 
 async def test_sections_of_an_operator_are_those_that_memories_are_stored_in(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
-        await store.sections.register(registry([SectionWords("garden", ("番茄",))]))
+        await store.sections.register(section_registry([SectionWords("garden", ("番茄",))]))
         await keep(store, "番茄要多晒太阳")
     async with await open_laid(tmp_path) as store:
         await keep(store, "番茄苗在阳台")
-        await store.sections.register(registry([]))
+        await store.sections.register(section_registry([]))
         await keep(store, "番茄炒蛋")
     assert look(tmp_path, "SELECT section FROM memory ORDER BY id") == [("garden",), ("garden",), ("person",)]
 
@@ -223,7 +224,7 @@ async def test_rounds_follow_their_chat_and_their_person(new_world: NewWorld) ->
     await world.say("在吗", "小李")
     [(mine,)] = world.rows("SELECT DISTINCT person_id FROM section_round WHERE hits <> '{}'")
     [(other,)] = world.rows("SELECT DISTINCT person_id FROM section_round WHERE hits = '{}'")
-    keep_ = await world.store._database.write(lambda db: merge(db, int(str(mine)), int(str(other))))
+    keep_ = await world.store._database.write(lambda db: join_persons(db, int(str(mine)), int(str(other))))
     assert world.rows("SELECT DISTINCT person_id FROM section_round") == [(keep_,)]
     chats = [int(str(row[0])) for row in world.rows("SELECT id FROM chat ORDER BY id")]
     await world.store._database.write(lambda db: _join(db, chats[1], chats[0], NOW))

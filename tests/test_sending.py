@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.errors import ModelError, SendError
-from bot.types.outgoing import Outgoing
+from bot.core.errors import ModelError, SendError
+from bot.core.events import Outgoing
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import ScriptedModel
 from tests.fakes.platform import Drafting, Lively, StreamingModel

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.world import World
 
@@ -26,7 +26,7 @@ def answering(world: World, *answers: Mapping[str, object]) -> None:
     """A model that digests with these answers, one after the other, the last one again and again."""
     left = list(answers)
 
-    def script(request: Request) -> str:
+    def script(request: ModelRequest) -> str:
         if request.prompt.tools or "talk:" not in request.prompt.messages[-1].content:
             return "好的"
         if request.shape is not None and request.shape.name == "check":

@@ -3,7 +3,7 @@
 import pytest
 
 from bot import __version__
-from bot.types.event import Incoming, Sender
+from bot.core.events import Incoming, Sender
 from tests.fakes.model import calls, says
 from tests.world import World
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import ConfigError
-from bot.prompt.persona import Persona, read_bootstraps
-from bot.prompt.skills import PURPOSE_CHARS, SKILL_CHARS, read_skills
-from bot.resources import Prompts, resource_dir
-from bot.rooms import make_planner
-from bot.text.estimate import estimate_tokens
+from bot.config.resources import PromptFiles, resource_dir
+from bot.container import make_planner
+from bot.core.errors import ConfigError
+from bot.prompt.persona import PURPOSE_CHARS, SKILL_CHARS, Persona, read_bootstraps, read_skills
+from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.world import World
@@ -39,7 +38,7 @@ def persona_with(folder: Path, **skills: str) -> Path:
 
 def signature(folder: Path) -> str:
     persona = Persona(folder, read_skills(folder))
-    return read_bootstraps(Prompts(None).path, persona, "小暖", (), "d").full.signature
+    return read_bootstraps(PromptFiles(None).path, persona, "小暖", (), "d").full.signature
 
 
 async def test_the_full_prefix_lists_them_and_the_light_one_does_not(new_world: NewWorld) -> None:
@@ -100,7 +99,7 @@ async def test_arguments_that_do_not_fit_are_the_tools_answer(world: World, argu
 def test_a_persona_without_skills_lists_none(tmp_path: Path) -> None:
     assert read_skills(tmp_path) == ()
     persona = Persona(persona_with(tmp_path / "empty"), ())
-    found = read_bootstraps(Prompts(None).path, persona, "小暖", (), "d")
+    found = read_bootstraps(PromptFiles(None).path, persona, "小暖", (), "d")
     assert HEADING not in found.full.message.content
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bot.errors import ModelError
-from bot.session.skipping import silent
-from bot.types.prompt import Completion, Message, Request
+from bot.core.errors import ModelError
+from bot.core.models import Completion, Message, ModelRequest
+from bot.speaking.initiative import is_silent_answer
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import Answer, calls, says
@@ -89,7 +89,7 @@ async def test_a_skip_says_the_receipts_all_the_same(world: World) -> None:
     ],
 )
 def test_what_may_be_passed_over(text: str, why: str, kind: str, quiet: bool) -> None:
-    assert silent(text, why, "dm" if kind == "dm" else "group") is quiet
+    assert is_silent_answer(text, why, "dm" if kind == "dm" else "group") is quiet
 
 
 def ending(world: World, **arguments: object) -> None:
@@ -233,7 +233,7 @@ async def test_a_call_while_a_follow_up_is_answered_gets_one_answer_of_its_own(w
 async def test_what_is_over_budget_waits_for_the_next_call_within_the_window(new_world: NewWorld) -> None:
     world = await new_world(budget={"chat_day_tokens": 3_000})
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         return Completion("好的", (), None, "stop") if request else says("")
 
     world.model.script = script

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import ModelError
-from bot.session.slots import REMEMBERED, Slots
+from bot.core.errors import ModelError
+from bot.model.slots import REMEMBERED, ModelSlots
 from tests.fakes.clock import let_others_run
 
 
@@ -24,7 +24,7 @@ class Desk:
     peak: int = 0
 
     def __post_init__(self) -> None:
-        self.slots = Slots(self.most)
+        self.slots = ModelSlots(self.most)
         self.counts: Counter[int] = Counter()
 
     def ask(self, chat_id: int, *, behind: bool = False, stop: asyncio.Event | None = None) -> tuple[int, int]:
@@ -162,7 +162,7 @@ async def test_who_leaves_in_the_moment_in_which_a_slot_comes_free_gets_none() -
 
 
 async def test_only_so_many_chats_are_remembered() -> None:
-    slots = Slots(1)
+    slots = ModelSlots(1)
     for chat_id in range(REMEMBERED + 500):
         async with slots.of(chat_id):
             pass

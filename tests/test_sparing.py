@@ -5,8 +5,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import ModelError
-from bot.model.sparing import LONGEST_MS, SPARED_MS, Sparing
+from bot.core.errors import ModelError
+from bot.model.pool import LONGEST_MS, SPARED_MS, RateLimitState
 from tests.crews import Named, crewed, left, tell
 from tests.fakes.clock import let_others_run
 from tests.slow import STEPS
@@ -87,7 +87,7 @@ async def test_who_waits_too_long_for_a_slot_hears_so_and_what_they_said_is_not_
 def test_nobody_is_asked_before_the_time_they_named_nor_left_alone_for_ever(
     steps: list[tuple[int, str, float | None]],
 ) -> None:
-    now, sparing = 0, Sparing()
+    now, sparing = 0, RateLimitState()
     for ms, what, wait_s in steps:
         now += ms
         if what == "limited":
@@ -98,6 +98,6 @@ def test_nobody_is_asked_before_the_time_they_named_nor_left_alone_for_ever(
             sparing = sparing.begun(now)
         else:
             sparing = sparing.worked(now)
-            assert sparing == Sparing() or now <= sparing.since
+            assert sparing == RateLimitState() or now <= sparing.since
         assert sparing.asks_from <= now + LONGEST_MS
         assert sparing.until <= now + max(LONGEST_MS, SPARED_MS)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.types.event import Sender
+from bot.core.events import Sender
 from tests.world import World
 
 GROUP = "闲聊"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
-from bot.errors import StoreError
-from bot.types.occasion import Occasion
-from bot.types.prompt import Completion
+from bot.core.errors import StoreError
+from bot.core.models import Completion
+from bot.core.sessions import Occasion
 from tests.fakes.model import says
 from tests.test_sending import until
 from tests.world import World

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from bot.types.event import Incoming
+from bot.core.events import Incoming
 from tests.fakes.platform import Drafting, Lively
 from tests.test_sending import LONG, ONCE, ask, opened, pass_interval, until, writer
 from tests.world import World

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.session.stopping import LONGEST, stops
+from bot.language.stop_commands import LONGEST_COMMAND, stop_command
 
 NAMES = ("小暖", "暖暖", "nuan")
 
@@ -76,17 +76,17 @@ TALK = (
 
 @pytest.mark.parametrize("text", STOP)
 def test_a_command_to_stop_is_one(text: str) -> None:
-    assert stops(text, NAMES) == "stop"
+    assert stop_command(text, NAMES) == "stop"
 
 
 @pytest.mark.parametrize("text", QUIET)
 def test_a_command_to_be_quiet_is_one(text: str) -> None:
-    assert stops(text, NAMES) == "quiet"
+    assert stop_command(text, NAMES) == "quiet"
 
 
 @pytest.mark.parametrize("text", TALK)
 def test_talk_and_negations_are_no_command(text: str) -> None:
-    assert stops(text, NAMES) == ""
+    assert stop_command(text, NAMES) == ""
 
 
 def test_the_table_is_large_and_no_sentence_is_in_it_twice() -> None:
@@ -95,19 +95,19 @@ def test_the_table_is_large_and_no_sentence_is_in_it_twice() -> None:
 
 
 def test_another_name_is_no_name_of_hers() -> None:
-    assert stops("阿福，闭嘴", NAMES) == ""
-    assert stops("阿福，闭嘴", ("阿福",)) == "quiet"
+    assert stop_command("阿福，闭嘴", NAMES) == ""
+    assert stop_command("阿福，闭嘴", ("阿福",)) == "quiet"
 
 
 @given(st.text() | st.text(st.sampled_from("停止闭嘴别不要说了吗好请 stop'-@>？?！,nuan小暖"), max_size=60))
 def test_it_never_raises_and_is_the_same_in_any_case_and_width(text: str) -> None:
-    assert stops(text, NAMES) in ("", "stop", "quiet")
-    assert stops(f"  {text}\t", NAMES) == stops(text, NAMES) or len(text) + 3 > 2 * LONGEST
+    assert stop_command(text, NAMES) in ("", "stop", "quiet")
+    assert stop_command(f"  {text}\t", NAMES) == stop_command(text, NAMES) or len(text) + 3 > 2 * LONGEST_COMMAND
 
 
-@given(st.sampled_from(("停", "闭嘴", "stop ", "别说了，", "please ")), st.integers(2 * LONGEST + 1, 20_000))
+@given(st.sampled_from(("停", "闭嘴", "stop ", "别说了，", "please ")), st.integers(2 * LONGEST_COMMAND + 1, 20_000))
 def test_a_long_text_is_never_a_command(word: str, size: int) -> None:
-    assert stops((word * size)[:size], NAMES) == ""
+    assert stop_command((word * size)[:size], NAMES) == ""
 
 
 @given(
@@ -116,4 +116,4 @@ def test_a_long_text_is_never_a_command(word: str, size: int) -> None:
     st.sampled_from((" 的", "车", " sign")),
 )
 def test_with_anything_else_in_it_a_command_is_talk(text: str, before: str, after: str) -> None:
-    assert stops(before + text, NAMES) == stops(text + after, NAMES) == ""
+    assert stop_command(before + text, NAMES) == stop_command(text + after, NAMES) == ""

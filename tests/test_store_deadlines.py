@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.store.deadlines import DUE, NEXT
+from bot.store.deadlines import DUE_DEADLINES, NEXT_DEADLINE
 from bot.store.schema import MIGRATIONS
 from tests.blank import open_laid
 from tests.storing import NOW, say
@@ -91,20 +91,20 @@ def test_due_and_next_say_what_the_rows_say(rows: list[tuple[str, int, bool]], n
     with closing(empty()) as db:
         for number, (kind, at, live) in enumerate(rows, 1):
             insert(db, number, kind, at, live)
-        found = db.execute(DUE, (now,)).fetchall()
+        found = db.execute(DUE_DEADLINES, (now,)).fetchall()
         assert set(found) == due
         assert len(found) == len(due)
-        assert db.execute(NEXT, (now,)).fetchone()[0] == min(later, default=None)
+        assert db.execute(NEXT_DEADLINE, (now,)).fetchone()[0] == min(later, default=None)
 
 
 def test_the_next_chat_is_asked_to_be_written_to_a_minute_after_the_last_one() -> None:
     with closing(empty()) as db:
         rows = [(1, None, 5_000), (2, 4_000, None), (3, 90_000, None)]
         db.executemany("INSERT INTO heartbeat VALUES (?, ?, ?)", rows)
-        assert ("heartbeat", 0) not in db.execute(DUE, (64_999,)).fetchall()
-        assert db.execute(NEXT, (5_000,)).fetchone() == (65_000,)
-        assert ("heartbeat", 0) in db.execute(DUE, (65_000,)).fetchall()
-        assert db.execute(NEXT, (65_000,)).fetchone() == (90_000,)
+        assert ("heartbeat", 0) not in db.execute(DUE_DEADLINES, (64_999,)).fetchall()
+        assert db.execute(NEXT_DEADLINE, (5_000,)).fetchone() == (65_000,)
+        assert ("heartbeat", 0) in db.execute(DUE_DEADLINES, (65_000,)).fetchall()
+        assert db.execute(NEXT_DEADLINE, (65_000,)).fetchone() == (90_000,)
 
 
 async def test_the_end_of_a_conversation_is_its_deadline(tmp_path: Path) -> None:

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import StoreError
+from bot.core.errors import StoreError
+from bot.core.events import Draft
+from bot.core.memories import Memory
+from bot.core.people import Audience
+from bot.core.sessions import Digest
+from bot.core.tools import ToolOutcome
 from bot.store.digests import Digested
-from bot.store.forgetting import Forgetting
+from bot.store.forget import Forgetting
 from bot.store.store import Store
 from bot.store.tombstones import Tombstones
-from bot.store.turns import ToolOutcome
-from bot.types.digest import Digest
-from bot.types.memory import Memory
-from bot.types.outgoing import Draft
-from bot.types.people import Audience
 from tests.blank import open_laid
 from tests.storing import (
     DAY,
@@ -116,7 +116,7 @@ async def test_forgotten_for_good_leaves_nothing_in_any_file(tmp_path: Path) -> 
     async with await open_laid(tmp_path) as store:
         memory, _ = await told_everywhere(store)
         assert in_files(tmp_path, CANARY)
-        store.tombstones.bury(memory.id, memory.text, NOW)
+        store.tombstones.add_tombstone(memory.id, memory.text, NOW)
         await drop(store, memory, days=None)
         assert holding(tmp_path, CANARY) == []
         assert in_files(tmp_path, CANARY) == []
@@ -142,7 +142,7 @@ async def test_undo_brings_the_statement_back_but_not_the_lines(tmp_path: Path) 
     async with await open_laid(tmp_path) as store:
         memory, audience = await told_everywhere(store)
         await drop(store, memory)
-        last = await store.undoing.forgotten(memory.owner_id or 0, audience, NOW)
+        last = await store.undo.forgotten(memory.owner_id or 0, audience, NOW)
         assert [each.id for each in last] == [memory.id]
         assert await bring_back(store, memory.id, audience)
         assert [found.id for found in await searched(store, audience, CANARY)] == [memory.id]
@@ -259,33 +259,33 @@ async def test_a_command_that_comes_again_after_a_crash_changes_nothing(tmp_path
 def test_tombstones_hold_no_text_outlive_the_process_and_are_lifted_by_a_fresh_wish(tmp_path: Path) -> None:
     stones = Tombstones(tmp_path)
     assert not stones.covers(SECRET)
-    stones.bury(1, SECRET, NOW)
-    stones.bury(2, "我喜歡貓", NOW)
+    stones.add_tombstone(1, SECRET, NOW)
+    stones.add_tombstone(2, "我喜歡貓", NOW)
     assert in_files(tmp_path, CANARY) == []
     assert in_files(tmp_path, "喜歡") == []
     again = Tombstones(tmp_path)
     assert again.covers(SECRET.upper())
     assert again.covers("我喜欢猫")
     assert not again.covers("我喜欢狗")
-    again.lift("我喜欢猫", NOW)
+    again.remove_tombstone("我喜欢猫", NOW)
     assert not Tombstones(tmp_path).covers("我喜歡貓")
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
 
 
 def test_half_a_tombstone_from_a_power_cut_hurts_neither_the_others_nor_the_next(tmp_path: Path) -> None:
     stones = Tombstones(tmp_path)
-    stones.bury(1, "甲", NOW)
+    stones.add_tombstone(1, "甲", NOW)
     with (tmp_path / "tombstones.jsonl").open("ab") as file:
         file.write(b'{"id": 2, "mac": ["abc"]}\n{"id": 2, "mac": "abc')
     again = Tombstones(tmp_path)
-    again.bury(3, "乙", NOW)
+    again.add_tombstone(3, "乙", NOW)
     last = Tombstones(tmp_path)
     assert last.covers("甲")
     assert last.covers("乙")
 
 
 def test_tombstones_without_their_key_are_an_error_not_a_silence(tmp_path: Path) -> None:
-    Tombstones(tmp_path).bury(1, "甲", NOW)
+    Tombstones(tmp_path).add_tombstone(1, "甲", NOW)
     (tmp_path / "tombstones.key").unlink()
     with pytest.raises(StoreError, match=r"tombstones\.key"):
         Tombstones(tmp_path)

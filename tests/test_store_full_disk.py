@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bot.errors import StoreError
+from bot.core.errors import StoreError
 from bot.store.store import DATABASE, open_store
 from tests.storing import keep, look, sound
 
@@ -30,7 +30,7 @@ async def fill(folder: Path) -> None:
             except StoreError:
                 refused += 1
         try:
-            store.tombstones.bury(1, "甲", 0)
+            store.tombstones.add_tombstone(1, "甲", 0)
         except StoreError:
             refused += 1
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from bot.types.outgoing import Draft
+from bot.core.events import Draft
 from tests.blank import open_laid
 from tests.storing import NOW, Where, look, say, talk
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import OverBudget
+from bot.core.errors import OverBudget
+from bot.core.money import BudgetLimits
+from bot.core.sessions import ModelCall
 from bot.store.store import Store
-from bot.types.money import Limits
-from bot.types.turn import Call
 from tests.blank import open_laid
 from tests.storing import DAY, NOW, paid, room_for, talk
 
@@ -21,19 +21,22 @@ async def opened(store: Store) -> int:
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(1.0, None, None, None), Limits(None, 1.0, None, None), Limits(None, None, 1_000, None),
-               Limits(None, None, None, 1_000)],
+    "limits",
+    [BudgetLimits(1.0, None, None, None), BudgetLimits(None, 1.0, None, None), BudgetLimits(None, None, 1_000, None),
+               BudgetLimits(None, None, None, 1_000)],
 )  # fmt: skip
-async def test_of_fifty_calls_at_once_exactly_those_with_room_are_reserved(tmp_path: Path, limits: Limits) -> None:
+async def test_of_fifty_calls_at_once_exactly_those_with_room_are_reserved(
+    tmp_path: Path, limits: BudgetLimits
+) -> None:
     async with await open_laid(tmp_path) as store:
         session = await opened(store)
         one = room_for(100, 0.1, limits)
         calls = await asyncio.gather(
             *(store.ledger.reserve(session, one, NOW) for _ in range(50)), return_exceptions=True
         )
-        assert sum(isinstance(call, Call) for call in calls) == 10
+        assert sum(isinstance(call, ModelCall) for call in calls) == 10
         refused = {call.limit for call in calls if isinstance(call, OverBudget)}
-        assert refused == {name for name in Limits.__slots__ if getattr(limits, name) is not None}
+        assert refused == {name for name in BudgetLimits.__slots__ if getattr(limits, name) is not None}
         spend = await store.ledger.spend(SINCE)
         assert (spend.reserved_tokens, spend.tokens, spend.calls) == (1_000, 1_000, 10)
         assert spend.reserved_money == pytest.approx(1.0)
@@ -43,13 +46,13 @@ async def test_three_times_a_tenth_fits_into_three_tenths(tmp_path: Path) -> Non
     async with await open_laid(tmp_path) as store:
         session = await opened(store)
         for _ in range(3):
-            await store.ledger.reserve(session, room_for(1, 0.1, Limits(0.3, None, None, None)), NOW)
+            await store.ledger.reserve(session, room_for(1, 0.1, BudgetLimits(0.3, None, None, None)), NOW)
 
 
 async def test_a_limit_of_zero_money_lets_free_calls_through(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
         session = await opened(store)
-        none = Limits(0.0, 0.0, None, None)
+        none = BudgetLimits(0.0, 0.0, None, None)
         await store.ledger.reserve(session, room_for(100, 0.0, none), NOW)
         with pytest.raises(OverBudget, match="day_money"):
             await store.ledger.reserve(session, room_for(100, 0.01, none), NOW)
@@ -58,13 +61,13 @@ async def test_a_limit_of_zero_money_lets_free_calls_through(tmp_path: Path) -> 
 async def test_what_was_used_before_the_day_counts_for_the_month_only(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
         session = await opened(store)
-        limits = Limits(None, None, 100, 250)
+        limits = BudgetLimits(None, None, 100, 250)
         await store.ledger.reserve(session, room_for(100, limits=limits), NOW - 2 * DAY)
         await store.ledger.reserve(session, room_for(100, limits=limits), NOW)
         with pytest.raises(OverBudget, match="day_tokens"):
             await store.ledger.reserve(session, room_for(1, limits=limits), NOW)
         with pytest.raises(OverBudget, match="month_tokens"):
-            await store.ledger.reserve(session, room_for(51, limits=Limits(None, None, 1_000, 250)), NOW)
+            await store.ledger.reserve(session, room_for(51, limits=BudgetLimits(None, None, 1_000, 250)), NOW)
 
 
 async def test_settled_costs_what_it_cost_charged_what_was_reserved_released_nothing_and_each_once(

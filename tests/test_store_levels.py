@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.documents import Doc, drop, forget_terms, put
-from bot.store.levels import MANY_LEVELS, MOST_LEVELS, levels
+from bot.core.people import Audience
+from bot.store.index import MANY_LEVELS, MOST_LEVELS, Doc, drop_documents, forget_terms, levels, put_document
 from bot.store.store import DATABASE
-from bot.types.people import Audience
 from tests.blank import open_laid
 from tests.storing import ids, keep, look, searched, sound
 
@@ -23,7 +22,9 @@ async def filled(folder: Path) -> Path:
         await keep(store, "第0件事 桂花")
     with closing(sqlite3.connect(folder / DATABASE)) as db, db:
         for number in range(1, 80):
-            put(db, Doc("note", number, "c1", 1, None, 0, f"甲乙丙丁戊己庚辛壬癸 {number * 7919} {number * 104729}"))
+            put_document(
+                db, Doc("note", number, "c1", 1, None, 0, f"甲乙丙丁戊己庚辛壬癸 {number * 7919} {number * 104729}")
+            )
     return folder / DATABASE
 
 
@@ -40,9 +41,9 @@ async def test_years_of_forgetting_leave_an_index_that_is_whole_small_and_empty_
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA secure_delete = ON")
         for number in range(1_000, 1_000 + YEARS):
-            put(db, Doc("note", number, "c1", 1, None, 0, f"zq{number}x{number}z"))
-            drop(db, "note", (number - 1,))
-            put(db, Doc("note", 1, "c1", 1, None, 0, f"又一次 {number}"))
+            put_document(db, Doc("note", number, "c1", 1, None, 0, f"zq{number}x{number}z"))
+            drop_documents(db, "note", (number - 1,))
+            put_document(db, Doc("note", 1, "c1", 1, None, 0, f"又一次 {number}"))
             forget_terms(db)
             most = max(most, levels(db, "doc_text"))
             blocks = db.execute(

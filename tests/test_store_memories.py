@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.memories import Memory, MemoryKind, Visibility
+from bot.core.people import Audience
 from bot.store.store import Store
-from bot.text.terms import asked_terms
-from bot.types.memory import Memory, MemoryKind, Visibility
-from bot.types.people import Audience
+from bot.text.terms import weighted_query_terms
 from tests.blank import open_laid
 from tests.storing import NOW, Where, bring_back, drop, ids, keep, layers, look, receipt, say, searched, statement, talk
 
@@ -76,7 +76,7 @@ async def test_only_where_it_was_seen_can_it_be_brought_back_and_only_by_its_own
             await drop(store, memory, where)
         for where, memory in mine:
             for key, audience in audiences.items():
-                last = await store.undoing.forgotten(memory.owner_id or 0, audience, NOW)
+                last = await store.undo.forgotten(memory.owner_id or 0, audience, NOW)
                 assert all(each.text in allowed(key) for each in last), key
             for who, key in (
                 (BOB, "bob dm-bob"),
@@ -130,7 +130,7 @@ async def test_a_new_name_replaces_the_old_one_and_a_ban_ends_it(tmp_path: Path,
         assert [(m.text, m.slot) for m in await layers(store, audience)] == [
             ("小狗", "no_address"), (again, "address")
         ]  # fmt: skip
-        found = await searched(store, audience, *asked_terms("小王 小李"))
+        found = await searched(store, audience, *weighted_query_terms("小王 小李"))
         assert {each.text for each in found} == {again, "小狗"}
         await keep(store, again, slot="no_address")
         assert {(m.text, m.slot) for m in await layers(store, audience)} == {
@@ -150,7 +150,7 @@ async def test_a_name_that_is_brought_back_replaces_the_one_told_since(tmp_path:
         await keep(store, "小李", slot="address")
         assert await bring_back(store, old, audience)
         assert [m.text for m in await layers(store, audience)] == ["小王"]
-        assert [each.text for each in await searched(store, audience, *asked_terms("小李 小王"))] == ["小王"]
+        assert [each.text for each in await searched(store, audience, *weighted_query_terms("小李 小王"))] == ["小王"]
 
 
 @pytest.mark.parametrize("question", ["花生過敏", "花生过敏", "花生", "PEANUT", "ｐｅａｎｕｔ"])
@@ -160,7 +160,7 @@ async def test_it_is_found_in_either_script_and_case(tmp_path: Path, question: s
         await keep(store, "我對花生過敏嗎 Peanut")
         await keep(store, "我住在上海")
         person, chat, _ = await ids(store)
-        found = await searched(store, Audience(chat, "dm", (person,)), *asked_terms(question))
+        found = await searched(store, Audience(chat, "dm", (person,)), *weighted_query_terms(question))
         assert found
         assert "我住在上海" not in [each.text for each in found]
         assert any("Peanut" in each.text for each in found)

@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from bot.types.memory import Memory, Visibility
-from bot.types.people import Audience
+from bot.core.memories import Memory, Visibility
+from bot.core.people import Audience
 from tests.blank import open_laid
 from tests.storing import DAY, NOW, Where, bring_back, drop, ids, keep, layers, searched, sound
 
@@ -115,7 +115,7 @@ class Memories(RuleBasedStateMachine):
         audience = self.audience[place]
         mine = {n: k for n, k in self.kept.items() if k.forgotten and k.where.who == place.who and k.visible(place)}
         newest = max(mine, key=lambda n: (mine[n].forgotten, n), default=None)
-        forgotten = self._run(self.store.undoing.forgotten(audience.person_ids[0], audience, self.now))
+        forgotten = self._run(self.store.undo.forgotten(audience.person_ids[0], audience, self.now))
         last = forgotten[-1].id if forgotten else None
         assert last == newest
         if last is not None:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import HeldError, StoreError
-from bot.store.database import _migrate, _prepare
+from bot.core.errors import FolderLockedError, StoreError
+from bot.store.engine import _migrate, _prepare
 from bot.store.schema import MIGRATIONS
-from bot.store.settings import said_in
+from bot.store.settings import settings_in
 from bot.store.store import DATABASE, open_store
 from tests.storing import ids, in_files, keep, look, sound
 from tests.world import World
@@ -90,7 +90,7 @@ async def test_a_schema_that_is_no_text_any_more_is_refused_and_stays(tmp_path: 
     path = await filled(tmp_path)
     path.write_bytes(path.read_bytes().replace(b"CREATE TABLE memory", b"CREATE TABLE m\x80mory"))
     await refused(path, "damaged.*backup")
-    assert said_in(path) == ()
+    assert settings_in(path) == ()
     async with await open_store(tmp_path, read_only=True) as store:
         with pytest.raises(StoreError):
             await store.people.person(1)
@@ -194,7 +194,7 @@ async def test_a_second_nuan_is_told_at_once_and_one_that_only_reads_works_besid
     with holder(tmp_path) as first:
         assert first.stdout is not None
         assert first.stdout.readline() == b"held\n"
-        with pytest.raises(HeldError, match="stop it"):
+        with pytest.raises(FolderLockedError, match="stop it"):
             await open_store(tmp_path)
         async with await open_store(tmp_path, read_only=True) as store:
             assert len(await store.people.chats()) == 1
@@ -208,7 +208,7 @@ async def test_a_second_nuan_is_told_at_once_and_one_that_only_reads_works_besid
 async def test_nobody_else_may_read_any_file(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         await keep(store, "秘密")
-        store.tombstones.bury(1, "秘密", 0)
+        store.tombstones.add_tombstone(1, "秘密", 0)
         found = modes(tmp_path)
     assert len(found) == 6
     assert set(found.values()) == {0o600}

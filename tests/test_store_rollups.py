@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.people import Audience
+from bot.core.sessions import Digest
 from bot.store.backups import backup, roll_back
+from bot.store.codes import join_persons
 from bot.store.digests import Digested
-from bot.store.merge import merge
+from bot.store.migrations import DIALOGUE
 from bot.store.schema import MIGRATIONS
-from bot.store.schema_later import DIALOGUE
 from bot.store.store import Store
-from bot.types.digest import Digest
-from bot.types.people import Audience
 from tests.blank import open_laid
 from tests.kill_rolling import kill_at, roll_up
 from tests.storing import DAY, NOW, Where, ids, look, sound, talk
@@ -129,7 +129,7 @@ async def test_of_two_accounts_that_become_one_person_each_talk_has_that_one_onc
         too = (await ids(store, Where("bob", "hall", "group"), NOW))[0]
         both = "INSERT INTO talker SELECT digest_id, ? FROM talker WHERE digest_id > 1"
         await store._database.write(lambda db: db.execute(both, (too,)).rowcount)
-        assert await store._database.write(lambda db: merge(db, ann, too)) == ann
+        assert await store._database.write(lambda db: join_persons(db, ann, too)) == ann
     assert look(tmp_path, "SELECT digest_id, person_id FROM talker ORDER BY 1") == [(1, ann), (2, ann), (3, ann)]
     assert sound(tmp_path) == []
 
@@ -137,7 +137,7 @@ async def test_of_two_accounts_that_become_one_person_each_talk_has_that_one_onc
 async def test_an_export_holds_each_talk_by_itself_whatever_it_was_rolled_up_into(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
         await talked(store)
-        before = (await store.carrying.here()).carried.summaries
+        before = (await store.memory_archive.here()).carried.summaries
         await roll_up(store, LATER)
-        assert (await store.carrying.here()).carried.summaries == before
+        assert (await store.memory_archive.here()).carried.summaries == before
     assert [each.summary for each in before] == list(SAID)

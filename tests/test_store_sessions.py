@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
+from bot.core.people import Audience
+from bot.core.sessions import Digest
 from bot.store.deadlines import Retention
 from bot.store.digests import Digested
 from bot.store.store import Store
-from bot.types.digest import Digest
-from bot.types.people import Audience
 from tests.blank import open_laid
 from tests.storing import DAY, NOW, Where, begin, holding, layers, look, reply, say, statement, talk
 

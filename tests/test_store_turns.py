@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import OverBudget, StoreError
+from bot.core.errors import OverBudget, StoreError
+from bot.core.events import Draft
+from bot.core.models import Message, ToolCall, Usage
+from bot.core.money import BudgetLimits
+from bot.core.people import Audience
+from bot.core.sessions import Epoch
+from bot.core.tools import ToolOutcome
 from bot.store.ledger import Settlement
 from bot.store.store import Store
-from bot.store.turns import Asked, ToolOutcome
-from bot.types.money import Limits
-from bot.types.outgoing import Draft
-from bot.types.people import Audience
-from bot.types.prompt import Message, ToolCall, Usage
-from bot.types.session import Epoch
+from bot.store.turns import AskedTurn
 from tests.blank import open_laid
 from tests.storing import NOW, Where, asking, begin, layers, look, paid, reply, room_for, say, statement, talk
 
@@ -30,14 +31,14 @@ def texts(epoch: Epoch) -> list[str]:
     return [entry.message.content for entry in epoch.entries]
 
 
-async def with_tool(store: Store, text: str = "查一下") -> Asked:
+async def with_tool(store: Store, text: str = "查一下") -> AskedTurn:
     """A turn that asked for a tool and got its result; its second call is reserved."""
     asked = await begin(store, text)
     await store.turns.answer(asked.turn, CALLS, 3, paid(asked.call.id), NOW)
     memory = statement("学会了", asked.turn.person_id, asked.turn.chat_id, source="tool", kind="experience")
     for _ in range(2):
         await store.turns.tool_done(asked.turn, ToolOutcome("1:c", "c", "saved #{id}", 4, memory), NOW)
-    return Asked(asked.turn, await store.turns.ask_again(asked.turn, room_for(), NOW))
+    return AskedTurn(asked.turn, await store.turns.ask_again(asked.turn, room_for(), NOW))
 
 
 async def test_what_was_asked_answered_and_said_is_the_log_in_order(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ async def test_a_turn_that_a_crash_interrupted_is_given_back_with_its_log(tmp_pa
         assert (await log_of(store, 1)).entries == log.entries
         call = await store.turns.ask_again(turn, room_for(), NOW)
         assert await store.turns.reserved_call(turn.id) == call.id
-        await store.turns.say(reply(Asked(turn, call), "查到了"), NOW)
+        await store.turns.say(reply(AskedTurn(turn, call), "查到了"), NOW)
         assert await store.turns.running() == ()
         assert (await store.turns.totals(turn.id))[0] == 3
         assert (await store.ledger.spend(0)).tokens == 57 + 57 + 100 + 57
@@ -138,7 +139,7 @@ async def test_over_budget_stores_nothing_of_the_turn(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
         event = (await say(store, "你好")).event
         assert event is not None
-        full = room_for(cost=2.0, limits=Limits(1.0, None, None, None))
+        full = room_for(cost=2.0, limits=BudgetLimits(1.0, None, None, None))
         with pytest.raises(OverBudget, match="day_money"):
             await store.turns.ask(asking(1, (event.id,), 1, reserve=full), NOW)
         for table in ("turn", "turn_event", "session", "epoch", "entry", "edge", "call", "prefix"):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import StoreError
-from bot.store.writer import Writer
+from bot.core.errors import StoreError
+from bot.store.engine import Writer
 
 
 @pytest.fixture

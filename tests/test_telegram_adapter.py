@@ -8,10 +8,10 @@ import pytest
 from telegram import Message, Update
 from telegram.error import NetworkError, RetryAfter
 
-from adapters.telegram.content import Me
-from adapters.telegram.polling import TRIES, DoorQueue
-from bot.errors import PlatformError, StoreError, UnfitError
-from bot.ports import Adapter, Drafts, Edits, Files, Splits, Typing
+from adapters.telegram.content import BotAccount
+from adapters.telegram.polling import STORE_TRIES, IngestQueue
+from bot.core.errors import PlatformError, StatementError, StoreError
+from bot.core.ports import Adapter, Drafts, Edits, Files, Splits, Typing
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import Fault, Limits
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
@@ -73,18 +73,18 @@ async def test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_th
         return Update(number, Message.de_json(body, None))
 
     log = Lines()
-    queue = DoorQueue(door := Door(), Me(99, "nuan_bot", (), "暖"), log, lambda update: None)
-    problems = (OverflowError(), AttributeError(), RecursionError(), AssertionError(), UnfitError("odd"))
+    queue = IngestQueue(door := Door(), BotAccount(99, "nuan_bot", (), "暖"), log, lambda update: None)
+    problems = (OverflowError(), AttributeError(), RecursionError(), AssertionError(), StatementError("odd"))
     for number, error in enumerate(problems):
-        door.problems = [error] * TRIES
-        for _ in range(TRIES - 1):
+        door.problems = [error] * STORE_TRIES
+        for _ in range(STORE_TRIES - 1):
             with pytest.raises(NetworkError):
                 await queue.put(update(number))
         await queue.put(update(number))
         assert door.problems == []
     assert sum("telegram_update_skipped" in line for line in log.lines) == 5
-    door.problems = [StoreError("disk full"), OSError("disk full")] * TRIES
-    for _ in range(TRIES):
+    door.problems = [StoreError("disk full"), OSError("disk full")] * STORE_TRIES
+    for _ in range(STORE_TRIES):
         with pytest.raises(RetryAfter):
             await queue.put(update(9))
         with pytest.raises(NetworkError):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from telegram import Update
 
+from adapters.telegram.events import events_of
 from adapters.telegram.polling import readable
-from adapters.telegram.updates import to_incoming
-from bot.types.event import Incoming
+from bot.core.events import Incoming
 from tests.telegram_payloads import (
     ANN,
     AT,
@@ -141,7 +141,7 @@ def test_an_update_that_cannot_be_read_is_emptied_and_the_others_stay(update: Js
     told = [Update.de_json(item, None) for item in json.loads(payload)["result"]]
     assert [item.update_id for item in told] == [7, 8]
     assert skipped in ((), (7,))
-    assert to_incoming(told[1], ME)[0].text == "还在"
+    assert events_of(told[1], ME)[0].text == "还在"
 
 
 @given(

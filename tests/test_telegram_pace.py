@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from adapters.telegram.pace import Limits as Pacing
-from bot.errors import SendError
+from adapters.telegram.rate_limiter import RateLimits as Pacing
+from bot.core.errors import SendError
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import UNLIMITED, Fault, Limits
 from tests.fakes.telegram_server import FakeTelegram

@@ -10,10 +10,9 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from adapters.telegram.files import read_file
-from bot.errors import SendError
-from bot.types.event import Attachment
-from bot.types.outgoing import Button
+from adapters.telegram.api import read_file
+from bot.core.errors import SendError
+from bot.core.events import Attachment, Button
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import Fault, Limits
 from tests.fakes.telegram_server import TOKEN, FakeTelegram

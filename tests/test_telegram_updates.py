@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.menu import menu
-from bot.types.command import CommandSpec
-from bot.types.event import Attachment, Incoming, Place, Sender
+from adapters.telegram.api import menu
+from bot.core.events import Attachment, CommandSpec, Incoming, Place, Sender
 from tests.telegram_payloads import (
     ANN,
     AT,

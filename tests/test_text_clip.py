@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.clip import clip, clip_whole
+from bot.text.length import clip, clip_whole
 
 ANY = st.text(st.characters(exclude_categories=())) | st.text(
     st.sampled_from("a\u0301👨\u200d👩\ufe0f🇨🇳👍🏽\r\n\ud83d\ude00각")

@@ -18,7 +18,7 @@ from bot.text.dates import (
     next_local_time,
     relative_day,
 )
-from bot.text.script import Script
+from bot.text.fold import Script
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NEW_YORK = ZoneInfo("America/New_York")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.echo import Lines, echoes
+from bot.text.similarity import EchoIndex, echoes
 
 PARTS = (
     "我",
@@ -31,4 +31,4 @@ TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map("".join)
 @given(TEXTS, st.lists(TEXTS, max_size=12))
 def test_searching_many_lines_finds_what_each_of_them_tells(statement: str, texts: list[str]) -> None:
     lines = tuple(enumerate(texts))
-    assert Lines(lines).echoing(statement) == {number for number, text in lines if echoes(statement, text)}
+    assert EchoIndex(lines).echoing(statement) == {number for number, text in lines if echoes(statement, text)}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.estimate import Vocabulary, estimate_tokens, vocabulary_of
+from bot.text.length import TokenVocabulary, estimate_tokens, vocabulary_of
 
 ANY = st.text(st.characters(exclude_categories=())) | st.text(st.sampled_from("ab7 ,.\n暖，😀é"))
 
@@ -30,8 +30,8 @@ def test_nothing_costs_nothing_and_anything_costs_something() -> None:
     assert estimate_tokens("😀") == 3
 
 
-@given(ANY, ANY, st.sampled_from(get_args(Vocabulary)))
-def test_a_longer_text_never_counts_less(text: str, more: str, vocabulary: Vocabulary) -> None:
+@given(ANY, ANY, st.sampled_from(get_args(TokenVocabulary)))
+def test_a_longer_text_never_counts_less(text: str, more: str, vocabulary: TokenVocabulary) -> None:
     assert 0 <= estimate_tokens(text, vocabulary) <= estimate_tokens(text + more, vocabulary)
 
 
@@ -42,7 +42,7 @@ def test_a_longer_text_never_counts_less(text: str, more: str, vocabulary: Vocab
         ("gpt-4.1", "o200k"), ("gpt-4-turbo", "cl100k"), ("gpt-5.6-terra", "o200k"), ("llama3", "o200k"), ("", "o200k"),
     ],
 )  # fmt: skip
-def test_a_model_is_counted_by_its_own_vocabulary(model: str, expected: Vocabulary) -> None:
+def test_a_model_is_counted_by_its_own_vocabulary(model: str, expected: TokenVocabulary) -> None:
     assert vocabulary_of(model) == expected
 
 

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.text.clean import shown
-from bot.text.links import addresses, checked, finished, folded, unmasked
+from bot.text.links import addresses, checked_links, finished, folded, unmasked
 from tests.hostile import hostile
 
 TOLD = addresses(
@@ -21,7 +21,7 @@ ADDRESSES = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
 
 def said(text: str, *domains: str) -> str:
-    return checked(unmasked(shown(text)), TOLD.__contains__, domains).text
+    return checked_links(unmasked(shown(text)), TOLD.__contains__, domains).text
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def said(text: str, *domains: str) -> str:
     ],
 )  # fmt: skip
 def test_what_was_named_and_what_is_no_address_stays(text: str) -> None:
-    assert checked(text, TOLD.__contains__).removed == 0
+    assert checked_links(text, TOLD.__contains__).removed == 0
     assert said(text).replace(" 。", "。") == text
 
 
@@ -94,7 +94,7 @@ def test_an_operator_may_trust_domains_with_their_subdomains() -> None:
 
 def test_a_half_written_address_is_not_shown_yet() -> None:
     whole = "看 https://t.example/q 吧"
-    shown_so_far = {checked(finished(whole[:end]), TOLD.__contains__).text for end in range(len(whole) + 1)}
+    shown_so_far = {checked_links(finished(whole[:end]), TOLD.__contains__).text for end in range(len(whole) + 1)}
     assert not any("[.]" in text for text in shown_so_far)
     assert {"看 ", whole} <= shown_so_far
 
@@ -109,7 +109,7 @@ def test_brackets_keep_links_folded() -> None:
 @example("https://<evil.comhttps:///")
 def test_nothing_is_left_that_a_program_would_make_a_link_of(text: str) -> None:
     fit = unmasked(shown(text))
-    told = checked(fit, lambda address: False)
+    told = checked_links(fit, lambda address: False)
     assert len(fit) <= len(text)
     assert unmasked(fit) == fit
     assert "://" not in told.text or not addresses(told.text)
@@ -119,7 +119,7 @@ def test_nothing_is_left_that_a_program_would_make_a_link_of(text: str) -> None:
 @given(ADDRESSES)
 def test_what_a_text_names_it_may_say(text: str) -> None:
     fit = unmasked(shown(text))
-    assert checked(fit, addresses(fit).__contains__).removed == 0
+    assert checked_links(fit, addresses(fit).__contains__).removed == 0
 
 
 @pytest.mark.parametrize(
@@ -156,5 +156,5 @@ def test_what_is_shown_is_shown_the_same_again(text: str) -> None:
 def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
     text = hostile(unit, 20_000)
     fit = unmasked(shown(text))
-    assert len(checked(fit, lambda address: False).text) <= 3 * len(text)
+    assert len(checked_links(fit, lambda address: False).text) <= 3 * len(text)
     finished(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.markup import Marked, Span, discord, entities, preview
+from bot.text.markdown import EntityText, TextEntity, discord, entities, preview
 from bot.text.split import split, utf16_units
 from tests.hostile import MARKUP, crossed, hostile
 
@@ -50,12 +50,12 @@ NO_TARGETS = st.lists(st.sampled_from(WORDS + MARKS + BLOCKS[:-3]), max_size=60)
 ANY = st.text(st.characters(exclude_categories=()), max_size=200) | MIXED
 
 
-def shown(marked: Marked) -> list[tuple[str, str]]:
+def shown(marked: EntityText) -> list[tuple[str, str]]:
     """Each span with the text under it."""
     return [(span.kind, under(marked, span)) for span in marked.spans]
 
 
-def under(marked: Marked, span: Span) -> str:
+def under(marked: EntityText, span: TextEntity) -> str:
     units = marked.text.encode("utf-16-le", "surrogatepass")
     return units[2 * span.offset : 2 * (span.offset + span.length)].decode("utf-16-le", "surrogatepass")
 
@@ -95,7 +95,7 @@ def test_no_letter_is_lost(markdown: str) -> None:
 
 @given(st.text("你a 1。,(){}<&$%@^+=:;?/'\"", max_size=100))
 def test_text_without_marks_is_shown_as_it_is(text: str) -> None:
-    assert entities(text) == Marked(text.strip("\n").rstrip() if text.strip() else "", ())
+    assert entities(text) == EntityText(text.strip("\n").rstrip() if text.strip() else "", ())
     assert discord(text) == text
 
 
@@ -165,17 +165,17 @@ def test_marks_become_formatting(markdown: str, text: str, spans: list[tuple[str
     ],
 )  # fmt: skip
 def test_what_is_not_markup_stays_as_it_is(text: str) -> None:
-    assert entities(text) == Marked(text.strip(), ())
+    assert entities(text) == EntityText(text.strip(), ())
 
 
 def test_languages_go_with_their_span_in_utf16_units() -> None:
-    assert entities("😀[**站**](https://a.example)\n```py\nx\n```") == Marked(
-        "😀站 (https://a.example)\nx", (Span("bold", 2, 1), Span("pre", 24, 1, language="py"))
+    assert entities("😀[**站**](https://a.example)\n```py\nx\n```") == EntityText(
+        "😀站 (https://a.example)\nx", (TextEntity("bold", 2, 1), TextEntity("pre", 24, 1, language="py"))
     )
 
 
 def test_an_escaped_mark_is_shown_without_its_backslash() -> None:
-    assert entities("\\*不斜\\* \\# C:\\dir") == Marked("*不斜* # C:\\dir", ())
+    assert entities("\\*不斜\\* \\# C:\\dir") == EntityText("*不斜* # C:\\dir", ())
 
 
 def test_words_behind_an_opening_fence_are_not_lost() -> None:

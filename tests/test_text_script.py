@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.text.script import Script, script_next, script_of
+from bot.text.fold import Script, script_next, script_of
 
 SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
 

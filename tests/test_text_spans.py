@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.spans import spans
+from bot.language.time.dates import spans
 
 NOW = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai."""

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.textfile import is_text_file, picture_mime, read_text
+from bot.text.files import is_text_file, picture_mime, read_text
 
 
 @given(st.binary(max_size=400) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),

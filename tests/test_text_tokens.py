@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.text.tokens import QUERY_CHARS, index_terms, query_terms
+from bot.text.terms import QUERY_CHARS, index_terms, query_terms
 
 ANY = st.text(st.characters(exclude_categories=()))
 CHINESE = st.text(st.sampled_from("我你的了是什么小暖喜欢喝茶咖啡生日火锅蔡开会"), min_size=2)
@@ -76,7 +76,7 @@ def test_a_huge_question_is_read_only_so_far() -> None:
 
 
 def test_the_dictionary_loads_silently_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    code = "from bot.text.tokens import query_terms; assert '生日' in query_terms('我的生日')"
+    code = "from bot.text.terms import query_terms; assert '生日' in query_terms('我的生日')"
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPYCACHEPREFIX": str(tmp_path / "pyc")}
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -92,7 +92,7 @@ def test_the_dictionary_loads_silently_and_leaves_nothing_behind(tmp_path: Path)
 
 def test_heavy_libraries_wait_until_they_are_needed() -> None:
     code = (
-        "import sys, bot.text.tokens as t, bot.text.dates, bot.text.script; t.query_terms('my cat');"
+        "import sys, bot.text.terms as t, bot.text.dates, bot.text.fold; t.query_terms('my cat');"
         "assert not {'jieba', 'opencc', 'holidays'} & set(sys.modules), 'loaded'"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent.parent)

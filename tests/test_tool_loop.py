@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.errors import ModelError
-from bot.flow.tooling import Bench, Tooling
-from bot.model.answer import Answer
-from bot.text.scaffold import so_far, without_scaffold, written_calls
-from bot.types.prompt import Completion, Message, ToolCall, ToolSpec
-from bot.types.tool import Tool, ToolAnswer, ToolContext
-from bot.types.turn import Turn
+from bot.core.errors import ModelError
+from bot.core.models import Completion, Message, ToolCall, ToolSpec
+from bot.core.sessions import Turn
+from bot.core.tools import Tool, ToolAnswer, ToolContext
+from bot.model.artifacts import without_artifacts, without_open_artifacts, written_calls
+from bot.model.completion import CompletionBuilder
+from bot.pipeline.tools.calls import ToolRound, ToolRunner
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import calls
@@ -104,9 +104,9 @@ async def test_a_tool_that_breaks_takes_neither_the_others_nor_the_turn_along(wo
     await world.say("你好")
     chat, person = await world.store.people.chat(1), await world.store.people.person(1)
     turn = Turn(1, 1, 1, 1, 1, "asked", "dm", 1, world.clock.now(), ())
-    bench = Bench(turn, chat, person, (Message("assistant", "", asked),))
+    bench = ToolRound(turn, chat, person, (Message("assistant", "", asked),))
     planner, words = world.app._rooms.answering._planner, world.parts.words
-    outcomes = await Tooling(planner, tools, world.clock, words, world.log, None, 0).run(bench, asked)
+    outcomes = await ToolRunner(planner, tools, world.clock, words, world.log, None, 0).run(bench, asked)
     assert [outcome.text for outcome in outcomes] == ["工具出错了，没有执行：KeyError", "好了"]
     assert world.log.named("tool_failed")[0]["tool"] == "breaks"
 
@@ -145,7 +145,7 @@ WHOLE = '<tool_call>\n{"name": "memory_recall", "arguments": {"query": "蛇"}}\n
 
 def completed(text: str, finish: str = "stop") -> Completion:
     """What a server's answer with that text becomes."""
-    answer = Answer(frozenset())
+    answer = CompletionBuilder(frozenset())
     answer.add({"choices": [{"delta": {"content": text}, "finish_reason": finish}]})
     return answer.completion()
 
@@ -196,7 +196,7 @@ def test_a_call_that_is_cut_or_broken_is_neither_carried_out_nor_shown(text: str
     ],
 )
 def test_marks_of_the_prompt_are_not_shown_and_ordinary_markup_is(text: str, shown: str | None) -> None:
-    assert without_scaffold(text) == (text if shown is None else shown)
+    assert without_artifacts(text) == (text if shown is None else shown)
 
 
 async def test_what_a_model_wrote_stays_in_the_log_so_that_the_prefix_is_kept(world: World) -> None:
@@ -211,11 +211,11 @@ async def test_what_a_model_wrote_stays_in_the_log_so_that_the_prefix_is_kept(wo
 
 @given(st.text(alphabet='<>/bpctx n="1f|-!\n你好', max_size=60))
 def test_nothing_is_lost_of_a_text_without_marks_and_nothing_raises(text: str) -> None:
-    assert without_scaffold(without_scaffold(text)) == without_scaffold(text)
+    assert without_artifacts(without_artifacts(text)) == without_artifacts(text)
     for end in range(len(text) + 1):
-        so_far(text[:end])
+        without_open_artifacts(text[:end])
     if "<" not in text:
-        assert without_scaffold(text) == so_far(text) == text
+        assert without_artifacts(text) == without_open_artifacts(text) == text
 
 
 @pytest.mark.parametrize(
@@ -232,14 +232,14 @@ def test_nothing_is_lost_of_a_text_without_marks_and_nothing_raises(text: str) -
     ],
 )
 def test_a_preview_never_shows_what_the_reply_will_not_have(text: str) -> None:
-    shown = [so_far(text[:end]) for end in range(len(text) + 1)]
+    shown = [without_open_artifacts(text[:end]) for end in range(len(text) + 1)]
     assert not any("<" in each or "memory_recall" in each or "小王" in each for each in shown)
 
 
 def previews(text: str, *, only_ends: bool) -> set[str]:
     """Everything that is shown while a server sends that text, and nothing of its last piece."""
     shown: set[str] = set()
-    answer = Answer(frozenset(), hear=lambda so_far: shown.add(so_far()), only_ends=only_ends)
+    answer = CompletionBuilder(frozenset(), hear=lambda so_far: shown.add(so_far()), only_ends=only_ends)
     for char in text:
         answer.add({"choices": [{"delta": {"content": char}}]})
     assert answer.only_ends

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.prompt.tokens import tools_tokens
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
+from bot.prompt.composition import tools_tokens
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
 from tests.prefixes import logs_of
@@ -151,7 +151,7 @@ async def test_recall_keeps_to_the_audience_of_its_turn(world: World) -> None:
 
 
 async def test_text_and_tool_calls_in_one_answer_keep_both(world: World) -> None:
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         if request.prompt.messages[-1].role == "tool":
             return "找完了"
         asked = calls(recall("怕狗"))

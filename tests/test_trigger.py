@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.session.activation import SpeakingRules, decide, extended
-from bot.session.trigger import called_by_name
-from bot.types.speaking import Decision, Situation
+from bot.core.speaking import Decision, Situation
+from bot.speaking.activation import SpeakingRules, decide, extended
+from bot.speaking.triggers import called_by_name
 
 NAMES = ("小暖", "暖暖", "nuan")
 RULES = SpeakingRules(NAMES)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.house import Place
-from bot.cli.look import show_usage
-from bot.commands.usage import BAR, EIGHTHS, HITS, bar
-from bot.resources import Prompts, resource_dir
-from bot.types.prompt import Completion, Usage
+from bot.cli.inspection import show_usage
+from bot.cli.installation import Installation
+from bot.cli.usage import BAR_CELLS, EIGHTHS, HIT_CELLS, bar
+from bot.config.resources import PromptFiles, resource_dir
+from bot.core.models import Completion, Usage
 from tests.conftest import NewWorld
 from tests.e2e import Home, run
 from tests.world import World
@@ -19,9 +19,11 @@ DAY_S = 86_400
 BLOCKS = str.maketrans("", "", EIGHTHS.strip())
 
 
-def place(world: World) -> Place:
+def place(world: World) -> Installation:
     """Where that nuan lives."""
-    return Place(world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona)
+    return Installation(
+        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+    )
 
 
 async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> None:
@@ -44,8 +46,8 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
     assert any(line.startswith("#2 阿明") and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
     assert any(line.startswith("reply") and line.split()[-4] == "3000" for line in shown)
     drawn = (await show_usage(place(world), 3, world.clock)).splitlines()
-    assert "█" * BAR in drawn[5]
-    assert "█" * (HITS // 2) + " " * (HITS // 2) in drawn[5].rpartition("50%")[2], "half of the input"
+    assert "█" * BAR_CELLS in drawn[5]
+    assert "█" * (HIT_CELLS // 2) + " " * (HIT_CELLS // 2) in drawn[5].rpartition("50%")[2], "half of the input"
     only_today = (await show_usage(place(world), 1, world.clock)).splitlines()
     assert only_today[0].startswith("1 days: 2 calls, 2000 tok")
 
@@ -58,7 +60,7 @@ async def test_nothing_used_is_shown_as_nothing(world: World) -> None:
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_a_bar_fits_and_shows_whatever_is_not_nothing(part: int, more: int) -> None:
     drawn = bar(part, part + more)
-    assert len(drawn) == BAR
+    assert len(drawn) == BAR_CELLS
     assert bool(drawn.strip()) == bool(part)
 
 

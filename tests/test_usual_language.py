@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.text.script import usual_script
+from bot.text.fold import usual_script
 from tests.world import World
 
 GROUP = "群"

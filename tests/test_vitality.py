@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.vitality import Capacity, count_after, crowded_out, vitality, worn_out
-from bot.types.duration import DAY_MS
-from bot.types.memory import STABILITY_DAYS, Memory, MemoryKind
+from bot.core.clock import DAY_MS
+from bot.core.memories import STABILITY_DAYS, Memory, MemoryKind
+from bot.memory.lifecycle import Capacity, count_after, crowded_out, vitality, worn_out
 
 NOW = 1_781_226_000_000
 HOUR = 3_600_000

@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from bot.config.web import WebPage
-from bot.ops.web.server import opened
+from bot.config.settings import WebPage
+from bot.web.server import open_server
 from tests.browser import PATIENCE_S, Tab, browser, find_chromium
 from tests.fakes.clock import let_others_run
 from tests.fakes.platform import StreamingModel
@@ -68,7 +68,7 @@ async def test_the_page_works_in_a_browser(tmp_path: Path) -> None:
     page = await Webbed(world).open()
     (tmp_path / "web.token").write_text("a-token-that-only-the-test-knows")
     try:
-        with opened(WebPage(port=0), tmp_path) as served:
+        with open_server(WebPage(port=0), tmp_path) as served:
             async with (
                 served.served(page.site._house, world.log),
                 browser(str(CHROMIUM), tmp_path / "b") as tab,

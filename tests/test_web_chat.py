@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from adapters.web import ASIDES, PLACE, WAITING, WebAdapter
-from bot.errors import PlatformError
-from bot.ports import Drafts, Typing, offers
-from bot.types.outgoing import Outgoing
+from adapters.web import MOST_SIGNALS, MOST_UNSTORED, PLACE, WebAdapter
+from bot.core.errors import PlatformError
+from bot.core.events import Outgoing
+from bot.core.ports import Drafts, Typing, implements
 from tests.e2e import PATIENCE_S
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.platform import StreamingModel
@@ -63,17 +63,17 @@ async def test_while_nobody_runs_it_a_line_is_refused_with_a_reason(world: World
 
 async def test_what_it_keeps_is_bounded_and_a_slow_browser_holds_nobody_up() -> None:
     box, signs = WebAdapter("me", SimClock(NINE)), list[tuple[str, str]]()
-    assert offers(box, Drafts)
-    assert offers(box, Typing)
+    assert implements(box, Drafts)
+    assert implements(box, Typing)
     listening = asyncio.create_task(heard(box, signs))
     await let_others_run()
-    for number in range(WAITING + 20):
+    for number in range(MOST_SIGNALS + 20):
         assert await box.send(going(number, f"answer {number}")) == (str(number),)
-    assert len(box.asides()) == ASIDES
+    assert len(box.asides()) == MOST_UNSTORED
     box.typing(PLACE.external_id, on=True)
     box.typing("elsewhere", on=False)
     await let_others_run()
-    assert len(signs) == WAITING
+    assert len(signs) == MOST_SIGNALS
     assert signs[-1] == ("typing", "on")
     listening.cancel()
     await asyncio.wait((listening,))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.ops.web.rendering import FOLDER, STATIC
+from bot.web.requests import FOLDER, STATIC
 
 CSS = (STATIC / "nuan.css").read_text("utf-8")
 TEXTS = [

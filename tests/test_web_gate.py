@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.errors import StoreError
-from bot.ops.web.gate import ADDRESSES, LOGINS, TRIES, Gate, Login, open_token
-from bot.ops.web.site import HEADERS
+from bot.core.errors import StoreError
+from bot.web.login import MOST_ADDRESSES, MOST_LOGINS, WRONG_TRIES, Login, Logins, open_token
+from bot.web.server import HEADERS
 from tests.fakes.clock import SimClock, let_others_run
 from tests.webbed import LISTS, TOKEN, Visitor, webbed
 from tests.world import NINE, World
@@ -51,7 +51,7 @@ async def test_nobody_sees_a_page_or_changes_anything_without_the_token(world: W
 async def test_wrong_tokens_are_counted_and_then_no_token_of_that_address_is_looked_at(world: World) -> None:
     async with webbed(world) as page:
         guesser = Visitor(page.app, "10.0.0.9")
-        tried = [await guesser.log_in(f"guess {number}") for number in range(TRIES)]
+        tried = [await guesser.log_in(f"guess {number}") for number in range(WRONG_TRIES)]
         assert {answer.status for answer in tried} == {401}
         assert "口令不对" in tried[-1].plain
         refused = await guesser.log_in()
@@ -67,11 +67,11 @@ async def test_wrong_tokens_are_counted_and_then_no_token_of_that_address_is_loo
 
 
 def test_what_the_gate_remembers_is_bounded() -> None:
-    gate = Gate(TOKEN, SimClock(NINE))
-    for number in range(ADDRESSES + 50):
+    gate = Logins(TOKEN, SimClock(NINE))
+    for number in range(MOST_ADDRESSES + 50):
         gate.log_in("wrong", f"address {number}", 1)
-    cookies = [gate.log_in(TOKEN, "me", 1) for _ in range(LOGINS + 1)]
-    assert (len(gate._wrong), len(gate._logins)) == (ADDRESSES, LOGINS)
+    cookies = [gate.log_in(TOKEN, "me", 1) for _ in range(MOST_LOGINS + 1)]
+    assert (len(gate._wrong), len(gate._logins)) == (MOST_ADDRESSES, MOST_LOGINS)
     assert (gate.login(str(cookies[0])), type(gate.login(str(cookies[-1])))) == (None, Login)
 
 

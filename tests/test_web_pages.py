@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.config.places import settings_shown
+from bot.config.resources import resource_dir
 from bot.config.settings import Settings
-from bot.ops.web.rendering import FOLDER
-from bot.resources import resource_dir
-from bot.text.script import SCRIPTS
+from bot.config.sources import settings_shown
+from bot.text.fold import SCRIPTS
+from bot.web.requests import FOLDER
 from tests.conftest import NewWorld
 from tests.test_catalogue import holes
 from tests.webbed import Answer, Webbed, webbed

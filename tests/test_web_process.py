@@ -8,10 +8,10 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.clock import SystemClock
-from bot.config.web import WebPage
-from bot.ops.web.server import opened
-from bot.ports import pause
+from bot.config.settings import WebPage
+from bot.core.clock import SystemClock
+from bot.core.ports import pause
+from bot.web.server import open_server
 from tests.e2e import PATIENCE_S, Home, Nuan, run, running
 
 WHERE = re.compile(r"the web page is at (http://127\.0\.0\.1:(\d+)/)")
@@ -73,14 +73,14 @@ async def test_one_talks_one_reads_and_a_taken_port_is_told_in_one_line(tmp_path
 
 
 def test_the_token_is_told_once_and_only_to_a_terminal(tmp_path: Path) -> None:
-    with opened(WebPage(port=0), tmp_path) as page:
+    with open_server(WebPage(port=0), tmp_path) as page:
         assert page.token in page.greeting(terminal=True)
         assert page.token not in page.greeting(terminal=False)
-    with opened(WebPage(port=0), tmp_path) as again:
+    with open_server(WebPage(port=0), tmp_path) as again:
         assert again.token == page.token
         assert again.token not in again.greeting(terminal=True)
         assert "network" not in again.greeting(terminal=True)
-    with opened(WebPage(host="0.0.0.0", port=0), tmp_path) as wide:
+    with open_server(WebPage(host="0.0.0.0", port=0), tmp_path) as wide:
         assert "others on the network can reach that address" in wide.greeting(terminal=False)
 
 

@@ -3,10 +3,9 @@
 import tomllib
 from typing import get_args
 
-from bot.errors import ModelError
-from bot.resources import resource_dir
-from bot.types.session import Mode
-from bot.types.turn import Cause, TurnState
+from bot.config.resources import resource_dir
+from bot.core.errors import ModelError
+from bot.core.sessions import BootstrapMode, CallCause, TurnState
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls, says
 from tests.test_inject import bare, fill
@@ -61,7 +60,11 @@ async def test_a_turn_that_failed_says_so_and_shows_the_log_before_it(world: Wor
 
 async def test_words_of_the_store_are_told_in_the_language_of_the_page(world: World) -> None:
     texts = tomllib.loads((resource_dir("prompts") / "web" / "en.toml").read_text("utf-8"))
-    for kind, words in {"turn": get_args(TurnState), "boot": get_args(Mode), "cause": get_args(Cause)}.items():
+    for kind, words in {
+        "turn": get_args(TurnState),
+        "boot": get_args(BootstrapMode),
+        "cause": get_args(CallCause),
+    }.items():
         assert {f"{kind}_is_{word}" for word in words} <= texts.keys(), "a new word needs a text in prompts/web"
     await world.say("今天我们聊聊爬山吧")
     async with webbed(world) as page:

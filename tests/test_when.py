@@ -10,17 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config.remind import RemindRules
-from bot.people.asking import asked, task_of
-from bot.people.reminding import nudging, promised_task, spoken_at
-from bot.people.replying import replied
-from bot.people.several import wishes
-from bot.text.dated import due_in, nudged
-from bot.text.when.lunar import lunar_day
-from bot.text.when.meaning import Manner, joined, meaning, moment_of, parts_of
-from bot.text.when.rules import ending, local, ms_of, next_of, stepped
-from bot.text.zones import zone_named, zone_near
-from bot.types.when import Instant, Recurring, Unclear
+from bot.config.speaking import RemindRules
+from bot.core.clock import Instant, Recurring, Unclear
+from bot.language.reminders.multiple_requests import reminder_wishes
+from bot.language.reminders.requests import reminder_wish, task_of, time_reply
+from bot.language.time.dates import due_in, nudge_for
+from bot.language.time.days import lunar_day
+from bot.language.time.moments import HourRules, joined_parts, moment_meant, moment_of, time_parts
+from bot.language.time.schedule import ending, local, ms_of, next_of, stepped, zone_named, zone_near
+from bot.speaking.reminders import nudging_rules, promised_task, spoken_at
 
 PHRASES = Path(__file__).parent / "when_phrases.tsv"
 NAMES = ("小暖", "nuan")
@@ -44,10 +42,10 @@ def shown(at: int, tz: ZoneInfo) -> str:
 
 def heard(phrase: str, now: str, zone: str) -> str:
     tz = ZoneInfo(zone)
-    wish = asked(phrase, NAMES)
+    wish = reminder_wish(phrase, NAMES)
     if wish is None or wish.verb == "cancel":
         return "NONE"
-    match meaning(wish.parts, datetime.strptime(now, "%Y-%m-%d %H:%M").replace(tzinfo=tz), wish.manner):
+    match moment_meant(wish.parts, datetime.strptime(now, "%Y-%m-%d %H:%M").replace(tzinfo=tz), wish.manner):
         case Instant(at=at):
             return shown(at, tz)
         case Recurring(rule=rule, at=at):
@@ -72,8 +70,8 @@ def test_there_are_phrases_enough_in_three_scripts() -> None:
 @given(TEXTS, TEXTS)
 def test_several_wishes_of_one_message_are_read_without_an_error(text: str, more: str) -> None:
     now = datetime(2026, 11, 18, 10, 0, tzinfo=SHANGHAI)
-    for wish in wishes(f"提醒我{text}，{more}，还有{text}", NAMES):
-        found = meaning(wish.parts, now, Manner(hour=9))
+    for wish in reminder_wishes(f"提醒我{text}，{more}，还有{text}", NAMES):
+        found = moment_meant(wish.parts, now, HourRules(hour=9))
         if isinstance(found, Instant | Recurring):
             assert found.at > ms_of(now)
 
@@ -103,9 +101,9 @@ def test_no_text_raises_and_every_instant_lies_ahead(text: str) -> None:
             assert found is None or isinstance(found, Unclear)
     due = due_in(text, ms_of(now), SHANGHAI)
     assert due is None or due.at > ms_of(now)
-    wish = asked(f"提醒我{text}", NAMES)
+    wish = reminder_wish(f"提醒我{text}", NAMES)
     assert wish is None or len(wish.task) <= 200
-    replied(text, NAMES)
+    time_reply(text, NAMES)
     task_of(text)
     assert promised_task(text) or not text
     zone_named(text)
@@ -116,7 +114,7 @@ def test_no_text_raises_and_every_instant_lies_ahead(text: str) -> None:
 def test_the_same_words_mean_the_same_and_an_answer_never_raises(text: str, answer: str) -> None:
     now = datetime(2026, 11, 18, 10, 0, tzinfo=SHANGHAI)
     assert moment_of(text, now) == moment_of(text, now)
-    meaning(joined(parts_of(text), parts_of(answer)), now)
+    moment_meant(joined_parts(time_parts(text), time_parts(answer)), now)
 
 
 @given(st.integers(0, 59), st.integers(0, 23), st.integers(1_700_000_000_000, 1_900_000_000_000))
@@ -159,7 +157,7 @@ def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, s
 )  # fmt: skip
 def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_house(said: str, due: str) -> None:
     found = due_in(said, ms_of(datetime(2026, 11, 18, 10, tzinfo=SHANGHAI)), SHANGHAI)
-    nudge = nudged(found, nudging(RemindRules()), SHANGHAI)
+    nudge = nudge_for(found, nudging_rules(RemindRules()), SHANGHAI)
     assert (shown(nudge.at, SHANGHAI) if nudge is not None else "") == due
 
 
@@ -177,10 +175,10 @@ def test_a_promise_is_told_without_who_makes_it_and_when(said: str, task: str) -
 @pytest.mark.parametrize(("hour", "said"), [(7, "08:00"), (10, "10:00"), (23, "08:00")])
 def test_the_hour_for_promises_keeps_the_quiet_hours(hour: int, said: str) -> None:
     due = Instant(ms_of(datetime(2026, 11, 19, 23, 59, tzinfo=SHANGHAI)), timed=False)
-    nudge = nudged(due, nudging(RemindRules(commitment_hour=hour)), SHANGHAI)
+    nudge = nudge_for(due, nudging_rules(RemindRules(commitment_hour=hour)), SHANGHAI)
     assert nudge is not None
     assert shown(nudge.at, SHANGHAI) == f"2026-11-19 {said}"
-    assert nudged(due, nudging(RemindRules(commitments=False)), SHANGHAI) is None
+    assert nudge_for(due, nudging_rules(RemindRules(commitments=False)), SHANGHAI) is None
 
 
 @pytest.mark.parametrize(
@@ -194,7 +192,7 @@ def test_on_a_day_when_the_clocks_change_it_is_still_the_hour_of_the_wall_clock(
     assert found is not None
     assert not found.timed
     assert (shown(found.at, tz), shown(found.at + 1, tz)[11:]) == (f"{day} 23:59:59", "00:00")
-    nudge = nudged(found, nudging(RemindRules()), tz)
+    nudge = nudge_for(found, nudging_rules(RemindRules()), tz)
     assert nudge is not None
     assert shown(nudge.at, tz) == said
 
@@ -205,7 +203,7 @@ def test_on_a_day_when_the_clocks_change_it_is_still_the_hour_of_the_wall_clock(
      ("明天下午兩點提醒我交《報告》", "交《報告》"), ("我明天下午3点要开会提醒我一下", "开会"), ("下午五点提醒我交8号楼的钥匙", "交8号楼的钥匙")],
 )  # fmt: skip
 def test_what_to_remind_of_is_in_the_own_words_without_the_time(said: str, task: str) -> None:
-    wish = asked(said, NAMES)
+    wish = reminder_wish(said, NAMES)
     assert wish is not None
     assert wish.task == task
 

@@ -6,14 +6,12 @@ from typing import get_args
 
 import pytest
 
+from bot.config.resources import resource_dir
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.resources import resource_dir
-from bot.session.explaining import ENDS, explain
-from bot.text.script import SCRIPTS
-from bot.types.joining import Look
-from bot.types.reason import Known, LastEntry, LastLine, LastLook
-from bot.types.speaking import Why
+from bot.core.errors import ModelError
+from bot.core.speaking import JoinReason, LastDecisions, LastEntry, LastLine, LastLook, Why
+from bot.speaking.activation import OUTCOME_KEYS, explain_decision
+from bot.text.fold import SCRIPTS
 from tests.conftest import NewWorld
 from tests.joining import EAGER, GROUP, JOIN, eager, enters
 from tests.slow import SlowWorld
@@ -28,17 +26,17 @@ async def why(world: World, who: str = "阿红", group: str = GROUP) -> str:
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_reason_has_a_sentence(script: str) -> None:
     told = tomllib.loads((resource_dir("prompts") / "messages" / f"{script}.toml").read_text(encoding="utf-8"))
-    wanted = {f"why_{one}" for one in get_args(Why)} | {f"why_look_{one}" for one in get_args(Look)}
-    wanted |= {f"why_end_{one}" for one in ENDS.values()}
-    for outcome in ("", "answered", *ENDS):
+    wanted = {f"why_{one}" for one in get_args(Why)} | {f"why_look_{one}" for one in get_args(JoinReason)}
+    wanted |= {f"why_end_{one}" for one in OUTCOME_KEYS.values()}
+    for outcome in ("", "answered", *OUTCOME_KEYS):
         for line in (None, LastLine(1, "a", "silent", "listened", outcome, None)):
             for due in (None, 1, 9):
-                known = Known(
+                known = LastDecisions(
                     line or LastLine(1, "a", "name", "queued", "", due), LastLook(due or 0, "pair", 5, due),
                     LastEntry(due or 0, "join", outcome) if due else None,
                 )  # fmt: skip
-                wanted |= {(found := explain(known, 5)).key, f"why_frame_{found.frame}"}
-    assert wanted - {explain(Known(None, None, None), 0).key} - set(told) == set()
+                wanted |= {(found := explain_decision(known, 5)).key, f"why_frame_{found.frame}"}
+    assert wanted - {explain_decision(LastDecisions(None, None, None), 0).key} - set(told) == set()
     assert "why_nothing" in told
 
 

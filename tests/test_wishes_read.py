@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.memory.answers import answer_to, waits
-from bot.memory.facts import told_in
-from bot.memory.numbers import listed
-from bot.memory.short_wishes import alone, bare, wish
-from bot.memory.wish_reader import understand
-from bot.types.memory import Memory, Question, QuestionKind
+from bot.core.memories import Memory, MemoryQuestion, QuestionKind
+from bot.language.wishes.keep import facts_in
+from bot.language.wishes.patterns import listed
+from bot.language.wishes.reader import understand
+from bot.language.wishes.short import answer_to, bare_object, bare_wish, keeps_waiting, object_wish
 from tests.hostile import hostile
 from tests.test_changes import happens
 from tests.world import World
@@ -44,8 +43,8 @@ def test_each_wish_that_names_little_asks_what_its_writer_meant(kind: str) -> No
         if saying[0] != kind:
             continue
         if kind == "D":
-            said, memories = alone(text, NAMES), known(saying[2])
-            command = wish(said, memories) if said else None
+            said, memories = bare_object(text, NAMES), known(saying[2])
+            command = object_wish(said, memories) if said else None
             found = [memory.text for memory in memories if command and memory.id in command.chosen]
             right = found == saying[3].replace("-", "").split(";;") or (found == [] and saying[3] == "-")
             right = right and not commands
@@ -53,7 +52,7 @@ def test_each_wish_that_names_little_asks_what_its_writer_meant(kind: str) -> No
             found = [each.chosen for each in commands]
             right = found == [tuple(map(int, saying[2].split(",")))]
         else:
-            command = bare(text, NAMES)
+            command = bare_wish(text, NAMES)
             found = command.verb if command else ""
             right = found == {"W": "remember", "M": "forget", "N": ""}[kind]
         if not right:
@@ -93,20 +92,20 @@ PIECES = "我对花生过敏住在上海生日是记住忘记年糕吧请的了,
 
 @given(st.text(alphabet=PIECES, max_size=90))
 def test_any_text_is_read_and_what_is_found_stands_in_it(text: str) -> None:
-    for fact in told_in(text):
+    for fact in facts_in(text):
         assert fact in text
-    said = alone(text, NAMES)
+    said = bare_object(text, NAMES)
     assert said is None or said.content in text
-    bare(text, NAMES)
+    bare_wish(text, NAMES)
     numbers = listed(text)
     assert len(numbers) == len(set(numbers)) <= 1000
     for each in understand(text, NAMES).commands:
         assert all(number > -1 for number in each.chosen)
     kinds: tuple[QuestionKind, ...] = ("what", "drop", "which")
     for kind in kinds:
-        question = Question(kind, (1, 2))
+        question = MemoryQuestion(kind, (1, 2))
         answer_to(question, text)
-        waits(question, text)
+        keeps_waiting(question, text)
 
 
 @pytest.mark.parametrize("unit", ["我怕狗，", "#3 ", "#3-", "忘记 ", "请", "and my dog is ", " 吧", "等一下"])
@@ -114,9 +113,9 @@ def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
     for lead in ("忘记", "记住", "忘记 #1", "remember that I am ", "forget a"):
         text = lead + hostile(unit, 2000)
         understand(text, NAMES)
-        told_in(text)
+        facts_in(text)
         for clipped in (text[:60], text[:80]):
-            bare(clipped, NAMES)
-            alone(clipped, NAMES)
-            answer_to(Question("drop"), clipped)
-            waits(Question("what"), clipped)
+            bare_wish(clipped, NAMES)
+            bare_object(clipped, NAMES)
+            answer_to(MemoryQuestion("drop"), clipped)
+            keeps_waiting(MemoryQuestion("what"), clipped)

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from bot.errors import SendError
-from bot.types.event import Incoming
+from bot.core.errors import SendError
+from bot.core.events import Incoming
 from tests.fakes.platform import Lively, StreamingModel
 from tests.test_sending import ONCE, opened, pass_interval, until, writer
 from tests.world import World

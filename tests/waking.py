@@ -3,20 +3,20 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.flow.words import Words
+from bot.config.resources import PromptFiles, resource_dir
+from bot.core.commitments import Commitment
+from bot.core.memories import STABILITY_DAYS, Dated, Memory, MemoryKind
+from bot.core.people import Chat, Person
+from bot.core.sessions import Dialogue
+from bot.pipeline.texts import Texts
 from bot.prompt.opening import light, opening
-from bot.prompt.template import BootTemplate, read_templates
-from bot.resources import Prompts, resource_dir
+from bot.prompt.opening_facts import OpeningBlock, OpeningFacts
+from bot.prompt.templates import BootTemplate, read_templates
 from bot.text.catalogue import catalogue
-from bot.text.script import Script
-from bot.types.commitment import Commitment
-from bot.types.dialogue import Dialogue
-from bot.types.memory import STABILITY_DAYS, Dated, Memory, MemoryKind
-from bot.types.opening import Opened, OpeningFacts
-from bot.types.people import Chat, Person
+from bot.text.fold import Script
 
-FIND = Prompts(None).path
-WORDS = Words(catalogue(FIND, "messages"), catalogue(FIND, "opening"), "zh-Hans", "Asia/Shanghai", "")
+FIND = PromptFiles(None).path
+WORDS = Texts(catalogue(FIND, "messages"), catalogue(FIND, "opening"), "zh-Hans", "Asia/Shanghai", "")
 TEMPLATES = read_templates(FIND, resource_dir("data/persona") / "default")
 DAY = 86_400_000
 
@@ -62,7 +62,7 @@ def facts(*memories: Memory, talks: tuple[Dialogue, ...] = (), promises: tuple[C
 
 
 def opened(known: OpeningFacts, script: Script = "zh-Hans", limit: int = 600,
-           template: BootTemplate | None = None) -> Opened:  # fmt: skip
+           template: BootTemplate | None = None) -> OpeningBlock:  # fmt: skip
     """The block that these facts make."""
     begin = (template or TEMPLATES[script]).begin
     return opening(known, WORDS.opening(script), WORDS.days(script), begin, limit)
@@ -74,6 +74,6 @@ def narrative(known: OpeningFacts, script: Script = "zh-Hans", limit: int = 600)
     return text[text.index("\n# ") + 1 :] if "\n# " in text else ""
 
 
-def small(known: OpeningFacts, script: Script = "zh-Hans") -> Opened:
+def small(known: OpeningFacts, script: Script = "zh-Hans") -> OpeningBlock:
     """What small talk is told of these facts."""
     return light(known, WORDS.opening(script), WORDS.days(script))

@@ -12,12 +12,12 @@ from urllib.parse import quote, urlencode, urlsplit
 from starlette.types import ASGIApp, Message, Scope
 
 from adapters.web import WebAdapter
-from bot.config.places import Setting
-from bot.ops.web.gate import Gate
-from bot.ops.web.house import House
-from bot.ops.web.site import Site
-from bot.resources import Prompts
+from bot.config.resources import PromptFiles
+from bot.config.sources import ShownSetting
 from bot.text.catalogue import catalogue
+from bot.web.login import Logins
+from bot.web.requests import SiteData
+from bot.web.server import Site
 from tests.fakes.clock import let_others_run
 from tests.world import World
 
@@ -115,15 +115,15 @@ class Webbed:
 
     def __init__(self, world: World, *, reads: bool = False) -> None:
         self.world = world
-        self.shown: tuple[Setting, ...] = ()
+        self.shown: tuple[ShownSetting, ...] = ()
         self.box = None if reads else WebAdapter("小王", world.clock)
-        prompts = Prompts(Path(world.settings.prompts_dir) if world.settings.prompts_dir else None)
-        house = House(
+        prompts = PromptFiles(Path(world.settings.prompts_dir) if world.settings.prompts_dir else None)
+        house = SiteData(
             world.store, world.clock, world.settings, world.parts.words, catalogue(prompts.path, "web"), prompts.path,
             {"default": world.parts.persona}, lambda: self.shown, self.box,
         )  # fmt: skip
         hosts = frozenset(("127.0.0.1", "localhost"))
-        self.site = Site(lambda: house, Gate(TOKEN, world.clock), world.log, hosts)
+        self.site = Site(lambda: house, Logins(TOKEN, world.clock), world.log, hosts)
         self.app = self.site.app()
         self.visitor, self.stranger = Visitor(self.app), Visitor(self.app, "10.0.0.2")
         self._running: asyncio.Task[None] | None = None

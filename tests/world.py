@@ -9,22 +9,20 @@ from functools import cache
 from pathlib import Path
 
 from bot.app import App
-from bot.cli.embedding import make_embedding
+from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
-from bot.flow.crew import Crew, Member
-from bot.flow.words import Words
-from bot.money.prices import rate_of
-from bot.prompt.personas import persona_folders
-from bot.resources import Prompts, resource_dir
-from bot.rooms import Parts
-from bot.session.lanes import Lanes
+from bot.container import Dependencies
+from bot.core.events import Incoming, Outgoing, Place, Sender
+from bot.core.models import Capabilities, Message
+from bot.core.people import ErasedPerson
+from bot.model.pool import Endpoint, ModelPool
+from bot.money.budget import rate_of
+from bot.pipeline.concurrency import WorkQueue
+from bot.pipeline.endpoints import make_embedding
+from bot.pipeline.texts import Texts
+from bot.prompt.persona import persona_folders
 from bot.store.store import Store, open_store
 from bot.text.catalogue import Catalogue, catalogue
-from bot.types.capabilities import Capabilities
-from bot.types.erased import Erased
-from bot.types.event import Incoming, Place, Sender
-from bot.types.outgoing import Outgoing
-from bot.types.prompt import Message
 from tests.blank import lay, unsynced
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
@@ -136,7 +134,7 @@ def full_only(settings: Settings) -> Settings:
 @cache
 def catalogues(folder: str) -> tuple[Catalogue, Catalogue]:
     """The sentences of messages and openings; read once for all Worlds, as nothing writes them while one runs."""
-    prompts = Prompts(Path(folder) if folder else None)
+    prompts = PromptFiles(Path(folder) if folder else None)
     return catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening")
 
 
@@ -151,15 +149,15 @@ class World(Seen):
         self._typed: dict[tuple[str, str, str, object], int] = {}
         self.fallbacks: tuple[ScriptedModel, ...] = ()
         self.small: ScriptedModel | None = None
-        self.scrub: Callable[[Erased], int] | None = None
+        self.scrub: Callable[[ErasedPerson], int] | None = None
         self.app: App
         self.store: Store
 
     async def open(self, *, settle: bool = True) -> "World":
         """Start nuan on this folder; without `settle` return while it still takes up what was left."""
-        prompts = Prompts(Path(self.settings.prompts_dir) if self.settings.prompts_dir else None)
+        prompts = PromptFiles(Path(self.settings.prompts_dir) if self.settings.prompts_dir else None)
         messages, openings = catalogues(self.settings.prompts_dir)
-        words = Words(
+        words = Texts(
             messages, openings, self.settings.bot.language, self.settings.bot.timezone or MACHINE_ZONE,
             self.settings.bot.holidays,
         )  # fmt: skip
@@ -168,7 +166,7 @@ class World(Seen):
         lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)
-        parts = Parts(
+        parts = Dependencies(
             self.store, self._crew(), self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
             personas=persona_folders(resource_dir("data/persona")), scrub=self.scrub,
@@ -181,14 +179,14 @@ class World(Seen):
             await self.app.settled()
         return self
 
-    def _crew(self) -> Crew:
+    def _crew(self) -> ModelPool:
         """The models; alone the first one is asked once, unless the settings say more: trying again takes time."""
         settings, can = self.settings, Capabilities()
         tries = settings.model.tries if self.fallbacks or "tries" in settings.model.model_fields_set else 1
-        fallbacks = tuple(Member(model, rate_of(settings.fallback, can)) for model in self.fallbacks)
-        small = Member(self.small, rate_of(settings.small, can)) if self.small is not None else None
-        first = Member(self.model, rate_of(settings.model, can))
-        return Crew(first, fallbacks, small, tries, make_embedding(settings))
+        fallbacks = tuple(Endpoint(model, rate_of(settings.fallback, can)) for model in self.fallbacks)
+        small = Endpoint(self.small, rate_of(settings.small, can)) if self.small is not None else None
+        first = Endpoint(self.model, rate_of(settings.model, can))
+        return ModelPool(first, fallbacks, small, tries, make_embedding(settings))
 
     async def close(self) -> None:
         """Stop as an operator does: nothing is closed, everything is parked."""
@@ -215,7 +213,7 @@ class World(Seen):
         self.model.gate = asyncio.Event() if shut else None
         await self.open(settle=not shut)
 
-    def _lanes(self, app: App) -> tuple[Lanes, ...]:
+    def _lanes(self, app: App) -> tuple[WorkQueue, ...]:
         return (
             app._alarm_lane,
             app._chats,

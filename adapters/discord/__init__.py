@@ -1,1 +1,1 @@
-"""Discord. The class is in run.py; nothing here is imported before a token is configured."""
+"""Discord. The class is in adapter.py; nothing here is imported before a token is configured."""

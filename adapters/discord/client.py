@@ -1,6 +1,5 @@
-"""discord.py's client, pointed at another address where one is configured, and proof against unreadable events.
-
-It decides nothing: every event goes to one function. With the default addresses the library is as it is."""
+"""discord.py's client, pointed at another address where one is configured, safe from unreadable events; the token
+check."""
 
 import logging
 import re
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+import aiohttp
 import discord
 from aiohttp import (
     BaseConnector,
@@ -19,14 +19,15 @@ from aiohttp import (
     TraceConfig,
     TraceRequestEndParams,
 )
-from aiohttp_socks import ProxyConnector
+from aiohttp_socks import ProxyConnector, ProxyError
 from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Route
 from discord.state import ConnectionState
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 from yarl import URL
 
-from bot.types.log import Log
+from bot.core.inspection import CheckResult
+from bot.core.ports import Log
 
 RATE_LIMIT_S = 60.0
 """The longest wait that the library may do by itself; a longer one becomes SendError("later")."""
@@ -37,7 +38,7 @@ FILE_HOSTS = (".discordapp.com", ".discordapp.net")
 _VOICE = "voice will NOT be supported"
 """The library says so at every start; nuan does not speak."""
 
-Seen = Callable[[str, tuple[object, ...]], None]
+OnEvent = Callable[[str, tuple[object, ...]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Address:
 class Client(discord.Client):
     """One connection. `seen` gets every event of the library at once, in the order in which they came."""
 
-    def __init__(self, address: Address, seen: Seen, log: Log) -> None:
+    def __init__(self, address: Address, seen: OnEvent, log: Log) -> None:
         self._address = address
         self._seen = seen
         self._events_log = log
@@ -100,7 +101,7 @@ class Client(discord.Client):
             connector=address.connector(),
             proxy=address.http_proxy,
             max_ratelimit_timeout=RATE_LIMIT_S,
-            http_trace=_asked_once(),
+            http_trace=_no_retries(),
         )
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
@@ -157,7 +158,7 @@ class ServerFault(ClientError):
 _OF_INTERACTIONS = re.compile(r"/(?:interactions|webhooks)/")
 
 
-def _asked_once() -> TraceConfig:
+def _no_retries() -> TraceConfig:
     """Ends a request that failed at the server: the library would repeat it five times before the outbox hears of it.
 
     Its waiting for rate limits is left alone: it alone knows Discord's buckets. So are its answers to interactions,
@@ -218,7 +219,7 @@ def _webhooks(address: Address) -> Iterator[None]:
         async_context.reset(token)
 
 
-class _Forward(logging.Handler):
+class _LibraryLogs(logging.Handler):
     """The library's warnings as lines of our own log: the words of its source, never what it filled in."""
 
     def __init__(self, log: Log) -> None:
@@ -235,9 +236,9 @@ class _Forward(logging.Handler):
 
 
 @contextmanager
-def forwarded(log: Log) -> Iterator[None]:
+def library_logs_forwarded(log: Log) -> Iterator[None]:
     """Inside it the library logs to `log` only."""
-    library, handler = logging.getLogger("discord"), _Forward(log)
+    library, handler = logging.getLogger("discord"), _LibraryLogs(log)
     before = library.propagate
     library.addHandler(handler)
     library.propagate = False
@@ -246,3 +247,36 @@ def forwarded(log: Log) -> Iterator[None]:
     finally:
         library.removeHandler(handler)
         library.propagate = before
+
+
+async def check(token: str, address: Address, log: Log) -> tuple[CheckResult, ...]:
+    """Ask the API who the bot is; never raises for what a token, a proxy or a server can do."""
+    where = f"{address.api}{' through the proxy' if address.proxy else ''}"
+    client = Client(address, lambda event, given: None, log)
+    try:
+        await client.login(token)
+        info = await client.application_info()
+        gateway = address.gateway or (await client.http.get_bot_gateway())[1]
+    except discord.LoginFailure:
+        return (
+            CheckResult(False, "discord.token", "is refused: take the one of the developer portal, Bot, Reset Token"),
+        )
+    except (discord.DiscordException, aiohttp.ClientError, ProxyError, OSError, TimeoutError) as error:
+        text = f"{where} cannot be reached ({type(error).__name__}): check discord.api_url and discord.proxy"
+        return (CheckResult(False, "discord", text),)
+    finally:
+        await client.shut()
+    flags = info.flags
+    intents = (
+        ("Message Content", flags.gateway_message_content or flags.gateway_message_content_limited),
+        ("Server Members", flags.gateway_guild_members or flags.gateway_guild_members_limited),
+    )
+    return (
+        CheckResult(True, "discord", f"{where} knows the bot as {info.name}, the gateway is {gateway}"),
+        *(
+            CheckResult(
+                on, "discord", f"intent {name}: {'on' if on else 'off; switch it on in the developer portal, Bot'}"
+            )
+            for name, on in intents
+        ),
+    )

@@ -5,19 +5,19 @@ from collections.abc import Collection
 import discord
 from discord.abc import GuildChannel, Messageable
 
-from adapters.discord.catching_up import Unread
+from adapters.discord.channels import HistoryUnavailable
 from adapters.discord.client import Client
-from adapters.discord.send import FAILURES, said_of
-from adapters.discord.updates import deletion, edit_of, from_message, place
-from bot.types.event import Incoming, Place
-from bot.types.log import Log
+from adapters.discord.events import deletion, edit_of, from_message, place
+from adapters.discord.sending import FAILURES, error_text
+from bot.core.events import Incoming, Place
+from bot.core.ports import Log
 
 BACKLOG = 1_000
 """Messages of one channel that are read after an absence, the newest of them: ten requests."""
 COMPARED = 100
 """Messages that are looked up after an absence, newest first: one request."""
 
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
+_MALFORMED_PAYLOAD = (KeyError, TypeError, ValueError, AttributeError)
 
 
 class History:
@@ -43,10 +43,10 @@ class History:
                 read.append(message)  # noqa: PERF401 - what was read before an error is not lost
         except (discord.Forbidden, discord.NotFound) as error:
             self._log.info("discord_no_history", channel=there.external_id, code=error.code)
-        except _MALFORMED as error:
+        except _MALFORMED_PAYLOAD as error:
             self._log.warning("discord_malformed", gateway_event="history", error=type(error).__name__)
         except FAILURES as error:
-            raise Unread(said_of(error)) from error
+            raise HistoryUnavailable(error_text(error)) from error
         if len(read) == BACKLOG:
             self._log.warning("discord_backlog_cut", channel=there.external_id, messages=BACKLOG)
         found = (from_message(message, client.user) for message in reversed(read))
@@ -70,7 +70,7 @@ class History:
                 for one in known
                 if one >= start
             ]
-        except (*FAILURES, *_MALFORMED) as error:
+        except (*FAILURES, *_MALFORMED_PAYLOAD) as error:
             self._log.info("discord_not_compared", channel=there.external_id, error=type(error).__name__)
             return ()
         return tuple(one for one in found if one is not None)

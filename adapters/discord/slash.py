@@ -9,12 +9,10 @@ from typing import Any
 import discord
 from discord.http import Route
 
-from adapters.discord.updates import PLATFORM, place, sender_of
-from bot.ports import Clock
-from bot.text.clip import clip
-from bot.types.command import CommandSpec
-from bot.types.event import Incoming, Place
-from bot.types.outgoing import Button
+from adapters.discord.events import PLATFORM, place, sender_of
+from bot.core.events import Button, CommandSpec, Incoming, Place
+from bot.core.ports import Clock
+from bot.text.length import clip
 
 Json = dict[str, Any]
 
@@ -28,12 +26,12 @@ TOKEN_MS = 14 * 60_000
 _SUB_COMMAND, _STRING = 1, 3
 _EVERYWHERE: Json = {"integration_types": [0, 1], "contexts": [0, 1, 2]}
 _COMMAND, _COMPONENT = discord.InteractionType.application_command, discord.InteractionType.component
-_LANGUAGES = {"zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}
+_DISCORD_LANGUAGES = {"zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}
 _NAME = re.compile(r"[^\w-]+")
 
 
 @dataclass(slots=True)
-class Pending:
+class PendingInteraction:
     """An interaction: its token lives only in memory, `answers` are message ids by outbox row.
 
     `deferred` tells whether Discord took it that an answer will come.
@@ -54,17 +52,17 @@ class Interactions:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._pending: dict[str, Pending] = {}
+        self._pending: dict[str, PendingInteraction] = {}
 
-    def keep(self, interaction: discord.Interaction[Any]) -> Pending:
+    def keep(self, interaction: discord.Interaction[Any]) -> PendingInteraction:
         """Remember one that is about to be deferred, and forget those whose time is over."""
         now = self._clock.now()
         self._pending = {key: one for key, one in self._pending.items() if now - one.since < TOKEN_MS}
-        found = Pending(interaction, now, asyncio.get_running_loop().create_future())
+        found = PendingInteraction(interaction, now, asyncio.get_running_loop().create_future())
         self._pending[str(interaction.id)] = found
         return found
 
-    def find(self, handle: str) -> Pending | None:
+    def find(self, handle: str) -> PendingInteraction | None:
         """That one, or None when it is unknown or can be answered no more."""
         found = self._pending.get(handle)
         return found if found is not None and self._clock.now() - found.since < TOKEN_MS else None
@@ -104,7 +102,9 @@ async def sync(client: discord.Client, commands: Sequence[CommandSpec]) -> bool:
     return True
 
 
-def said(interaction: discord.Interaction[Any], commands: Iterable[CommandSpec], bot_id: int) -> Incoming | None:
+def interaction_event(
+    interaction: discord.Interaction[Any], commands: Iterable[CommandSpec], bot_id: int
+) -> Incoming | None:
     """What a use of a command or button says; None for unknown ones and for a button made for somebody else."""
     data: Mapping[str, Any] = dict(interaction.data or {})
     match interaction.type:
@@ -178,7 +178,7 @@ def _name(name: str) -> str:
 def _about(spec: CommandSpec) -> Json:
     about = {language: clip(text, ABOUT_CHARS) for language, text in spec.about}
     default = about.get("en") or next(iter(about.values()), spec.says)
-    local = {theirs: about[ours] for ours, theirs in _LANGUAGES.items() if ours in about}
+    local = {theirs: about[ours] for ours, theirs in _DISCORD_LANGUAGES.items() if ours in about}
     return {"description": default, **({"description_localizations": local} if local else {})}
 
 
@@ -192,10 +192,10 @@ def _options(spec: CommandSpec) -> list[Json]:
 
 
 def _same(there: Iterable[Json], wanted: Iterable[Json]) -> bool:
-    return sorted(map(_essence, there), key=str) == sorted(map(_essence, wanted), key=str)
+    return sorted(map(_comparable, there), key=str) == sorted(map(_comparable, wanted), key=str)
 
 
-def _essence(command: Json) -> Json:
+def _comparable(command: Json) -> Json:
     """What we say of a command, without what Discord adds."""
     return {
         "type": command.get("type", 1),
@@ -203,7 +203,7 @@ def _essence(command: Json) -> Json:
         "description": command.get("description"),
         "localizations": dict(sorted((command.get("description_localizations") or {}).items())),
         "required": bool(command.get("required")),
-        "options": [_essence(option) for option in command.get("options") or ()],
+        "options": [_comparable(option) for option in command.get("options") or ()],
         "installs": sorted(command.get("integration_types") or ()),
         "contexts": sorted(command.get("contexts") or ()),
     }

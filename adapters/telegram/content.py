@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from telegram import Chat, Message, MessageEntity, User
 
+from bot.core.events import Attachment, AttachmentKind, CommandSpec, Place, Sender
 from bot.text.clean import clean_name
 from bot.text.split import utf16_units
-from bot.types.command import CommandSpec
-from bot.types.event import Attachment, AttachmentKind, Place, Sender
 
 PLATFORM = "telegram"
 SERVICE_ACCOUNTS = frozenset({777000, 1087968824, 136817688})
@@ -24,7 +23,7 @@ _OTHERS = ("poll", "dice", "venue", "location", "contact", "story", "game", "che
 
 
 @dataclass(frozen=True, slots=True)
-class Me:
+class BotAccount:
     """The bot itself; `username` without @, `commands` are those of its menu, `name` is what people see."""
 
     id: int
@@ -38,7 +37,7 @@ class Me:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Addressing:
     """Whom a message is meant for, by its mentions, its command and what it replies to."""
 
     mentions_bot: bool = False
@@ -84,7 +83,7 @@ def replied(message: Message) -> Message | None:
     return target
 
 
-def quoted(message: Message, me: Me) -> str:
+def quoted(message: Message, me: BotAccount) -> str:
     """What it replies to, as Telegram sends it along: the part that was marked, else the text; also of another chat."""
     if message.quote is not None:
         return message.quote.text
@@ -92,7 +91,7 @@ def quoted(message: Message, me: Me) -> str:
     return text_of(target, me) if target is not None else ""
 
 
-def call_of(message: Message, me: Me) -> Call:
+def addressing_of(message: Message, me: BotAccount) -> Addressing:
     """Whom it is meant for; a command for another bot is meant for that one."""
     text = message.text or message.caption or ""
     bot = other = False
@@ -112,13 +111,13 @@ def call_of(message: Message, me: Me) -> Call:
     author = target.from_user if target is not None else None
     to_bot = author is not None and author.id == me.id
     to_other = target is not None and not to_bot and not (author is not None and _wrote(message, author.id))
-    return Call(bot, to_bot, other or to_other)
+    return Addressing(bot, to_bot, other or to_other)
 
 
-def text_of(message: Message, me: Me) -> str:
+def text_of(message: Message, me: BotAccount) -> str:
     """Its text; a command of the menu becomes what a person would type, `/ai@name ctx` becomes `/ai ctx`.
 
-    Who is called stands in `call_of`: at either end the call is left out, so that commands are understood.
+    Who is called stands in `addressing_of`: at either end the call is left out, so that commands are understood.
     """
     text = message.text or message.caption or ""
     if not text or message.forward_origin is not None:
@@ -179,7 +178,7 @@ def _command_at(start: int, message: Message) -> bool:
     )
 
 
-def _without_call(text: str, message: Message, me: Me) -> tuple[int, str]:
+def _without_call(text: str, message: Message, me: BotAccount) -> tuple[int, str]:
     """Where it begins (UTF-16 units) and its text: calls of the bot are cut off at both ends, inside they are named.
 
     Of a message that is nothing but a call the call is left.

@@ -1,4 +1,4 @@
-"""Polling that confirms only what is stored: the queue and the request that python-telegram-bot polls with."""
+"""Polling that confirms only what is stored, and the watch over it: what ended it, or that it hangs."""
 
 import asyncio
 import json
@@ -6,30 +6,116 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from telegram import Update
-from telegram.error import NetworkError, RetryAfter
+from telegram.error import Conflict, NetworkError, RetryAfter, TelegramError
 from telegram.request import HTTPXRequest, RequestData
 
-from adapters.telegram.content import Me
-from adapters.telegram.updates import to_incoming
-from bot.errors import StoreError, UnfitError
-from bot.ports import Door
-from bot.types.log import Log
+from adapters.telegram.content import BotAccount
+from adapters.telegram.events import events_of
+from bot.core.errors import PlatformError, StatementError, StoreError
+from bot.core.ports import Alarm, Clock, EventSink, Log
 
-TRIES = 8
+SILENT_MS = 90_000
+"""Without one successful poll for so long polling counts as dead (FAULTS D26)."""
+
+SETTLED_MS = 15_000
+"""Polling that has worked for longer than a long poll was here first; a second poller that comes later must go."""
+
+MOST_CONFLICTS = 5
+"""Conflicts in a row after which the one who was here first gives up too, and tries again later."""
+
+
+class PollingWatch:
+    """The state of one connection; `ended` fails when it must be given up.
+
+    `settled_before` says that this program polled with the token for a while already.
+    """
+
+    def __init__(self, clock: Clock, log: Log, clean: Callable[[str], str], *, settled_before: bool) -> None:
+        self._clock = clock
+        self._log = log
+        self._clean = clean
+        self._first: int | None = None
+        self._last = clock.now()
+        self._conflicts = 0
+        self._before = settled_before
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._alarm: Alarm = clock.at(self._last + SILENT_MS, self._look)
+
+    @property
+    def settled(self) -> bool:
+        """Whether polling has worked for a while."""
+        return self._before or (self._first is not None and self._clock.now() - self._first >= SETTLED_MS)
+
+    @property
+    def silent_ms(self) -> int:
+        """How long ago a poll succeeded, or the first was begun, ms."""
+        return self._clock.now() - self._last
+
+    def answered(self, code: int) -> None:
+        """A poll was answered with this HTTP status."""
+        if code == 200:
+            self._last = self._clock.now()
+            self._first = self._last if self._first is None else self._first
+            self._conflicts = 0
+        elif code in (401, 404):
+            self._end(PlatformError("Telegram no longer accepts telegram.token: make a new one with @BotFather and "
+                                    "put it into .env", final=True))  # fmt: skip
+
+    def failed(self, error: TelegramError) -> None:
+        """The library's polling met an error and will go on, more slowly."""
+        if isinstance(error, Conflict):
+            self._conflicts += 1
+            if not self.settled or self._conflicts >= MOST_CONFLICTS:
+                self._end(PlatformError("a second program polls Telegram with the same token: stop one of the two, "
+                                        "or give each its own bot", final=not self.settled))  # fmt: skip
+                return
+        kind = "telegram_not_stored" if isinstance(error.__cause__, Exception) and _own(error) else "telegram_poll"
+        self._log.warning(kind, error=self._clean(f"{type(error).__name__}: {error.message}"))
+
+    def died(self, task: asyncio.Task[object]) -> None:
+        """The polling task is done, whatever the reason."""
+        error = None if task.cancelled() else task.exception()
+        self._end(OSError(f"polling of Telegram ended: {type(error).__name__ if error else 'no error'}"))
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._alarm.cancel()
+        if self.ended.done():
+            self.ended.exception()  # looked at, or asyncio would report it when nobody waits any more
+        else:
+            self.ended.cancel()
+
+    def _look(self) -> None:
+        due = self._last + SILENT_MS
+        if self._clock.now() >= due:
+            self._end(TimeoutError(f"no poll of Telegram succeeded for {SILENT_MS // 1000} s"))
+        else:
+            self._alarm = self._clock.at(due, self._look)
+
+    def _end(self, error: Exception) -> None:
+        if not self.ended.done():
+            self.ended.set_exception(error)
+
+
+def _own(error: TelegramError) -> bool:
+    return isinstance(error, NetworkError) and error.message.startswith("update ")
+
+
+STORE_TRIES = 8
 """How often an update is tried that breaks its own storing, before it is left out (FAULTS D5: 8)."""
 
 STORE_WAIT_S = 1
 """How soon an update comes again that the disk refused; by itself the library would wait longer and longer."""
 
 
-class DoorQueue(asyncio.Queue[object]):
+class IngestQueue(asyncio.Queue[object]):
     """The update queue: `put` returns when the update is stored, and only then does the library confirm it.
 
     Any failure becomes NetworkError, or RetryAfter while the disk refuses: the library's polling slows down for these,
     and dies of any other error.
     """
 
-    def __init__(self, door: Door, me: Me, log: Log, after: Callable[[Update], None]) -> None:
+    def __init__(self, door: EventSink, me: BotAccount, log: Log, after: Callable[[Update], None]) -> None:
         super().__init__()
         self._door = door
         self._me = me
@@ -42,7 +128,7 @@ class DoorQueue(asyncio.Queue[object]):
         if not isinstance(item, Update):
             return
         try:
-            incomings = to_incoming(item, self._me)
+            incomings = events_of(item, self._me)
         except Exception as error:  # noqa: BLE001 - an update that cannot be read must not stop the others
             self._skip(item.update_id, error)
             return
@@ -55,14 +141,14 @@ class DoorQueue(asyncio.Queue[object]):
             stored = await accepting
         except Exception as error:
             # Nothing can be stored now, whatever it is.
-            if isinstance(error, StoreError) and not isinstance(error, UnfitError):
+            if isinstance(error, StoreError) and not isinstance(error, StatementError):
                 self._log.warning("telegram_not_stored", update=update_id, error=str(error))
                 raise RetryAfter(STORE_WAIT_S) from error
             if isinstance(error, OSError):
                 raise NetworkError(f"update {update_id} not stored: {type(error).__name__}: {error}") from error
             self._failed = self._failed + 1 if self._failing == update_id else 1
             self._failing = update_id
-            if self._failed >= TRIES:
+            if self._failed >= STORE_TRIES:
                 self._skip(update_id, error)
                 return
             raise NetworkError(f"update {update_id} not stored: {type(error).__name__}") from error
@@ -73,7 +159,7 @@ class DoorQueue(asyncio.Queue[object]):
         self._log.error("telegram_update_skipped", update=update_id, error=type(error).__name__)
 
 
-class PollRequest(HTTPXRequest):
+class PollingRequest(HTTPXRequest):
     """The request for getUpdates: `answered` hears the HTTP status of each, unreadable updates become empty ones.
 
     The library would otherwise ask for the same updates again at once and for ever.

@@ -1,1 +1,1 @@
-"""The commands an operator types. They build the house and speak to a terminal; they decide nothing."""
+"""The commands an operator types. They build the services and speak to a terminal; they decide nothing."""

@@ -1,19 +1,203 @@
-"""What makes a typer app nuan's: examples in its help, wrong words told in one line, and no traceback on a screen."""
+"""How command lines are declared: shared options, shell completion, examples in help, wrong words told in one line."""
 
 import asyncio
+import inspect
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_args
 
 import typer
 from pydantic import ValidationError
 from typer.core import TyperGroup
 
-from bot.cli.exits import Exit
-from bot.cli.guarding import complain, defect, last_words
+from bot.cli.terminal import ExitCode, describe_defect, install_error_hooks, print_error
+from bot.core.errors import NuanError
+from bot.core.memories import MemoryKind
 
-HEAD = "Examples:"
+T = TypeVar("T")
+
+Suggestion = tuple[str, str]
+"""A value, and what is said of it where the shell shows that."""
+
+BARE_WORD = re.compile(r"[\w.@+-]{1,40}")
+"""A word that every shell takes without quotes."""
+
+
+def complete_chats(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
+    """The chats of the data folder that is meant, by title, or by number where the title is no bare word."""
+
+    async def ask(data: Path) -> list[tuple[int, str, str]]:
+        from bot.store.store import open_store
+
+        async with await open_store(data, read_only=True) as store:
+            return [(each.id, each.title, f"{each.platform} {each.kind}") for each in await store.people.chats()]
+
+    return list(_suggestions(_from_store(ctx, ask), by_number=incomplete.isdecimal()))
+
+
+def complete_people(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
+    """The people of that folder, whoever was seen last first."""
+
+    async def ask(data: Path) -> list[tuple[int, str, str]]:
+        from bot.store.store import open_store
+
+        async with await open_store(data, read_only=True) as store:
+            return [
+                (each.person.id, each.person.name, " ".join(each.accounts))
+                for each in await store.people_inspector.all()
+            ]
+
+    return list(_suggestions(_from_store(ctx, ask), by_number=incomplete.isdecimal()))
+
+
+def complete_backups(ctx: typer.Context) -> list[Suggestion]:
+    """The names in the folder of backups inside that folder, the newest first."""
+    from bot.store.backups import backups_in, folder_of
+
+    try:
+        kept = backups_in(folder_of(_data_folder(ctx), ""))
+    except (NuanError, OSError):
+        return []
+    return [(each.path.name, f"{each.size / 1_000_000:.1f} MB") for each in reversed(kept)]
+
+
+def complete_kinds() -> list[str]:
+    """The kinds of memories."""
+    return list(get_args(MemoryKind))
+
+
+def complete_from(*values: str) -> Callable[[], list[str]]:
+    """These values."""
+    return lambda: list(values)
+
+
+def _data_folder(ctx: typer.Context) -> Path:
+    return Path(str(ctx.params.get("data") or "data"))
+
+
+def _from_store(ctx: typer.Context, ask: Callable[[Path], Awaitable[list[T]]]) -> list[T]:
+    """What the database says; nothing where there is none that can be read."""
+
+    async def work() -> list[T]:
+        return await ask(_data_folder(ctx))
+
+    try:
+        return asyncio.run(work())
+    except (NuanError, OSError):
+        return []
+
+
+def _suggestions(found: Iterable[tuple[int, str, str]], *, by_number: bool) -> Iterator[Suggestion]:
+    """Each by its name while only one has it, else by number; all `by_number` for who begins with a digit."""
+    every = list(found)
+    often = Counter(name for _, name, _ in every)
+    for number, name, more in every:
+        bare = bool(BARE_WORD.fullmatch(name)) and not name.isdecimal() and often[name] == 1
+        yield (name if bare and not by_number else str(number), f"#{number} {name} {more}".strip())
+
+
+def path_of(text: str) -> Path:
+    """A path; an empty one, as an unset variable of a script leaves it, is not taken for this folder."""
+    if not str(text).strip():
+        raise typer.BadParameter("must not be empty")
+    return Path(text)
+
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        help="Configuration file; nuan.toml in this folder unless given.",
+        parser=path_of,
+        metavar="<path>",
+    ),
+]
+DataOption = Annotated[
+    Path, typer.Option("--data", help="Folder of database and logs.", parser=path_of, metavar="<path>")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+ChatOption = Annotated[
+    str,
+    typer.Option(
+        "--chat", help="Chat by number or title; the private one unless given.", autocompletion=complete_chats
+    ),
+]
+OwnChatOption = Annotated[
+    str,
+    typer.Option(
+        "--chat",
+        help="Chat by number or title; the person's own private one unless given.",
+        autocompletion=complete_chats,
+    ),
+]
+PersonOption = Annotated[
+    str,
+    typer.Option(
+        "--person",
+        "--player",
+        help="Person by number or name; the owner unless given.",
+        autocompletion=complete_people,
+    ),
+]
+OnlyPersonOption = Annotated[
+    str,
+    typer.Option(
+        "--person",
+        help="Only of this person: number, name that only one has, or platform:id.",
+        autocompletion=complete_people,
+    ),
+]
+PersonArgument = Annotated[
+    str,
+    typer.Argument(help="Person: number, name that only one has, or platform:id.", autocompletion=complete_people),
+]
+DATA_FOLDER = Path("data")
+
+
+@dataclass(frozen=True, slots=True)
+class CtxOptions:
+    """The options of `nuan ctx`, in the order its help lists them."""
+
+    query: Annotated[str, typer.Option("--query", help="What the person would say.")] = ""
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Show what each mode of recall brings, side by side; needs --query.")
+    ] = False
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show search terms, scores, thresholds, what was left out; needs --query.")
+    ] = False
+    limit: Annotated[
+        int | None,
+        typer.Option("--memory-limit", min=1, max=20, help="Show so many memories; memory.max unless given."),
+    ] = None
+    as_json: JsonOption = False
+    raw: Annotated[bool, typer.Option("--raw", help="Print the very body that would be sent, nothing else.")] = False
+    chat: ChatOption = ""
+    person: PersonOption = ""
+    config: ConfigOption = None
+    data: DataOption = DATA_FOLDER
+
+
+def options_from(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
+    """A command with these fields as its options: more than a function should have parameters."""
+
+    def wrap(work: Callable[[T], None]) -> Callable[..., None]:
+        def command(**given: object) -> None:
+            work(options(**given))
+
+        command.__doc__ = work.__doc__
+        command.__name__ = work.__name__
+        command.__signature__ = inspect.signature(options)  # type: ignore[attr-defined]
+        return command
+
+    return wrap
+
+
+EXAMPLES_HEAD = "Examples:"
 
 BEGIN, TALK, LOOK, KEEP = PANELS = "Begin", "Talk", "Look", "Keep"
 """The parts of the list of commands, in their order."""
@@ -28,15 +212,15 @@ WORDS = {
 
 def examples(*lines: str) -> str:
     """The end of a command's help: command lines to copy, each on a line of its own."""
-    return "\n".join((HEAD, *(f"  {line}" for line in lines)))
+    return "\n".join((EXAMPLES_HEAD, *(f"  {line}" for line in lines)))
 
 
 def examples_of(epilog: str | None) -> tuple[str, ...]:
     """The command lines of such an end."""
-    return tuple(line.strip() for line in (epilog or "").splitlines() if line.strip() and line != HEAD)
+    return tuple(line.strip() for line in (epilog or "").splitlines() if line.strip() and line != EXAMPLES_HEAD)
 
 
-class Commands(TyperGroup):
+class CommandGroup(TyperGroup):
     """The commands; a wrong option, argument or command is one line on standard error, and nothing was begun."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -55,21 +239,21 @@ class Commands(TyperGroup):
             return run()
         words = sys.argv[1:] if args is None else args
         if any("\ud800" <= char <= "\udfff" for word in words for char in word):
-            complain("the command line holds bytes that are no text here: nothing was done; is LANG one of UTF-8?")
-            sys.exit(Exit.WRONG)
+            print_error("the command line holds bytes that are no text here: nothing was done; is LANG one of UTF-8?")
+            sys.exit(ExitCode.WRONG)
         try:
             code = run()
         except typer.TyperException as error:
-            if line := wrong(error):
-                complain(line)
+            if line := usage_error(error):
+                print_error(line)
             sys.exit(error.exit_code)
         except typer.Abort:
-            complain("nobody is there to answer: nothing was changed")
-            sys.exit(Exit.FAILED)
-        sys.exit(code or Exit.DONE)
+            print_error("nobody is there to answer: nothing was changed")
+            sys.exit(ExitCode.FAILED)
+        sys.exit(code or ExitCode.DONE)
 
 
-def wrong(error: typer.TyperException) -> str:
+def usage_error(error: typer.TyperException) -> str:
     """What is wrong with a command line, with the nearest that there is, and where to read on; "" when help said it."""
     text = error.format_message().strip()
     if not text:
@@ -86,19 +270,19 @@ def wrong(error: typer.TyperException) -> str:
     return text[:1].lower() + text[1:] + (f"{'' if text.endswith('?') else ';'} {more}" if more else "")
 
 
-def defended(work: Callable[[], object]) -> None:
+def run_program(work: Callable[[], object]) -> None:
     """The program, from its entry to its end: even a defect is one line, with the places in our code but no value."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace" if stream is sys.stderr else "replace")
-    last_words()
+    install_error_hooks()
     try:
         work()
     except KeyboardInterrupt:
-        sys.exit(Exit.INTERRUPTED)
+        sys.exit(ExitCode.INTERRUPTED)
     except OSError as error:
-        complain(error.strerror or type(error).__name__)  # standard output cannot be written to
-        sys.exit(Exit.FAILED)
+        print_error(error.strerror or type(error).__name__)  # standard output cannot be written to
+        sys.exit(ExitCode.FAILED)
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - nobody else would tell of it in one line
-        complain(defect(error))
-        sys.exit(Exit.DEFECT)
+        print_error(describe_defect(error))
+        sys.exit(ExitCode.DEFECT)

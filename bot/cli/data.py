@@ -1,139 +1,190 @@
-"""What `nuan backup`, `restore`, `export`, `erase` are called and take. Their work is in copies.py and persons.py."""
+"""`nuan backup`, `restore`, `export` and `erase`: copies of the database, and everything of one person."""
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from bot.cli import completing
-from bot.cli.commandline import KEEP, examples
-from bot.cli.guarding import find_place, run_guarded
-from bot.cli.options import DATA, ConfigOption, DataOption, JsonOption, WhoArgument, takes
-from bot.cli.printing import show
-
-app = typer.Typer()
-
-
-@dataclass(frozen=True, slots=True)
-class BackupOptions:
-    """The options of `nuan backup`, in the order its help lists them."""
-
-    path: Annotated[
-        Path | None, typer.Argument(help="Its file; a name with the time in the folder of backups unless given.")
-    ] = None
-    listed: Annotated[bool, typer.Option("--list", help="Only show the backups there are.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreOptions:
-    """The options of `nuan restore`, in the order its help lists them."""
-
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="A backup: its file, or its name in the folder of backups.", autocompletion=completing.backups
-        ),
-    ]
-    check: Annotated[bool, typer.Option("--check", help="Only look it over, beside a running nuan, too.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA
-
-
-@dataclass(frozen=True, slots=True)
-class TakeOptions:
-    """The options of `nuan export`, in the order its help lists them."""
-
-    person: WhoArgument
-    path: Annotated[
-        Path | None, typer.Argument(help="The archive; nuan-export-NUMBER-TIME.zip in this folder unless given.")
-    ] = None
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA
-
-
-@dataclass(frozen=True, slots=True)
-class EraseOptions:
-    """The options of `nuan erase`, in the order its help lists them."""
-
-    person: WhoArgument
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking, for scripts.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA
-
-
-@app.command(
-    rich_help_panel=KEEP,
-    epilog=examples("nuan backup", "nuan backup --list", "nuan backup --json /srv/copies/nuan-monday.db"),
+from bot.cli.installation import Installation, make_words, require_database
+from bot.cli.memories import find_person
+from bot.cli.terminal import json_document, progress_bar
+from bot.config.settings import Settings
+from bot.core.clock import DAY_MS, SystemClock
+from bot.core.errors import NuanError
+from bot.ops.log_files import NullLog, scrub_logs
+from bot.pipeline.jobs.archives import PersonData, pack_person
+from bot.store.backups import (
+    BackupRetention,
+    backups_in,
+    copy_to,
+    count_newer,
+    folder_of,
+    roll_back,
+    verify_forward,
+    write_backup,
 )
-@takes(BackupOptions)
-def backup(options: BackupOptions) -> None:
-    """Copy the database, beside a running nuan, too, and look the copy over.
+from bot.store.export import write_bytes
+from bot.store.schema import SCHEMA_VERSION
+from bot.store.store import DATABASE, Store, open_store
+from bot.text.dates import stamp, stamp_label
 
-    The file is for you alone (0600) and never replaces another. In the folder of backups (backup.folder) the newest
-    backup.keep stay, for backup.days.
+
+async def make_backup(place: Installation, path: Path | None, *, as_json: bool) -> str:
+    """Make one; where it is. StoreError when there is no database, or the copy is not whole."""
+    require_database(place)
+    rules, now, gone = place.settings.backup, SystemClock().now(), 0
+    with progress_bar("backup", quiet=as_json) as tell:
+        if path is not None:
+            made = await asyncio.to_thread(copy_to, place.data, path, tell)
+        else:
+            keeping = BackupRetention(rules.keep, rules.days * DAY_MS)
+            folder = folder_of(place.data, rules.folder)
+            made, gone = await asyncio.to_thread(write_backup, place.data, folder, now, keeping, tell)
+    size = made.stat().st_size
+    if as_json:
+        return json_document({"file": str(made), "bytes": size, "schema": SCHEMA_VERSION, "removed": gone})
+    removed = f"; {gone} old ones were removed" if gone else ""
+    return (
+        f"{made} is whole ({_size(size)}){removed}\nbackups hold what is forgotten after they were made: restoring one "
+        "forgets it again"
+    )
+
+
+async def list_backups(place: Installation, *, as_json: bool) -> str:
+    """The backups in their folder, oldest first."""
+    kept = backups_in(folder_of(place.data, place.settings.backup.folder))
+    if as_json:
+        rows = [{"file": str(each.path), "made": stamp_label(each.made), "bytes": each.size} for each in kept]
+        return json_document(rows)
+    return (
+        "\n".join(f"{stamp_label(each.made)}  {_size(each.size):>9}  {each.path}" for each in kept) or "no backups yet"
+    )
+
+
+async def check_backup(place: Installation, path: Path, *, as_json: bool) -> str:
+    """Look one over; StoreError with what is wrong."""
+    found = _find_backup(place, path)
+    schema = await asyncio.to_thread(verify_forward, found, 0)
+    if as_json:
+        return json_document({"file": str(found), "schema": schema, "good": True})
+    older = f"; its schema {schema} would be brought to {SCHEMA_VERSION}" if schema < SCHEMA_VERSION else ""
+    return f"{found} is whole and can be restored{older}"
+
+
+async def restore_backup(place: Installation, path: Path, *, as_json: bool) -> str:
+    """Put it in the database's place; what became of the present one. Refused: nothing was changed."""
+    found, now = _find_backup(place, path), SystemClock().now()
+    newer = await asyncio.to_thread(count_newer, place.data, found)
+    with progress_bar("restore", quiet=as_json) as tell:
+        aside, count = await roll_back(place.data, found, stamp(now), now, label="restore", tell=tell)
+    if as_json:
+        lost = dict(zip(("newer_lines", "newer_memories"), newer or (None, None), strict=True))
+        return json_document(restore_report(found, aside, count) | lost)
+    lines = [f"{found.name} is the database again"]
+    if count:
+        lines[0] += f"; {count} memories that were forgotten since stay forgotten"
+    if aside is not None:
+        lines.append(
+            f"{newer[0]} lines and {newer[1]} memories are newer than it and only in the one before it" if newer else
+            "how much is newer than it cannot be told: the database before it cannot be read"
+        )  # fmt: skip
+        lines.append(
+            f"the one before it is {aside}: delete it when you need it no more; it goes by itself after "
+            f"{place.settings.backup.days} days"
+        )
+    return "\n".join(lines)
+
+
+def restore_report(copy: Path, aside: Path | None, count: int) -> dict[str, object]:
+    """What a program is told of a copy that is the database again: where the one before it lies, how many memories
+    were forgotten again.
     """
-    from bot.cli.copies import list_backups, make_backup
-
-    place = find_place(options.config, options.data)
-    if options.listed:
-        show(run_guarded(list_backups(place, as_json=options.as_json)))
-        return
-    show(run_guarded(make_backup(place, options.path, as_json=options.as_json)))
+    return {"restored": str(copy), "before": str(aside) if aside else None, "forgotten_again": count}
 
 
-@app.command(
-    rich_help_panel=KEEP,
-    epilog=examples(
-        "nuan restore nuan-20260612T010000000Z.db",
-        "nuan restore --check /srv/copies/nuan-monday.db",
-    ),
-)
-@takes(RestoreOptions)
-def restore(options: RestoreOptions) -> None:
-    """Put a backup in the database's place.
-
-    It is looked over first, and what was forgotten or erased since stays gone. The present database is kept beside it.
-    Stop nuan first.
-    """
-    from bot.cli.copies import check_backup, restore_backup
-
-    work = check_backup if options.check else restore_backup
-    place = find_place(options.config, options.data)
-    show(run_guarded(work(place, options.path, as_json=options.as_json)))
+def _find_backup(place: Installation, path: Path) -> Path:
+    folder = folder_of(place.data, place.settings.backup.folder)
+    found = next((each for each in (path, folder / path, place.data / path) if each.is_file()), None)
+    if found is None:
+        raise NuanError(f"{path} is no file, nor a backup in {folder}")
+    return refuse_itself(place, found)
 
 
-@app.command(rich_help_panel=KEEP, epilog=examples("nuan export telegram:123 wang.zip", "nuan export 小王 --json"))
-@takes(TakeOptions)
-def export(options: TakeOptions) -> None:
-    """Put everything nuan keeps of a person into one archive to read.
-
-    Markdown and JSON Lines in a zip file for you alone (0600); nothing that others said. Works beside a running nuan.
-    `nuan memory export` moves memories between houses.
-    """
-    from bot.cli.persons import export_person
-
-    place = find_place(options.config, options.data)
-    show(run_guarded(export_person(place, options.person, options.path, force=options.force, as_json=options.as_json)))
+def refuse_itself(place: Installation, copy: Path) -> Path:
+    """The copy; NuanError when it is the database whose place it would take."""
+    if copy.resolve() == (place.data / DATABASE).resolve():
+        raise NuanError(f"{copy} is the database itself: give a backup")
+    return copy
 
 
-@app.command(rich_help_panel=KEEP, epilog=examples("nuan erase telegram:123", "nuan erase 小王 --yes --json"))
-@takes(EraseOptions)
-def erase(options: EraseOptions) -> None:
-    """Take a person out for good: memories, lines, notes, logs.
+def _size(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB"
 
-    Asks first, unless --yes. In groups their lines become empty; what was spent stays counted, for nobody. A backup
-    that is restored later does not bring them back. Stop nuan first, or have them say `.ai forget me`.
-    """
-    from bot.cli.asking import asker
-    from bot.cli.persons import erase_person
 
-    place, ask = find_place(options.config, options.data), asker(aside=options.as_json)
-    show(run_guarded(erase_person(place, options.person, ask, yes=options.yes, as_json=options.as_json)))
+OTHER_COPIES = "nuan*.before-*.db"
+"""Copies that other commands and migrations leave beside the database."""
+
+
+async def export_person(place: Installation, person: str, path: Path | None, *, force: bool, as_json: bool) -> str:
+    """Write the archive; where it is and how much it holds. Works beside a running nuan."""
+    now, owners = SystemClock().now(), frozenset(place.settings.bot.owners)
+    async with await open_store(place.data, owners, read_only=True) as store:
+        number = await find_person(store, person)
+        with progress_bar("reading", quiet=as_json):
+            packed = await pack_person(store, number, now, make_words(place).zone)
+    target = path or Path(f"nuan-export-{number}-{stamp(now)}.zip")
+    if not target.name:
+        raise NuanError(f"{target} is no name of a file: give another")
+    if target.suffix != ".zip" and target.resolve().is_relative_to(place.data.resolve()):
+        raise NuanError(f"{target} is a place of nuan's own files: give another, or one that ends in .zip")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(target, packed.data, force=force)
+    except FileExistsError:
+        raise NuanError(f"{target} is there already: give another name, or --force to replace it") from None
+    if as_json:
+        return json_document({"file": str(target), "person": number, **packed.counts})
+    return f"{target}: {_listed(packed.counts)}"
+
+
+async def erase_person(
+    place: Installation, person: str, ask: Callable[[str], bool], *, yes: bool, as_json: bool
+) -> str:  # fmt: skip
+    """Say what would go, ask, and take it away; NuanError with nothing changed when that is not wanted."""
+    settings = place.settings
+    require_database(place)
+    async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
+        number = await find_person(store, person)
+        if not await store.person_erasure.known(number):
+            raise NuanError(f"there is nobody {person!r} any more")
+        counts = await store.person_erasure.counts(number)
+        if not yes and not ask(f"Erase person {number} for good ({_listed(counts)})?"):
+            raise NuanError("nothing was changed")
+        named = await _keys_naming(store, number, settings)
+        work = PersonData(store, SystemClock(), NullLog(), lambda erased: scrub_logs(place.data / "logs", erased))
+        with progress_bar("erasing", quiet=as_json):
+            erased = await work.erase(number)
+    copies = len(backups_in(folder_of(place.data, settings.backup.folder))) + len(list(place.data.glob(OTHER_COPIES)))
+    if as_json:
+        return json_document({"person": number, **erased.counts, "backups": copies, "still_in_configuration": named})
+    lines = [f"person {number} is erased: {_listed(dict(erased.counts))}"]
+    if copies:
+        lines.append(f"{copies} backups made before still hold them: restoring one erases them again; or delete these")
+    lines += [f"the configuration still names them: {key}" for key in named]
+    return "\n".join(lines)
+
+
+async def _keys_naming(store: Store, number: int, settings: Settings) -> list[str]:
+    """The keys of the configuration that name an account of that person."""
+    lists = {
+        "bot.owners": tuple(settings.bot.owners),
+        "telegram.allow": tuple(f"telegram:{each}" for each in settings.telegram.allow),
+        "discord.allow": tuple(f"discord:{each}" for each in settings.discord.allow),
+    }
+    own = await store.personal_archives.own(number)
+    accounts = own.person["accounts"]
+    known = set(accounts) if isinstance(accounts, list) else set()
+    return [key for key, names in lists.items() if known & set(names)]
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())

@@ -1,58 +1,64 @@
-"""`nuan doctor`: whether everything that is configured works from here. It says nothing to anybody."""
+"""`nuan doctor`: whether everything that is configured works from here, with one small paid call of the model."""
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from bot.cli.checks import machine_findings, proxies
-from bot.cli.embedding import embedding_findings
-from bot.cli.house import Place
-from bot.cli.models import known_of, member_of
-from bot.cli.printing import document
-from bot.cli.probing import call_findings
-from bot.cli.said import said_findings
-from bot.cli.storecheck import store_findings
-from bot.clock import SystemClock
-from bot.config.kinds import is_loopback
-from bot.config.model import AnyModel
+from bot.cli.installation import Installation, make_words
+from bot.cli.settings import chat_setting_findings
+from bot.cli.terminal import json_document
+from bot.config.base import is_loopback
+from bot.config.models import ModelSettings
 from bot.config.settings import Settings
-from bot.errors import ModelError
-from bot.flow.crew import Member
+from bot.core.clock import SystemClock
+from bot.core.errors import FolderLockedError, ModelError, OverBudget, StoreError
+from bot.core.inspection import CheckResult
+from bot.core.models import Completion, Message, ModelRequest, Prompt, Usage
+from bot.core.ports import Log
 from bot.model.client import OpenAIModel
-from bot.ops.silence import Silence
-from bot.types.finding import Finding
-from bot.types.log import Log
+from bot.model.pool import Endpoint
+from bot.money import budget
+from bot.ops.checks import machine_findings, proxy_finding, store_findings
+from bot.ops.log_files import NullLog
+from bot.pipeline.endpoints import capabilities_of, embedding_findings, endpoint_of
+from bot.pipeline.tools.registry import read_spec
+from bot.prompt.composition import message_tokens
+from bot.store.ledger import NO_CHAT, Reservation, Settlement
+from bot.store.store import DATABASE, Store, open_store
+from bot.text.length import TokenVocabulary, vocabulary_of
 
-ANSWER_S = 10.0
+SERVER_ANSWER_S = 10.0
 """Seconds to wait for the model's server."""
 
 
-def report(found: Sequence[Finding], *, as_json: bool) -> str:
+def report(found: Sequence[CheckResult], *, as_json: bool) -> str:
     """A line for each finding, or one JSON object: `good` says that nothing failed."""
     if not as_json:
         return "\n".join(finding.line for finding in found)
     told = [{"state": each.state, "about": each.about, "text": each.text} for each in found]
-    return document({"good": all(each.good for each in found), "findings": told})
+    return json_document({"good": all(each.good for each in found), "findings": told})
 
 
-async def examine(place: Place, *, call: bool = True) -> tuple[Finding, ...]:
+async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResult, ...]:
     """Configuration, machine, models, every platform with a token, and the data folder; with `call` one tiny call."""
     settings, now = place.settings, SystemClock().now()
-    found = [Finding(True, "configuration", f"is good, the persona is {settings.persona}"), proxies(settings)]
+    found = [CheckResult(True, "configuration", f"is good, the persona is {settings.persona}"), proxy_finding(settings)]
     found += await _models(place)
     store = await store_findings(place.data, now)
     if call and settings.model.base_url and all(finding.good for finding in (*found, *store)):
         found += await call_findings(place)
-    found += [*await _telegram(settings), *await _discord(settings, Silence())]
+    found += [*await _telegram(settings), *await _discord(settings, NullLog())]
     if settings.telegram.token is None and settings.discord.token is None:
-        found.append(Finding(True, "platforms", "no token is set: only `nuan chat` works"))
+        found.append(CheckResult(True, "platforms", "no token is set: only `nuan chat` works"))
     found += await embedding_findings(settings, place.data)
-    return (*found, *said_findings(place.data), *store, *machine_findings(settings, place.data, now))
+    return (*found, *chat_setting_findings(place.data), *store, *machine_findings(settings, place.data, now))
 
 
-async def _models(place: Place) -> tuple[Finding, ...]:
+async def _models(place: Installation) -> tuple[CheckResult, ...]:
     """Whether each model's server lets its key in and knows its name, and what it can do; asking costs nothing."""
     settings = place.written or place.settings  # by the names that the operator gave them
     if not settings.model.base_url:
-        return (Finding(True, "model", "none is set: the built-in offline replies answer"),)
+        return (CheckResult(True, "model", "none is set: the built-in offline replies answer"),)
     named = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
              "small": settings.small}  # fmt: skip
     return tuple([
@@ -60,72 +66,187 @@ async def _models(place: Place) -> tuple[Finding, ...]:
     ])  # fmt: skip
 
 
-async def _model(settings: Settings, path: str, model: AnyModel) -> tuple[Finding, ...]:
-    member, server = member_of(settings, model), model if model.base_url else settings.model
+async def _model(settings: Settings, path: str, model: ModelSettings) -> tuple[CheckResult, ...]:
+    member, server = endpoint_of(settings, model), model if model.base_url else settings.model
     where = f"{server.base_url}{' through the proxy' if server.proxy else ''}"
     try:
-        known = await member.model.reach(ANSWER_S) if isinstance(member.model, OpenAIModel) else ()
+        known = await member.model.reach(SERVER_ANSWER_S) if isinstance(member.model, OpenAIModel) else ()
     except ModelError as error:
         advice = f"check {path}.api_key" if error.fault == "refused" else f"check {path}.base_url and {path}.proxy"
-        return (Finding(False, path, f"{where} does not work ({error.detail}): {advice}"),)
+        return (CheckResult(False, path, f"{where} does not work ({error.detail}): {advice}"),)
     finally:
         await member.model.close()
     wanted = {f"{path}.name": model.name}
     if path == "model":
         wanted |= {"media.images": settings.media.images, "media.voice": settings.media.voice}
     listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
-    found = [Finding(True, path, f"{where} can be reached{listed}"), *abilities(settings, path, member, model)]
+    found = [CheckResult(True, path, f"{where} can be reached{listed}"), *abilities(settings, path, member, model)]
     for key, name in wanted.items():
         if name and known and name not in known:
-            found.append(Finding(False, key, f"the server does not list {name!r} among its {len(known)} models"))
+            found.append(CheckResult(False, key, f"the server does not list {name!r} among its {len(known)} models"))
     return tuple(found)
 
 
-def abilities(settings: Settings, path: str, member: Member, model: AnyModel) -> Iterator[Finding]:
+def abilities(settings: Settings, path: str, member: Endpoint, model: ModelSettings) -> Iterator[CheckResult]:
     """What is known of a model: its cache, its prices, and what its provider has not."""
-    can, price = known_of(settings, model), member.rate(SystemClock().now())
+    can, price = capabilities_of(settings, model), member.rate(SystemClock().now())
     life = f", kept about {can.cache_life_seconds} s" if can.cache_life_seconds else ""
     marks = {"none": "no marks", "breakpoint": "marked with breakpoints", "cache_control": "marked with cache_control"}
     told = f"known as {can.provider}, cache {can.cache} from {can.cache_min_tokens} tokens{life}, {marks[can.marks]}"
     has = {"pictures": can.vision, "voice": can.transcription, "embeddings": can.embeddings}
     lacks = ", ".join(name for name, able in has.items() if not able)
-    yield Finding(True, path, told + (f"; not known to have {lacks}" if lacks else ""))
+    yield CheckResult(True, path, told + (f"; not known to have {lacks}" if lacks else ""))
     priced = model.price_input is not None and model.price_output is not None
     if is_loopback(model.base_url or settings.model.base_url) or priced or price.input or price.output:
         cost = f"{price.input:g} in, {price.cached:g} cached, {price.written:g} written, {price.output:g} out"
-        yield Finding(True, path, f"a million tokens cost {cost} {settings.budget.currency}")
+        yield CheckResult(True, path, f"a million tokens cost {cost} {settings.budget.currency}")
     else:
         unknown = "what it costs is not known, so money is not counted"
-        yield Finding(True, path, f"{unknown}: set {path}.price_input and {path}.price_output", warn=True)
+        yield CheckResult(True, path, f"{unknown}: set {path}.price_input and {path}.price_output", warn=True)
     if path == "model":
         images, voice = settings.media.images, settings.media.voice
-        able = {"media.images": known_of(settings, model, images).vision,
-                "media.voice": known_of(settings, model, voice).transcription}  # fmt: skip
+        able = {"media.images": capabilities_of(settings, model, images).vision,
+                "media.voice": capabilities_of(settings, model, voice).transcription}  # fmt: skip
         for key, name in (("media.images", images), ("media.voice", voice)):
             if name and not able[key]:
-                yield Finding(False, key, f"{can.provider} is not known to have such models; leave it empty")
+                yield CheckResult(False, key, f"{can.provider} is not known to have such models; leave it empty")
 
 
-async def _telegram(settings: Settings) -> tuple[Finding, ...]:
+async def _telegram(settings: Settings) -> tuple[CheckResult, ...]:
     telegram = settings.telegram
     if telegram.token is None:
         return ()
     try:
-        from adapters.telegram.check import check
+        from adapters.telegram.api import check
     except ImportError:
-        return (Finding(False, "telegram", "the library is missing: pip install 'nuan[telegram]'"),)
+        return (CheckResult(False, "telegram", "the library is missing: pip install 'nuan[telegram]'"),)
     return await check(telegram.token.get_secret_value(), telegram.base_url, telegram.proxy)
 
 
-async def _discord(settings: Settings, log: Log) -> tuple[Finding, ...]:
+async def _discord(settings: Settings, log: Log) -> tuple[CheckResult, ...]:
     discord = settings.discord
     if discord.token is None:
         return ()
     try:
-        from adapters.discord.check import check
-        from adapters.discord.client import Address
+        from adapters.discord.client import Address, check
     except ImportError:
-        return (Finding(False, "discord", "the library is missing: pip install 'nuan[discord]'"),)
+        return (CheckResult(False, "discord", "the library is missing: pip install 'nuan[discord]'"),)
     return await check(
         discord.token.get_secret_value(), Address(discord.api_url, discord.gateway_url, discord.proxy), log
     )
+
+
+DEADLINE_S, OUTPUT_TOKENS = 60.0, 400
+"""Seconds, and tokens of an answer: a model that thinks first needs some of them for that."""
+
+CALL_PATH = "model.call"
+
+
+async def call_findings(place: Installation) -> tuple[CheckResult, ...]:
+    """Ask the first model once; while a nuan answers from this folder, look at what its ledger says instead."""
+    try:
+        if (place.data / DATABASE).exists():
+            # Opened for writing it would be brought to this version, which is not for a doctor to do.
+            async with await open_store(place.data, read_only=True):
+                pass
+        async with await open_store(place.data) as store:
+            return tuple(await _call(place, store))
+    except FolderLockedError:
+        return await _last_call_findings(place)
+    except StoreError as error:
+        return (CheckResult(False, CALL_PATH, f"not asked, as its cost could not be written down: {error}"),)
+
+
+async def _last_call_findings(place: Installation) -> tuple[CheckResult, ...]:
+    """What the calls of the nuan that runs tell; two programs never write to one database."""
+    async with await open_store(place.data, read_only=True) as store:
+        now, made = SystemClock().now(), await store.ledger.recent(RECENT_CALLS)
+    talked = [call for call in made if call.cause in TALK_CAUSES]
+    if not talked:
+        return (CheckResult(True, CALL_PATH, "not asked: a nuan answers from this folder, and has asked nobody yet"),)
+    last = talked[0]
+    ago, tools = max(0, now - last.at) // 60_000, any(call.cause == "tool" for call in talked)
+    told = f"not asked: a nuan answers from this folder; its last call was {ago} min ago ({last.state})"
+    more = ", tools were called lately" if tools else ""
+    return (CheckResult(True, CALL_PATH, told + more, warn=last.state not in ("settled", "reserved")),)
+
+
+RECENT_CALLS = 50
+TALK_CAUSES = ("reply", "followup", "tool", "heartbeat", "join")
+
+
+@dataclass(frozen=True, slots=True)
+class _TestCall:
+    request: ModelRequest
+    tokens: int
+
+
+def _test_call(place: Installation, vocabulary: TokenVocabulary) -> _TestCall:
+    find = place.prompts.path
+    told = Message("system", find("doctor/question.txt").read_text("utf-8").strip())
+    question = Message("user", "warm")
+    spec = read_spec(find("doctor/check_in.json"))
+    described = Message("system", f"{spec.name}{spec.description}{spec.parameters}")
+    tokens = sum(message_tokens(message, vocabulary) for message in (told, question, described))
+    return _TestCall(ModelRequest(Prompt((spec,), (told, question)), OUTPUT_TOKENS, 0.0, DEADLINE_S), tokens)
+
+
+async def _call(place: Installation, store: Store) -> list[CheckResult]:
+    settings, clock = place.settings, SystemClock()
+    member = endpoint_of(settings, settings.model)
+    words = make_words(place)
+    vocabulary = settings.model.vocabulary or vocabulary_of(member.model.name)
+    asked, now = _test_call(place, vocabulary), clock.now()
+    tokens = math.ceil(asked.tokens * await store.ledger.ratio(member.model.name))
+    most = budget.estimate(tokens, OUTPUT_TOKENS, member.rate(now))
+    day, month = budget.periods(now, words.tz(words.zone))
+    reservation = Reservation(
+        "doctor", member.model.name, most.tokens, most.cost, budget.limits(settings), day, month
+    )  # fmt: skip
+    try:
+        call = await store.ledger.book(NO_CHAT, reservation, now)
+    except OverBudget as error:
+        return [CheckResult(True, CALL_PATH, f"not asked: the limit {error.limit} leaves no room for it", warn=True)]
+    try:
+        answer = await member.model.complete(asked.request)
+    except ModelError as error:
+        await (store.ledger.charge if error.billed else store.ledger.release)(call.id, clock.now())
+        return [CheckResult(False, CALL_PATH, f"no answer ({error.fault}: {error.detail}): {_advice(error)}")]
+    except BaseException:  # Ctrl-C, too: what the server has done by then is not known
+        await store.ledger.charge(call.id, clock.now())
+        raise
+    finally:
+        await member.model.close()
+    usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message(), vocabulary), returned=False)
+    cost = budget.cost(usage, member.rate(clock.now()))
+    await store.ledger.settle(Settlement(call.id, usage, cost), clock.now())
+    return list(_answer_findings(answer, member, cost, settings.budget.currency))
+
+
+def _answer_findings(answer: Completion, member: Endpoint, cost: float, currency: str) -> Iterator[CheckResult]:
+    name = member.model.name
+    if any(call.name == "check_in" for call in answer.tool_calls):
+        yield CheckResult(True, f"{CALL_PATH}.tools", f"{name} calls the tool it is offered")
+    else:
+        told = f"{name} answered without the tool it was told to call: memory_recall and reminders need that"
+        yield CheckResult(
+            True, f"{CALL_PATH}.tools", f"{told}; take a model, or a server setting, with tool calls", warn=True
+        )
+    if answer.usage is None:
+        told = "the server does not count tokens (usage): budgets go by estimates; switch it on if it can"
+        yield CheckResult(True, f"{CALL_PATH}.usage", told, warn=True)
+        return
+    usage = answer.usage
+    told = f"the server counts tokens: {usage.prompt_tokens} in, {usage.cached_tokens} of them cached"
+    yield CheckResult(True, f"{CALL_PATH}.usage", f"{told}, {usage.output_tokens} out; it cost {cost:.6g} {currency}")
+
+
+def _advice(error: ModelError) -> str:
+    match error.fault:
+        case "refused":
+            return "check model.api_key and model.name"
+        case "unreachable" | "timeout":
+            return "check model.base_url and model.proxy"
+        case "busy":
+            return "the server is busy or its limit is reached: try again later"
+    return "look at what the server says; --no-call leaves this out"

@@ -1,4 +1,4 @@
-"""`python -m bot.cli.documents`: writes what docs/ tells of settings and commands anew. Needs a checkout."""
+"""`python -m bot.cli.documents`: writes the reference pages of docs/ from settings and commands. Needs a checkout."""
 
 import re
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from bot.cli.commandline import examples_of
-from bot.cli.exits import Exit
 from bot.cli.main import app
-from bot.commands.reference import chat_commands
-from bot.config.reference import configuration_page, retention_table
-from bot.resources import Prompts
+from bot.cli.terminal import ExitCode
+from bot.commands.registry import chat_commands
+from bot.config.keys import configuration_page, retention_table
+from bot.config.resources import PromptFiles
 from bot.text.catalogue import catalogue
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -58,7 +58,7 @@ long, where that is a terminal.
 
 def pages(docs: Path = DOCS) -> Mapping[str, str]:
     """The files of docs/ that are written from the code, wholly or in a part, by name, as they should be."""
-    messages = catalogue(Prompts(None).path, "messages")
+    messages = catalogue(PromptFiles(None).path, "messages")
     privacy = (docs / "privacy.md").read_text(encoding="utf-8")
     return {
         "configuration.md": configuration_page(),
@@ -83,7 +83,7 @@ def shell_commands(command: Any = None, before: str = "nuan") -> list[str]:
 
 def exit_codes() -> str:
     """The table of exit codes."""
-    rows = [f"| {code.value} | {code.meaning} |" for code in Exit]
+    rows = [f"| {code.value} | {code.meaning} |" for code in ExitCode]
     return "\n".join(("| code | meaning |", "|---|---|", *rows))
 
 

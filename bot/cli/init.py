@@ -1,7 +1,8 @@
-"""`nuan init`: writes nuan.toml from a local model server or from answers, and the key to .env beside it.
-Which models there are it learns from bot/cli/probe.py."""
+"""`nuan init`: writes nuan.toml from a local model server or from answers, and the key to .env beside it."""
 
+import contextlib
 import getpass
+import http.client
 import io
 import json
 import os
@@ -13,27 +14,82 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TextIO, TypeVar
 
 from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
-from bot.cli.models import price_problems
-from bot.cli.probe import PORTS, Offer, find_models, model_name
-from bot.clock import SystemClock
-from bot.config.kinds import is_loopback
-from bot.config.load import load
-from bot.config.model import ModelServer
-from bot.errors import ConfigError, NuanError
-from bot.resources import Prompts
+from bot.config.base import is_loopback
+from bot.config.models import ModelServer
+from bot.config.resources import PromptFiles
+from bot.config.sources import load
+from bot.core.clock import SystemClock
+from bot.core.errors import ConfigError, NuanError
+from bot.core.money import Price
+from bot.pipeline.endpoints import price_problems
 from bot.store.codes import leave_owner_code
 from bot.text.catalogue import catalogue
-from bot.types.money import Price
+
+PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
+"""Where local servers listen unless told otherwise, by their own documentation."""
+PROBE_SECONDS, MOST_BYTES = 0.5, 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model of a server that listens on this machine."""
+
+    server: str
+    base_url: str
+    model: str
+
+
+def find_models(ports: Mapping[str, int]) -> tuple[LocalModel, ...]:
+    """The models of the servers that listen on these ports of 127.0.0.1, asked at the same time, half a second each."""
+    found: dict[str, tuple[str, ...]] = {}
+    # A server that drips for ever keeps its thread, so nobody may have to wait for the thread's end.
+    threads = [Thread(target=_probe, args=(name, port, found), daemon=True) for name, port in ports.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PROBE_SECONDS)
+    return tuple(
+        LocalModel(server, f"http://127.0.0.1:{port}/v1", model)
+        for server, port in ports.items() for model in found.get(server, ())
+    )  # fmt: skip
+
+
+def _probe(name: str, port: int, found: dict[str, tuple[str, ...]]) -> None:
+    """Plain http.client: it takes no proxy from the environment and follows no redirect off this machine."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PROBE_SECONDS)
+    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+        connection.request("GET", "/v1/models")
+        response = connection.getresponse()
+        if response.status == 200:
+            found[name] = models_in(response.read(MOST_BYTES))
+
+
+def models_in(body: bytes) -> tuple[str, ...]:
+    """The model names in a server's list; none when the body is no such list, whatever it is."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        return ()
+    entries = content.get("data") if isinstance(content, dict) else None
+    names = [entry.get("id") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and model_name(name)))
+
+
+def model_name(answer: str) -> str | None:
+    """The answer when it can be the name of a model, None otherwise."""
+    return answer if answer.isprintable() and 0 < len(answer) <= 200 else None
+
 
 T = TypeVar("T")
 
 BASE_URL, NAME, KEY = "NUAN_MODEL__BASE_URL", "NUAN_MODEL__NAME", "NUAN_MODEL__API_KEY"
-YES = ("y", "yes", "是", "好", "对", "對")
+OVERWRITE_WORDS = ("y", "yes", "是", "好", "对", "對")
 NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 NUMBER_OR_NOTHING = re.compile(rf"({NUMBER.pattern})?")
 SECRET = re.compile(r"[!#-&(-\[\]-~]{1,4096}")
@@ -42,7 +98,7 @@ SECRET_OR_NOTHING = re.compile(rf"({SECRET.pattern})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Console:
+class SetupConsole:
     """Streams to ask on; `hidden` reads without echo, None (a pipe) takes secrets from `lines`; EOFError at the end."""
 
     lines: TextIO
@@ -93,11 +149,11 @@ class Answers:
 class Interview:
     """Asks for what nuan.toml needs; a wrong answer is asked again or, from a pipe, ends it with NuanError."""
 
-    def __init__(self, console: Console, text: Callable[..., str]) -> None:
+    def __init__(self, console: SetupConsole, text: Callable[..., str]) -> None:
         self._console = console
         self._text = text
 
-    def answers(self, offers: tuple[Offer, ...], has_key: bool) -> Answers:
+    def answers(self, offers: tuple[LocalModel, ...], has_key: bool) -> Answers:
         """One of the local models found, or what is answered; `has_key` says that a key is already set."""
         self._console.say(self._text("init_found" if offers else "init_none_found"))
         for number, offer in enumerate(offers, 1):
@@ -144,19 +200,19 @@ def init(path: Path) -> None:
     for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "replace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)  # bytes that are no text are a wrong answer, not a crash
-    console = Console(sys.stdin, sys.stdout, getpass.getpass if sys.stdin.isatty() else None)
-    run(path, console, os.environ, PORTS, lambda: leave_owner_code(Path("data"), SystemClock().now()))
+    console = SetupConsole(sys.stdin, sys.stdout, getpass.getpass if sys.stdin.isatty() else None)
+    write_configuration(path, console, os.environ, PORTS, lambda: leave_owner_code(Path("data"), SystemClock().now()))
 
 
 def owner_code(data: Path, env: Mapping[str, str]) -> str:
     """A new code for whoever will be the owner, and what to do with it; OSError where the data folder is no place."""
-    text = partial(catalogue(Prompts(None).path, "messages").text, script=_language(env))
+    text = partial(catalogue(PromptFiles(None).path, "messages").text, script=_language(env))
     return text("init_owner_code", code=leave_owner_code(data, SystemClock().now()))
 
 
-def run(
+def write_configuration(
     path: Path,
-    console: Console,
+    console: SetupConsole,
     env: Mapping[str, str],
     ports: Mapping[str, int],
     code: Callable[[], str] | None = None,
@@ -165,12 +221,12 @@ def run(
 
     ConfigError: the result would not be valid; NuanError: answers end early or are none; OSError: cannot be written.
     """
-    text = partial(catalogue(Prompts(None).path, "messages").text, script=_language(env))
+    text = partial(catalogue(PromptFiles(None).path, "messages").text, script=_language(env))
     dotenv = path.parent / ".env"
     if not path.parent.is_dir() or path.is_dir():
         raise NuanError(text("init_no_file", path=path))
     try:
-        if path.exists() and console.ask(text("init_overwrite", path=path)).lower() not in YES:
+        if path.exists() and console.ask(text("init_overwrite", path=path)).lower() not in OVERWRITE_WORDS:
             console.say(text("init_kept", path=path))
             return
         already = _already_set(secrets := _read(dotenv))

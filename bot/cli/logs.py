@@ -1,4 +1,4 @@
-"""`nuan logs`: the operator's log for people to read, from every file that is kept, and on while it is written."""
+"""`nuan logs`: the log for people to read, from every file that is kept, and on while it is written."""
 
 import asyncio
 import json
@@ -13,14 +13,14 @@ from rich.console import Console
 from rich.text import Text
 from tzlocal import get_localzone
 
-from bot.clock import SystemClock
-from bot.errors import NuanError, StoreError
-from bot.ops.reading import Reader, Record, Wanted, log_files
-from bot.ops.redact import one_line
-from bot.ports import Clock, pause
+from bot.core.clock import SystemClock
+from bot.core.errors import NuanError, StoreError
+from bot.core.ports import Clock, pause
+from bot.ops.log_files import LogFilter, LogReader, Record, log_files
 from bot.store.store import open_store
+from bot.text.redaction import one_line
 
-LOOK_MS = 300
+FOLLOW_MS = 300
 """How often a log that is followed is looked at."""
 
 NUMBER_DIGITS = 15
@@ -37,22 +37,22 @@ SHORT = {
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class LogView:
     """What is shown of the log: which lines, in which form, and whether it goes on."""
 
-    wanted: Wanted
+    wanted: LogFilter
     follow: bool = False
     as_json: bool = False
 
 
-def viewed(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bool) -> View:
+def log_view(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bool) -> LogView:
     """The view of a chat by its number, title, or who alone talks there; StoreError when there is none or several."""
     counts = chat.isdecimal() and len(chat) <= NUMBER_DIGITS
-    number = None if not chat else int(chat) if counts else asyncio.run(_chat_named(data, chat))
-    return View(Wanted(number, turn), follow, as_json)
+    number = None if not chat else int(chat) if counts else asyncio.run(_chat_number(data, chat))
+    return LogView(LogFilter(number, turn), follow, as_json)
 
 
-async def _chat_named(data: Path, name: str) -> int:
+async def _chat_number(data: Path, name: str) -> int:
     async with await open_store(data, read_only=True) as store:
         chats = await store.people.chats()
         found = [chat.id for chat in chats if name in (chat.title, chat.external_id)]
@@ -65,19 +65,19 @@ async def _chat_named(data: Path, name: str) -> int:
     return found[0]
 
 
-async def show_logs(data: Path, view: View, clock: Clock | None = None) -> None:
+async def show_logs(data: Path, view: LogView, clock: Clock | None = None) -> None:
     """Print the log, and what comes while it is followed, until Ctrl-C; NuanError when there is none."""
     folder = data / "logs"
     if not view.follow and not log_files(folder):
         raise NuanError(f"there is no log in {folder} yet: start nuan once, or give --data DIR")
-    screen, reader = _Screen(view), Reader(folder)
+    screen, reader = _Screen(view), LogReader(folder)
     try:
         screen.show(reader.all())
         while view.follow:
-            await pause(clock or SystemClock(), LOOK_MS)
+            await pause(clock or SystemClock(), FOLLOW_MS)
             screen.show(reader.more())
         screen.show(reader.finish())
-        if not screen.shown and view.wanted != Wanted():
+        if not screen.shown and view.wanted != LogFilter():
             raise NuanError("no line of the log is of that chat or turn")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read it has had enough
@@ -91,7 +91,7 @@ async def show_logs(data: Path, view: View, clock: Clock | None = None) -> None:
 
 
 class _Screen:
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: LogView) -> None:
         self._view = view
         self._console = Console(soft_wrap=True, highlight=False)
         self._tz = get_localzone()

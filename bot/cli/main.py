@@ -1,54 +1,204 @@
-"""The `nuan` command line. Every error is one clear line and an exit code of bot/cli/exits.py."""
+"""The `nuan` command line: every command with its options and help. The work of a command loads only when it runs."""
 
 import os
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bot import __version__
-from bot.cli import completing, memory
-from bot.cli.commandline import BEGIN, KEEP, LOOK, TALK, Commands, defended, examples
-from bot.cli.data import app as data_app
-from bot.cli.exits import Exit
-from bot.cli.guarding import find_place, guard, run_guarded
-from bot.cli.options import (
-    DATA,
+from bot.cli import commandline, memory_commands
+from bot.cli.commandline import (
+    BEGIN,
+    DATA_FOLDER,
+    KEEP,
+    LOOK,
+    TALK,
     ChatOption,
+    CommandGroup,
     ConfigOption,
     CtxOptions,
     DataOption,
     JsonOption,
     OwnChatOption,
+    PersonArgument,
     PersonOption,
-    takes,
+    examples,
+    options_from,
+    run_program,
 )
-from bot.cli.printing import document, show
-from bot.cli.unset import unset
-from bot.errors import NuanError
+from bot.cli.terminal import ExitCode, guard, json_document, print_result, read_installation, run_guarded
+from bot.core.errors import NuanError
+
+data_app = typer.Typer()
+
+
+@dataclass(frozen=True, slots=True)
+class BackupOptions:
+    """The options of `nuan backup`, in the order its help lists them."""
+
+    path: Annotated[
+        Path | None, typer.Argument(help="Its file; a name with the time in the folder of backups unless given.")
+    ] = None
+    listed: Annotated[bool, typer.Option("--list", help="Only show the backups there are.")] = False
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    data: DataOption = DATA_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreOptions:
+    """The options of `nuan restore`, in the order its help lists them."""
+
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A backup: its file, or its name in the folder of backups.",
+            autocompletion=commandline.complete_backups,
+        ),
+    ]
+    check: Annotated[bool, typer.Option("--check", help="Only look it over, beside a running nuan, too.")] = False
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    data: DataOption = DATA_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPersonOptions:
+    """The options of `nuan export`, in the order its help lists them."""
+
+    person: PersonArgument
+    path: Annotated[
+        Path | None, typer.Argument(help="The archive; nuan-export-NUMBER-TIME.zip in this folder unless given.")
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    data: DataOption = DATA_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class ErasePersonOptions:
+    """The options of `nuan erase`, in the order its help lists them."""
+
+    person: PersonArgument
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking, for scripts.")] = False
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    data: DataOption = DATA_FOLDER
+
+
+@data_app.command(
+    rich_help_panel=KEEP,
+    epilog=examples("nuan backup", "nuan backup --list", "nuan backup --json /srv/copies/nuan-monday.db"),
+)
+@options_from(BackupOptions)
+def backup(options: BackupOptions) -> None:
+    """Copy the database, beside a running nuan, too, and look the copy over.
+
+    The file is for you alone (0600) and never replaces another. In the folder of backups (backup.folder) the newest
+    backup.keep stay, for backup.days.
+    """
+    from bot.cli.data import list_backups, make_backup
+
+    place = read_installation(options.config, options.data)
+    if options.listed:
+        print_result(run_guarded(list_backups(place, as_json=options.as_json)))
+        return
+    print_result(run_guarded(make_backup(place, options.path, as_json=options.as_json)))
+
+
+@data_app.command(
+    rich_help_panel=KEEP,
+    epilog=examples(
+        "nuan restore nuan-20260612T010000000Z.db",
+        "nuan restore --check /srv/copies/nuan-monday.db",
+    ),
+)
+@options_from(RestoreOptions)
+def restore(options: RestoreOptions) -> None:
+    """Put a backup in the database's place.
+
+    It is looked over first, and what was forgotten or erased since stays gone. The present database is kept beside it.
+    Stop nuan first.
+    """
+    from bot.cli.data import check_backup, restore_backup
+
+    work = check_backup if options.check else restore_backup
+    place = read_installation(options.config, options.data)
+    print_result(run_guarded(work(place, options.path, as_json=options.as_json)))
+
+
+@data_app.command(rich_help_panel=KEEP, epilog=examples("nuan export telegram:123 wang.zip", "nuan export 小王 --json"))
+@options_from(ExportPersonOptions)
+def export(options: ExportPersonOptions) -> None:
+    """Put everything nuan keeps of a person into one archive to read.
+
+    Markdown and JSON Lines in a zip file for you alone (0600); nothing that others said. Works beside a running nuan.
+    `nuan memory export` moves memories between houses.
+    """
+    from bot.cli.data import export_person
+
+    place = read_installation(options.config, options.data)
+    print_result(
+        run_guarded(export_person(place, options.person, options.path, force=options.force, as_json=options.as_json))
+    )
+
+
+@data_app.command(rich_help_panel=KEEP, epilog=examples("nuan erase telegram:123", "nuan erase 小王 --yes --json"))
+@options_from(ErasePersonOptions)
+def erase(options: ErasePersonOptions) -> None:
+    """Take a person out for good: memories, lines, notes, logs.
+
+    Asks first, unless --yes. In groups their lines become empty; what was spent stays counted, for nobody. A backup
+    that is restored later does not bring them back. Stop nuan first, or have them say `.ai forget me`.
+    """
+    from bot.cli.data import erase_person
+    from bot.cli.terminal import confirmation
+
+    place, ask = read_installation(options.config, options.data), confirmation(aside=options.as_json)
+    print_result(run_guarded(erase_person(place, options.person, ask, yes=options.yes, as_json=options.as_json)))
+
+
+def unset(
+    keys: Annotated[
+        list[str] | None, typer.Argument(help="Keys to take back, like budget.day_money; none only shows.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Take back all of them.")] = False,
+    as_json: JsonOption = False,
+    data: DataOption = DATA_FOLDER,
+) -> None:
+    """Show or take back what owners set in chats, while no nuan runs."""
+    from bot.cli.settings import unset as take_back
+
+    print_result(run_guarded(take_back(data, keys or (), everything=everything, as_json=as_json)))
+
 
 app = typer.Typer(
-    name="nuan", cls=Commands, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
+    name="nuan", cls=CommandGroup, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
     epilog=examples("nuan init", "nuan chat", "nuan ctx --help", "nuan --install-completion"),
 )  # fmt: skip
-app.add_typer(memory.app, name="memory", rich_help_panel=KEEP)
+app.add_typer(memory_commands.app, name="memory", rich_help_panel=KEEP)
 app.add_typer(data_app)
 app.command(
     rich_help_panel=KEEP, epilog=examples("nuan unset", "nuan unset budget.day_money", "nuan unset --all --json")
 )(unset)
 
 
-def _tell(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     if wanted:
-        show(f"nuan {__version__}")
+        print_result(f"nuan {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def options(
-    shown: Annotated[bool, typer.Option("--version", callback=_tell, is_eager=True, help="Print the version.")] = False,
+    shown: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """nuan 暖: a companion that wakes up warm. Begin with `nuan chat`."""
 
@@ -61,41 +211,41 @@ def chat(
     ] = "",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show log lines on standard error.")] = False,
     config: ConfigOption = None,
-    data: DataOption = DATA,
+    data: DataOption = DATA_FOLDER,
 ) -> None:
     """Talk in this terminal."""
-    from bot.cli.chat import chat as talk  # the terminal's libraries load only for a talk
-    from bot.cli.source import Source
+    from bot.cli.installation import ConfigSource
+    from bot.cli.run import chat as talk  # the terminal's libraries load only for a talk
 
     if sys.stdin is None or sys.stdout is None:
-        guard(_closed)
-    source = Source(config, data, os.environ)
+        guard(_refuse_closed_streams)
+    source = ConfigSource(config, data, os.environ)
     run_guarded(talk(source, guard(source.read), group, name, verbose))
 
 
-def _closed() -> None:
+def _refuse_closed_streams() -> None:
     raise NuanError("a talk needs an open standard input and output")
 
 
 @app.command("owner-code", rich_help_panel=TALK, epilog=examples("nuan owner-code", "nuan owner-code --data /srv/nuan"))
-def owner_code(data: DataOption = DATA) -> None:
+def owner_code(data: DataOption = DATA_FOLDER) -> None:
     """Print a code that makes whoever sends it to the bot its owner."""
     from bot.cli.init import owner_code as made
 
-    show(guard(lambda: made(data, os.environ)))
+    print_result(guard(lambda: made(data, os.environ)))
 
 
 @app.command(rich_help_panel=TALK, epilog=examples("nuan run", "nuan run --data /srv/nuan --config /etc/nuan.toml"))
-def run(config: ConfigOption = None, data: DataOption = DATA) -> None:
+def run(config: ConfigOption = None, data: DataOption = DATA_FOLDER) -> None:
     """Talk on every platform that has a token."""
     # Loading takes a second or more in which a stop must end well, too; `serve` then listens to it itself.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the files are about to be read
+    from bot.cli.installation import ConfigSource
     from bot.cli.run import run as serve  # the platforms' libraries load only for this
-    from bot.cli.source import Source
 
-    source = Source(config, data, os.environ)
+    source = ConfigSource(config, data, os.environ)
     run_guarded(serve(source, guard(source.read)))
 
 
@@ -106,15 +256,15 @@ def web(
         int | None, typer.Option("--port", min=0, max=65_535, help="Port, 0 for a free one; web.port unless given.")
     ] = None,
     config: ConfigOption = None,
-    data: DataOption = DATA,
+    data: DataOption = DATA_FOLDER,
 ) -> None:
     """Serve the web page, with a chat box, on this machine."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    from bot.cli.source import Source
-    from bot.cli.web import web as serve  # the server's libraries load only for this
+    from bot.cli.installation import ConfigSource
+    from bot.cli.run import web as serve  # the server's libraries load only for this
 
     given = {"NUAN_WEB__HOST": host, "NUAN_WEB__PORT": "" if port is None else str(port)}
-    source = Source(config, data, {**os.environ, **{name: value for name, value in given.items() if value}})
+    source = ConfigSource(config, data, {**os.environ, **{name: value for name, value in given.items() if value}})
     run_guarded(serve(source, guard(source.read)))
 
 
@@ -124,16 +274,16 @@ def web(
         "nuan ctx", "nuan ctx --query 猫 --compare --debug", "nuan ctx --json", "nuan ctx --query 猫 --raw"
     ),
 )
-@takes(CtxOptions)
+@options_from(CtxOptions)
 def ctx(options: CtxOptions) -> None:
     """Show what the next call would send, its cache and memories."""
-    from bot.cli.look import Look, View, show_ctx
+    from bot.cli.inspection import CtxRequest, PromptTarget, show_ctx
 
     look = guard(
-        lambda: Look(options.query, options.raw, options.as_json, options.compare, options.debug, options.limit)
+        lambda: CtxRequest(options.query, options.raw, options.as_json, options.compare, options.debug, options.limit)
     )
-    view = View(options.chat, options.person)
-    show(run_guarded(show_ctx(find_place(options.config, options.data), view, look)))
+    view = PromptTarget(options.chat, options.person)
+    print_result(run_guarded(show_ctx(read_installation(options.config, options.data), view, look)))
 
 
 @app.command(rich_help_panel=LOOK, epilog=examples("nuan boot", "nuan boot --person 小王 --json"))
@@ -145,24 +295,23 @@ def boot(
         typer.Option(
             "--format",
             help="narrative (to the letter) or json.",
-            autocompletion=completing.one_of("narrative", "json"),
+            autocompletion=commandline.complete_from("narrative", "json"),
         ),
     ] = "narrative",
     as_json: JsonOption = False,
     config: ConfigOption = None,
-    data: DataOption = DATA,
+    data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show the block that the next conversation would open with."""
-    from bot.cli.boot import format_of, show_boot
-    from bot.cli.look import View
+    from bot.cli.inspection import PromptTarget, boot_format, show_boot
 
-    wanted = guard(lambda: format_of("json" if as_json else form))
-    show(run_guarded(show_boot(find_place(config, data), View(chat, person), wanted)))
+    wanted = guard(lambda: boot_format("json" if as_json else form))
+    print_result(run_guarded(show_boot(read_installation(config, data), PromptTarget(chat, person), wanted)))
 
 
 @app.command(rich_help_panel=TALK, epilog=examples("nuan mcp", "nuan mcp --person 小王 --chat 家"))
 def mcp(
-    person: PersonOption = "", chat: OwnChatOption = "", config: ConfigOption = None, data: DataOption = DATA
+    person: PersonOption = "", chat: OwnChatOption = "", config: ConfigOption = None, data: DataOption = DATA_FOLDER
 ) -> None:
     """Let another agent use this memory, over MCP on standard input and output.
 
@@ -173,7 +322,7 @@ def mcp(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     from bot.cli.mcp import serve
 
-    run_guarded(serve(find_place(config, data), person, chat))
+    run_guarded(serve(read_installation(config, data), person, chat))
 
 
 @app.command(rich_help_panel=LOOK, epilog=examples("nuan usage", "nuan usage --days 30", "nuan usage --json"))
@@ -181,12 +330,12 @@ def usage(
     days: Annotated[int, typer.Option("--days", min=1, max=366, help="How many local days, today included.")] = 7,
     as_json: JsonOption = False,
     config: ConfigOption = None,
-    data: DataOption = DATA,
+    data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show what the model calls used per day, chat and cause."""
-    from bot.cli.look import show_usage
+    from bot.cli.inspection import show_usage
 
-    show(run_guarded(show_usage(find_place(config, data), days, as_json=as_json)))
+    print_result(run_guarded(show_usage(read_installation(config, data), days, as_json=as_json)))
 
 
 @app.command(
@@ -198,12 +347,12 @@ def sections(
         Path | None, typer.Option("--export", help="Write index_state.json and MEMORY_TOPIC.md into this folder.")
     ] = None,
     config: ConfigOption = None,
-    data: DataOption = DATA,
+    data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show which sections of memory talks stay with, and which are never hit."""
     from bot.cli.sections import show_sections
 
-    show(run_guarded(show_sections(find_place(config, data), export, as_json=as_json)))
+    print_result(run_guarded(show_sections(read_installation(config, data), export, as_json=as_json)))
 
 
 @app.command(rich_help_panel=BEGIN, epilog=examples("nuan init", "nuan init --config /etc/nuan.toml"))
@@ -219,7 +368,7 @@ def doctor(
     no_call: Annotated[bool, typer.Option("--no-call", help="Leave out the one tiny call of the model.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
-    data: DataOption = DATA,
+    data: DataOption = DATA_FOLDER,
 ) -> None:
     """Check configuration, model, platforms, data and machine.
 
@@ -228,22 +377,22 @@ def doctor(
     """
     from bot.cli.doctor import examine, report
 
-    found = run_guarded(examine(find_place(config, data), call=not no_call))
-    show(report(found, as_json=as_json))
-    raise SystemExit(Exit.DONE if all(finding.good for finding in found) else Exit.FAILED)
+    found = run_guarded(examine(read_installation(config, data), call=not no_call))
+    print_result(report(found, as_json=as_json))
+    raise SystemExit(ExitCode.DONE if all(finding.good for finding in found) else ExitCode.FAILED)
 
 
 @app.command(rich_help_panel=TALK, epilog=examples("nuan reload", "nuan reload --data /srv/nuan --json"))
-def reload(as_json: JsonOption = False, data: DataOption = DATA) -> None:
+def reload(as_json: JsonOption = False, data: DataOption = DATA_FOLDER) -> None:
     """Have the nuan that runs on this data folder read its configuration, persona and prompts anew.
 
     It says what it took and what waits for a restart; what is wrong is told line by line (exit code 2), and the running
     nuan goes on as it was.
     """
-    from bot.cli.reloading import reload as ask
+    from bot.cli.settings import reload as ask
 
     text, code = run_guarded(ask(data, as_json=as_json))
-    show(text)
+    print_result(text)
     raise SystemExit(code)
 
 
@@ -254,26 +403,28 @@ def logs(
     chat: Annotated[
         str,
         typer.Option(
-            "--chat", help="Only this chat: number, title, or who talks there.", autocompletion=completing.chats
+            "--chat",
+            help="Only this chat: number, title, or who talks there.",
+            autocompletion=commandline.complete_chats,
         ),
     ] = "",
     turn: Annotated[int | None, typer.Option("--turn", min=1, help="Only turns of this number.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes, until Ctrl-C.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the lines as they are: JSON Lines.")] = False,
-    data: DataOption = DATA,
+    data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show the log of a nuan that runs or ran, rotated files first."""
-    from bot.cli.logs import show_logs, viewed
+    from bot.cli.logs import log_view, show_logs
 
-    run_guarded(show_logs(data, guard(lambda: viewed(data, chat, turn, follow=follow, as_json=as_json))))
+    run_guarded(show_logs(data, guard(lambda: log_view(data, chat, turn, follow=follow, as_json=as_json))))
 
 
 @app.command(rich_help_panel=BEGIN, epilog=examples("nuan version", "nuan version --json"))
 def version(as_json: JsonOption = False) -> None:
     """Print the version."""
-    show(document({"version": __version__}) if as_json else f"nuan {__version__}")
+    print_result(json_document({"version": __version__}) if as_json else f"nuan {__version__}")
 
 
 def main() -> None:
     """The entry point."""
-    defended(lambda: app(prog_name="nuan"))
+    run_program(lambda: app(prog_name="nuan"))

@@ -1,35 +1,97 @@
-"""`nuan mcp`: another agent uses this memory, for one person in one chat. Standard output is that agent's alone."""
+"""`nuan mcp`: serves another agent over standard input and output, for one person in one chat."""
 
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import import_module
 
 from adapters.console import PipeTerminal
-from bot.cli.agents import Changing
-from bot.cli.guarding import stoppable
-from bot.cli.house import Place, make_parts
-from bot.cli.models import make_crew
-from bot.cli.platforms import secrets
-from bot.clock import SystemClock
-from bot.errors import ConfigError, NuanError, StoreError
-from bot.flow.agents import Agents, Desk, read_texts
+from bot.app import App
+from bot.cli.installation import Installation, make_dependencies, make_words
+from bot.cli.platforms import configured_secrets
+from bot.cli.terminal import stopped_by_sigterm
+from bot.container import make_planner, make_recalling
+from bot.core.clock import SystemClock
+from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
+from bot.core.people import AgentReply, AgentRequest, Chat, Principal
+from bot.core.ports import Clock, Log
+from bot.mcp.agents import AgentServices, AgentTexts, AgentTools, AgentWriter, read_texts
+from bot.ops.control import request_change
 from bot.ops.logs import Logs
-from bot.ports import Clock
-from bot.rooms import make_planner, make_recalling
+from bot.pipeline.endpoints import make_pool
 from bot.store.store import Store, open_store
-from bot.types.agent import Seat
-from bot.types.log import Log
-from bot.types.people import Chat
-
-MISSING = "the library of `nuan mcp` is missing: pip install 'nuan[mcp]'"
+from bot.text.catalogue import catalogue
 
 
-async def serve(place: Place, person: str, chat: str) -> None:
+def change_handler(app: App) -> Callable[[AgentRequest], Awaitable[AgentReply]]:
+    """What the running house does for agents, by the configuration that holds at the moment."""
+
+    async def carry_out(wish: AgentRequest) -> AgentReply:
+        parts = app.parts
+        writes = AgentWriter(parts.store, parts.clock, parts.settings, parts.words, catalogue(parts.prompts, "mcp"))
+        reply = await writes.carry_out(wish)
+        app.look_at_notes()  # what was forgotten may stand in one
+        app.look()  # its person is told
+        return reply
+
+    return carry_out
+
+
+class ChangeClient:
+    """Has changes carried out, one after the other: by the nuan that answers, else by taking the folder for a moment.
+
+    The folder is never held for longer: `nuan run` must be able to start beside an agent.
+    """
+
+    def __init__(self, place: Installation, texts: AgentTexts, log: Log, clock: Clock | None = None) -> None:
+        self._place = place
+        self._texts = texts
+        self._log = log
+        self._clock = clock or SystemClock()
+        self._words = make_words(place)
+        self._one = asyncio.Lock()
+        self._running: set[asyncio.Task[AgentReply]] = set()
+
+    async def carry_out(self, wish: AgentRequest) -> AgentReply:
+        """As AgentWrites does; who stops waiting for it undoes nothing, and leaves no lock behind."""
+        task = asyncio.create_task(self._alone(wish), name="agent-change")
+        self._running.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    async def finish(self) -> None:
+        """Return when what was begun is done."""
+        while self._running:
+            await asyncio.wait(self._running.copy())
+
+    async def _alone(self, wish: AgentRequest) -> AgentReply:
+        place = self._place
+        async with self._one:
+            served = await request_change(place.data, wish)
+            if served is not None:
+                return served
+            try:
+                store = await open_store(place.data, frozenset(place.settings.bot.owners))
+            except FolderLockedError:
+                return AgentReply(self._texts.sentences.text("busy", self._words.language), wrong=True)
+            async with store:
+                writes = AgentWriter(store, self._clock, place.settings, self._words, self._texts.sentences)
+                return await writes.carry_out(wish)
+
+    def _done(self, task: asyncio.Task[AgentReply]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.warning("agent_change_failed", cause=type(error).__name__)
+
+
+LIBRARY_MISSING = "the library of `nuan mcp` is missing: pip install 'nuan[mcp]'"
+
+
+async def serve(place: Installation, person: str, chat: str) -> None:
     """Answer one client until it says no more, or a signal; NuanError when there is nobody to speak for."""
-    require()
-    from bot.cli.mcpwire import talk
+    require_library()
+    from bot.mcp.server import serve_client
 
     if sys.stdin is None or sys.stdout is None:
         raise NuanError("an agent talks over standard input and output, and one of them is closed")
@@ -37,44 +99,44 @@ async def serve(place: Place, person: str, chat: str) -> None:
         print("nuan: an agent starts this and talks to it; Ctrl-D ends it", file=sys.stderr)
     settings = place.settings
     # Two processes must not rotate one file: the log is the client's to keep.
-    logs = Logs(None, settings.log, SystemClock().now, secrets(settings), sys.stderr)
-    with contextlib.closing(logs), stoppable():
+    logs = Logs(None, settings.log, SystemClock().now, configured_secrets(settings), sys.stderr)
+    with contextlib.closing(logs), stopped_by_sigterm():
         async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True) as store:
             seat = await find_seat(store, person, chat)
-            async with agency(place, store, seat, logs.log) as agents:
+            async with agent_tools(place, store, seat, logs.log) as agents:
                 logs.log.info("agents_served", person=seat.person_id, chat=seat.chat_id)
-                await talk(agents, PipeTerminal(0, sys.stderr).lines())
+                await serve_client(agents, PipeTerminal(0, sys.stderr).lines())
             logs.log.info("agents_left")
 
 
-def require(library: str = "mcp.server.lowlevel") -> None:
+def require_library(library: str = "mcp.server.lowlevel") -> None:
     """ConfigError that names the extra, where the library is not installed."""
     try:
         import_module(library)
     except ImportError:
-        raise ConfigError((MISSING,)) from None
+        raise ConfigError((LIBRARY_MISSING,)) from None
 
 
 @contextlib.asynccontextmanager
-async def agency(
-    place: Place, store: Store, seat: Seat, log: Log, clock: Clock | None = None
-) -> AsyncIterator[Agents]:  # fmt: skip
+async def agent_tools(
+    place: Installation, store: Store, seat: Principal, log: Log, clock: Clock | None = None
+) -> AsyncIterator[AgentTools]:  # fmt: skip
     """What answers agents from that seat; at the end every change that was begun is done."""
-    crew = make_crew(place.settings, place.prompts.path)
-    parts = make_parts(place, store, crew, log, clock)
+    crew = make_pool(place.settings, place.prompts.path)
+    parts = make_dependencies(place, store, crew, log, clock)
     texts = read_texts(place.prompts.path)
-    changing = Changing(place, texts, log, parts.clock)
+    changing = ChangeClient(place, texts, log, parts.clock)
     planner, _ = make_planner(parts)
-    desk = Desk(store, planner, make_recalling(parts), parts.words, place.settings, parts.clock, log)
+    desk = AgentServices(store, planner, make_recalling(parts), parts.words, place.settings, parts.clock, log)
     try:
-        yield Agents(desk, seat, texts, changing.carry_out)
+        yield AgentTools(desk, seat, texts, changing.carry_out)
     finally:
         await changing.finish()
         await crew.close()
         await asyncio.to_thread(parts.aside.close)
 
 
-async def find_seat(store: Store, person: str, chat: str) -> Seat:
+async def find_seat(store: Store, person: str, chat: str) -> Principal:
     """The person by number or name in the chat by number or title: the owner in their own private chat unless named.
 
     StoreError lists what there is. Nobody sits where they do not take part.
@@ -100,7 +162,7 @@ async def find_seat(store: Store, person: str, chat: str) -> Seat:
             f"--person: give one of: {', '.join(f'{n} {name}' for n, name in known.items()) or 'nobody yet'}"
         )
     where, who = found[0]
-    return Seat(who.id, where.id)
+    return Principal(who.id, where.id)
 
 
 def _chats(chats: tuple[Chat, ...]) -> str:

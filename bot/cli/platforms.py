@@ -8,22 +8,21 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.cli.house import Place, make_words
-from bot.commands.specs import specs
+from bot.cli.installation import Installation, make_words
+from bot.commands.registry import command_specs
 from bot.config.settings import Settings
-from bot.errors import ConfigError, HeldError
-from bot.ports import Adapter, Clock
-from bot.types.log import Log
+from bot.core.errors import ConfigError, FolderLockedError
+from bot.core.ports import Adapter, Clock, Log
 
 
-def make_adapters(place: Place, clock: Clock, log: Log) -> tuple[Adapter, ...]:
+def make_adapters(place: Installation, clock: Clock, log: Log) -> tuple[Adapter, ...]:
     """An adapter for each platform with a token; ConfigError names the extra that is not installed."""
-    settings, commands = place.settings, specs(make_words(place).messages)
+    settings, commands = place.settings, command_specs(make_words(place).messages)
     adapters: list[Adapter] = []
     problems: list[str] = []
     if settings.telegram.token is not None:
         try:
-            from adapters.telegram.run import TelegramAdapter
+            from adapters.telegram.adapter import TelegramAdapter
         except ImportError:
             problems.append("telegram.token: set, but the library is missing: pip install 'nuan[telegram]'")
         else:
@@ -41,7 +40,7 @@ def make_adapters(place: Place, clock: Clock, log: Log) -> tuple[Adapter, ...]:
             )
     if settings.discord.token is not None:
         try:
-            from adapters.discord.run import DiscordAdapter
+            from adapters.discord.adapter import DiscordAdapter
         except ImportError:
             problems.append("discord.token: set, but the library is missing: pip install 'nuan[discord]'")
         else:
@@ -62,7 +61,7 @@ def make_adapters(place: Place, clock: Clock, log: Log) -> tuple[Adapter, ...]:
     return tuple(adapters)
 
 
-def secrets(settings: Settings) -> list[str]:
+def configured_secrets(settings: Settings) -> list[str]:
     """What must never be in a log."""
     models = (settings.model, settings.fallback, settings.second_fallback, settings.small, settings.memory.embedding)
     kept = (*(model.api_key for model in models), settings.telegram.token, settings.discord.token)
@@ -70,26 +69,28 @@ def secrets(settings: Settings) -> list[str]:
 
 
 @contextlib.contextmanager
-def hold_tokens(settings: Settings) -> Iterator[None]:
-    """While it lasts no other nuan on this machine uses these tokens; HeldError when one does already."""
+def lock_tokens(settings: Settings) -> Iterator[None]:
+    """While it lasts no other nuan on this machine uses these tokens; FolderLockedError when one does already."""
     folder = Path(tempfile.gettempdir()) / f"nuan-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     with contextlib.ExitStack() as held:
         for platform, token in (("telegram", settings.telegram.token), ("discord", settings.discord.token)):
             if token is not None:
                 name = hashlib.sha256(token.get_secret_value().encode()).hexdigest()[:24]
-                held.enter_context(_hold(folder / f"{name}.lock", platform))
+                held.enter_context(_lock(folder / f"{name}.lock", platform))
         yield
 
 
 @contextlib.contextmanager
-def _hold(path: Path, platform: str) -> Iterator[None]:
+def _lock(path: Path, platform: str) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise HeldError(f"another nuan on this machine uses the same {platform}.token: stop it first") from error
+            raise FolderLockedError(
+                f"another nuan on this machine uses the same {platform}.token: stop it first"
+            ) from error
         yield
     finally:
         os.close(descriptor)

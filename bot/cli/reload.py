@@ -6,39 +6,37 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.app import App
-from bot.cli.house import Place, make_words, warm_up
-from bot.cli.models import crew_key, make_crew, seeing_rate
-from bot.cli.source import Source, texts_of
-from bot.config.fields import differing
-from bot.config.said import Settled
+from bot.cli.installation import ConfigSource, Installation, make_words, preload, text_hashes
+from bot.config.checks import AppliedSettings
+from bot.config.keys import differing
 from bot.config.settings import Settings
-from bot.errors import ConfigError, NuanError
-from bot.flow.crew import Crew
-from bot.ops.silence import Silence
-from bot.rooms import Parts
-from bot.types.log import Log
-from bot.types.reload import Reloaded
-from bot.types.said import Wish
+from bot.container import Dependencies
+from bot.core.errors import ConfigError, NuanError
+from bot.core.ports import Log, ReloadResult, SettingChanges
+from bot.model.pool import ModelPool
+from bot.ops.log_files import NullLog
+from bot.pipeline.endpoints import make_pool, pool_key, vision_rate
 
-LOG_KEYS = (
+RESTART_LOG_KEYS = (
     "log.text", "log.level", "log.max_megabytes", "log.keep", "metrics.on", "metrics.host", "metrics.port",
 )  # fmt: skip
 """What the open log file and the page for instruments were opened with: a change waits for a restart."""
 
-PLATFORM_KEYS = (
+RESTART_PLATFORM_KEYS = (
     "telegram.token", "telegram.base_url", "telegram.proxy", "telegram.delivery",
     "discord.token", "discord.api_url", "discord.gateway_url", "discord.proxy",
 )  # fmt: skip
 """What a connection to a platform was made with."""
 
-MakeCrew = Callable[[Settings, Callable[[str], Path]], Crew]
+MakePool = Callable[[Settings, Callable[[str], Path]], ModelPool]
 
 
 class Reloader:
     """One for each running nuan. Reloads come one after the other; who asks during one shares the next."""
 
     def __init__(
-        self, source: Source, place: Place, fixed: tuple[str, ...] = LOG_KEYS, make: MakeCrew = make_crew
+        self, source: ConfigSource, place: Installation, fixed: tuple[str, ...] = RESTART_LOG_KEYS,
+        make: MakePool = make_pool
     ) -> None:  # fmt: skip
         """`place` is what was read from `source`; a change of the `fixed` keys waits for a restart."""
         self._source = source
@@ -46,33 +44,33 @@ class Reloader:
         self._fixed = fixed
         self._make_crew = make
         self._begun_with = place
-        self._texts = texts_of(place)
+        self._texts = text_hashes(place)
         self._tried = self._seen = source.stamps(place)
         self._there = source.file.exists()
         self._app: App | None = None
-        self._log: Log = Silence()
+        self._log: Log = NullLog()
         self._taken: Callable[[Settings], None] = lambda _: None
         self._lock = asyncio.Lock()
         self._asked = self._served = 0
-        self._done = Reloaded()
+        self._done = ReloadResult()
         self._woken = asyncio.Event()
         self._told = self._ended = False
-        self._asking: set[asyncio.Task[Reloaded]] = set()
+        self._asking: set[asyncio.Task[ReloadResult]] = set()
 
     def serve(self, app: App, taken: Callable[[Settings], None]) -> None:
         """This is the house; `taken` is told the new settings before it works by them."""
         self._app, self._log, self._taken = app, app.parts.log, taken
 
-    def hang_up(self) -> None:
+    def on_hangup(self) -> None:
         """A signal says that the files are to be read; several at once are one."""
         self._told = True
         self._woken.set()
 
-    async def command(self) -> Reloaded:
+    async def command(self) -> ReloadResult:
         """An owner says so."""
         return await self.reload("command")
 
-    async def ask(self) -> Reloaded:
+    async def ask(self) -> ReloadResult:
         """`nuan reload` says so; while this nuan stops, nothing is taken any more."""
         if not self._ended:
             task = asyncio.create_task(self.reload("command line"), name="reload-asked")
@@ -81,7 +79,7 @@ class Reloader:
             self._asking.discard(task)
             if not task.cancelled():
                 return task.result()
-        return Reloaded(problems=("this nuan is stopping: nothing was taken",))
+        return ReloadResult(problems=("this nuan is stopping: nothing was taken",))
 
     async def keep(self) -> None:
         """Wait for signals and look at the files, until cancelled; then no reload is under way."""
@@ -113,14 +111,14 @@ class Reloader:
             elif self._place.settings.reload.watch_seconds:
                 await self.look()
 
-    async def settle(self, wish: Wish, person_id: int) -> Settled:
+    async def settle(self, wish: SettingChanges, person_id: int) -> AppliedSettings:
         """An owner sets something in a chat: check it with all the rest, store it, work by it.
 
         With problems nothing has changed; the files are read anew besides.
         """
         async with self._lock:
             done = await self._reload("chat", wish, person_id)
-            return Settled(self._place.written or self._place.settings, done.problems)
+            return AppliedSettings(self._place.written or self._place.settings, done.problems)
 
     async def look(self) -> None:
         """Take what has changed once it is quiet: while a file is still being written, the next look sees more."""
@@ -129,7 +127,7 @@ class Reloader:
         if quiet and stamps != self._tried:
             await self.reload("file")
 
-    async def reload(self, why: str) -> Reloaded:
+    async def reload(self, why: str) -> ReloadResult:
         """Take the files as they are now, or keep what there is and say everything that is wrong."""
         self._asked += 1
         mine = self._asked
@@ -145,28 +143,28 @@ class Reloader:
                 self._woken.set()  # whether and how often to look may have changed
             return self._done
 
-    async def _reload(self, why: str, wish: Wish | None = None, person_id: int | None = None) -> Reloaded:
+    async def _reload(self, why: str, wish: SettingChanges | None = None, person_id: int | None = None) -> ReloadResult:
         assert self._app is not None
         self._tried = await asyncio.to_thread(self._source.stamps, self._place)
         try:
             done = await self._renew(self._app, wish or {}, person_id)
         except ConfigError as error:
-            done = Reloaded(problems=error.problems)
+            done = ReloadResult(problems=error.problems)
         except (NuanError, OSError) as error:
-            done = Reloaded(problems=(str(error),))
+            done = ReloadResult(problems=(str(error),))
         except Exception as error:  # noqa: BLE001 - whatever a file holds, the house that runs must go on
             self._log.error("reload_failed", why=why, exc_info=error)
-            done = Reloaded(problems=(type(error).__name__,))
+            done = ReloadResult(problems=(type(error).__name__,))
         if done.problems:
             self._log.error("reload_refused", why=why, problems=list(done.problems))
         else:
             self._log.info("reloaded", why=why, changed=list(done.changed), restart=list(done.restart))
         return done
 
-    async def _renew(self, app: App, wish: Wish, person_id: int | None) -> Reloaded:
+    async def _renew(self, app: App, wish: SettingChanges, person_id: int | None) -> ReloadResult:
         old = self._place
         place = await asyncio.to_thread(lambda: self._source.read(whole=self._there, wish=wish))
-        texts = await asyncio.to_thread(texts_of, place)
+        texts = await asyncio.to_thread(text_hashes, place)
         written, before = place.written or place.settings, old.written or old.settings
         named = {name for name in texts.keys() | self._texts.keys() if texts.get(name) != self._texts.get(name)}
         changed = (*differing(before, written), *sorted(named))
@@ -184,26 +182,26 @@ class Reloader:
                     await said.put_back(earlier)
                 raise
         self._place, self._texts, self._there = place, texts, self._there or self._source.file.exists()
-        return Reloaded(changed, restart)
+        return ReloadResult(changed, restart)
 
-    async def _swap(self, app: App, place: Place, *, keeps_crew: bool) -> None:
+    async def _swap(self, app: App, place: Installation, *, keeps_crew: bool) -> None:
         """Build everything, then let the house work by it; a crew that it does not take is closed."""
         old = app.parts.crew
-        keeps_crew = keeps_crew and crew_key(place.settings) == crew_key(self._place.settings)
+        keeps_crew = keeps_crew and pool_key(place.settings) == pool_key(self._place.settings)
         parts = await asyncio.to_thread(self._parts, app.parts, place, keeps_crew)
         self._taken(place.settings)
         try:
             if parts.crew is not old:
-                await warm_up(parts.crew)
+                await preload(parts.crew)
             await app.renew(parts)
         finally:
             if app.parts.crew is not parts.crew:
                 await parts.crew.close()
 
-    def _parts(self, parts: Parts, place: Place, keeps_crew: bool) -> Parts:
+    def _parts(self, parts: Dependencies, place: Installation, keeps_crew: bool) -> Dependencies:
         settings, find = place.settings, place.prompts.path
         return replace(
             parts, settings=settings, words=make_words(place), prompts=find, persona=place.persona,
             personas=place.personas, written=place.written,
-            seeing=seeing_rate(settings), crew=parts.crew if keeps_crew else self._make_crew(settings, find),
+            seeing=vision_rate(settings), crew=parts.crew if keeps_crew else self._make_crew(settings, find),
         )  # fmt: skip

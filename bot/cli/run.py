@@ -1,88 +1,192 @@
-"""`nuan run`: every platform that has a token, supervised, until SIGTERM or Ctrl-C."""
+"""`nuan run`, `web` and `chat`: the commands under which nuan answers, with web page and metrics, until they are
+stopped."""
 
 import asyncio
 import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from adapters.console import ConsoleAdapter, open_terminal
+from adapters.web import WebAdapter
 from bot.app import App
-from bot.cli.agents import changes_in
-from bot.cli.front import WEB_KEYS, Front, front_of
-from bot.cli.house import Place, loaded_for_good, make_parts, warm_up
-from bot.cli.instruments import instruments
-from bot.cli.models import make_crew
-from bot.cli.platforms import hold_tokens, make_adapters, secrets
-from bot.cli.reload import LOG_KEYS, PLATFORM_KEYS, Reloader
-from bot.cli.source import Source
-from bot.clock import SystemClock
-from bot.config.settings import Settings
-from bot.errors import ConfigError, NuanError
-from bot.ops.agentdoor import agent_door
-from bot.ops.instruments import make_meters
+from bot.cli.installation import (
+    ConfigSource,
+    Installation,
+    collector_frozen,
+    make_dependencies,
+    make_words,
+    owner_name,
+    preload,
+)
+from bot.cli.mcp import change_handler
+from bot.cli.platforms import configured_secrets, lock_tokens, make_adapters
+from bot.cli.reload import RESTART_LOG_KEYS, RESTART_PLATFORM_KEYS, Reloader
+from bot.cli.terminal import stopped_by_sigterm
+from bot.config.settings import MetricsPage, Settings
+from bot.config.sources import settings_shown
+from bot.container import Dependencies, allow_list
+from bot.core.clock import SystemClock
+from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
+from bot.core.events import Incoming
+from bot.core.events import Place as EventPlace
+from bot.core.ports import Adapter, Clock, Liveness, Log
+from bot.ops.control import control_socket
+from bot.ops.health import HealthCheck, Supervisor
+from bot.ops.log_files import NullLog
 from bot.ops.logs import Logs
-from bot.ops.supervise import Supervisor
-from bot.ports import Adapter
-from bot.rooms import allowed
-from bot.store.store import open_store
+from bot.ops.metrics import MetricsPages, make_metrics, serve_pages
+from bot.pipeline.endpoints import make_pool
+from bot.store.settings import settings_in
+from bot.store.store import DATABASE, open_store
+from bot.text.catalogue import catalogue
 
-NOWHERE = "telegram.token, discord.token: none is set; `nuan chat` talks without one"
+if TYPE_CHECKING:
+    from bot.ops.prometheus import Metrics
+    from bot.web.requests import SiteData
+    from bot.web.server import WebServer
 
 
-async def run(source: Source, place: Place, *, alone: bool = False) -> None:
+@contextlib.asynccontextmanager
+async def metrics_page(
+    settings: MetricsPage, app: App, adapters: Sequence[Adapter], supervisor: Supervisor, meters: "Metrics | None"
+) -> AsyncIterator[None]:
+    """While inside, /health and /metrics are served if they are wanted; what keeps them from it is told in the log."""
+    if not settings.on:
+        yield
+        return
+    store, log = app.parts.store, app.parts.log
+    hearing = {each.platform: each for each in adapters if isinstance(each, Liveness)}
+    sight = HealthCheck(
+        store, lambda: app.parts.crew, lambda: supervisor.states,
+        lambda: {name: each.silent_ms() for name, each in hearing.items()}, lambda: app.queues,
+    )  # fmt: skip
+    shown = MetricsPages(sight, meters)
+    with contextlib.suppress(StoreError):  # it begins with the first look, then
+        await shown.begin()
+    if meters is None:
+        log.warning("metrics_unavailable", error="/metrics needs a library: pip install 'nuan[metrics]'")
+    async with serve_pages(settings.host, settings.port, shown.show, log):
+        yield
+
+
+RESTART_WEB_KEYS = ("web.on", "web.host", "web.port")
+"""What the page was opened with: a change waits for a restart."""
+
+
+class WebFrontend:
+    """The page of one house, with the adapter that its chat box is."""
+
+    def __init__(self, page: "WebServer", source: ConfigSource, adapter: WebAdapter | None) -> None:
+        """Without an adapter the page only reads."""
+        self.token = page.token
+        self.adapter = adapter
+        self._page = page
+        self._source = source
+        self._made: tuple[Dependencies, SiteData] | None = None
+
+    def take(self, settings: Settings) -> None:
+        """Whoever writes is called as these settings say."""
+        if self.adapter is not None:
+            self.adapter.rename(owner_name(settings))
+
+    @contextlib.asynccontextmanager
+    async def served(self, parts: Callable[[], Dependencies], log: Log) -> AsyncIterator[None]:
+        """The page is answered by the house as it is at each request, and the terminal is told where."""
+        async with self._page.served(lambda: self._house(parts()), log):
+            print(self._page.greeting(sys.stdout.isatty()), flush=True)
+            yield
+
+    def _house(self, parts: Dependencies) -> "SiteData":
+        from bot.web.requests import SiteData
+
+        if self._made is None or self._made[0] is not parts:
+            settings, source = parts.settings, self._source
+            house = SiteData(
+                parts.store, parts.clock, settings, parts.words, catalogue(parts.prompts, "web"), parts.prompts,
+                {parts.persona.name: parts.persona, **parts.personas},
+                lambda: settings_shown(settings, source.config, source.env, settings_in(source.data / DATABASE)),
+                self.adapter,
+            )  # fmt: skip
+            self._made = parts, house
+        return self._made[1]
+
+
+@contextlib.contextmanager
+def open_web_frontend(
+    source: ConfigSource, settings: Settings, clock: Clock, *, reads: bool = False
+) -> Iterator[WebFrontend]:
+    """Open the page's socket; ConfigError when its libraries are missing, NuanError when the port is taken."""
+    try:
+        from bot.web.server import open_server
+    except ImportError as error:
+        raise ConfigError((f"web: the library {error.name} is missing: pip install 'nuan[web]'",)) from error
+    with open_server(settings.web, source.data) as page:
+        yield WebFrontend(page, source, None if reads else WebAdapter(owner_name(settings), clock))
+
+
+NO_PLATFORM = "telegram.token, discord.token: none is set; `nuan chat` talks without one"
+
+
+async def run(source: ConfigSource, place: Installation, *, alone: bool = False) -> None:
     """Talk on all configured platforms, or `alone` on the web page; ends well on a signal.
 
     NuanError when no platform is left.
     """
     settings = place.settings
     if not (alone or settings.web.on or settings.telegram.token or settings.discord.token):
-        raise ConfigError((NOWHERE,))
+        raise ConfigError((NO_PLATFORM,))
     clock, stopped = SystemClock(), asyncio.Event()
-    reloader = Reloader(source, place, (*LOG_KEYS, *PLATFORM_KEYS, *WEB_KEYS))
+    reloader = Reloader(source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS, *RESTART_WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
-    with signals(stopped.set, reloader.hang_up), contextlib.nullcontext() if alone else hold_tokens(settings):
-        async with await open_store(place.data, frozenset(settings.bot.owners), allowed(settings)) as store:
-            meters = make_meters(settings.budget.currency) if settings.metrics.on else None
+    with handle_signals(stopped.set, reloader.on_hangup), contextlib.nullcontext() if alone else lock_tokens(settings):
+        async with await open_store(place.data, frozenset(settings.bot.owners), allow_list(settings)) as store:
+            meters = make_metrics(settings.budget.currency) if settings.metrics.on else None
             watch = meters.saw if meters is not None else None
-            logs = Logs(place.data / "logs", settings.log, clock.now, secrets(settings), sys.stderr, watch)
+            logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), sys.stderr, watch)
             with contextlib.closing(logs), contextlib.ExitStack() as opened:
                 adapters = () if alone else make_adapters(place, clock, logs.log)
-                front = opened.enter_context(front_of(source, settings, clock)) if alone or settings.web.on else None
+                front = (
+                    opened.enter_context(open_web_frontend(source, settings, clock))
+                    if alone or settings.web.on
+                    else None
+                )
                 if front is not None and front.adapter is not None:
                     logs.hide([front.token])
                     adapters = (*adapters, front.adapter)
-                crew = make_crew(settings, place.prompts.path)
-                parts = make_parts(place, store, crew, logs.log, clock)
+                crew = make_pool(settings, place.prompts.path)
+                parts = make_dependencies(place, store, crew, logs.log, clock)
                 app = App(replace(parts, reload=reloader.command, settle=reloader.settle, scrub=logs.scrub))
-                reloader.serve(app, lambda settings: _take(settings, logs, front))
+                reloader.serve(app, lambda settings: _apply_settings(settings, logs, front))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
-                    await warm_up(crew)
-                    with loaded_for_good():
+                    await preload(crew)
+                    with collector_frozen():
                         await app.start(adapters)
                         supervisor = Supervisor(app.door, clock, logs.log, store.vitals.writable)
-                        page = instruments(settings.metrics, app, adapters, supervisor, meters)
-                        door = agent_door(place.data, changes_in(app), logs.log, reloader.ask)
-                        async with door, _served(front, app), page:
-                            await _talk(adapters, app, supervisor, reloader, stopped)
+                        page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
+                        door = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
+                        async with door, _web_page(front, app), page:
+                            await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.crew.close()
 
 
-def _take(settings: Settings, logs: Logs, front: Front | None) -> None:
-    logs.hide(secrets(settings))
+def _apply_settings(settings: Settings, logs: Logs, front: WebFrontend | None) -> None:
+    logs.hide(configured_secrets(settings))
     if front is not None:
         front.take(settings)
 
 
-def _served(front: Front | None, app: App) -> AbstractAsyncContextManager[None]:
+def _web_page(front: WebFrontend | None, app: App) -> AbstractAsyncContextManager[None]:
     return contextlib.nullcontext() if front is None else front.served(lambda: app.parts, app.parts.log)
 
 
-async def _talk(
+async def _serve_platforms(
     adapters: Sequence[Adapter], app: App, supervisor: Supervisor, reloader: Reloader, stopped: asyncio.Event
 ) -> None:  # fmt: skip
     """Until `stopped` or no platform is left; turns are finished or parked before the platforms go."""
@@ -109,7 +213,7 @@ async def _talk(
 
 
 @contextlib.contextmanager
-def signals(stop: Callable[[], None], hang_up: Callable[[], None]) -> Iterator[None]:
+def handle_signals(stop: Callable[[], None], hang_up: Callable[[], None]) -> Iterator[None]:
     """SIGTERM and Ctrl-C stop; SIGHUP reloads, unless it says that the terminal is gone in which nuan was started."""
     loop = asyncio.get_running_loop()
     terminals = [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]
@@ -123,3 +227,99 @@ def signals(stop: Callable[[], None], hang_up: Callable[[], None]) -> Iterator[N
     finally:
         for number in heard:
             loop.remove_signal_handler(number)
+
+
+async def web(source: ConfigSource, place: Installation) -> None:
+    """Serve the page until a signal; when another nuan answers from the folder, what it stores can be read."""
+    try:
+        await run(source, place, alone=True)
+    except FolderLockedError:
+        await serve_read_only(source, place)
+
+
+async def serve_read_only(source: ConfigSource, place: Installation) -> None:
+    """The page over the database of a nuan that answers elsewhere: nothing is changed, nobody is answered."""
+    settings, clock, stopped = place.settings, SystemClock(), asyncio.Event()
+    with handle_signals(stopped.set, lambda: None), open_web_frontend(source, settings, clock, reads=True) as front:
+        async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True) as store:
+            crew = make_pool(settings, place.prompts.path)
+            parts = make_dependencies(place, store, crew, NullLog(), clock)
+            try:
+                async with front.served(lambda: parts, NullLog()):
+                    print("nuan: another nuan answers from this folder, so this page only reads", flush=True)
+                    await stopped.wait()
+            finally:
+                await crew.close()
+
+
+async def chat(source: ConfigSource, place: Installation, group: str, name: str, verbose: bool) -> None:
+    """Talk until the input ends; every line that was read is answered before it returns."""
+    settings = place.settings
+    words, reloader = make_words(place), Reloader(source, place)
+    async with await open_store(place.data, frozenset(settings.bot.owners), allow_list(settings)) as store:
+        # The folder is ours from here on: before that, its log may belong to another nuan.
+        logs = Logs(
+            place.data / "logs", settings.log, SystemClock().now,
+            configured_secrets(settings), sys.stderr if verbose else None,
+        )  # fmt: skip
+        with contextlib.closing(logs):
+            crew = make_pool(settings, place.prompts.path)
+            app = App(
+                replace(
+                    make_dependencies(place, store, crew, logs.log),
+                    reload=reloader.command,
+                    settle=reloader.settle,
+                    scrub=logs.scrub,
+                )
+            )
+            adapter = ConsoleAdapter(
+                open_terminal(sys.stdin, sys.stdout), name or owner_name(settings),
+                _prefix(settings), group, settings.bot.names,
+                words.messages.text("console_scene", settings.bot.language, names="{names}"),
+            )  # fmt: skip
+
+            def take(settings: Settings) -> None:
+                logs.hide(configured_secrets(settings))
+                adapter.rename(name or owner_name(settings), _prefix(settings), settings.bot.names)
+
+            reloader.serve(app, take)
+            await app.start([adapter])
+            reloading = asyncio.create_task(reloader.keep(), name="reload")
+            warm = asyncio.create_task(preload(crew), name="warm-up")
+            try:
+                with stopped_by_sigterm():
+                    async with control_socket(place.data, change_handler(app), logs.log, reloader.ask):
+                        await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
+                        await app.drained()
+            finally:
+                reloading.cancel()
+                await asyncio.wait((reloading,))
+                await app.stop()
+                await warm
+                await app.parts.crew.close()
+
+
+def _prefix(settings: Settings) -> str:
+    """What stands before each reply."""
+    return f"{settings.bot.names[0]} › "
+
+
+class _LineByLine:
+    """A door for piped input: each line is answered before the next one is read, as a person would wait."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def accept(self, incoming: Incoming) -> bool:
+        """Commit the line and let everything settle that it caused; a reply in several messages is heard out."""
+        stored = await self._app.door.accept(incoming)
+        await self._app.spoken()
+        return stored
+
+    async def newest(self, place: EventPlace) -> str:
+        """As the door says."""
+        return await self._app.door.newest(place)
+
+    async def recent(self, place: EventPlace, limit: int) -> tuple[str, ...]:
+        """As the door says."""
+        return await self._app.door.recent(place, limit)

@@ -1,4 +1,4 @@
-"""`nuan sections`: what talks stay with, what is searched first for them, and sections that are never hit."""
+"""`nuan sections`: which sections of memory talks stay with, which are searched first, which are never hit."""
 
 import asyncio
 import json
@@ -6,43 +6,41 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bot.cli.files import write_private
-from bot.cli.house import Place, make_words
-from bot.cli.printing import document
-from bot.clock import SystemClock
-from bot.config.sections import SectionRules
-from bot.errors import NuanError
-from bot.flow.sectioning import Sectioning
-from bot.memory.carrying.values import time_text
-from bot.ports import Clock
-from bot.prompt.topic import TEXT_CHARS, section_name
-from bot.recall.indexstate import Name, index_state, topic_file
-from bot.recall.sections import FRESH_MS, advice, chosen, shares
+from bot.cli.installation import Installation, make_words
+from bot.cli.terminal import json_document, write_private
+from bot.config.memory import SectionRules
+from bot.core.clock import SystemClock
+from bot.core.errors import NuanError
+from bot.core.people import Audience
+from bot.core.ports import Clock
+from bot.core.recall import RecallRound, SectionAdvice, SectionHistory, TopicLine
+from bot.memory.archive.records import time_text
+from bot.pipeline.recall import SectionFilter
+from bot.prompt.opening import TEXT_CHARS, section_name
+from bot.recall.sections import FRESH_MS, SectionLabel, advice, index_state, sections_to_search, shares, topic_file
 from bot.store.store import Store, open_store
 from bot.text.clean import clean
-from bot.text.clip import clip
-from bot.types.people import Audience
-from bot.types.sections import Advice, Round, Sighted, TopicLine
+from bot.text.length import clip
 
 STATE, TOPIC = "index_state.json", "MEMORY_TOPIC.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SectionReport:
     """One person in one chat: the rounds of late, the advice, what is searched first, and the topic."""
 
-    sighted: Sighted
-    rounds: tuple[Round, ...]
-    advice: tuple[Advice, ...]
+    sighted: SectionHistory
+    rounds: tuple[RecallRound, ...]
+    advice: tuple[SectionAdvice, ...]
     first: tuple[str, ...]
     topic: TopicLine | None
 
 
-async def show_sections(place: Place, export: Path | None, clock: Clock | None = None, *, as_json: bool) -> str:
+async def show_sections(place: Installation, export: Path | None, clock: Clock | None = None, *, as_json: bool) -> str:
     """The advice list, beside a running nuan; with `export` the states are written into that folder instead."""
     rules, now = place.settings.sections, (clock or SystemClock()).now()
     async with await open_store(place.data, read_only=True) as store:
-        shown = [await _shown(store, rules, each, now) for each in await store.sections.all()]
+        shown = [await _report(store, rules, each, now) for each in await store.sections.all()]
     words = make_words(place).opening(place.settings.bot.language)
 
     def name(key: str) -> str:
@@ -56,22 +54,22 @@ async def show_sections(place: Place, export: Path | None, clock: Clock | None =
         for each in shown:
             _write(export / f"chat-{each.sighted.chat_id}-person-{each.sighted.person_id}", each, rules, name)
         if as_json:
-            return document({"folder": str(export), "states": len(shown)})
+            return json_document({"folder": str(export), "states": len(shown)})
         return f"{len(shown)} states are in {export}; they tell what people said: what is forgotten later stays there"
     if as_json:
-        return document([_json(each, rules, name) for each in shown])
+        return json_document([_json(each, rules, name) for each in shown])
     return "\n".join(line for each in shown for line in _lines(each, rules, name)) or "no turn has searched memory yet"
 
 
-async def _shown(store: Store, rules: SectionRules, sighted: Sighted, now: int) -> Shown:
+async def _report(store: Store, rules: SectionRules, sighted: SectionHistory, now: int) -> SectionReport:
     late = tuple(each for each in sighted.rounds if each.at >= now - FRESH_MS)
     audience = Audience(sighted.chat_id, sighted.kind, (sighted.person_id,))
-    topic = await Sectioning(store, rules).topic(audience, sighted.person_id, now)
-    first = chosen(late, (), rules.proportion) if rules.on else ()
-    return Shown(sighted, late, advice(late, sighted.sizes, rules.proportion), first, topic)
+    topic = await SectionFilter(store, rules).topic(audience, sighted.person_id, now)
+    first = sections_to_search(late, (), rules.proportion) if rules.on else ()
+    return SectionReport(sighted, late, advice(late, sighted.sizes, rules.proportion), first, topic)
 
 
-def _state(shown: Shown, rules: SectionRules, name: Name) -> dict[str, object]:
+def _state(shown: SectionReport, rules: SectionRules, name: SectionLabel) -> dict[str, object]:
     topic = (name(shown.topic.section), _sentence(shown.topic)) if shown.topic is not None else ("", "")
     return index_state(shown.rounds, shown.sighted.sizes, rules.proportion, topic, (name, time_text))
 
@@ -80,14 +78,14 @@ def _sentence(topic: TopicLine) -> str:
     return " ".join(clean(clip(topic.text, TEXT_CHARS)).split())
 
 
-def _json(shown: Shown, rules: SectionRules, name: Name) -> dict[str, object]:
+def _json(shown: SectionReport, rules: SectionRules, name: SectionLabel) -> dict[str, object]:
     return {
         "chat": shown.sighted.chat_id, "person": shown.sighted.person_id, "state": _state(shown, rules, name),
         "advice": [{**asdict(each), "name": name(each.key)} for each in shown.advice], "first": list(shown.first),
     }  # fmt: skip
 
 
-def _lines(shown: Shown, rules: SectionRules, name: Name) -> Iterator[str]:
+def _lines(shown: SectionReport, rules: SectionRules, name: SectionLabel) -> Iterator[str]:
     sighted, total = shown.sighted, len(shares(shown.rounds, rules.window))
     title = f" {clean(sighted.title)}" if sighted.title else ""
     who = " ".join(clean(sighted.name).split())
@@ -105,7 +103,7 @@ def _lines(shown: Shown, rules: SectionRules, name: Name) -> Iterator[str]:
         yield f"  topic: {name(shown.topic.section)}: {_sentence(shown.topic)} (#{shown.topic.memory_id})"
 
 
-def _write(folder: Path, shown: Shown, rules: SectionRules, name: Name) -> None:
+def _write(folder: Path, shown: SectionReport, rules: SectionRules, name: SectionLabel) -> None:
     state = json.dumps(_state(shown, rules, name), ensure_ascii=False, indent=2) + "\n"
     write_private(folder / STATE, (state,), force=True)
     if shown.topic is None:

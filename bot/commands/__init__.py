@@ -1,1 +1,1 @@
-"""`.ai` and its twins: one table says what there is, who may, and what it does."""
+"""The `.ai` commands and their slash and menu twins: one registry says what there is, who may, and what it does."""

@@ -1,25 +1,24 @@
-"""`.ai dialog`: the talks of dialogue memory as this chat may be told them, and clearing them."""
+"""`.ai dialog`: the past talks of dialogue memory as this chat may be told them, and clearing them."""
 
 from collections.abc import Callable
 
-from bot.commands.nearest import hint
-from bot.commands.table import TABLE, Asked
+from bot.commands.registry import COMMANDS, Invocation, hint
 from bot.config.settings import Settings
-from bot.flow.pasttalks import past_talks
-from bot.flow.plan import Planner
-from bot.flow.words import Words
-from bot.ports import Clock
+from bot.core.people import Audience
+from bot.core.ports import Clock
+from bot.core.sessions import TIERS, Dialogue
+from bot.pipeline.opening import past_talks
+from bot.pipeline.plan import Planner
+from bot.pipeline.texts import Texts
+from bot.prompt.past_talks import PastTalk, past_talk_lines
 from bot.store.store import Store
 from bot.text.clean import clean_name
-from bot.text.clip import clip
 from bot.text.fold import fold
-from bot.text.pasttalks import TalkLine, talk_lines
-from bot.types.dialogue import TIERS, Dialogue
-from bot.types.people import Audience
+from bot.text.length import clip
 
 NAME_CHARS = 32
 
-SHOWN = 10
+TALKS_SHOWN = 10
 """Lines of the short view."""
 
 
@@ -27,7 +26,7 @@ class DialogCommand:
     """Shows past talks and clears them."""
 
     def __init__(
-        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Words, text: Callable[..., str]
+        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Texts, text: Callable[..., str]
     ) -> None:  # fmt: skip
         """`text` is (asked, key, **values) in the person's script."""
         self._store = store
@@ -37,7 +36,7 @@ class DialogCommand:
         self._words = words
         self._text = text
 
-    async def run(self, asked: Asked) -> str:
+    async def run(self, asked: Invocation) -> str:
         """The answer to `.ai dialog …`; nothing is shown or cleared that this audience is not told anyway."""
         audience = await self._planner.audience(asked.chat, asked.person)
         match tuple(fold(word) for word in asked.words):
@@ -56,16 +55,16 @@ class DialogCommand:
             case _:
                 return await self._with(asked, audience, " ".join(asked.words))
 
-    async def _short(self, asked: Asked, audience: Audience) -> str:
+    async def _short(self, asked: Invocation, audience: Audience) -> str:
         found = await past_talks(self._store, audience, asked.person.id, self._clock.now())
         lines = self._lines(asked, found)
-        more = len(lines) - SHOWN
-        told = _numbered(lines[:SHOWN])
+        more = len(lines) - TALKS_SHOWN
+        told = _numbered(lines[:TALKS_SHOWN])
         if more > 0:
             told = f"{told}\n{self._text(asked, 'dialog_more', n=more)}"
         return told or self._text(asked, "dialog_none")
 
-    async def _full(self, asked: Asked, audience: Audience) -> str:
+    async def _full(self, asked: Invocation, audience: Audience) -> str:
         found = await self._store.digests.told(audience, asked.person.id, 0)
         parts: list[str] = []
         for tier in TIERS:
@@ -77,14 +76,14 @@ class DialogCommand:
                 parts.append(_numbered([line for talk in rows for line in self._lines(asked, (talk,))]))
         return "\n".join(parts) or self._text(asked, "dialog_none")
 
-    async def _clear(self, asked: Asked, audience: Audience) -> str:
+    async def _clear(self, asked: Invocation, audience: Audience) -> str:
         # In a group it takes what everybody there is told: who may end its conversation may do that, too.
-        if not next(command for command in TABLE if command.name == "clear").allows(asked):
+        if not next(command for command in COMMANDS if command.name == "clear").allows(asked):
             return self._text(asked, "not_allowed")
         count = await self._store.rollups.clear(audience, self._clock.now())
         return self._text(asked, "dialog_cleared", n=count)
 
-    async def _with(self, asked: Asked, audience: Audience, name: str) -> str:
+    async def _with(self, asked: Invocation, audience: Audience, name: str) -> str:
         person = await self._store.people.person_named(name)
         talks = await self._store.digests.told(audience, person.id if person is not None else 0, 0)
         found = tuple(talk for talk in talks if talk.own or name in talk.names)
@@ -94,10 +93,10 @@ class DialogCommand:
             asked, "dialog", self._text
         )
 
-    def _lines(self, asked: Asked, talks: tuple[Dialogue, ...]) -> tuple[TalkLine, ...]:
+    def _lines(self, asked: Invocation, talks: tuple[Dialogue, ...]) -> tuple[PastTalk, ...]:
         when = (self._clock.now(), self._words.tz(self._words.zone_of(asked.chat, asked.person)))
-        return talk_lines(talks, when, self._words.opening(asked.script), self._words.days(asked.script))
+        return past_talk_lines(talks, when, self._words.opening(asked.script), self._words.days(asked.script))
 
 
-def _numbered(lines: tuple[TalkLine, ...] | list[TalkLine]) -> str:
+def _numbered(lines: tuple[PastTalk, ...] | list[PastTalk]) -> str:
     return "\n".join(f"{number}. {line.head} {line.text}" for number, line in enumerate(lines, 1))

@@ -1,8 +1,8 @@
-"""What an operator can configure, and how it is read. The environment comes as a parameter, never from the process."""
+"""What an operator can configure, and how it is read. The environment is a parameter, never the process's own."""
 
-from bot.config.example import example_toml
-from bot.config.kinds import is_loopback
-from bot.config.load import load
+from bot.config.base import is_loopback
+from bot.config.keys import example_toml
 from bot.config.settings import Settings
+from bot.config.sources import load
 
 __all__ = ["Settings", "example_toml", "is_loopback", "load"]

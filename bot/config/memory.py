@@ -1,15 +1,95 @@
-"""What nuan remembers, and how it comes back: the keys of [memory]."""
+"""Keys of [memory], [memory.embedding], [memory.life], [notes] and [sections]."""
 
-from typing import Literal
+import re
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, SecretStr, field_validator
 
-from bot.config.embedding import EmbeddingServer
-from bot.config.life import LifeRules
-from bot.config.section import Section
-from bot.types.recall import Mode, Profile
+from bot.config.base import SettingsTable, proxy_url, server_url, value_error
+from bot.core.recall import RankingProfile, RecallMode, SectionProportions, SectionWords, WindowSize
 
-ALIASES: dict[str, Mode] = {"legacy": "keyword", "multi": "v2", "multisignal": "v2", "rrf": "hybrid"}
+Provider = Literal["", "hash", "openai"]
+
+
+class EmbeddingServer(SettingsTable):
+    """Who makes the vectors of a hybrid recall; without one it goes by words alone."""
+
+    provider: Provider = Field(
+        default="",
+        description="openai (a server that speaks its protocol), hash (counts parts of words: no server, no money, and "
+        "no meaning) or empty for none.",
+    )
+    base_url: Annotated[str, AfterValidator(server_url)] = Field(
+        default="", description="Address of the server's API; empty is that of [model], with its key and proxy."
+    )
+    api_key: SecretStr | None = Field(
+        default=None,
+        description="Key of the server; better kept in .env, in a variable like NUAN_MEMORY__EMBEDDING__API_KEY.",
+    )
+    model: str = Field(default="", pattern=r"^[^\x00-\x1f\x7f]*$", description="Name of the model that makes vectors.")
+    proxy: Annotated[str, AfterValidator(proxy_url)] = Field(
+        default="", description="Proxy, http://, https:// or socks5:// with host and port; empty for none."
+    )
+    dimensions: int | None = Field(
+        default=None,
+        ge=16,
+        le=8_192,
+        description="Numbers of a vector, where the model lets one choose, 16 to 8192; none leaves it to the model. A "
+        "change makes all vectors anew.",
+    )
+    timeout_seconds: float = Field(
+        default=15.0, gt=0, le=600, description="When a call for new vectors is given up, in seconds."
+    )
+    query_seconds: float = Field(
+        default=2.0,
+        gt=0,
+        le=60,
+        description="How long a question waits for its vector, in seconds; then words alone answer it.",
+    )
+    batch: int = Field(default=32, ge=1, le=256, description="Texts that one call brings at most, 1 to 256.")
+    least_cosine: float = Field(
+        default=0.25, ge=-1, le=1, description="Likeness below which two texts have nothing in common, -1 to 1."
+    )
+    price_input: float | None = Field(
+        default=None,
+        ge=0,
+        description="Price of a million tokens, in budget.currency; none takes the public table's.",
+    )
+
+
+class LifeRules(SettingsTable):
+    """How memories grow stronger and weaker, and how many there may be. What somebody asked to keep always stays."""
+
+    interval_hours: int = Field(
+        default=24,
+        ge=1,
+        le=8_760,
+        description="A memory is strengthened at most once in this time, and loses at most one step in it, in hours.",
+    )
+    archive_days: int = Field(
+        default=90,
+        ge=1,
+        le=3_650,
+        description="How long archived memories, and what was merged or replaced, can be brought back, in days.",
+    )
+    max_emotion: int = Field(default=50, ge=1, le=100_000, description="Most emotions of one person.")
+    max_knowledge: int = Field(default=250, ge=1, le=100_000, description="Most facts of one person.")
+    max_event: int = Field(default=50, ge=1, le=100_000, description="Most events of one person.")
+    max_experience: int = Field(
+        default=50, ge=1, le=100_000, description="Most experiences that nuan saved with one person, or in one group."
+    )
+    max_total: int = Field(
+        default=350, ge=1, le=100_000, description="Most of these four together, besides what lasts."
+    )
+    max_lasting: int = Field(
+        default=300,
+        ge=1,
+        le=100_000,
+        description="Most of what lasts of one person: who they are, health, home, family.",
+    )
+
+
+ALIASES: dict[str, RecallMode] = {"legacy": "keyword", "multi": "v2", "multisignal": "v2", "rrf": "hybrid"}
 """Other names of the modes (seed Recall)."""
 
 _PROFILE = "none: as the profile has it"
@@ -18,19 +98,19 @@ Inject = Literal["off", "tool", "auto", "both"]
 """How what is remembered reaches a prompt besides its opening: not at all, when the model asks, by itself, or both."""
 
 
-class MemoryLimits(Section):
+class MemoryRules(SettingsTable):
     """What nuan remembers."""
 
     undo_days: int = Field(
         default=7, ge=0, le=3_650, description="How long something forgotten can be taken back, in days."
     )
     max: int = Field(default=6, ge=1, le=20, description="Findings that one recall brings back, 1 to 20.")
-    mode: Mode = Field(
+    mode: RecallMode = Field(
         default="v2",
         description="How a recall orders what it finds: keyword (shared words), v2 (words, age and importance) or "
         "hybrid (these and likeness).",
     )
-    profile: Profile = Field(
+    profile: RankingProfile = Field(
         default="default",
         description="The numbers of v2: default (age orders, but hides nothing) or seed (the reference's, to compare).",
     )
@@ -128,3 +208,94 @@ class MemoryLimits(Section):
     @classmethod
     def _alias(cls, value: object) -> object:
         return ALIASES.get(value, value) if isinstance(value, str) else value
+
+
+class NoteRules(SettingsTable):
+    """Markdown notes: the folder notes and MEMORY.md in the data folder."""
+
+    on_new: bool = Field(
+        default=True,
+        description="Whether `/new` writes the last 15 messages of the talk into a note.",
+    )
+    chunk_tokens: int = Field(
+        default=400, ge=50, le=4_000, description="Size of the pieces in which notes are found, in tokens."
+    )
+    overlap_tokens: int = Field(
+        default=80, ge=0, le=1_000, description="What a piece repeats of the one before it, in tokens; at most half."
+    )
+    max_kilobytes: int = Field(default=512, ge=1, le=16_384, description="Largest note that is read, in kilobytes.")
+
+
+MOST_SECTIONS, MOST_WORDS, LONGEST_WORD, LONGEST_NAME = 40, 200, 32, 24
+
+_NAME = re.compile(rf"[\w][\w \-]{{0,{LONGEST_NAME - 1}}}")
+_COMMAS = re.compile(r"\s*[,，、]\s*")
+
+
+def read_section(line: str) -> SectionWords:
+    """One section as it is written, "name: word, word"; ValueError says what is wrong with it."""
+    name, colon, rest = line.replace("：", ":").partition(":")
+    name = name.strip()
+    words = tuple(dict.fromkeys(filter(None, _COMMAS.split(rest.strip()))))
+    if not colon:
+        raise value_error('must each be "name: word, word"')
+    if _NAME.fullmatch(name) is None:
+        raise value_error(f"need a name of at most {LONGEST_NAME} letters, figures, spaces or hyphens before the colon")
+    if len(words) > MOST_WORDS:
+        raise value_error(f"must have at most {MOST_WORDS} words each")
+    if any(len(word) > LONGEST_WORD for word in words):
+        raise value_error(f"must have words of at most {LONGEST_WORD} characters")
+    if any(len(word) < 2 and word.isascii() for word in words):
+        raise value_error("must not have a single letter or figure for a word: it is in every text")
+    return SectionWords(name, words)
+
+
+def _checked(lines: tuple[str, ...]) -> tuple[str, ...]:
+    names = [read_section(line).key.casefold() for line in lines]
+    if len(names) > MOST_SECTIONS:
+        raise value_error(f"must be at most {MOST_SECTIONS} sections")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise value_error(f"must name each section once: {', '.join(twice)}")
+    return lines
+
+
+class SectionRules(SettingsTable):
+    """What belongs together in memory, and which of it a turn's own recall searches first. Nothing is ever hidden:
+    what somebody asked to keep, rare words, the tool memory_recall and `.ai mem` search everything."""
+
+    on: bool = Field(default=True, description="Whether a talk's topic narrows what its next messages search first.")
+    words: Annotated[tuple[str, ...], AfterValidator(_checked)] = Field(
+        default=(),
+        description='Own sections, each "name: word, word, …"; the name of one that is there (me, person, decision, '
+        "todo, lesson, family, health, work, taste, travel, tech, recent) replaces its words, without words it is off.",
+    )
+    window: WindowSize = Field(default=5, description="Newest turns whose hits count: 3, 5 or 10.")
+    dominant: float = Field(
+        default=0.7, gt=0.5, le=1, description="Share of the hits from which on a section dominates, above .5 to 1."
+    )
+    low: float = Field(
+        default=0.1, ge=0, le=0.5, description="Share below which `nuan sections` calls a section low, 0 to .5."
+    )
+    least_hits: int = Field(default=3, ge=3, le=10, description="Hits without which no section dominates, 3 to 10.")
+    misses: int = Field(
+        default=3,
+        ge=1,
+        le=50,
+        description="Turns without a hit after which `nuan sections` advises to merge a section.",
+    )
+    stable_turns: int = Field(
+        default=2, ge=2, le=3, description="Turns that a section must dominate to be the topic of a talk, 2 or 3."
+    )
+    topic: bool = Field(default=True, description="Whether the next opening tells the topic of the last talk.")
+
+    @property
+    def own(self) -> tuple[SectionWords, ...]:
+        """The sections of `words`."""
+        return tuple(read_section(line) for line in self.words)
+
+    @property
+    def proportion(self) -> SectionProportions:
+        """The numbers as the shares use them."""
+        return SectionProportions(
+            self.window, self.dominant, self.low, self.least_hits, self.misses, self.stable_turns
+        )  # fmt: skip

@@ -1,42 +1,187 @@
-"""Every key of the configuration with its type, unit, default and one sentence of help. Reads no file."""
+"""The whole configuration as one immutable value, and its smaller tables (platforms, media, backups, web page, …)."""
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.config.agents import AgentRules
-from bot.config.background import Background
-from bot.config.backup import BackupRules
-from bot.config.budget import Budget
-from bot.config.capabilities import CapabilityRule
-from bot.config.heartbeat import HeartbeatRules
-from bot.config.kinds import region, zone
-from bot.config.limits import TalkLimits
-from bot.config.media import Media
-from bot.config.memory import MemoryLimits
-from bot.config.metrics import MetricsPage
-from bot.config.model import Fallback, ModelServer, SecondFallback, Small
-from bot.config.notes import NoteRules
-from bot.config.platforms import Discord, Telegram
-from bot.config.reload import ReloadRules
-from bot.config.remind import RemindRules
-from bot.config.section import Section
-from bot.config.sections import SectionRules
-from bot.config.speak import Speak
-from bot.config.web import WebPage
-from bot.types.session import LightPolicy
+from bot.config.base import SettingsTable, gateway, proxy_url, region, server_url, zone
+from bot.config.memory import MemoryRules, NoteRules, SectionRules
+from bot.config.models import Budget, CapabilityRule, Fallback, ModelServer, SecondFallback, SmallModel
+from bot.config.speaking import HeartbeatRules, RemindRules, SpeakRules, TalkLimits
+from bot.core.sessions import LightPolicy
+
+
+class AgentRules(SettingsTable):
+    """Other agents that use this memory: `nuan mcp`."""
+
+    remember_per_day: int = Field(
+        default=50, ge=0, le=10_000, description="Most memories that other agents may add for a person in 24 hours."
+    )
+    forget_per_day: int = Field(
+        default=20,
+        ge=0,
+        le=10_000,
+        description="Other agents forget nothing more for a person of whom so many memories were forgotten within "
+        "24 hours.",
+    )
+
+
+BackgroundSource = Literal["digest", "heartbeat", "join", "embedding", "flush", "rewrite"]
+
+
+class BackgroundRules(SettingsTable):
+    """Model calls that nobody waits for; without them rules do the same, less well. `.ai calls` shows them."""
+
+    on: bool = Field(default=True, description="Whether the model is called in the background at all.")
+    sources: tuple[BackgroundSource, ...] = Field(
+        default=("digest", "heartbeat", "join", "embedding", "flush", "rewrite"),
+        description="What may call it: digest, which sums up a conversation when it ends, heartbeat, with which nuan "
+        "writes first ([heartbeat]), join, with which it enters a group's talk ([speak.join]), embedding, which makes "
+        "vectors of memories ([memory.embedding]), flush, which keeps notes of a long talk (memory.flush), rewrite, "
+        "which puts what it was asked to keep into clean statements (memory.rewrite).",
+    )
+
+
+class BackupRules(SettingsTable):
+    """Copies of the database, made by `nuan backup` and, with backup.daily, by nuan itself."""
+
+    daily: bool = Field(
+        default=False,
+        description="Whether nuan makes one each day; what somebody tells it to forget stays in them until they go.",
+    )
+    hour: int = Field(default=4, ge=0, le=23, description="Local hour at which it does, 0 to 23.")
+    keep: int = Field(default=7, ge=1, le=10_000, description="Newest backups that are kept.")
+    days: int = Field(
+        default=30,
+        ge=1,
+        le=36_500,
+        description="Age at which a backup goes, in days, and a copy that a migration or a restore left beside the "
+        "database; the newest backup always stays.",
+    )
+    folder: str = Field(default="", description="Their folder; backups in the data folder unless given.")
+
+
+class MediaRules(SettingsTable):
+    """Pictures, voice messages and files that people send along; only what is being answered is looked at."""
+
+    images: str = Field(
+        default="",
+        description="Name of a model on the same server that sees pictures; its calls cost model.price_* where "
+        "they are set, else what the public table says; empty looks at none.",
+    )
+    voice: str = Field(
+        default="",
+        description="Name of a model on the same server that transcribes voice messages; counted like media.images; "
+        "empty hears none.",
+    )
+    files: bool = Field(default=True, description="Whether text files are read; that needs no model.")
+    max_megabytes: float = Field(
+        default=10.0, gt=0, le=100, description="Largest picture, voice message or file that is fetched, in megabytes."
+    )
+    max_per_message: int = Field(
+        default=4, ge=1, le=9, description="Attachments of one message that are looked at, 1 to 9."
+    )
+    file_chars: int = Field(
+        default=4000, ge=1, le=100_000, description="How much of a text file is read, in characters."
+    )
+    description_tokens: int = Field(
+        default=300, ge=16, le=2_000, description="Longest description of one picture, in tokens."
+    )
+
+
+class MetricsPage(SettingsTable):
+    """What `nuan run` shows to instruments: /metrics for Prometheus and /health, red (503) when something is wrong."""
+
+    on: bool = Field(default=False, description="Whether /metrics (needs nuan[metrics]) and /health are served.")
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        max_length=253,
+        description="Address to listen on. There is no password: let only this machine or your own network reach it.",
+    )
+    port: int = Field(default=9464, ge=1, le=65_535, description="Port to listen on.")
+
+
+class TelegramSettings(SettingsTable):
+    """Telegram; it starts when there is a token."""
+
+    token: SecretStr | None = Field(
+        default=None, description="Bot token from @BotFather; better kept as NUAN_TELEGRAM__TOKEN in .env."
+    )
+    base_url: Annotated[str, AfterValidator(server_url)] = Field(
+        default="https://api.telegram.org", description="Address of the Bot API server."
+    )
+    proxy: Annotated[str, AfterValidator(proxy_url)] = Field(
+        default="", description="Proxy, http://, https:// or socks5:// with host and port; empty for none."
+    )
+    delivery: Literal["send", "placeholder"] = Field(
+        default="send",
+        description="send: never twice, a reply cut off by a crash stays unknown; placeholder: … first, then edited.",
+    )
+    stream: bool = Field(default=True, description="Whether a reply is shown while it is written.")
+    allow: tuple[str, ...] = Field(
+        default=(), description="Ids of people and groups that may use the bot without being approved."
+    )
+
+
+class DiscordSettings(SettingsTable):
+    """Discord; it starts when there is a token."""
+
+    token: SecretStr | None = Field(
+        default=None, description="Bot token of the developer portal; better kept as NUAN_DISCORD__TOKEN in .env."
+    )
+    api_url: Annotated[str, AfterValidator(server_url)] = Field(
+        default="https://discord.com/api/v10", description="Address of the REST API."
+    )
+    gateway_url: Annotated[str, AfterValidator(gateway)] = Field(
+        default="", description="Address of the gateway, ws:// or wss://; empty asks the REST API."
+    )
+    proxy: Annotated[str, AfterValidator(proxy_url)] = Field(
+        default="", description="Proxy, http://, https:// or socks5:// with host and port; empty for none."
+    )
+    stream: bool = Field(default=True, description="Whether a long reply is shown while it is written.")
+    allow: tuple[str, ...] = Field(
+        default=(), description="Ids of people, guilds and channels that may use the bot without being approved."
+    )
+
+
+class ReloadRules(SettingsTable):
+    """Taking changed files while nuan runs; SIGHUP and `.ai reload` do it, too."""
+
+    watch_seconds: float = Field(
+        default=2.0,
+        ge=0,
+        le=3_600,
+        description="How often configuration, persona, prompts and notes are looked at, in seconds; 0 never looks.",
+    )
+
+
+class WebPage(SettingsTable):
+    """The operator's web page; `nuan run` serves it when it is on, `nuan web` always."""
+
+    on: bool = Field(default=False, description="Whether `nuan run` serves the web page.")
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        max_length=255,
+        description="Address it listens at; anything but this machine's own lets others on the network try the token, "
+        "and what is shown then travels unencrypted.",
+    )
+    port: int = Field(default=8390, ge=0, le=65_535, description="Port it listens at; 0 takes a free one.")
+    session_hours: int = Field(default=12, ge=1, le=720, description="How long a login lasts, in hours.")
+
 
 Language = Literal["zh-Hans", "zh-Hant", "en"]
 Level = Literal["debug", "info", "warning", "error"]
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
-Owner = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
+BotName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
+OwnerAccount = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
 
 
-class Bot(Section):
+class BotSettings(SettingsTable):
     """Who nuan is, and where and whom it belongs to."""
 
-    names: tuple[Name, ...] = Field(
+    names: tuple[BotName, ...] = Field(
         default=("小暖", "暖暖", "nuan"),
         min_length=1,
         description="Names that call the bot; the first is what it calls itself.",
@@ -47,7 +192,7 @@ class Bot(Section):
     owner: str = Field(
         default="", max_length=64, description="The owner's name as shown to the model; empty shows none."
     )
-    owners: tuple[Owner, ...] = Field(
+    owners: tuple[OwnerAccount, ...] = Field(
         default=("console:local",),
         description="The owner's accounts, each \"platform:id\"; they alone have the owner's rights.",
     )
@@ -62,7 +207,7 @@ class Bot(Section):
     )
 
 
-class SessionLimits(Section):
+class SessionRules(SettingsTable):
     """When a conversation is closed and digested."""
 
     idle_seconds: int = Field(
@@ -90,14 +235,14 @@ class SessionLimits(Section):
     )
 
 
-class Scene(Section):
+class SceneRules(SettingsTable):
     """What an adapter or plug-in says about the place."""
 
     include: bool = Field(default=True, description="Whether the model is told about the place.")
     max_chars: int = Field(default=300, ge=1, le=4_000, description="Longest description of the place, in characters.")
 
 
-class Context(Section):
+class ContextRules(SettingsTable):
     """What the model is told of what happened."""
 
     recent: int = Field(
@@ -119,10 +264,10 @@ class Context(Section):
     carry_tokens: int = Field(
         default=1500, ge=0, le=1_000_000, description="Lines taken over when the log begins anew, in tokens."
     )
-    scene: Scene = Scene()
+    scene: SceneRules = SceneRules()
 
 
-class PromptRules(Section):
+class PromptRules(SettingsTable):
     """How much of the bootstrap a request brings."""
 
     tools: bool = Field(
@@ -149,7 +294,7 @@ class PromptRules(Section):
     )
 
 
-class Input(Section):
+class InputRules(SettingsTable):
     """What people send."""
 
     max_chars: int = Field(
@@ -157,7 +302,7 @@ class Input(Section):
     )
 
 
-class Retention(Section):
+class RetentionRules(SettingsTable):
     """How long things are kept."""
 
     ids_days: int = Field(default=30, ge=1, le=36_500, description="Platform ids of handled messages, in days.")
@@ -183,7 +328,7 @@ class Retention(Section):
     )
 
 
-class LogFile(Section):
+class LogFile(SettingsTable):
     """The operator's log, logs/nuan.jsonl in the data folder."""
 
     text: bool = Field(
@@ -207,29 +352,29 @@ class Settings(BaseSettings):
         default=(),
         description="Own rules about model servers, as [[capabilities]]; data/providers.toml shows the form.",
     )
-    bot: Bot = Bot()
+    bot: BotSettings = BotSettings()
     model: ModelServer = ModelServer()
     fallback: Fallback = Fallback()
     second_fallback: SecondFallback = SecondFallback()
-    small: Small = Small()
+    small: SmallModel = SmallModel()
     budget: Budget = Budget()
-    background: Background = Background()
-    speak: Speak = Speak()
+    background: BackgroundRules = BackgroundRules()
+    speak: SpeakRules = SpeakRules()
     limits: TalkLimits = TalkLimits()
     heartbeat: HeartbeatRules = HeartbeatRules()
     remind: RemindRules = RemindRules()
-    telegram: Telegram = Telegram()
-    discord: Discord = Discord()
-    session: SessionLimits = SessionLimits()
-    context: Context = Context()
+    telegram: TelegramSettings = TelegramSettings()
+    discord: DiscordSettings = DiscordSettings()
+    session: SessionRules = SessionRules()
+    context: ContextRules = ContextRules()
     prompt: PromptRules = PromptRules()
-    input: Input = Input()
-    media: Media = Media()
-    memory: MemoryLimits = MemoryLimits()
+    input: InputRules = InputRules()
+    media: MediaRules = MediaRules()
+    memory: MemoryRules = MemoryRules()
     sections: SectionRules = SectionRules()
     notes: NoteRules = NoteRules()
     mcp: AgentRules = AgentRules()
-    retention: Retention = Retention()
+    retention: RetentionRules = RetentionRules()
     backup: BackupRules = BackupRules()
     log: LogFile = LogFile()
     metrics: MetricsPage = MetricsPage()

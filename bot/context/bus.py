@@ -1,15 +1,62 @@
-"""Events of one chat become lines: repeated ones fold together (C7), a window selects (C6).
-
-It never loads, stores or renders anything."""
+"""Events of one chat become lines: equal ones fold together, a window selects, a batch tells who is answered."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Protocol, runtime_checkable
 
-from bot.ports import offers
-from bot.types.event import Event, EventKind
+from bot.core.events import Event, EventKind
+from bot.core.ports import implements
+
+MOST_LINES = 50
+"""Messages that one turn answers whole, the newest of each person first; the others are cut, or folded and counted."""
+
+MOST_TOKENS = 12_000
+"""And no more than so many tokens of them: three messages that a platform made of one long text fit in."""
+
+MOST_NAMES = 12
+"""People who are named as waiting for an answer."""
+
+
+def whole_lines(answering: Sequence[Event], tokens: int, chars: int, cost: Callable[[str], int]) -> frozenset[int]:
+    """The numbers of the messages, in order, that are told whole: the newest always, others while there is room.
+
+    `tokens` is the room, beside MOST_TOKENS; of one message at most `chars` are told. Everybody's newest message comes
+    before anybody's second, so that one person's flood crowds nobody out.
+    """
+    if not answering:
+        return frozenset()
+    turns: Counter[int | None] = Counter()
+    ranked: list[tuple[int, int, Event]] = []
+    for event in reversed(answering):
+        ranked.append((turns[event.person_id], -event.id, event))
+        turns[event.person_id] += 1
+    left, kept = min(tokens, MOST_TOKENS), {answering[-1].id}
+    left -= cost(answering[-1].text[:chars])
+    for _, _, event in sorted(ranked, key=lambda each: each[:2])[1:MOST_LINES]:
+        left -= cost(event.text[:chars])
+        if left < 0:
+            break
+        kept.add(event.id)
+    return frozenset(kept)
+
+
+def waiting_names(answering: Sequence[Event], told: Iterable[Event]) -> tuple[str, ...]:
+    """The names of all who wait for this answer, in the order in which they came; nobody where that is plain: only one
+    person talks in what is `told`."""
+    people = {event.person_id: event.name for event in answering if event.kind == "message"}
+    talking = {event.person_id for event in told if event.kind == "message"}
+    return tuple(people.values())[:MOST_NAMES] if people and len(talking | people.keys()) > 1 else ()
+
+
+def following_names(answering: Sequence[Event]) -> tuple[str, ...]:
+    """Those of them who did not call: they go on talking in their activation window."""
+    people = {event.person_id: event.name for event in answering if event.why == "window"}
+    called = {event.person_id for event in answering if event.why != "window"}
+    return tuple(name for person, name in people.items() if person not in called)[:MOST_NAMES]
+
 
 FOLD_MS = 5_000
 """Equal events and server lines closer than this fold into one line (SEED_SYSTEMS 1.1)."""
@@ -48,7 +95,7 @@ class Quoting(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ContextLine:
     """One line of a context. `since` is when its first event happened, `at` its newest one, ms.
 
     `count` is how often it happened: never less than the number of its events. `tail` is the end of `text` that tells
@@ -79,12 +126,12 @@ class _Fold:
     amount: Decimal | None = None
 
 
-def stack(events: Iterable[Event]) -> tuple[Line, ...]:
+def fold_events(events: Iterable[Event]) -> tuple[ContextLine, ...]:
     """Fold consecutive equal events and server lines; messages, bot and tool lines stay one line each.
 
     Events are ordered by id. A fold takes the time of its newest event, so a steady trickle stays one line.
     """
-    lines: list[Line] = []
+    lines: list[ContextLine] = []
     run: list[Event] = []
     folds: list[_Fold] = []
     for event in events:
@@ -99,9 +146,9 @@ def stack(events: Iterable[Event]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def select(
-    lines: Iterable[Line], now: int, recent: int | None = RECENT, window_s: int | None = WINDOW_S
-) -> tuple[Line, ...]:
+def select_lines(
+    lines: Iterable[ContextLine], now: int, recent: int | None = RECENT, window_s: int | None = WINDOW_S
+) -> tuple[ContextLine, ...]:
     """The newest `recent` lines of the last `window_s` seconds before `now` (ms), in their order.
 
     0 lines means none; None means no such limit.
@@ -130,12 +177,12 @@ def _fold(event: Event) -> _Fold:
     return _Fold(("event", event.label, event.name, base), window_ms, count)
 
 
-def _line(run: list[Event], folds: list[_Fold]) -> Line:
+def _line(run: list[Event], folds: list[_Fold]) -> ContextLine:
     first = run[0]
-    quote, marks = (first.quote, first.marks) if offers(first, Quoting) else ("", "")
+    quote, marks = (first.quote, first.marks) if implements(first, Quoting) else ("", "")
     count = sum(fold.count for fold in folds)
     base, tail = (first.text, "") if len(run) == 1 else _folded(folds, count)
-    return Line(
+    return ContextLine(
         event_ids=tuple(event.id for event in run),
         since=first.at,
         at=max(event.at for event in run),

@@ -1,17 +1,23 @@
-"""Lines become the compact XML of one <ctx> (C1–C8) with a token limit for what is not being answered.
-
-It knows no clock, no language and no tokenizer: dates, notes and the counting function come from the caller."""
+"""Lines and the scene become the compact XML of one <ctx> within a token limit."""
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from bot.context.bus import SCENE_LABEL, Line, select, stack
-from bot.context.scene import SCENE_CHARS, scene_text
+from bot.context.bus import SCENE_LABEL, ContextLine, fold_events, select_lines
+from bot.core.events import FORGOTTEN, Event
 from bot.text.clean import clean, clean_name
-from bot.text.clip import clip, clip_whole
 from bot.text.dates import duration_label
-from bot.types.event import FORGOTTEN, Event
+from bot.text.length import clip, clip_whole
+
+SCENE_CHARS = 300
+"""Code points of a scene unless the operator sets another cap: about 200 tokens of Chinese."""
+
+
+def scene_text(text: str, max_chars: int = SCENE_CHARS) -> str:
+    """The scene as one clean line of at most `max_chars` code points, ending in … when it was cut."""
+    return clip(" ".join(clean(text).split()), max_chars)
+
 
 GAP_MS = 300_000
 """A silence this long shows as <g d=…/> (C5)."""
@@ -30,7 +36,7 @@ RECEIPT_LABEL = "memory"
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CtxFrame:
     """The words around the lines. `now` is local time as "2026-11-21 09:05"; "" leaves holiday or legend out.
 
     `to` names those who wait for the answer, where that is not plain, `follow` those who did not call. `legend`
@@ -49,7 +55,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CtxLimits:
     """How much a <ctx> holds. Tokens bound only lines that are not being answered; the rest is in code points.
 
     `recent` and `window_s` select lines as `bus.select` does; None means no such limit. `bot_lines` and `tool_lines`
@@ -73,45 +79,45 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Delta:
+class CtxDelta:
     """One rendered <ctx>: the lines it shows in time order, its text ("" when it has nothing to say), its tokens.
 
     `folded` is the number of events that are only counted in <g n=…/>.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[ContextLine, ...]
     text: str
     tokens: int
     folded: int
 
 
-def delta(
+def render_delta(
     events: Iterable[Event],
     answering_ids: frozenset[int],
     now: int,
-    frame: Frame,
-    limits: Limits,
+    frame: CtxFrame,
+    limits: CtxLimits,
     cost: Callable[[str], int],
     earlier: int = 0,
     upto: int = 0,
-) -> Delta:
+) -> CtxDelta:
     """The <ctx> of one turn: every message being answered, the newest other lines that fit, one <g> for the rest.
 
     `events` are ordered by id, `now` is ms, `cost` gives the tokens of a text, `earlier` is the number of events that
     were not even loaded. Every event is either in a line shown or counted as folded. What is up to event `upto` and
     answered now was told before: it is marked so.
     """
-    lines = stack(events)
+    lines = fold_events(events)
     shown = _shown(lines, answering_ids, now, frame, limits, cost)
     shown |= {ids: shown[ids].replace("<p ", AGAIN, 1) for ids in shown if ids[-1] <= upto}
     _drop_receipts(lines, shown, earlier)
     kept = tuple(line for line in lines if line.event_ids in shown)
     folded = earlier + sum(len(line.event_ids) for line in lines) - sum(len(line.event_ids) for line in kept)
     text = render(_elements(lines, shown, limits, earlier), frame)
-    return Delta(kept, text, cost(text) if text else 0, folded)
+    return CtxDelta(kept, text, cost(text) if text else 0, folded)
 
 
-def render(elements: Iterable[str], frame: Frame) -> str:
+def render(elements: Iterable[str], frame: CtxFrame) -> str:
     """The <ctx> around rendered elements, one per line; "" when there are none."""
     body = tuple(elements)
     if not body:
@@ -128,7 +134,7 @@ def _names(attribute: str, names: tuple[str, ...]) -> str:
     return f' {attribute}="{_attribute(told)}"' if names else ""
 
 
-def element(line: Line, limits: Limits, whole: str | None = None) -> str:
+def element(line: ContextLine, limits: CtxLimits, whole: str | None = None) -> str:
     """One line as XML, cut to its limit with …; a line being answered gives its cut note as `whole`.
 
     r="…" is the beginning of the older line that a message replies to.
@@ -158,11 +164,11 @@ def element(line: Line, limits: Limits, whole: str | None = None) -> str:
 
 
 def _shown(
-    lines: tuple[Line, ...],
+    lines: tuple[ContextLine, ...],
     answering_ids: frozenset[int],
     now: int,
-    frame: Frame,
-    limits: Limits,
+    frame: CtxFrame,
+    limits: CtxLimits,
     cost: Callable[[str], int],
 ) -> dict[tuple[int, ...], str]:
     """The lines that are shown, by their events, as XML: all answered ones, the newest scene, the others that fit."""
@@ -185,7 +191,7 @@ def _shown(
     return shown
 
 
-def _drop_receipts(lines: tuple[Line, ...], shown: dict[tuple[int, ...], str], earlier: int) -> None:
+def _drop_receipts(lines: tuple[ContextLine, ...], shown: dict[tuple[int, ...], str], earlier: int) -> None:
     """No receipt stands where the line before it is left out, which holds the wish."""
     stands = not earlier
     for line in lines:
@@ -196,17 +202,17 @@ def _drop_receipts(lines: tuple[Line, ...], shown: dict[tuple[int, ...], str], e
             stands = line.event_ids in shown
 
 
-def _told(line: Line, limits: Limits, frame: Frame, whole: str | None = None) -> str:
+def _told(line: ContextLine, limits: CtxLimits, frame: CtxFrame, whole: str | None = None) -> str:
     """One line as XML; of one that was forgotten, that it was."""
     if line.label == FORGOTTEN:
         line = replace(line, text=frame.forgotten, label="")
     return element(line, limits, whole)
 
 
-def _newest_first(others: list[Line], now: int, limits: Limits) -> Iterable[Line]:
+def _newest_first(others: list[ContextLine], now: int, limits: CtxLimits) -> Iterable[ContextLine]:
     """What window, number and echo caps let through."""
     room = {"bot": limits.bot_lines, "tool": limits.tool_lines}
-    for line in reversed(select(others, now, limits.recent, limits.window_s)):
+    for line in reversed(select_lines(others, now, limits.recent, limits.window_s)):
         if line.kind in room and not line.label:
             room[line.kind] -= 1
             if room[line.kind] < 0:
@@ -215,7 +221,7 @@ def _newest_first(others: list[Line], now: int, limits: Limits) -> Iterable[Line
 
 
 def _elements(
-    lines: tuple[Line, ...], shown: dict[tuple[int, ...], str], limits: Limits, earlier: int
+    lines: tuple[ContextLine, ...], shown: dict[tuple[int, ...], str], limits: CtxLimits, earlier: int
 ) -> Iterable[str]:  # fmt: skip
     """The shown lines with a mark for each silence, and one for all that is folded, where the folding begins."""
     mark = _fold_mark([line for line in lines if line.event_ids not in shown], earlier)
@@ -237,7 +243,7 @@ def _elements(
         yield mark
 
 
-def _fold_mark(dropped: list[Line], earlier: int) -> str:
+def _fold_mark(dropped: list[ContextLine], earlier: int) -> str:
     folded = earlier + sum(len(line.event_ids) for line in dropped)
     if not folded:
         return ""
@@ -247,11 +253,11 @@ def _fold_mark(dropped: list[Line], earlier: int) -> str:
     return f'<g n="{folded}" d="{duration_label(span)}"/>'
 
 
-def _is_scene(line: Line) -> bool:
+def _is_scene(line: ContextLine) -> bool:
     return line.kind == "event" and line.label == SCENE_LABEL
 
 
-def _event(line: Line, limits: Limits) -> str:
+def _event(line: ContextLine, limits: CtxLimits) -> str:
     if _is_scene(line):
         return f'<e t="{SCENE_LABEL}" d="{_attribute(scene_text(line.text, limits.scene))}"/>'
     label = _attribute(clip(clean_name(line.label), limits.name))
@@ -260,12 +266,12 @@ def _event(line: Line, limits: Limits) -> str:
     return f'<e t="{label}"{name}{data}/>'
 
 
-def _counted(line: Line, cap: int) -> str:
+def _counted(line: ContextLine, cap: int) -> str:
     """The text of a line that folds; a cut leaves how often it happened (C7)."""
     return clip(clean(line.text.removesuffix(line.tail)), max(cap - len(line.tail), 0)) + line.tail
 
 
-def _content(text: str, cap: int, limits: Limits, whole: str | None) -> str:
+def _content(text: str, cap: int, limits: CtxLimits, whole: str | None) -> str:
     text = clean(text)
     if whole is None:
         return _escape(clip(text, cap))

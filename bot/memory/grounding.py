@@ -1,34 +1,30 @@
-"""Whether a statement or a task that a model found in a talk may stand: rules that guard, none that judges meaning.
+"""Whether a statement that a model found in a talk, or made of a kept sentence, may stand: guards by rule. Pure."""
 
-Whose words it rests on, and that its numbers, days, names, relatives and denials stand in them; that it adds little.
-Pure; it may load a dictionary: in a thread. Summaries and notes are checked as a whole (screening.py).
-"""
-
+import json
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
+from typing import Literal
 
-from bot.memory import evidence
-from bot.memory.confirmed import Talk, day_of, missing
-from bot.memory.digest_answer import Item, Section
-from bot.memory.evidence import (
-    Part,
-    folded_plain,
-    numbers,
-)
-from bot.memory.grounds import Grounded, Grounds, Refusal
-from bot.memory.minutes import DigestLine, Scope, was_forgotten
-from bot.memory.saiddays import times
+from bot.core.clock import DatedMoment
+from bot.language import assertions
+from bot.language.assertions import Clause, folded_plain, kin, novelty, numbers, terms
+from bot.language.clauses import one_row
+from bot.language.time.dates import date_in
+from bot.memory.claims import times
+from bot.memory.digest.answer import DigestItem, ItemSection
 from bot.memory.screening import harmless
-from bot.text.dated import when_in
+from bot.memory.talk import GroundedItem, Refusal, TalkEvidence, TalkText, day_of, first_missing
+from bot.memory.transcript import DigestLine, TalkScope, was_forgotten
 from bot.text.dates import local_day
 from bot.text.fold import fold
-from bot.types.when import When
 
 NEAR = 5
 """So many lines before those it cites may say the numbers and days that it tells."""
 
 
-def check(grounds: Grounds, item: Item, *, sure: bool = False) -> Grounded | Refusal:
+def check_item(grounds: TalkEvidence, item: DigestItem, *, sure: bool = False) -> GroundedItem | Refusal:
     """Whether an item stands, in whatever words, in the lines that it cites and what their speaker said before; what a
     second look confirmed is `sure`: it may stand anywhere in the talk. What it means, that look judges.
     """
@@ -55,15 +51,15 @@ def check(grounds: Grounds, item: Item, *, sure: bool = False) -> Grounded | Ref
         line for line in grounds.lines if line in cited or (line.person_id == owner and line.number <= last)
     ]  # fmt: skip
     talk = grounds.talk((*map(grounds.plainly, own), *near), grounds.zone(owner, task=task), said, owner)
-    if gone := missing(item, talk, here, at):
+    if gone := first_missing(item, talk, here, at):
         return Refusal(gone[0], gone[1])
     when = day_of(item, talk, at) if item.when else _day(item, talk, here, at)
     themselves = folded_plain(item.about).strip() in _SELF | {fold(line.name) for line in own}
-    return Grounded(owner, own, "" if task or themselves else item.about.strip(), when)
+    return GroundedItem(owner, own, "" if task or themselves else item.about.strip(), when)
 
 
 def stands(
-    text: str, said: Sequence[tuple[str, int]], scope: Scope, known: str = "", section: Section = "statements"
+    text: str, said: Sequence[tuple[str, int]], scope: TalkScope, known: str = "", section: ItemSection = "statements"
 ) -> int | None:  # fmt: skip
     """The place of the line, of these that one person wrote (with their time, ms), that a text rests on: its numbers,
     days, names and denials stand in them, with what is `known` already; something of it is new. None: it does not. What
@@ -72,17 +68,17 @@ def stands(
     person = scope.owner_id or 0
     lines = tuple(DigestLine(n, n, person, "", words, at, False) for n, (words, at) in enumerate(said, 1))
     whole = (DigestLine(0, 0, person, "", known, lines[0].at, False), *lines) if known and lines else lines
-    if known and lines and evidence.turns(folded_plain(text), folded_plain(known)):
-        heard = evidence.matters(folded_plain("\n".join(words for words, _ in said)))
-        wanted = evidence.matters(folded_plain(text))
-        if wanted - heard and heard - wanted - evidence.matters(folded_plain(known)):
+    if known and lines and assertions.denials_differ(folded_plain(text), folded_plain(known)):
+        heard = assertions.subject_characters(folded_plain("\n".join(words for words, _ in said)))
+        wanted = assertions.subject_characters(folded_plain(text))
+        if wanted - heard and heard - wanted - assertions.subject_characters(folded_plain(known)):
             return None
-    new = evidence.terms(folded_plain(text)) - evidence.terms(folded_plain(known))
+    new = assertions.terms(folded_plain(text)) - assertions.terms(folded_plain(known))
     for tried in (lines, whole):
-        item = Item(section, 1, text, tuple(line.number for line in tried))
-        if not tried or isinstance(check(Grounds(tried, scope, {}), item, sure=True), Refusal):
+        item = DigestItem(section, 1, text, tuple(line.number for line in tried))
+        if not tried or isinstance(check_item(TalkEvidence(tried, scope, {}), item, sure=True), Refusal):
             continue
-        carrying = [line.number for line in lines if new & evidence.terms(folded_plain(line.text))]
+        carrying = [line.number for line in lines if new & assertions.terms(folded_plain(line.text))]
         if not new and folded_plain(text) != folded_plain(known):  # only a number or a day is another one
             fresh = numbers(folded_plain(text), all_of_them=True) - numbers(folded_plain(known), all_of_them=True)
             carrying = [
@@ -94,19 +90,19 @@ def stands(
     return None
 
 
-def _day(item: Item, talk: Talk, here: Iterable[Part], at: int) -> When | None:
+def _day(item: DigestItem, talk: TalkText, here: Iterable[Clause], at: int) -> DatedMoment | None:
     """The day that a statement's own words name, where the model names none; no month: whether it is to come the model
     would have said."""
-    found = when_in(item.text, at, talk.tz) if times(item.text, at, talk.tz) else None
+    found = date_in(item.text, at, talk.tz) if times(item.text, at, talk.tz) else None
     if found is not None and found.precision not in ("day", "time"):
         return None
-    there = (when_in(part.folded, at, talk.tz) for part in here) if found else ()
+    there = (date_in(part.folded, at, talk.tz) for part in here) if found else ()
     # 搬来的: which year it was the line's words tell.
     return next((one for one in there if one and found and one.precision == found.precision
                  and one.at != found.at and _month_day(one, talk.tz) == _month_day(found, talk.tz)), found)  # fmt: skip
 
 
-def _month_day(when: When, tz: tzinfo) -> str:
+def _month_day(when: DatedMoment, tz: tzinfo) -> str:
     return local_day(when.at, tz).isoformat()[4:]
 
 
@@ -114,3 +110,46 @@ _SELF = frozenset(
     ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",
      "herself", "themselves", "对方", "主人")
 )  # fmt: skip
+
+
+TEXT_CHARS = 300
+"""Longest statement; a longer answer is no clean one."""
+
+QUESTION_CHARS = 120
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteVerdict:
+    """ok with the statement, clarify with the question to the person, reject without either."""
+
+    kind: Literal["ok", "reject", "clarify"]
+    text: str = ""
+
+
+def parse_verdict(answer: str) -> RewriteVerdict | None:
+    """The verdict of an answer that is one JSON object, alone or in a code block; None for every other text."""
+    found = _OBJECT.search(answer)
+    try:
+        said = json.loads(found[0]) if found else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict):
+        return None
+    match said.get("status"), said.get("text"):
+        case "reject", _:
+            return RewriteVerdict("reject")
+        case "ok", str() as text if 0 < len(row := one_row(text)) <= TEXT_CHARS:
+            return RewriteVerdict("ok", row)
+        case "clarify", str() as text if 0 < len(row := one_row(text)) <= QUESTION_CHARS:
+            return RewriteVerdict("clarify", row)
+        case _:
+            return None
+
+
+def grounded(text: str, said: Sequence[tuple[str, int]], scope: TalkScope) -> bool:
+    """Whether a statement stands in what its owner said (with the time, ms), in the last line and in the first, with
+    no word and nobody of its own."""
+    telling, heard = terms(folded_plain(text)), folded_plain("\n".join(words for words, _ in said))
+    own = not novelty(folded_plain(text), heard)[0] and kin(folded_plain(text)) <= kin(heard)
+    return own and stands(text, said, scope) == len(said) - 1 and bool(telling & terms(folded_plain(said[0][0])))

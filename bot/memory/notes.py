@@ -1,22 +1,18 @@
-"""What nuan writes into notes: the lines of a talk, a name for them, and what a model found worth keeping.
-
-It opens no file and asks no model.
-"""
+"""What is written into notes: the lines of a talk, a name for them, and what a model found worth keeping. Pure."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.memory.minutes import DigestLine
-from bot.memory.ordering import ordered
+from bot.core.archive import NoteLine
+from bot.language.clauses import one_row
+from bot.language.wishes.reader import menu_command, understand
 from bot.memory.screening import carried, harmless
-from bot.memory.wish_reader import understand
-from bot.text.clauses import one_row
+from bot.memory.transcript import DigestLine
 from bot.text.clean import clean, clean_name
-from bot.text.clip import clip
 from bot.text.fold import fold
-from bot.types.note import Written
+from bot.text.length import clip
 
 MESSAGES = 15
 """The newest messages of a session that `/new` writes down (M15)."""
@@ -35,7 +31,7 @@ _APART = re.compile(r"[^\w]+|_+")
 _KEPT = re.compile(r"[-*] +(.+?) *\[([0-9]{1,6}(?: *, *[0-9]{1,6})*)\]")
 
 
-def named(texts: Sequence[str], names: Sequence[str]) -> tuple[str, int]:
+def note_name(texts: Sequence[str], names: Sequence[str]) -> tuple[str, int]:
     """A name for a talk by its first telling message, without the bot's own names, and which message that is.
 
     Letters, figures and "-" only, at most SLUG_CHARS characters, whole words where there are any; "" when no message
@@ -64,29 +60,31 @@ def unwished(lines: Sequence[DigestLine], names: tuple[str, ...]) -> tuple[Diges
         if len(found) == MESSAGES:
             break
         text = line.text[:READ_CHARS]
-        if line.is_bot or (not (wish := ordered(text) is not None) and not (read := understand(text, names)).commands):
+        if line.is_bot or (
+            not (wish := menu_command(text) is not None) and not (read := understand(text, names)).commands
+        ):
             found.append(line)
         elif not wish and (read.rest.strip() or line.marks):
             found.append(replace(line, text=read.rest))
     return tuple(reversed(found))
 
 
-def talk_lines(lines: Sequence[DigestLine], times: Sequence[str]) -> tuple[Written, ...]:
+def talk_lines(lines: Sequence[DigestLine], times: Sequence[str]) -> tuple[NoteLine, ...]:
     """Each message as `- 09:00 name: text`, on one line whatever it holds; `times` are their local times."""
     return tuple(
-        Written(f"- {time} {clean_name(line.name)}: {clip(told, LINE_CHARS)}", (line.event_id,))
+        NoteLine(f"- {time} {clean_name(line.name)}: {clip(told, LINE_CHARS)}", (line.event_id,))
         for line, time in zip(lines, times, strict=True)
         if (told := one_row(f"{line.text} {line.marks}".strip()))
     )
 
 
-def kept_lines(answer: str, lines: Sequence[DigestLine]) -> tuple[Written, ...]:
+def kept_lines(answer: str, lines: Sequence[DigestLine]) -> tuple[NoteLine, ...]:
     """What a model keeps of a talk: its lines of the form `- text [3, 5]`; whatever else it says is left out.
 
     So is a line that cites none of a person, is not grounded in what it cites, or speaks to a model.
     """
     known = {line.number: line for line in lines}
-    found: dict[str, Written] = {}
+    found: dict[str, NoteLine] = {}
     for row in clean(answer).splitlines():
         read = _KEPT.fullmatch(row.strip())
         cited = [known.get(int(number)) for number in read[2].split(",")] if read is not None else []
@@ -95,5 +93,5 @@ def kept_lines(answer: str, lines: Sequence[DigestLine]) -> tuple[Written, ...]:
             continue
         text = clip(one_row(read[1]), KEPT_CHARS)
         if harmless(text) and carried(text, tuple(line for line in told if not line.is_bot)):
-            found.setdefault(fold(text), Written(f"- {text}", tuple(sorted({line.event_id for line in told}))))
+            found.setdefault(fold(text), NoteLine(f"- {text}", tuple(sorted({line.event_id for line in told}))))
     return tuple(found.values())[:KEPT_LINES]

@@ -1,21 +1,18 @@
-"""Whether a text that a model wrote may be kept as a whole: harmless, a note of its lines, a summary of its talk. Pure.
-
-Statements and tasks are checked clause by clause (grounding.py).
-"""
+"""Whether a text that a model wrote may be kept: harmless, a note of its lines, a summary of its talk. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, tzinfo
 
-from bot.memory import evidence
-from bot.memory.evidence import LINK, VOCABULARY, folded_plain, novelty, numbers
-from bot.memory.forging import forged, holds_link
-from bot.memory.minutes import DigestLine, Told
+from bot.language import assertions
+from bot.language.assertions import LINK, VOCABULARY, folded_plain, novelty, numbers
+from bot.language.injection import holds_link, is_injection
+from bot.language.time.dates import named_times
+from bot.memory.transcript import DigestLine, LineWords
 from bot.text.dates import local_day
 from bot.text.fold import fold
-from bot.text.lazy import LazyPattern
-from bot.text.spans import named
-from bot.text.tokens import STOP, index_terms
+from bot.text.patterns import LazyPattern
+from bot.text.terms import STOP_WORDS, index_terms
 
 SUMMED = 0.5
 """Share of the terms of a note that people's own words must hold."""
@@ -62,7 +59,7 @@ SCAFFOLD = LazyPattern(
 
 def harmless(text: str, screened: bool = True) -> bool:
     """Neither empty nor a link nor markup nor, `screened`, a forged sign or an order to a model."""
-    return bool(text) and not (holds_link(text) or MARKUP.search(fold(text)) or (screened and forged(text)))
+    return bool(text) and not (holds_link(text) or MARKUP.search(fold(text)) or (screened and is_injection(text)))
 
 
 def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
@@ -73,7 +70,7 @@ def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
 
 
 def sums_up(
-    summary: str, told: Told, names: str, tz: tzinfo = UTC, beside: str = "", known: Sequence[tuple[str, int]] = ()
+    summary: str, told: LineWords, names: str, tz: tzinfo = UTC, beside: str = "", known: Sequence[tuple[str, int]] = ()
 ) -> bool:
     """Whether a summary may stand: its words may be the model's own, its figures, days and names are not: they were
     said, or stand in what is `known` (texts, with the moment each is about, ms).
@@ -82,8 +79,8 @@ def sums_up(
     is not theirs (`beside`: what nuan said, or somebody quoted or handed on); `names` are those of who was there.
     """
     heard = folded_plain("\n".join(_own(words) for _, words in told))
-    there = evidence.terms(heard)
-    strange = evidence.terms(folded_plain("\n".join((beside, *(line.text for line, _ in told))))) - there
+    there = assertions.terms(heard)
+    strange = assertions.terms(folded_plain("\n".join((beside, *(line.text for line, _ in told))))) - there
     told_of = folded_plain(summary)
     for name in sorted(filter(None, fold(names).split()), key=len, reverse=True):
         told_of = told_of.replace(name, " ")
@@ -94,7 +91,7 @@ def sums_up(
     days = {local_day(at, tz) for _, at in known}
     if _number_or_day(summary, told, there_too, days, tz) or _unknown_name(summary, there_too, fold(names)):
         return False
-    said = evidence.terms(SCAFFOLD.sub(" ", told_of))
+    said = assertions.terms(SCAFFOLD.sub(" ", told_of))
     share, _ = novelty(SCAFFOLD.sub(" ", told_of), there_too)
     return len(said & strange) <= STRANGE * len(said) and (share <= OWN_WORDS or bool(said & there))
 
@@ -105,15 +102,15 @@ def _own(words: str) -> str:
     return _QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows)))
 
 
-def _number_or_day(summary: str, told: Told, heard: str, known: Iterable[date], tz: tzinfo) -> bool:
+def _number_or_day(summary: str, told: LineWords, heard: str, known: Iterable[date], tz: tzinfo) -> bool:
     """Whether it names a number or a single day that no line names; the days of the talk are named by all."""
     text, days = folded_plain(summary), {(day, day) for day in known}
     for line, words in told:
         today = local_day(line.at, tz)
         days.add((today, today))
-        days.update((one.first, one.last) for time in named(folded_plain(words), today) for one in time.choices)
+        days.update((one.first, one.last) for time in named_times(folded_plain(words), today) for one in time.choices)
     rest, cut = "", 0
-    for time in named(text, local_day(told[-1][0].at, tz)) if told else ():
+    for time in named_times(text, local_day(told[-1][0].at, tz)) if told else ():
         if any(first <= one.first and one.last <= last for one in time.choices for first, last in days):
             rest, cut = rest + text[cut : time.start] + " ", time.end
     return bool(numbers(rest + text[cut:], all_of_them=False) - numbers(heard, all_of_them=True))
@@ -133,4 +130,4 @@ def _unknown_name(summary: str, heard: str, names: str) -> bool:
 
 def terms(text: str) -> frozenset[str]:
     """The telling terms of a text; Latin words by their beginnings."""
-    return frozenset(term[:_STEM] if term.isascii() else term for term in index_terms(text) if term not in STOP)
+    return frozenset(term[:_STEM] if term.isascii() else term for term in index_terms(text) if term not in STOP_WORDS)

@@ -1,17 +1,52 @@
-"""A model behind an OpenAI-compatible server. It never retries, logs or counts money."""
+"""Chat and embedding models behind an OpenAI-compatible server; never retries, logs or counts money."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+import json
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
-from bot.errors import ModelError
-from bot.model.answer import Answer
-from bot.model.dialect import PLAIN, Dialect
-from bot.model.link import Link, within
-from bot.types.prompt import Completion, Request
+from bot.core.errors import ModelError
+from bot.core.models import Completion, Embeddings, ModelRequest
+from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
+from bot.model.dialect import PLAIN_DIALECT, Dialect
 
 if TYPE_CHECKING:
-    from bot.model.wire import Wire
+    from bot.model.transport import Transport
+
+
+T = TypeVar("T")
+
+
+class LazyTransport:
+    """Holds what `load` makes till it is closed; `load` blocks (about 1 s, the library is imported in it)."""
+
+    def __init__(self, load: "Callable[[], Transport]") -> None:
+        self._load = load
+        self._loading = asyncio.Lock()
+        self._wire: Transport | None = None
+
+    async def wire(self) -> "Transport":
+        """The connections, loaded once however many ask for them."""
+        async with self._loading:
+            if self._wire is None:
+                self._wire = await asyncio.to_thread(self._load)
+            return self._wire
+
+    async def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        wire, self._wire = self._wire, None
+        if wire is not None:
+            await wire.close()
+
+
+async def within_deadline(deadline_s: float, call: Awaitable[T], late: str = "no end") -> T:
+    """What a call gives within `deadline_s` seconds, else ModelError, which says what is `late`."""
+    try:
+        async with asyncio.timeout(deadline_s):
+            return await call
+    except TimeoutError:
+        raise ModelError("timeout", f"{late} after {deadline_s:g} s") from None
 
 
 class OpenAIModel:
@@ -31,8 +66,8 @@ class OpenAIModel:
         *,
         stream: bool = True,
         proxy: str = "",
-        speaks: Dialect = PLAIN,
-        sees: Dialect = PLAIN,
+        speaks: Dialect = PLAIN_DIALECT,
+        sees: Dialect = PLAIN_DIALECT,
     ) -> None:
         self.name = name
         self.dialect = speaks.capabilities.provider
@@ -42,29 +77,29 @@ class OpenAIModel:
         self._proxy = proxy
         self._speaks = speaks
         self._sees = sees
-        self._link = Link(self._load)
+        self._link = LazyTransport(self._load)
         self._only_ends = False
 
     async def prepare(self) -> None:
         """Load the library now, so that the first answer need not wait for it (about 1 s)."""
         await self._link.wire()
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """Answer within `deadline_s` seconds, or raise ModelError; cancelling closes the connection."""
         return await self.stream(request, lambda _: None)
 
-    async def stream(self, request: Request, hear: Callable[[Callable[[], str]], None]) -> Completion:
+    async def stream(self, request: ModelRequest, hear: Callable[[Callable[[], str]], None]) -> Completion:
         """As `complete`; `hear` gets a function for the text so far, each time there is more of it."""
         wire = await self._link.wire()
         taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
         can, keep = self._speaks.capabilities, self._speaks.keeps_reasoning
-        answer = Answer(
+        answer = CompletionBuilder(
             taken, keep_reasoning=keep, hear=hear, counted=(can.usage_cached, can.usage_written),
             only_ends=self._only_ends,
         )  # fmt: skip
         # What thinks in silence begins late; what does not stream has no beginning.
         first_s = request.first_s if self._stream and not self._speaks.thinking else 0
-        await _within(request, first_s or None, answer, wire.ask(request, answer))
+        await _ask_within(request, first_s or None, answer, wire.ask(request, answer))
         completion, self._only_ends = answer.completion(), answer.only_ends
         return completion
 
@@ -72,21 +107,21 @@ class OpenAIModel:
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, deadline_s: float
     ) -> Completion:
         """What another model of the server answers about a picture, cut at `max_tokens`; raises ModelError."""
-        wire, answer = await self._link.wire(), Answer(frozenset(), whole=False)
-        await within(deadline_s, wire.see(model, picture, mime, question, max_tokens, answer))
+        wire, answer = await self._link.wire(), CompletionBuilder(frozenset(), whole=False)
+        await within_deadline(deadline_s, wire.see(model, picture, mime, question, max_tokens, answer))
         return answer.completion()
 
     async def listen(self, model: str, sound: bytes, name: str, deadline_s: float) -> str:
         """What is said in a recording, "" when nothing is; raises ModelError."""
         wire = await self._link.wire()
-        return await within(deadline_s, wire.listen(model, sound, name))
+        return await within_deadline(deadline_s, wire.listen(model, sound, name))
 
     async def reach(self, deadline_s: float) -> tuple[str, ...]:
         """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
         wire = await self._link.wire()
-        return await within(deadline_s, wire.names())
+        return await within_deadline(deadline_s, wire.names())
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """The exact bytes that `complete` would send, made by the same call against a transport that only looks."""
         return await (await self._link.wire()).body(request)
 
@@ -94,16 +129,18 @@ class OpenAIModel:
         """Close the connections; a later call opens new ones."""
         await self._link.close()
 
-    def _load(self) -> "Wire":
-        from bot.model.wire import Wire
+    def _load(self) -> "Transport":
+        from bot.model.transport import Transport
 
-        return Wire(
+        return Transport(
             self._base_url, self._api_key, self.name, stream=self._stream, dialect=self._speaks, seeing=self._sees,
             proxy=self._proxy,
         )  # fmt: skip
 
 
-async def _within(request: Request, first_s: float | None, answer: Answer, asking: Awaitable[None]) -> None:
+async def _ask_within(
+    request: ModelRequest, first_s: float | None, answer: CompletionBuilder, asking: Awaitable[None]
+) -> None:
     """Ask until the deadline, and with `first_s` until the first piece is late; ModelError says which it was."""
     begins = asyncio.timeout(first_s)
     try:
@@ -115,3 +152,108 @@ async def _within(request: Request, first_s: float | None, answer: Answer, askin
             raise ModelError("timeout", f"no beginning after {first_s:g} s") from None
         after = f"no end after {request.deadline_s:g} s and {answer.chunks} chunks"
         raise ModelError("timeout", after) from None
+
+
+class OpenAIEmbedder:
+    """One server and one model name; `dimensions` is asked for where it is given, else the model's own count.
+
+    The library and its connections are loaded at the first use, in a thread. An empty `api_key` sends no
+    Authorization header.
+    """
+
+    calls = True
+
+    def __init__(
+        self, base_url: str, api_key: str, model: str, dimensions: int | None = None, proxy: str = ""
+    ) -> None:  # fmt: skip
+        self.name = f"{model}-{dimensions}" if dimensions else model
+        self.model = model
+        self._base_url = base_url
+        self._api_key = api_key
+        self._dimensions = dimensions
+        self._proxy = proxy
+        self._link = LazyTransport(self._load)
+
+    async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
+        """The vectors within `deadline_s` seconds, or ModelError, whatever the server answers."""
+        return await within_deadline(deadline_s, self._embed(texts), "no vectors")
+
+    async def reach(self, deadline_s: float) -> tuple[str, ...]:
+        """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
+        return await within_deadline(deadline_s, self._names())
+
+    async def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        await self._link.close()
+
+    async def _embed(self, texts: Sequence[str]) -> Embeddings:
+        raw = await (await self._link.wire()).embed(texts, self._dimensions)
+        return await asyncio.to_thread(read_embeddings, raw, len(texts), self._dimensions)
+
+    async def _names(self) -> tuple[str, ...]:
+        return await (await self._link.wire()).names()
+
+    def _load(self) -> "Transport":
+        from bot.model.transport import Transport
+
+        return Transport(
+            self._base_url, self._api_key, self.model, stream=False, dialect=PLAIN_DIALECT, seeing=PLAIN_DIALECT,
+            proxy=self._proxy
+        )  # fmt: skip
+
+
+def read_embeddings(raw: bytes, count: int, dimensions: int | None) -> Embeddings:
+    """The vectors of an answer to `count` texts; ModelError for anything but `count` vectors of finite numbers.
+
+    All have the same length, that of `dimensions` where it is given. Numbers beyond float32 are no numbers.
+    """
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise ModelError("invalid", "the server answered no JSON: is base_url right?") from None
+    if not isinstance(body, dict):
+        raise ModelError("invalid", "the server answered no JSON object: is base_url right?")
+    if isinstance(body.get("error"), dict | str):
+        shown = body["error"] if isinstance(body["error"], dict) else {"message": body["error"]}
+        raise ModelError(fault_of(shown), f"an error with status 200: {label(body)}".strip(": "), describe_error(shown))
+    rows = _rows(body.get("data"), count)
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or not min(widths) > 0:
+        raise ModelError("invalid", f"vectors of different lengths: {sorted(widths)[:4]}")
+    if dimensions is not None and widths != {dimensions}:
+        raise ModelError("invalid", f"vectors have {min(widths)} dimensions, asked for were {dimensions}")
+    usage = body.get("usage")
+    tokens = usage.get("prompt_tokens", usage.get("total_tokens")) if isinstance(usage, dict) else None
+    counted = tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0 else None
+    return Embeddings(_packed(rows), min(widths), counted)
+
+
+def _rows(data: object, count: int) -> list[list[float]]:
+    """The vectors in the order of their index, where every one has its own, else as they came."""
+    if not isinstance(data, list) or len(data) != count:
+        found = f"{len(data)} vectors" if isinstance(data, list) else "no list of vectors"
+        raise ModelError("invalid", f"the server answered {found} for {count} texts")
+    if not all(isinstance(each, dict) and isinstance(each.get("embedding"), list) for each in data):
+        raise ModelError("invalid", "a vector is no list of numbers")
+    index = [each.get("index") for each in data]
+    if all(type(place) is int for place in index):
+        if sorted(index) != list(range(count)):
+            raise ModelError("invalid", "the vectors are not numbered as the texts are")
+        data = sorted(data, key=lambda each: int(each["index"]))
+    return [each["embedding"] for each in data]
+
+
+def _packed(rows: list[list[float]]) -> tuple[bytes, ...]:
+    import numpy as np
+
+    if not all(type(value) in (int, float) for row in rows for value in row):
+        raise ModelError("invalid", "a vector holds what is no number")
+    try:
+        values = np.asarray(rows, dtype=np.float64)
+    except (OverflowError, ValueError):
+        raise ModelError("invalid", "a vector holds a number beyond all bounds") from None
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.sqrt((values * values).sum(axis=1, keepdims=True))
+    if not all(math.isfinite(length) and length > 0 for length in lengths[:, 0].tolist()):
+        raise ModelError("invalid", "a vector holds a number that is none, or only zeros")
+    return tuple(row.tobytes() for row in (values / lengths).astype("<f4"))

@@ -1,15 +1,189 @@
-"""The built-in model: no server, no network, the same answer to the same request. It is no language model."""
+"""The built-in model: answers by rule from the request alone, without server or network."""
 
 import json
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+from xml.sax.saxutils import unescape
 
-from bot.model.heard import Heard, hear, mood_of, nearest
+from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall
 from bot.text.catalogue import Catalogue
-from bot.text.clip import clip
-from bot.text.script import SCRIPTS
-from bot.types.prompt import Completion, Prompt, Request, ToolCall
+from bot.text.fold import SCRIPTS, Script, fold, script_of
+from bot.text.length import clip
+from bot.text.terms import STOP_WORDS, index_terms
+
+Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
+
+_LINE = re.compile(r'<p n="([^"]*)"( forwarded="1")?>(.*?)</p>', re.DOTALL)
+_HEADINGS = {
+    "happened": re.compile("发生|happened"),
+    "known": re.compile("关于|知识|about|know"),
+    "talked": re.compile("对话|talk"),
+    "tasks": re.compile("即将|没做完|coming up|to do"),
+}
+_NUMBER = re.compile(r"\A#\d+\s+")
+_ASKING = re.compile(
+    r"[?？]|吗|么$|什么|哪|谁|几[点号个岁]|多少|"
+    r"^(?:what|when|where|who|whose|which|how|why|do|did|am|is|are|can|could|should)\b",
+    re.MULTILINE,
+)
+_REMEMBER = re.compile(
+    r"还?记得.*[吗么没不?]|记不记得|你知道我.*[吗么?什谁哪几]"
+    r"|\b(?:remember|recall)\b.*\?|\bdo you (?:still )?(?:remember|recall)\b"
+    r"|\bdo you know (?:my|(?:what|where|who) i)\b"
+)
+_PAST = re.compile(
+    "(?:我|咱).*(?:什么|哪|谁|几[点号个岁]|多少|怎么称呼|[吗么?])"
+    "|(?:上次|之前|以前|昨天|前天|刚才|那天|上周|上个?月|去年).*(?:什么|哪|谁|几|多少|[吗么?])"
+    "|(?:谁|哪天|哪里|哪儿|什么时候|几号|几点|生日)[^你]*$"
+    r"|\b(?:what|when|where|who|whose|which|how (?:old|many|much|long))\b.*\b(?:i|my|me|mine|we|our)\b"
+    r"|\b(?:am|was|did|do|have) i\b"
+    r"|\b(?:last (?:time|week|month|year)|yesterday|earlier|ago)\b.*\?"
+)
+_ADVICE = re.compile(
+    r"该|怎么办|怎么做|推荐|建议|能不能|可以.*吗|比较好|更适合|\b(?:should|could|can|would|recommend|suggest)\b"
+)
+_ABOUT_BOT = re.compile("^[^我咱]*你[^我咱]*$|\\byou\\b", re.MULTILINE)
+_SELF = re.compile(
+    r"你(?:到底)?是(?:谁|什么)|你是不是(?:ai|机器人|真人)|\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|real)\b"
+)
+_GREETING = re.compile(
+    r"你好|您好|嗨|哈[喽啰罗]|在吗|在不在|早上好|早安|早呀?$|下午好|晚上好|\b(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
+)
+_THANKS = re.compile(r"谢谢|多谢|感谢|谢啦|\b(?:thanks|thank you|thx)\b")
+_BYE = re.compile(r"拜拜|再见|晚安|去睡|睡了|\b(?:bye|goodbye|good ?night|see you)\b")
+_EMPTY = frozenset("我你他她咱的了吗么什哪谁几")
+"""Characters that make a pair say nothing of what a line is about."""
+_SHORT = 20
+"""Characters up to which a greeting, thanks or goodbye is the whole message and not only its beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFacts:
+    """A request as the offline model sees it; texts are unescaped.
+
+    `said` is what the last speaker said at the end, `earlier` all other people's lines, oldest first; `happened`,
+    `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has answered `said`.
+    """
+
+    said: str
+    forwarded: bool
+    script: Script
+    earlier: tuple[str, ...]
+    happened: tuple[str, ...]
+    known: tuple[str, ...]
+    talked: tuple[str, ...]
+    tasks: tuple[str, ...]
+    results: tuple[str, ...] | None
+    first: bool
+    calls: int
+
+
+def read_prompt(prompt: Prompt) -> PromptFacts:
+    """Read a request; a message of an unknown form counts as said as it stands."""
+    users = [message.content for message in prompt.messages if message.role == "user"]
+    last = users[-1] if users else ""
+    lines = [(name, bool(fwd), unescape(text)) for name, fwd, text in _LINE.findall(_new(last))]
+    unframed = "" if "<ctx " in last else last
+    tail = [line for line in lines if line[0] == lines[-1][0]] if lines else [("", False, unframed)]
+    earlier = [unescape(text) for user in users[:-1] for _, _, text in _LINE.findall(user)]
+    earlier += [text for name, _, text in lines if name != tail[0][0]]
+    script = _opened_in(users[0] if users else "")
+    for text in (*earlier[-20:], *(text for _, _, text in tail)):
+        script = script_of(text, script)
+    told = _sections(users[0] if users else "")
+    return PromptFacts(
+        said="\n".join(text for _, _, text in tail),
+        forwarded=all(fwd for _, fwd, _ in tail),
+        script=script,
+        earlier=tuple(earlier),
+        happened=told["happened"],
+        known=told["known"],
+        talked=told["talked"],
+        tasks=told["tasks"],
+        results=_results(prompt.messages),
+        first=not any(message.role == "assistant" and message.content for message in prompt.messages),
+        calls=sum(len(message.tool_calls) for message in prompt.messages),
+    )
+
+
+def mood_of(said: str) -> Mood:
+    """What kind of line it is: about the past or the speaker, about nuan itself, a courtesy, another question, talk."""
+    text = fold(said).strip()
+    if any(map(_is_past, text.splitlines())):
+        return "past"
+    if _SELF.search(text):
+        return "self"
+    short = len(text) <= _SHORT
+    if short and _BYE.search(text):
+        return "bye"
+    if short and _THANKS.search(text):
+        return "thanks"
+    if short and _GREETING.search(text):
+        return "greeting"
+    return "question" if _ASKING.search(text) else "talk"
+
+
+def _is_past(line: str) -> bool:
+    if _REMEMBER.search(line):
+        return True
+    other = _ADVICE.search(line) or _ABOUT_BOT.search(line) or not _ASKING.search(line)
+    return not other and _PAST.search(line) is not None
+
+
+def nearest_line(question: str, lines: tuple[str, ...]) -> str:
+    """The line that shares most words with the question, the newest of equals; "" when none shares any."""
+    wanted = _terms(question)
+    best, most = "", 1
+    for line in lines:
+        if mood_of(line) == "talk" and (shared := len(wanted & _terms(line))) >= most:
+            best, most = line, shared
+    return best
+
+
+def _terms(text: str) -> set[str]:
+    return {term for term in index_terms(text) if len(term) > 1 and term not in STOP_WORDS and _EMPTY.isdisjoint(term)}
+
+
+def _new(content: str) -> str:
+    """What came with the last <ctx>, after what nuan said there; people's words are escaped and forge nothing."""
+    return content[max(content.rfind("<ctx "), content.rfind("\n<b>"), content.rfind("\n<b "), 0) :]
+
+
+def _opened_in(content: str) -> Script:
+    """The script of the opening block, in which nuan speaks with them until a line says more."""
+    block, framed, _ = content.partition("<ctx ")
+    first = block.split("\n", 1)[0]
+    return script_of(first, "zh-Hans") if framed and first.startswith(("【", "[")) else "zh-Hans"
+
+
+def _sections(content: str) -> dict[str, tuple[str, ...]]:
+    """The `- ` lines of the opening block under each heading that is known, without their numbers."""
+    found: dict[str, list[str]] = {name: [] for name in _HEADINGS}
+    inside: list[str] = []
+    for line in content.partition("<ctx ")[0].splitlines():
+        if line.startswith("#"):
+            heading = fold(line)
+            inside = next((found[name] for name, known in _HEADINGS.items() if known.search(heading)), [])
+        elif line.startswith("- "):
+            inside.append(unescape(_NUMBER.sub("", line[2:])))
+    return {name: tuple(lines) for name, lines in found.items()}
+
+
+def _results(messages: tuple[Message, ...]) -> tuple[str, ...] | None:
+    """The lines found by the tools that answered last; None when the last message is no tool's."""
+    if not messages or messages[-1].role != "tool":
+        return None
+    return tuple(dict.fromkeys(_found(messages)))
+
+
+def _found(messages: tuple[Message, ...]) -> Iterator[str]:
+    begin = max((at for at, message in enumerate(messages) if message.role != "tool"), default=-1)
+    for message in messages[begin + 1 :]:
+        yield from (_NUMBER.sub("", line[2:]) for line in message.content.splitlines() if line.startswith("- "))
+
 
 RECALL = "memory_recall"
 TOLD = 3
@@ -38,9 +212,9 @@ class OfflineModel:
     def __init__(self, texts: Catalogue) -> None:
         self._texts = texts
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """Answer at once; never raises ModelError. Nothing was counted, so there is no usage."""
-        heard = hear(request.prompt)
+        heard = read_prompt(request.prompt)
         asks = not heard.forwarded and mood_of(heard.said) == "past"
         if asks and heard.results is None and any(tool.name == RECALL for tool in request.prompt.tools):
             query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
@@ -50,7 +224,7 @@ class OfflineModel:
         lines = (self._say("intro", heard), answer) if heard.first and not self._known_in(request.prompt) else (answer,)
         return Completion("\n".join(lines), (), None, "stop")
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """The prompt as canonical JSON; the limits change nothing here and are left out."""
         prompt = request.prompt
         body = {"messages": [m.wire() for m in prompt.messages], "tools": [t.wire() for t in prompt.tools]}
@@ -64,19 +238,19 @@ class OfflineModel:
         begins = [self._texts.text("intro", script)[:INTRO_CHARS] for script in SCRIPTS]
         return any(begin in message.content for message in prompt.messages for begin in begins)
 
-    def _recalled(self, heard: Heard) -> str:
+    def _recalled(self, heard: PromptFacts) -> str:
         """What the tool found, else what was said in this very log, else that nothing is known."""
         if heard.results:
             # What the opening tells is not brought again, so it is looked through first.
-            opened = nearest(heard.said, (*heard.tasks, *heard.happened, *heard.known))
+            opened = nearest_line(heard.said, (*heard.tasks, *heard.happened, *heard.known))
             results = (one for one in heard.results if _text(one) not in opened)
             found = tuple(dict.fromkeys(filter(None, (opened, *results))))
             return self._say("found", heard, lines=_quote(found[:FOUND], "\n"))
         told = (*heard.talked, *heard.tasks, *heard.happened, *heard.known, *heard.earlier)
-        line = nearest(heard.said, told)
+        line = nearest_line(heard.said, told)
         return self._say("said", heard, line=clip(line, QUOTE_CHARS)) if line else self._say("nothing", heard)
 
-    def _reply(self, heard: Heard) -> str:
+    def _reply(self, heard: PromptFacts) -> str:
         mood = "talk" if heard.forwarded else mood_of(heard.said)
         answer = self._say(mood, heard)
         if not heard.first:
@@ -88,7 +262,7 @@ class OfflineModel:
             warm.append(self._say("warm_known", heard, lines=_quote(known, self._say("between", heard))))
         return "\n".join((answer, self._say("pause", heard).join(warm))) if warm else answer
 
-    def _say(self, key: str, heard: Heard, **values: object) -> str:
+    def _say(self, key: str, heard: PromptFacts, **values: object) -> str:
         """The text `key`; of several, the one that this line always gets."""
         several = self._texts.words(key, heard.script)
         if several:

@@ -1,1 +1,1 @@
-"""Who watches: logs now, later backup, doctor and metrics. Decides nothing about conversations."""
+"""Who watches: logs, metrics, health, supervision, and the socket over which other commands ask the running nuan."""

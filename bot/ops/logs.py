@@ -1,7 +1,4 @@
-"""The operator's log: JSON lines in a private rotating file, and pretty lines on a terminal. No global set-up.
-
-Only a nuan that answers opens it: two processes must not rotate one file.
-"""
+"""The operator's log: JSON lines in a private rotating file, and pretty lines on a terminal. No global set-up."""
 
 import contextlib
 import json
@@ -20,11 +17,11 @@ from typing import TextIO, cast
 import structlog
 
 from bot.config.settings import LogFile
-from bot.errors import NuanError
-from bot.ops.redact import Redactor, one_line
-from bot.ops.scrub import scrub_logs
-from bot.types.erased import Erased
-from bot.types.log import Log, place
+from bot.core.errors import NuanError
+from bot.core.people import ErasedPerson
+from bot.core.ports import Log, log_numbers
+from bot.ops.log_files import scrub_logs
+from bot.text.redaction import Redactor, one_line
 
 TEXT_FIELDS = ("text", "reply", "query", "name")
 """Fields that hold what people wrote or are called; left out unless log.text is on."""
@@ -33,7 +30,7 @@ LONGEST_MESSAGE = 500
 
 LEVELS = ("debug", "info", "warning", "error")
 
-Watch = Callable[[str, str, Mapping[str, object]], None]
+LineObserver = Callable[[str, str, Mapping[str, object]], None]
 """Hears of a line: its level, its event, and its fields as they were said, which stay in this process."""
 
 Fields = MutableMapping[str, object]
@@ -50,7 +47,7 @@ class Logs:
         now: Callable[[], int],
         secrets: Sequence[str] = (),
         stream: TextIO | None = None,
-        watch: Watch | None = None,
+        watch: LineObserver | None = None,
     ) -> None:
         """Open `folder`/nuan.jsonl; `now` gives ms since 1970 UTC, `stream` gets the pretty lines.
 
@@ -64,21 +61,21 @@ class Logs:
             _Outputs(self._file, stream),
             processors=[
                 structlog.processors.add_log_level,
-                *([_Watched(watch, options.level)] if watch is not None else []),
+                *([_Observed(watch, options.level)] if watch is not None else []),
                 _Line(now, self._redactor, options.text),
             ],
-            wrapper_class=structlog.make_filtering_bound_logger(_heard(options.level, watch)),
+            wrapper_class=structlog.make_filtering_bound_logger(_lowest_level(options.level, watch)),
             context_class=dict,
             cache_logger_on_first_use=True,
         )
-        self._foreign = _Foreign(self.log, options.text)
+        self._foreign = _LibraryLogs(self.log, options.text)
         logging.getLogger().addHandler(self._foreign)
 
     def hide(self, secrets: Sequence[str]) -> None:
         """These must never be in a line, either."""
         self._redactor.hide(secrets)
 
-    def scrub(self, erased: Erased) -> int:
+    def scrub(self, erased: ErasedPerson) -> int:
         """Nothing of that person is left in the files; how many lines changed. OSError when one cannot be written."""
         if self._file is None:
             return 0
@@ -92,22 +89,22 @@ class Logs:
             self._file.close()
 
 
-class _Watched:
+class _Observed:
     """Tells who watches of each line, and leaves out those that are only for them."""
 
-    def __init__(self, watch: Watch, level: str) -> None:
+    def __init__(self, watch: LineObserver, level: str) -> None:
         self._watch = watch
         self._least = LEVELS.index(level)
 
     def __call__(self, _logger: object, _method: str, said: Fields) -> Fields:
         level = str(said["level"])
-        self._watch(level, str(said.get("event", "")), {**place(), **said})
+        self._watch(level, str(said.get("event", "")), {**log_numbers(), **said})
         if LEVELS.index(level) < self._least:
             raise structlog.DropEvent
         return said
 
 
-def _heard(level: str, watch: Watch | None) -> str:
+def _lowest_level(level: str, watch: LineObserver | None) -> str:
     return level if watch is None else LEVELS[min(LEVELS.index(level), LEVELS.index("info"))]
 
 
@@ -126,7 +123,7 @@ class _Line:
             "level": said.pop("level"),
             "event": self._redactor.plain(said.pop("event")),
         }
-        said = {**place(), **said}
+        said = {**log_numbers(), **said}
         exc_info = said.pop("exc_info", None)
         for name, value in said.items():
             if self._with_text or name not in TEXT_FIELDS:
@@ -204,7 +201,7 @@ def _opened(folder: Path, options: LogFile) -> _PrivateFile:
     return _PrivateFile(folder / "nuan.jsonl", options)
 
 
-class _Foreign(logging.Handler):
+class _LibraryLogs(logging.Handler):
     """Brings the warnings of libraries (openai, httpx2, asyncio …) into the same file."""
 
     def __init__(self, log: Log, with_text: bool) -> None:

@@ -1,16 +1,17 @@
-"""Days as an opening tells them: 昨天, 6月4日, "June 15 (Mon), in 3 days". Pure; it decides nothing about what is told."""
+"""Days and pauses as an opening tells them: 昨天, 6月4日, "June 15 (Mon), in 3 days", three days since."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 
+from bot.core.clock import HOUR_MS
+from bot.core.memories import Dated, Memory
 from bot.text.dates import RELATIVE_DAYS, DayWords, clock_label, local_day, relative_day
 from bot.text.fold import fold
-from bot.types.memory import Dated, Memory
 
-Words = Callable[..., str]
+CatalogueText = Callable[..., str]
 """A text of the opening catalogue by key, filled with named values."""
 
 COUNTED_DAYS = 60
@@ -19,19 +20,19 @@ COUNTED_DAYS = 60
 MONTH_DAYS = 30.44
 """The mean length of a month: 365.25 / 12."""
 
-SPANS: tuple[Dated, ...] = ("month", "year")
+COARSE_DATES: tuple[Dated, ...] = ("month", "year")
 """What is named no more exactly than so has no day."""
 
 _LATIN = re.compile("[a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class DayFormatter:
     """The days of one calendar as seen from `now`, ms, in the words of one language."""
 
     now: int
     tz: tzinfo
-    words: Words
+    words: CatalogueText
     near: DayWords
 
     @property
@@ -46,7 +47,7 @@ class Days:
     def told(self, at: int, dated: Dated = "") -> str:
         """When something was: 今天, 3天前, and from eight days on 6月4日; 6月 or 2025年 where no more is known."""
         day = self.day(at)
-        if dated in SPANS:
+        if dated in COARSE_DATES:
             return self._span(day, dated)
         near = abs((self.today - day).days) <= RELATIVE_DAYS
         return relative_day(day, self.today, self.near) if near else self._date(day)
@@ -62,14 +63,20 @@ class Days:
     def ahead(self, at: int, dated: Dated = "day") -> str:
         """When something will be, and how far off that is: 6月15日周一 10:30，3天后."""
         day = self.day(at)
-        return self._span(day, dated) if dated in SPANS else self.on(day, self.time(at) if dated == "time" else "")
+        return (
+            self._span(day, dated) if dated in COARSE_DATES else self.on(day, self.time(at) if dated == "time" else "")
+        )
 
     def about(self, at: int, dated: Dated) -> str:
         """The day that something is about, whether it was or will be: 6月15日，4天前."""
         day, told = self.day(at), self.told(at, dated)
         if day >= self.today:
             return self.ahead(at, dated)
-        return told if dated in SPANS or told == self._date(day) else self.words("ahead", day=self._date(day), far=told)
+        return (
+            told
+            if dated in COARSE_DATES or told == self._date(day)
+            else self.words("ahead", day=self._date(day), far=told)
+        )
 
     def on(self, day: date, time: str = "") -> str:
         """A day that comes, with its weekday, perhaps a time of it, and how far off it is."""
@@ -119,8 +126,56 @@ def said_at(memory: Memory) -> int:
     return memory.said_at or memory.created_at
 
 
-def speaks_of_days(text: str, words: Words) -> bool:
+def speaks_of_days(text: str, words: CatalogueText) -> bool:
     """Whether a text names days as seen from when it was said: 明天, next week."""
     folded = fold(text)
     latin = frozenset(_LATIN.findall(folded))
     return any(word in latin if word.isascii() else word in folded for word in words("near_days").split())
+
+
+SHORTEST_MS = HOUR_MS
+"""A shorter pause is not worth a word."""
+
+SLEPT_MS = 20 * HOUR_MS
+"""From yesterday to today it is a day only when it was about so long: last night is hours ago."""
+
+MOST_DAYS = 30
+"""Longer pauses are told in months, and from twelve of them on in years."""
+
+
+def pause_since(last: int | None, now: int, tz: tzinfo, words: CatalogueText) -> str:
+    """The pause between two moments, ms, by the calendar of that zone; "" for a short one, or when nobody ever talked.
+
+    Whole units that have passed; of months and years it says when it is more than that.
+    """
+    if last is None or now - last < SHORTEST_MS:
+        return ""
+    then, today = local_day(last, tz), local_day(now, tz)
+    days = (today - then).days
+    if days < 1 or (days == 1 and now - last < SLEPT_MS):
+        return _told("hours", (now - last) // HOUR_MS, words)
+    if days <= MOST_DAYS:
+        return _told("days", days, words)
+    months = _months(then, today)
+    if months < 12:
+        return _told("months", months, words, more=_later(then, months) < today)
+    return _told("years", months // 12, words, more=_later(then, months // 12 * 12) < today)
+
+
+def _told(unit: str, count: int, words: CatalogueText, *, more: bool = False) -> str:
+    numbers = words("numbers").split()
+    number = numbers[count - 1] if 0 < count <= len(numbers) else str(count)
+    return words(f"since_{unit}{'_more' if more else ''}{'_one' if count == 1 else ''}", n=number)
+
+
+def _months(then: date, today: date) -> int:
+    months = (today.year - then.year) * 12 + today.month - then.month
+    return months - (_later(then, months) > today)
+
+
+def _later(then: date, months: int) -> date:
+    """The same day so many months later; the last of that month where it is shorter."""
+    year, month = divmod(then.year * 12 + then.month - 1 + months, 12)
+    first = date(year, month + 1, 1)
+    after = datetime(year + (month == 11), (month + 1) % 12 + 1, 1, tzinfo=UTC).date()
+    return min(first.replace(day=1) + timedelta(days=then.day - 1), after - timedelta(days=1))

@@ -1,16 +1,103 @@
-"""The stable prefix: system text and persona files, read from disk. It holds nothing about a person or a time."""
+"""Personas and their skills, read from files at start, and the stable prefixes made of them."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
-from bot.errors import ConfigError
-from bot.prompt.skills import Skill, skill_list
-from bot.text.script import SCRIPTS, Script
-from bot.types.prompt import Message, ToolSpec
-from bot.types.session import Mode
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.core.errors import ConfigError
+from bot.core.models import Message, ToolSpec
+from bot.core.people import Chat
+from bot.core.sessions import BootstrapMode
+from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.text.clean import as_data, clean
+from bot.text.fold import SCRIPTS, Script
+from bot.text.length import clip
+
+FOLDER = "skills"
+
+SKILL_CHARS = 4_000
+"""Characters of one skill that the model reads: it stays in the log of the talk, and is paid for with every turn."""
+
+PURPOSE_CHARS = 120
+"""Characters of what the list says of one skill: every full request brings them."""
+
+NAME_CHARS = 64
+"""Characters of a name that are shown back to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One skill: `name` is its file's name without the ending, `purpose` its first line, `text` the whole file."""
+
+    name: str
+    purpose: str
+    text: str
+
+
+class SkillArguments(BaseModel):
+    """What the model may ask."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str = Field(max_length=200)
+
+
+def read_skills(persona: Path) -> tuple[Skill, ...]:
+    """The skills of a persona, by name; none without a folder for them.
+
+    ConfigError names every file that cannot be read or does not say in its first line what it is for.
+    """
+    problems: list[str] = []
+    skills: list[Skill] = []
+    try:
+        files = sorted((persona / FOLDER).glob("*.md")) if (persona / FOLDER).is_dir() else []
+    except OSError as error:
+        raise ConfigError((f"persona: {FOLDER} cannot be read ({error})",)) from error
+    for file in files:
+        # Some file systems write the same name with other code points than the model will.
+        name = unicodedata.normalize("NFC", file.stem)
+        if not name.isprintable():
+            problems.append(f"persona: {FOLDER}/{file.name!r} is no name that a model could write")
+            continue
+        try:
+            text = clean(file.read_text("utf-8-sig")).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            problems.append(f"persona: {FOLDER}/{file.name} cannot be read ({error})")
+            continue
+        purpose = text.partition("\n")[0].lstrip("#").strip()
+        if not purpose:
+            problems.append(f"persona: {FOLDER}/{file.name} must say in its first line what it is for")
+            continue
+        skills.append(Skill(name, clip(purpose, PURPOSE_CHARS), clip(text, SKILL_CHARS)))
+    if problems:
+        raise ConfigError(tuple(problems))
+    return tuple(skills)
+
+
+def skill_list(skills: tuple[Skill, ...], heading: str) -> str:
+    """What the full prefix says of them: one line each; "" when there are none."""
+    return "\n".join((heading.strip(), *(f"- {skill.name}: {skill.purpose}" for skill in skills))) if skills else ""
+
+
+def skill_tool(spec: ToolSpec, texts: Callable[[ToolContext], Awaitable[Mapping[str, str]]]) -> Tool:
+    """The tool skill(name) over the texts by name of whoever nuan is there: no name from the model becomes a path."""
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        asked = read_arguments(SkillArguments, arguments)
+        text = (await texts(context)).get(unicodedata.normalize("NFC", asked.name.strip()))
+        if text is None:
+            raise ToolRefused("skill_unknown", as_data(clip(asked.name, NAME_CHARS)))
+        return ToolAnswer(text)
+
+    return Tool(spec, run, reads=True)
+
 
 FULL = ("IDENTITY.md", "SOUL.md", "AGENTS.md", "TOOLS.md")
 """The full set, in the order it is sent. Small talk needs the first of them (seed 一般聊天 vs 主題／記憶, L7), and what
@@ -61,7 +148,7 @@ class Bootstraps:
     own words, "" where it says nothing.
     """
 
-    languages: Mapping[tuple[Script, bool], Mapping[Mode, Prefix]]
+    languages: Mapping[tuple[Script, bool], Mapping[BootstrapMode, Prefix]]
     paced: bool = False
     soul: str = ""
 
@@ -70,7 +157,7 @@ class Bootstraps:
         """The full one of the files without a language in their name."""
         return self.of("full", SCRIPTS[0])
 
-    def of(self, mode: Mode, language: Script, signature: str = "", *, alone: bool = False) -> Prefix:
+    def of(self, mode: BootstrapMode, language: Script, signature: str = "", *, alone: bool = False) -> Prefix:
         """The prefix of a log of that mode; a log that goes on, with that signature, keeps the language it has."""
         for (_, same), prefixes in self.languages.items():
             if same == alone and signature and any(prefix.signature == signature for prefix in prefixes.values()):
@@ -95,7 +182,7 @@ def read_bootstraps(
         message = Message("system", text)
         return Prefix(message, tools, signature(message, tools, dialect), who)
 
-    found: dict[tuple[Script, bool], Mapping[Mode, Prefix]] = {}
+    found: dict[tuple[Script, bool], Mapping[BootstrapMode, Prefix]] = {}
     for language in SCRIPTS:
         known = {file.name: _read(in_language(file, language)) for file in files}
         identity = known.get(FULL[0], name).strip()
@@ -154,3 +241,62 @@ def _read(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError((f"prompts: {path.name} cannot be read ({error})",)) from error
+
+
+_NAME = re.compile(r"[\w-]{1,64}")
+
+SKILL = "skill"
+"""The tool that a persona without skills does not bring."""
+
+
+@dataclass(frozen=True, slots=True)
+class Personas:
+    """The prefixes of every persona by name; `default` holds wherever nobody chose another."""
+
+    default: str
+    known: Mapping[str, Bootstraps]
+
+    def name(self, chosen: str) -> str:
+        """The persona that holds where this one was chosen: one that is gone is not missed."""
+        return chosen if chosen in self.known else self.default
+
+    def of(self, chosen: str) -> Bootstraps:
+        """Its prefixes."""
+        return self.known[self.name(chosen)]
+
+    def paced(self, chat: Chat) -> bool:
+        """Whether replies there are scripts of several messages."""
+        return self.of(chat.persona).paced
+
+    def near(self, name: str) -> str:
+        """The one whose name is most like this, "" when none is."""
+        lower = {known.lower(): known for known in self.known}
+        found = get_close_matches(name.lower(), lower, n=1)
+        return lower[found[0]] if found else ""
+
+
+def persona_folders(*folders: Path) -> dict[str, Path]:
+    """The folders in these that hold a persona, by name; of two of the same name the one in the first counts."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if _NAME.fullmatch(each.name) and any((each / file).is_file() for file in FULL):
+                found.setdefault(each.name, each)
+    return found
+
+
+def read_personas(
+    find: Callable[[str], Path], personas: Mapping[str, Persona], default: str, name: str,
+    tools: tuple[ToolSpec, ...], dialect: str,
+) -> Personas:  # fmt: skip
+    """Read all of them as a bot of that name; ConfigError names the first file that cannot be read."""
+    known = {}
+    for each, persona in personas.items():
+        brings = tuple(tool for tool in tools if tool.name != SKILL or persona.skills)
+        known[each] = read_bootstraps(find, persona, name, brings, dialect)
+    return Personas(default, known)
+
+
+def persona_texts(personas: Mapping[str, Persona]) -> Mapping[str, str]:
+    """What each persona is about, by name."""
+    return {each: persona_words(persona) for each, persona in personas.items()}

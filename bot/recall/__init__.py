@@ -1,1 +1,1 @@
-"""What comes back? The tool that asks for memories; it reads no table itself."""
+"""What comes back? Query, candidates and ranking; reads no table itself."""

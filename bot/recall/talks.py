@@ -1,8 +1,4 @@
-"""How well whole talks fit a question: their words together, their best lines, and how lately they were. Pure.
-
-A question of a few words is answered by a line; a long message goes on with what was talked about, of late mostly.
-Numbers were measured on conversations in two languages; none is tuned to one of them.
-"""
+"""How well whole talks fit a query: BM25 over talks, their best lines, and how recent they are."""
 
 import heapq
 import math
@@ -12,9 +8,9 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import cast
 
-from bot.recall.question import Question
-from bot.types.duration import DAY_MS
-from bot.types.recall import Candidate, Matches, Scored, TalkFigure
+from bot.core.clock import DAY_MS
+from bot.core.recall import Candidate, Matches, ScoredHit, TalkScore
+from bot.recall.query import SearchQuery
 
 K1, B = 2.5, 0.75
 """BM25 of a whole talk: a word that comes again and again is its subject (Robertson's B)."""
@@ -45,8 +41,8 @@ LATELY, HALF_MS = 1.5, 5 * DAY_MS
 DATED = 3.0
 """How much more a talk counts that was when the question asks about."""
 
-Key = tuple[int, int]
-Counts = dict[int, int]
+TalkKey = tuple[int, int]
+TalkCounts = dict[int, int]
 """How often something is in each talk, by the talk's place among all."""
 
 
@@ -71,9 +67,9 @@ class _Words:
         return math.log(1 + (len(self.long) - holding + 0.5) / (holding + 0.5))
 
 
-def talks_of(
-    question: Question, now: int, matches: Matches, candidates: Sequence[Candidate], scored: Sequence[Scored]
-) -> tuple[TalkFigure, ...]:
+def rank_talks(
+    question: SearchQuery, now: int, matches: Matches, candidates: Sequence[Candidate], scored: Sequence[ScoredHit]
+) -> tuple[TalkScore, ...]:
     """Every talk that has anything in common with the question, the best first, its figure at most 1; `now` in ms."""
     if not matches.talks:
         return ()
@@ -83,14 +79,14 @@ def talks_of(
         [K1 * (1 - B + B * each.length / average) for each in matches.talks],
         dict(chain.from_iterable(zip(each.docs, repeat(place)) for place, each in enumerate(matches.talks))),
     )
-    long = message(question)
+    long = message_share(question)
     keys = tuple(talks)
     whole = {
         keys[place]: figure for place, figure in _whole(question, matches, candidates, words, FEEDBACK * long).items()
     }
     lines = _lines(scored)
     share = TOGETHER * (1 + long)
-    figures: dict[Key, float] = {}
+    figures: dict[TalkKey, float] = {}
     for key in whole.keys() | (lines.keys() & talks.keys()):
         at = talks[key].at
         figure = share * whole.get(key, 0.0) + (1 - share) * lines.get(key, 0.0)
@@ -99,10 +95,10 @@ def talks_of(
         figures[key] = figure * (1 + DATED * asked)
     best = max(figures.values(), default=0.0) or 1.0
     ordered = sorted(figures, key=lambda key: (-figures[key], -talks[key].at, key))
-    return tuple(TalkFigure(*key, figures[key] / best) for key in ordered)
+    return tuple(TalkScore(*key, figures[key] / best) for key in ordered)
 
 
-def message(question: Question) -> float:
+def message_share(question: SearchQuery) -> float:
     """0 to 1: how much this is a message that goes on with a talk; two characters without spaces are a word."""
     words = sum(
         1.0 if term.isascii() else 0.5
@@ -113,11 +109,11 @@ def message(question: Question) -> float:
 
 
 def _whole(
-    question: Question, matches: Matches, candidates: Sequence[Candidate], words: _Words, feedback: float
+    question: SearchQuery, matches: Matches, candidates: Sequence[Candidate], words: _Words, feedback: float
 ) -> dict[int, float]:  # fmt: skip
     """The words' figures of whole talks, the best 1. Lines that were looked at tell how often a term is in them."""
     lines = [(place, each.terms) for each in candidates if (place := words.of.get(each.finding.doc)) is not None]
-    again: dict[str, Counts] = defaultdict(dict)
+    again: dict[str, TalkCounts] = defaultdict(dict)
     asked = question.weights.keys()
     for place, terms in lines:
         found = [term for term in terms if term in asked]
@@ -131,7 +127,7 @@ def _whole(
         times.pop(None, 0)  # what is no line
         for place, count in again.get(posting.term, {}).items():
             times[place] += count
-        words.add(figures, question.weights[posting.term], cast("Counts", times))
+        words.add(figures, question.weights[posting.term], cast("TalkCounts", times))
     best = max(figures.values(), default=0.0)
     if not best:
         return {}
@@ -146,13 +142,13 @@ def _whole(
 
 
 def _new(
-    question: Question, figures: Mapping[int, float], lines: Sequence[tuple[int, Sequence[str]]], words: _Words
-) -> list[tuple[float, Counts]]:
+    question: SearchQuery, figures: Mapping[int, float], lines: Sequence[tuple[int, Sequence[str]]], words: _Words
+) -> list[tuple[float, TalkCounts]]:
     """Terms of the best talks that the question lacks, with what each tells and the talks that it is seen in."""
     best = {place: figures[place] for place in sorted(figures, key=lambda place: (-figures[place], place))[:LIKE_BEST]}
     told = set[str]().union(*(terms for place, terms in lines if place in best))
     told = {term for term in told if len(term) >= (SHORTEST if term.isascii() else 2)} - question.weights.keys()
-    seen: dict[str, Counts] = {term: {} for term in told}
+    seen: dict[str, TalkCounts] = {term: {} for term in told}
     for place, terms in lines:
         for term in told.intersection(terms):
             times = seen[term]
@@ -166,9 +162,9 @@ def _new(
     return [(figure / ordered[0][0], seen[term]) for figure, term in ordered]
 
 
-def _lines(scored: Sequence[Scored]) -> dict[Key, float]:
+def _lines(scored: Sequence[ScoredHit]) -> dict[TalkKey, float]:
     """The lines' figures of each talk, the best 1."""
-    found: dict[Key, list[float]] = defaultdict(list)
+    found: dict[TalkKey, list[float]] = defaultdict(list)
     for one in scored:
         line = one.finding.line
         if line is not None and one.cut != "no_term":

@@ -1,1 +1,1 @@
-"""When to speak? Decisions about one message, why a session ends, and the lanes that run one thing at a time."""
+"""When does a conversation open and close?"""

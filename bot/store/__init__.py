@@ -1,1 +1,1 @@
-"""Where it lies: one SQLite file. Writes are verbs on one thread, reads go beside them; nothing is decided here."""
+"""The SQLite store: one repository for each noun, opened together by store.py."""

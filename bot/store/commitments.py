@@ -1,21 +1,27 @@
-"""What people promised and still have to do. Every read takes an audience and filters in the query.
-
-How a promise gets in and out with the messages it came from is in bot/store/promising.py.
-"""
+"""What people promised and have still to do, read off messages and gone with them."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import cast
 
-from bot.store.database import Repository
-from bot.store.keeping import Receipt, confirm, done_before
-from bot.store.nudging import moved, nudge
-from bot.store.rows import marks
-from bot.text.alike import alike, core
+from bot.core.commitments import (
+    Commitment,
+    CommitmentSource,
+    CommitmentState,
+    NewCommitment,
+    SettledCommitment,
+    SpokenPromise,
+)
+from bot.core.memories import Dated, Visibility
+from bot.core.people import Audience, Chat
+from bot.core.tools import ToolOutcome
+from bot.store.engine import Repository
+from bot.store.ingest import Accepted, Arrival
+from bot.store.memories import Receipt, earlier_receipt, store_receipt
+from bot.store.schema import placeholders
+from bot.store.supersession import hand_nudge_over, note_moved, set_nudge, withdraw_nudges
 from bot.text.fold import fold
-from bot.types.commitment import Commitment, CommitmentSource, CommitmentState, NewCommitment, Settled
-from bot.types.memory import Dated, Visibility
-from bot.types.people import Audience
+from bot.text.similarity import promise_words, same_promise
 
 _COLUMNS = """SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at, toward, dated
     FROM commitment """
@@ -50,21 +56,21 @@ class Commitments(Repository):
 
     async def settle(self, number: int, owner_id: int, state: CommitmentState, at: int) -> bool:
         """Its owner says how it stands; False when they have none of that number."""
-        return await self._database.write(lambda db: settle(db, number, owner_id, state, at))
+        return await self._database.write(lambda db: settle_commitment(db, number, owner_id, state, at))
 
-    async def end(self, ended: tuple[Settled, ...], receipt: Receipt, at: int) -> str:
+    async def end(self, ended: tuple[SettledCommitment, ...], receipt: Receipt, at: int) -> str:
         """What a line of their owner says became of these, with its receipt in one commit; its text. Once for each key.
 
         A promise that was dropped or erased meanwhile stays as it is.
         """
 
         def verb(db: sqlite3.Connection) -> str:
-            before = done_before(db, receipt, at)
+            before = earlier_receipt(db, receipt, at)
             if before is not None:
                 return before
             for each in ended:
-                settle(db, each.number, receipt.person_id, each.state, at, each.event_ids)
-            return confirm(db, receipt, receipt.text(0, False), at, ended[0].number)
+                settle_commitment(db, each.number, receipt.person_id, each.state, at, each.event_ids)
+            return store_receipt(db, receipt, receipt.text(0, False), at, ended[0].number)
 
         return await self._database.write(verb)
 
@@ -91,7 +97,7 @@ class Commitments(Repository):
 
     async def reopen(self, numbers: tuple[int, ...], at: int) -> None:
         """The line that ended these does not say so any more."""
-        await self._database.write(lambda db: reopen(db, numbers, at))
+        await self._database.write(lambda db: reopen_commitments(db, numbers, at))
 
     async def nudged(self, chat_id: int, person_id: int) -> int:
         """The promise that nuan's last line there reminded that person of; 0: none."""
@@ -105,14 +111,14 @@ class Commitments(Repository):
 
     async def drop(self, number: int, owner_id: int, at: int) -> bool:
         """Its owner wants it gone: the words go at once, and nothing read later brings it back."""
-        return await self._database.write(lambda db: drop(db, number, owner_id, at))
+        return await self._database.write(lambda db: drop_commitment(db, number, owner_id, at))
 
     async def tidy(self, before: int, at: int) -> int:
         """What nobody spoke of since `before`, ms, though it was due, is broken, and what ended before then is deleted.
 
         Returns how many rows that were.
         """
-        return await self._database.write(lambda db: tidy(db, before, at))
+        return await self._database.write(lambda db: tidy_commitments(db, before, at))
 
 
 def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
@@ -133,7 +139,7 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
             return cast("int", ended[0])
     if same is not None:
         number = cast("int", same[0])
-        text = new.text if core(new.text) > core(str(same[1])) else str(same[1])
+        text = new.text if promise_words(new.text) > promise_words(str(same[1])) else str(same[1])
         due = cast("int | None", same[5])
         moves = new.due_at not in (None, due) and (
             due is None or new.source != "digest" or not _known_lines(db, number, new)
@@ -144,11 +150,11 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
             (text, fold(text), new.due_at if moves else due, new.made_at, number),
         )
         if moves:
-            nudge(db, number, new, at)
-            moved(db, number, at)
+            set_nudge(db, number, new, at)
+            note_moved(db, number, at)
     else:
         number = _insert(db, new)
-        nudge(db, number, new, at)
+        set_nudge(db, number, new, at)
         _make_room(db, [row for row in known if row[4] is None], at)
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('commitment', ?, ?)",
@@ -170,8 +176,8 @@ def _change(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
         (new.text, fold(new.text), new.due_at, new.dated, new.made_at, new.changes),
     )
     if row[0] != new.due_at:
-        nudge(db, new.changes, new, at)
-        moved(db, new.changes, at)
+        set_nudge(db, new.changes, new, at)
+        note_moved(db, new.changes, at)
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('commitment', ?, ?)",
         [(new.changes, event) for event in new.event_ids],
@@ -189,7 +195,7 @@ def _same_place(db: sqlite3.Connection, new: NewCommitment) -> list[tuple[object
 
 
 def _says(row: tuple[object, ...], new: NewCommitment) -> bool:
-    return row[2] == fold(new.text) or alike(str(row[1]), new.text)
+    return row[2] == fold(new.text) or same_promise(str(row[1]), new.text)
 
 
 def _known_lines(db: sqlite3.Connection, number: int, new: NewCommitment) -> bool:
@@ -209,7 +215,8 @@ def _is_over(row: tuple[object, ...], new: NewCommitment, read: set[int]) -> boo
 def _read_off(db: sqlite3.Connection, new: NewCommitment) -> set[int]:
     """The commitments that were read off the same messages."""
     found = db.execute(
-        f"SELECT derived_id FROM edge WHERE kind = 'commitment' AND event_id IN ({marks(new.event_ids)})", new.event_ids
+        f"SELECT derived_id FROM edge WHERE kind = 'commitment' AND event_id IN ({placeholders(new.event_ids)})",
+        new.event_ids,
     )
     return {cast("int", row[0]) for row in found}
 
@@ -231,7 +238,7 @@ def _make_room(db: sqlite3.Connection, others: list[tuple[object, ...]], at: int
         db.execute("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", (at, row[0]))
 
 
-def settle(
+def settle_commitment(
     db: sqlite3.Connection, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
 ) -> bool:  # fmt: skip
     """Verb part: how an own promise stands now, and the lines that say so; one that is open again counts from now."""
@@ -249,13 +256,13 @@ def settle(
     return bool(changed)
 
 
-def settled_in(db: sqlite3.Connection, event_id: int) -> list[int]:
+def commitments_settled_in(db: sqlite3.Connection, event_id: int) -> list[int]:
     """The promises that ended by this line."""
     rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'settled' AND event_id = ?", (event_id,))
     return [cast("int", row[0]) for row in rows]
 
 
-def reopen(db: sqlite3.Connection, numbers: Iterable[int], at: int) -> None:
+def reopen_commitments(db: sqlite3.Connection, numbers: Iterable[int], at: int) -> None:
     """Verb part: these promises are open again: what ended them was taken back, or is not said any more."""
     for number in numbers:
         db.execute(
@@ -265,7 +272,7 @@ def reopen(db: sqlite3.Connection, numbers: Iterable[int], at: int) -> None:
         db.execute("DELETE FROM edge WHERE kind = 'settled' AND derived_id = ?", (number,))
 
 
-def drop(db: sqlite3.Connection, number: int, owner_id: int, at: int) -> bool:
+def drop_commitment(db: sqlite3.Connection, number: int, owner_id: int, at: int) -> bool:
     """Verb: the words are gone; the empty row is kept so that no digest of the same lines brings them back."""
     return bool(
         db.execute(
@@ -276,10 +283,10 @@ def drop(db: sqlite3.Connection, number: int, owner_id: int, at: int) -> bool:
     )
 
 
-def tidy(db: sqlite3.Connection, before: int, at: int) -> int:
+def tidy_commitments(db: sqlite3.Connection, before: int, at: int) -> int:
     """Verb: as `Commitments.tidy`; what was due later than it was spoken of last counts from then."""
     old = [cast("int", row[0]) for row in db.execute("SELECT id FROM commitment WHERE ended_at < ?", (before,))]
-    delete(db, old)
+    delete_commitments(db, old)
     broken = db.execute(
         "UPDATE commitment SET state = 'failed', ended_at = ?1 WHERE ended_at IS NULL "
         "AND max(updated_at, coalesce(due_at, 0)) < ?2",
@@ -288,7 +295,7 @@ def tidy(db: sqlite3.Connection, before: int, at: int) -> int:
     return len(old) + broken
 
 
-def delete(db: sqlite3.Connection, numbers: list[int]) -> None:
+def delete_commitments(db: sqlite3.Connection, numbers: list[int]) -> None:
     """Verb part: these rows and their edges are gone."""
     db.executemany(
         "DELETE FROM edge WHERE kind IN ('commitment', 'settled') AND derived_id = ?", [(each,) for each in numbers]
@@ -301,7 +308,7 @@ def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:
     if audience.alone is not None:
         return "owner_id = ?", (audience.alone,)
     here = "(visibility = 'public' OR (visibility = 'chat' AND chat_id = ?))"
-    return f"owner_id IN ({marks(audience.person_ids)}) AND {here}", (*audience.person_ids, audience.chat_id)
+    return f"owner_id IN ({placeholders(audience.person_ids)}) AND {here}", (*audience.person_ids, audience.chat_id)
 
 
 def commitment_of(row: sqlite3.Row | tuple[object, ...]) -> Commitment:
@@ -311,3 +318,149 @@ def commitment_of(row: sqlite3.Row | tuple[object, ...]) -> Commitment:
         cast("CommitmentState", row[5]), cast("int", row[6]), cast("int | None", row[7]),
         cast("CommitmentSource", row[8]), cast("int", row[9]), str(row[10]), cast("Dated", row[11]),
     )  # fmt: skip
+
+
+Covers = Callable[[str], bool]
+
+
+def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, covers: Covers) -> bool:
+    """Verb part: what a message, or the edit of one, promises, with the message itself.
+
+    Returns whether something is promised with a day: there may be a nearer deadline now.
+
+    `covers` tells what was forgotten: that is not noted again.
+    """
+    event, chat = accepted.event, accepted.chat
+    if event is None or event.person_id is None:
+        return False
+    said = _said(db, chat.id, event.id, arrival)
+    if said is None:
+        return False
+    zone = db.execute("SELECT timezone FROM person WHERE id = ?", (event.person_id,)).fetchone()[0]
+    made = arrival.promising(str(zone))
+    for promise in made:
+        if not covers(promise.text):
+            store_commitment(db, _new(promise, event.person_id, chat, said, event.at), arrival.situation.at)
+    return any(promise.nudge for promise in made)
+
+
+def store_tool_promise(db: sqlite3.Connection, outcome: ToolOutcome, owner_id: int, at: int) -> str:
+    """Verb part: store a tool's commitment, or what became of one of that person's; the text with its number."""
+    if outcome.settled is not None:
+        done = outcome.settled
+        settle_commitment(db, done.number, owner_id, done.state, at, done.event_ids)
+    if outcome.commitment is None:
+        return outcome.text
+    return outcome.text.replace("{id}", str(store_commitment(db, outcome.commitment, at)))
+
+
+def _new(promise: SpokenPromise, owner_id: int, chat: Chat, event_id: int, at: int) -> NewCommitment:
+    seen: Visibility = "private" if chat.kind == "dm" else "chat"
+    return NewCommitment(owner_id, chat.id, seen, promise.text, at, "rule", (event_id,), promise.due_at, promise.nudge)
+
+
+def _said(db: sqlite3.Connection, chat_id: int, event_id: int, arrival: Arrival) -> int | None:
+    """The visible message that says it: the one that came, or the one that was edited by its writer."""
+    if arrival.incoming.kind == "message":
+        row = db.execute("SELECT id FROM event WHERE id = ? AND hidden = ''", (event_id,)).fetchone()
+    elif arrival.incoming.label == "edit":
+        row = db.execute(
+            "SELECT said.id FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
+            "AND said.external_id = edit.target AND said.external_id <> '' AND said.kind = 'message' "
+            "AND said.hidden = '' AND said.off_record = 0 AND said.person_id = edit.person_id "
+            "AND said.text = edit.text AND said.forwarded = 0 WHERE edit.id = ? AND edit.chat_id = ? "
+            "ORDER BY said.id DESC LIMIT 1",
+            (event_id, chat_id),
+        ).fetchone()
+    else:
+        row = None
+    return cast("int", row[0]) if row is not None else None
+
+
+def withdraw_promises(db: sqlite3.Connection, events: Iterable[int]) -> None:
+    """Verb part: what was promised in these lines is gone, unless another visible one says it in the same words; what
+    they alone told as done is open again."""
+    gone = frozenset(events)
+    for event_id in sorted(gone):
+        reopen_commitments(
+            db,
+            commitments_settled_in(db, event_id),
+            db.execute("SELECT at FROM event WHERE id = ?", (event_id,)).fetchone()[0],
+        )
+        rows = db.execute(
+            "SELECT commitment.id, folded FROM edge JOIN commitment ON commitment.id = derived_id "
+            "WHERE edge.kind = 'commitment' AND event_id = ?",
+            (event_id,),
+        ).fetchall()
+        for number, folded in rows:
+            if not folded:
+                continue  # dropped: the empty row keeps a digest from bringing it back
+            others = [row for row in _lines(db, number) if row[0] not in gone]
+            if any(folded in fold(str(text)) for _, text in others):
+                db.execute(
+                    "DELETE FROM edge WHERE kind = 'commitment' AND derived_id = ? AND event_id = ?", (number, event_id)
+                )
+            else:
+                _undo(db, [number])
+
+
+def _undo(db: sqlite3.Connection, numbers: list[int]) -> None:
+    withdraw_nudges(db, numbers)
+    delete_commitments(db, numbers)
+
+
+def reread_promises(db: sqlite3.Connection, event_id: int, text: str) -> None:
+    """Verb part: a message reads anew; what it says no more is no promise of it."""
+    rows = db.execute(
+        "SELECT folded FROM edge JOIN commitment ON commitment.id = derived_id WHERE edge.kind = 'commitment' "
+        "AND event_id = ? AND folded <> ''",
+        (event_id,),
+    ).fetchall()
+    if any(str(row[0]) not in fold(text) for row in rows):
+        withdraw_promises(db, (event_id,))
+
+
+def forget_promises(
+    db: sqlite3.Connection, owner_id: int | None, chat_id: int, hidden: Iterable[int], repeats: Callable[[str], bool]
+) -> None:
+    """Verb part: what was promised in hidden lines, or says what is forgotten, is gone; open or not."""
+    withdraw_promises(db, hidden)
+    rows = db.execute(
+        "SELECT id, text FROM commitment WHERE text <> '' AND (owner_id IS ?1 OR (?1 IS NULL AND chat_id = ?2))",
+        (owner_id, chat_id),
+    ).fetchall()
+    _undo(db, [cast("int", number) for number, text in rows if repeats(str(text))])
+
+
+def _lines(db: sqlite3.Connection, number: int) -> list[tuple[int, str]]:
+    """The visible messages in which it was said."""
+    return db.execute(
+        "SELECT event.id, text FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'commitment' "
+        "AND derived_id = ? AND event.kind = 'message' AND hidden = '' AND off_record = 0",
+        (number,),
+    ).fetchall()
+
+
+def join_promises(db: sqlite3.Connection, owner_id: int) -> None:
+    """Verb part: two persons are one; of open promises that say the same in one place the older is left, with the
+    later's day and all edges."""
+    rows = db.execute(
+        "SELECT id, text, due_at, CASE visibility WHEN 'chat' THEN chat_id ELSE visibility END FROM commitment "
+        "WHERE owner_id = ? AND ended_at IS NULL ORDER BY made_at, id",
+        (owner_id,),
+    ).fetchall()
+    kept: list[tuple[int, str, object]] = []
+    for number, text, due_at, place in rows:
+        same = next((each for each, said, there in kept if there == place and same_promise(said, text)), None)
+        if same is None:
+            kept.append((number, text, place))
+            continue
+        if due_at is not None:
+            db.execute("UPDATE commitment SET due_at = ? WHERE id = ?", (due_at, same))
+            hand_nudge_over(db, same, number)
+        db.execute(
+            "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT kind, ?, event_id FROM edge "
+            "WHERE kind = 'commitment' AND derived_id = ?",
+            (same, number),
+        )
+        delete_commitments(db, [number])

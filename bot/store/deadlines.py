@@ -1,20 +1,91 @@
-"""When the next thing is due, over all tables, and the daily tidying of what may not be kept longer."""
+"""The next deadline over all tables, and the daily retention."""
 
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.store.counts import drop_counts
-from bot.store.database import Repository
-from bot.store.documents import drop, forget_terms
-from bot.store.heartbeats import FREE_AT
-from bot.store.leaving import LEAVES
-from bot.store.reminding import reminders_back, tidy_reminders
-from bot.store.rolled import drop_old
+from bot.core.commitments import Reminder
+from bot.store.digests import drop_old_talks
+from bot.store.engine import Repository
+from bot.store.erase import IS_LEAVING
+from bot.store.index import drop_documents, forget_terms
+from bot.store.proactive import FREE_AT
+from bot.store.reminders import reminders_back, tidy_reminders
 from bot.store.windows import end_windows
-from bot.types.reminder import Reminder
 
-NEXT = f"""SELECT min(due) FROM (
+AT_ONCE = 20_000
+"""Lines that go in one commit: people wait for no longer than that takes."""
+
+SUMS = (
+    "calls", "reserved_tokens", "reserved_cost", "prompt_tokens", "cached_tokens", "output_tokens", "cost",
+    "written_tokens", "reasoning_tokens", "estimated_tokens",
+)  # fmt: skip
+
+MONTHLY = "chat_id, person_id, cause, model, state, counted, uncounted, strftime('%Y-%m', at / 1000, 'unixepoch')"
+"""What calls of one sum have in common: all that a limit or a report of that time tells apart."""
+
+
+def drop_counts(db: sqlite3.Connection, before: int) -> bool:
+    """Verb part: blank lines, their turns, epochs and sessions before that instant, ms; whether more are left.
+
+    What something still refers to stays: the lines that a memory came from, what was set off the record, a turn that
+    runs, the last session of each chat, which its next number goes by.
+    """
+    lines = db.execute(
+        "SELECT id FROM event WHERE at < ? AND hidden = 'old' AND text = '' AND state <> 'queued' AND off_record = 0 "
+        "AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.event_id = event.id) "
+        "AND NOT EXISTS (SELECT 1 FROM attachment WHERE attachment.event_id = event.id) LIMIT ?",
+        (before, AT_ONCE),
+    ).fetchall()
+    db.executemany("DELETE FROM turn_event WHERE event_id = ?", lines)
+    db.executemany("UPDATE event SET same_as = NULL WHERE same_as = ?", lines)
+    db.executemany("DELETE FROM event WHERE id = ?", lines)
+    _sum_up(db, before)
+    turns = db.execute(
+        "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered') "
+        "AND session_id IN (SELECT id FROM session WHERE state = 'closed') "
+        + "".join(f"AND id NOT IN (SELECT turn_id FROM {table}) " for table in ("turn_event", "entry"))
+        + "AND NOT EXISTS (SELECT 1 FROM event WHERE event.turn_id = turn.id)",
+        (before,),
+    ).fetchall()
+    db.executemany("UPDATE call SET turn_id = NULL WHERE turn_id = ?", turns)
+    db.executemany("DELETE FROM turn WHERE id = ?", turns)
+    over = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ? AND digest_due_at IS NULL"
+    db.execute(
+        f"DELETE FROM epoch WHERE session_id IN ({over}) AND id NOT IN (SELECT epoch_id FROM turn) "
+        "AND id NOT IN (SELECT epoch_id FROM entry)",
+        (before,),
+    )
+    sessions = db.execute(
+        f"{over} AND id NOT IN (SELECT max(id) FROM session GROUP BY chat_id) "
+        "AND id NOT IN (SELECT session_id FROM epoch) AND id NOT IN (SELECT session_id FROM turn) "
+        "AND id NOT IN (SELECT session_id FROM digest WHERE session_id IS NOT NULL)",
+        (before,),
+    ).fetchall()
+    db.executemany("DELETE FROM participant WHERE session_id = ?", sessions)
+    db.executemany("DELETE FROM session WHERE id = ?", sessions)
+    db.execute("DELETE FROM prefix WHERE signature NOT IN (SELECT signature FROM epoch)")
+    return len(lines) == AT_ONCE
+
+
+def _sum_up(db: sqlite3.Connection, before: int) -> None:
+    """The oldest call of each month stands for all like it; those that cost nothing go."""
+    db.execute("DELETE FROM call WHERE at < ? AND state = 'released'", (before,))
+    sums = ", ".join(f"sum({name})" for name in SUMS)
+    rows = db.execute(
+        f"SELECT {sums}, min(id) FROM call WHERE at < ? AND state <> 'reserved' GROUP BY {MONTHLY} HAVING count(*) > 1",
+        (before,),
+    ).fetchall()
+    db.execute(
+        f"DELETE FROM call WHERE at < ?1 AND state <> 'reserved' AND id NOT IN "
+        f"(SELECT min(id) FROM call WHERE at < ?1 AND state <> 'reserved' GROUP BY {MONTHLY})",
+        (before,),
+    )
+    columns = ", ".join(f"{name} = ?" for name in SUMS)
+    db.executemany(f"UPDATE call SET {columns}, turn_id = NULL, session_id = NULL, occasion = NULL WHERE id = ?", rows)
+
+
+NEXT_DEADLINE = f"""SELECT min(due) FROM (
     SELECT min(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' AND due_at > ?1
     UNION ALL SELECT min(until) FROM window WHERE until > ?1
     UNION ALL SELECT min(close_at) FROM session WHERE state = 'open' AND close_at > ?1
@@ -26,13 +97,15 @@ NEXT = f"""SELECT min(due) FROM (
     UNION ALL SELECT min(roll_at) FROM digest WHERE roll_at > ?1
     UNION ALL SELECT min(due_at) FROM reminder WHERE ended_at IS NULL AND due_at > ?1
     UNION ALL SELECT min(max(due_at, {FREE_AT})) FROM heartbeat WHERE max(due_at, {FREE_AT}) > ?1
-    UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE (key IN ('tidy_at', 'life_at', 'backup_at') OR {LEAVES})
+    UNION ALL SELECT CAST(value AS INTEGER) FROM meta WHERE (key IN ('tidy_at', 'life_at', 'backup_at') OR {IS_LEAVING})
         AND CAST(value AS INTEGER) > ?1)"""
 
-UNSAID = "SELECT max(due_at) FROM outbox INDEXED BY outbox_due WHERE state = 'pending' AND wait_ms > 0 AND attempts = 0"
+LAST_UNSAID = (
+    "SELECT max(due_at) FROM outbox INDEXED BY outbox_due WHERE state = 'pending' AND wait_ms > 0 AND attempts = 0"
+)
 """Messages of paced replies; one that a platform did not take is not waited for."""
 
-DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
+DUE_DEADLINES = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     WHERE state = 'queued' AND due_at <= ?1 GROUP BY chat_id
     UNION ALL SELECT 'window', 0 WHERE EXISTS (SELECT 1 FROM window WHERE until <= ?1)
     UNION ALL SELECT 'session', id FROM session WHERE state = 'open' AND close_at <= ?1
@@ -47,7 +120,7 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
     UNION ALL SELECT 'purge', 0 WHERE EXISTS (SELECT 1 FROM memory WHERE purge_at <= ?1)
     UNION ALL SELECT 'tidy', 0
         WHERE coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'tidy_at'), 0) <= ?1
-    UNION ALL SELECT 'leave', 0 WHERE EXISTS (SELECT 1 FROM meta WHERE {LEAVES} AND CAST(value AS INTEGER) <= ?1)
+    UNION ALL SELECT 'leave', 0 WHERE EXISTS (SELECT 1 FROM meta WHERE {IS_LEAVING} AND CAST(value AS INTEGER) <= ?1)
     UNION ALL SELECT 'backup', 0 WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'backup_at'
         AND CAST(value AS INTEGER) <= ?1)
     UNION ALL SELECT 'life', 0
@@ -55,7 +128,7 @@ DUE = f"""SELECT 'event' AS kind, chat_id FROM event INDEXED BY event_queue
 
 
 @dataclass(frozen=True, slots=True)
-class Farthest:
+class DeadlineBounds:
     """How far ahead a deadline can be set, ms, by what it is for."""
 
     followup: int
@@ -87,37 +160,37 @@ class Deadlines(Repository):
 
     async def next(self, now: int) -> int | None:
         """The nearest instant after `now`, ms, at which something is to be done."""
-        row = await self._database.row(NEXT, (now,))
+        row = await self._database.row(NEXT_DEADLINE, (now,))
         return int(row[0]) if row and row[0] is not None else None
 
     async def due(self, now: int) -> tuple[tuple[str, int], ...]:
         """What is to be done by now: its kind, and the number of the chat or session it is about."""
-        return tuple((str(row[0]), int(row[1])) for row in await self._database.rows(DUE, (now,)))
+        return tuple((str(row[0]), int(row[1])) for row in await self._database.rows(DUE_DEADLINES, (now,)))
 
     async def look(self, now: int) -> tuple[tuple[tuple[str, int], ...], int | None]:
         """What `due` and `next` say, in one trip and of one moment."""
-        due, upcoming = await self._database.snapshot((DUE, (now,)), (NEXT, (now,)))
+        due, upcoming = await self._database.snapshot((DUE_DEADLINES, (now,)), (NEXT_DEADLINE, (now,)))
         return tuple((str(row[0]), int(row[1])) for row in due), upcoming[0][0]
 
     async def waiting(self) -> int | None:
         """When the last line that waits for an answer, or message of a paced reply, is due, ms; None when none is."""
         row = await self._database.row(
             "SELECT max(due) FROM (SELECT max(due_at) AS due FROM event INDEXED BY event_queue WHERE state = 'queued' "
-            f"UNION ALL {UNSAID})"
+            f"UNION ALL {LAST_UNSAID})"
         )
         return int(row[0]) if row and row[0] is not None else None
 
     async def unsaid(self) -> int | None:
         """When the last message of a reply that is still being said is due, ms; None when there is none."""
-        row = await self._database.row(UNSAID)
+        row = await self._database.row(LAST_UNSAID)
         return int(row[0]) if row and row[0] is not None else None
 
-    async def bring_back(self, now: int, farthest: Farthest) -> int:
+    async def bring_back(self, now: int, farthest: DeadlineBounds) -> int:
         """What is due later than it can ever be set was set while the machine's clock was ahead: it is due again.
 
         Returns how many deadlines that were.
         """
-        return await self._database.write(lambda db: bring_back(db, now, farthest))
+        return await self._database.write(lambda db: bring_deadlines_back(db, now, farthest))
 
     async def recurring_back(self, upcoming: Callable[[Reminder, str], int | None], said_after: int) -> int:
         """What comes back and was last said after that moment (ms) is due at its next time; how many that were."""
@@ -127,7 +200,7 @@ class Deadlines(Repository):
         """The clock was set forward by so much: what waits for a while, not for an hour of the day, waits as long as
         before. Returns how many deadlines that were.
         """
-        return await self._database.write(lambda db: move_along(db, ms, now))
+        return await self._database.write(lambda db: move_deadlines(db, ms, now))
 
     async def end_windows(self, now: int) -> int:
         """Remove the activation windows that are over, and the follow-ups put back within them; how many windows."""
@@ -150,10 +223,10 @@ class Deadlines(Repository):
 
     async def tidy(self, retention: Retention) -> None:
         """Drop what is older than it may be kept, and set the next time."""
-        await self._database.write(lambda db: tidy(db, retention))
+        await self._database.write(lambda db: apply_retention(db, retention))
 
 
-def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
+def bring_deadlines_back(db: sqlite3.Connection, now: int, farthest: DeadlineBounds) -> int:
     """Verb: no deadline is farther ahead than it could be set now."""
     limits = (
         ("event", "due_at", "state = 'queued' AND tries = 0", farthest.followup, 0),
@@ -169,14 +242,14 @@ def bring_back(db: sqlite3.Connection, now: int, farthest: Farthest) -> int:
             f"UPDATE {table} SET {column} = ? WHERE {which} AND {column} > ?", (now + then, now + most)
         ).rowcount
     db.execute(
-        f"UPDATE meta SET value = ? WHERE (key IN ('tidy_at', 'life_at', 'backup_at') OR {LEAVES}) "
+        f"UPDATE meta SET value = ? WHERE (key IN ('tidy_at', 'life_at', 'backup_at') OR {IS_LEAVING}) "
         "AND CAST(value AS INTEGER) > ?",
         (str(now), now + farthest.day),
     )
     return changed
 
 
-def move_along(db: sqlite3.Connection, ms: int, now: int) -> int:
+def move_deadlines(db: sqlite3.Connection, ms: int, now: int) -> int:
     """Verb: follow-ups, windows, paced messages and silences that were to end later than now end that much later."""
     waits = (
         ("event", "due_at", "state = 'queued'"),
@@ -190,7 +263,7 @@ def move_along(db: sqlite3.Connection, ms: int, now: int) -> int:
     )
 
 
-def tidy(db: sqlite3.Connection, retention: Retention) -> None:
+def apply_retention(db: sqlite3.Connection, retention: Retention) -> None:
     """Verb: delivery ids, old texts and what was made or told with them, logs of digested sessions; then counts."""
     db.execute(
         "UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ? AND "
@@ -202,8 +275,8 @@ def tidy(db: sqlite3.Connection, retention: Retention) -> None:
     db.execute(
         f"UPDATE event SET text = '', quote = '', name = '', hidden = 'old' WHERE {old}", (retention.transcript_before,)
     )
-    drop(db, "line", (number for (number,) in gone))
-    drop_old(db, retention.talks_before)
+    drop_documents(db, "line", (number for (number,) in gone))
+    drop_old_talks(db, retention.talks_before)
     forget_terms(db)
     db.execute("DELETE FROM attachment WHERE event_id IN (SELECT id FROM event WHERE hidden = 'old')")
     _untold(db, retention)

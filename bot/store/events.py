@@ -1,29 +1,38 @@
-"""Events: taking them in, queueing what asks for an answer, reading them back as the context bus."""
+"""Events and their attachments: stored with the decision about them, queued, and read back as the context bus."""
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Literal, cast
 
-from bot.store.access import Lists, admit, kept
-from bot.store.arrival import Accepted, Arrival
-from bot.store.bots import quiet
-from bot.store.bursts import keep_pace, waiting
-from bot.store.copies import aimed, compared, heard, note
-from bot.store.database import Database
-from bot.store.indexing import index_lines
-from bot.store.lulls import arm
-from bot.store.people import find_chat, find_person
-from bot.store.quoting import QUOTE_CHARS, QUOTED, known
-from bot.types.event import FORGOTTEN, Event, EventKind, EventState, Incoming, Place
-from bot.types.feedback import Signal
-from bot.types.speaking import HALTS, Decision, Paced, Situation
+from bot.core.events import FORGOTTEN, Attachment, AttachmentKind, Event, EventKind, EventState, Incoming, Place
+from bot.core.memories import Signal
+from bot.core.sessions import ModelCall
+from bot.core.speaking import STOP_REASONS, Decision, PacedDecision, Situation
+from bot.store.engine import Database, Repository
+from bot.store.index import index_lines
+from bot.store.ingest import (
+    QUOTE_CHARS,
+    QUOTED_ID,
+    Accepted,
+    Arrival,
+    bots_are_quiet,
+    find_copy,
+    note_print,
+    print_of,
+    retargeted,
+    was_stored,
+)
+from bot.store.ledger import CallAccount, Reservation, Settlement, charge_call, release_call, reserve_call, settle_call
+from bot.store.people import AccessLists, find_chat, find_person, stored_part, with_permissions
+from bot.store.schema import placeholders
+from bot.store.windows import arm_join, keep_pace, pending_messages
 
-EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
+SELECT_EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
     CASE hidden WHEN 'forgotten' THEN '{FORGOTTEN}' ELSE label END, why, forwarded, turn_id,
     CASE WHEN target <> '' AND kind = 'message' THEN (SELECT coalesce(nullif(substr(quoted.text, 1, 200), ''),
-        quoted.name) FROM main.event AS quoted WHERE quoted.id = {QUOTED} AND quoted.hidden = ''
+        quoted.name) FROM main.event AS quoted WHERE quoted.id = {QUOTED_ID} AND quoted.hidden = ''
         AND quoted.id <> (SELECT max(id) FROM main.event AS before WHERE before.chat_id = event.chat_id
         AND before.id < event.id AND before.hidden = '')) END,
     quote,
@@ -34,16 +43,16 @@ EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
 main.event inside is the same table: views.py rewrites the one FROM at the end.
 """
 
-APART = ("command", "pair", "closed", "off", *HALTS)
+COMMAND_REASONS = ("command", "pair", "closed", "off", *STOP_REASONS)
 """What is answered without a model; it opens no window."""
 
-VISIBLE = "hidden = '' AND "
-OWN_LINES = (
-    f"WHERE {VISIBLE}kind = 'message' AND forwarded = 0 AND outcome <> 'command' AND person_id = ?2 AND id IN "
+IS_VISIBLE = "hidden = '' AND "
+OWN_RECENT_LINES = (
+    f"WHERE {IS_VISIBLE}kind = 'message' AND forwarded = 0 AND outcome <> 'command' AND person_id = ?2 AND id IN "
     "(SELECT id FROM event WHERE chat_id = ?1 ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT 8"
 )
 """What a person wrote last in a chat, of its newest 60 events, without mere commands."""
-LINES = (
+TELLABLE_LINES = (
     "WHERE (hidden = '' OR (hidden = 'forgotten' AND kind IN ('message', 'bot'))) AND chat_id = ?1 "
     "AND (state <> 'queued' OR (kind = 'message' AND tries = 0)) AND (state <> 'dead' OR turn_id IS NOT NULL) "
     "AND id NOT IN (SELECT value FROM json_each(?2)) "
@@ -63,7 +72,7 @@ would break the next one as well.
 
 
 @dataclass(frozen=True, slots=True)
-class Seen(Event):
+class QuotingEvent(Event):
     """An event that replies to an older line (`quote` is its text, else who said it), or brings attachments."""
 
     quote: str = ""
@@ -71,7 +80,7 @@ class Seen(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class ChangeEvent:
     """Something that happened to a chat or to an older message of it; `at` is now, ms.
 
     Of a `stranger` nothing but facts of the platform counts.
@@ -85,24 +94,25 @@ class Happened:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class ChangeEffect:
     """What a change leaves: `hidden` keeps its line from being told, `queued` has the chat's lane see to it."""
 
     hidden: str = ""
     queued: bool = False
 
 
-Change = Callable[[sqlite3.Connection, Happened], Effect]
-Halt = Callable[[sqlite3.Connection, Accepted, Arrival], Accepted]
-Remark = Callable[[sqlite3.Connection, int, int, tuple[Signal, ...], int], None]
-Promise = Callable[[sqlite3.Connection, Accepted, Arrival], bool]
+ChangeHandler = Callable[[sqlite3.Connection, ChangeEvent], ChangeEffect]
+HaltHandler = Callable[[sqlite3.Connection, Accepted, Arrival], Accepted]
+RemarkHandler = Callable[[sqlite3.Connection, int, int, tuple[Signal, ...], int], None]
+PromiseHandler = Callable[[sqlite3.Connection, Accepted, Arrival], bool]
 
 
 class Events:
     """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
 
     def __init__(
-        self, database: Database, lists: Lists, change: Change, halt: Halt, remark: Remark, promise: Promise
+        self, database: Database, lists: AccessLists, change: ChangeHandler, halt: HaltHandler, remark: RemarkHandler,
+        promise: PromiseHandler
     ) -> None:  # fmt: skip
         """`change`, `halt`, `remark` and `promise` carry out, within the commit, what an event but a message does to
         older ones, what a command to stop does, what a message lets on about the last reply, and what it promises.
@@ -118,7 +128,7 @@ class Events:
         """Commit an event together with the decision about it; a second copy changes nothing."""
 
         def verb(db: sqlite3.Connection) -> Accepted:
-            accepted = accept(db, arrival, decide, self._lists, self._change)
+            accepted = accept_event(db, arrival, decide, self._lists, self._change)
             event = accepted.event
             if arrival.remarks and event is not None and event.person_id is not None:
                 self._remark(db, accepted.chat.id, event.person_id, arrival.remarks, arrival.situation.at)
@@ -155,7 +165,7 @@ class Events:
         """
         queued = "" if waiting else "state <> 'queued' AND "
         rows = await self._database.rows(
-            f"{EVENT}WHERE {VISIBLE}{queued}chat_id = ? AND id > ? AND at >= ? ORDER BY id DESC LIMIT ?",
+            f"{SELECT_EVENT}WHERE {IS_VISIBLE}{queued}chat_id = ? AND id > ? AND at >= ? ORDER BY id DESC LIMIT ?",
             (chat_id, after, since, limit),
         )
         return tuple(event_of(row) for row in reversed(rows))
@@ -163,7 +173,7 @@ class Events:
     async def between(self, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
         """All visible events of a chat with after < id <= upto that may be kept, in order."""
         rows = await self._database.rows(
-            f"{EVENT}WHERE {VISIBLE}off_record = 0 AND chat_id = ? AND id > ? AND id <= ? ORDER BY id",
+            f"{SELECT_EVENT}WHERE {IS_VISIBLE}off_record = 0 AND chat_id = ? AND id > ? AND id <= ? ORDER BY id",
             (chat_id, after, upto),
         )
         return tuple(event_of(row) for row in rows)
@@ -181,14 +191,14 @@ class Events:
 
     async def finish(self, events: tuple[int, ...], state: EventState, outcome: str) -> None:
         """Take events off the queue with a recorded outcome."""
-        await self._database.write(lambda db: finish(db, events, state, outcome))
+        await self._database.write(lambda db: finish_events(db, events, state, outcome))
 
 
 def event_of(row: tuple[object, ...]) -> Event:
     """A row of EVENT as a value."""
     number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, known, told, attached = row
     quote = known or told
-    marks = " ".join(mark(cast("int", number), *each) for each in sorted(json.loads(str(attached))))
+    marks = " ".join(attachment_mark(cast("int", number), *each) for each in sorted(json.loads(str(attached))))
     event = Event(
         cast("int", number), cast("int", chat_id), cast("int", at), cast("EventKind", kind),
         cast("int | None", person_id), str(name), str(text), str(label), str(why), bool(forwarded),
@@ -196,13 +206,13 @@ def event_of(row: tuple[object, ...]) -> Event:
     )  # fmt: skip
     if not quote and not marks:
         return event
-    return Seen(
+    return QuotingEvent(
         event.id, event.chat_id, event.at, event.kind, event.person_id, event.name, event.text, event.label, event.why,
         event.forwarded, event.turn_id, str(quote or ""), marks,
     )  # fmt: skip
 
 
-def mark(event_id: int, position: int, kind: str, name: str, state: str, text: str) -> str:
+def attachment_mark(event_id: int, position: int, kind: str, name: str, state: str, text: str) -> str:
     """One attachment in short: [image #12], [file #12.2 name.txt], or what is known of it: [image #12: a cat]."""
     number = f"#{event_id}.{position + 1}" if position else f"#{event_id}"
     shown = f"{kind} {number} {name}" if kind == "file" and name else f"{kind} {number}"
@@ -211,7 +221,7 @@ def mark(event_id: int, position: int, kind: str, name: str, state: str, text: s
     return f"[{shown}: {text}]" if state == "done" and text else f"[{shown}]"
 
 
-def finish(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, outcome: str) -> None:
+def finish_events(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, outcome: str) -> None:
     """Verb part: the outcome of queued events."""
     db.executemany(
         "UPDATE event SET state = ?, outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'",
@@ -219,15 +229,19 @@ def finish(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, o
     )
 
 
-def accept(
-    db: sqlite3.Connection, arrival: Arrival, decide: Callable[[Situation], Decision], lists: Lists, change: Change
+def accept_event(
+    db: sqlite3.Connection,
+    arrival: Arrival,
+    decide: Callable[[Situation], Decision],
+    lists: AccessLists,
+    change: ChangeHandler,
 ) -> Accepted:
     """Verb: store one event with its decision; of what strangers send, and of a copy, only that it came."""
     incoming, at = arrival.incoming, arrival.situation.at
     chat = find_chat(db, incoming.place, at)
     if db.execute("SELECT 1 FROM event WHERE delivery_key = ?", (_delivery(incoming),)).fetchone():
         return Accepted(None, chat, None)
-    incoming = came = aimed(db, chat.id, incoming)
+    incoming = came = retargeted(db, chat.id, incoming)
     person_id = find_person(db, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
     until = 0
     if person_id is not None:
@@ -236,16 +250,16 @@ def accept(
             "SELECT until FROM window WHERE chat_id = ? AND person_id = ?", (chat.id, person_id)
         ).fetchone()
         until = row[0] if row else 0
-    situation = admit(db, lists, chat.id, person_id, arrival.situation)
+    situation = with_permissions(db, lists, chat.id, person_id, arrival.situation)
     muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
-    bots_quiet = situation.from_bot and situation.mentions_bot and quiet(db, chat.id, at)
+    bots_quiet = situation.from_bot and situation.mentions_bot and bots_are_quiet(db, chat.id, at)
     seen = replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
     decision = decide(replace(seen, mode=chat.mode))
-    new, twin = compared(db, chat.id, heard(incoming, person_id, at))
-    before = waiting(db, chat.id, person_id, at)
-    paced = arrival.pace(decision, before) if twin is None else Paced(Decision("listen", "copy", 0, until))
+    new, twin = find_copy(db, chat.id, print_of(incoming, person_id, at))
+    before = pending_messages(db, chat.id, person_id, at)
+    paced = arrival.pace(decision, before) if twin is None else PacedDecision(Decision("listen", "copy", 0, until))
     decision = paced.decision
-    incoming, stranger = kept(incoming, situation, decision.why)
+    incoming, stranger = stored_part(incoming, situation, decision.why)
     if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
         db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
         _insert(db, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
@@ -255,7 +269,7 @@ def accept(
     if incoming.kind == "message":
         db.execute("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0 AND gone <= ?", (chat.id, at))
     else:
-        effect = change(db, Happened(came, chat.id, person_id, at, stranger))
+        effect = change(db, ChangeEvent(came, chat.id, person_id, at, stranger))
         if effect.hidden:
             incoming, hidden = replace(incoming, text=""), hidden or effect.hidden
         if effect.queued:
@@ -263,12 +277,12 @@ def accept(
     if twin is not None:
         incoming, hidden = replace(incoming, text="", quote=""), "copy"
     number = _insert(db, chat.id, at, incoming, person_id, decision, hidden)
-    note(db, chat.id, number, new, twin)
-    speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in APART
+    note_print(db, chat.id, number, new, twin)
+    speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in COMMAND_REASONS
     if person_id is not None and speaks:
         keep_pace(db, chat.id, person_id, paced, (before, at))
-    stored = event_of(db.execute(EVENT + "WHERE id = ?", (number,)).fetchone())
-    return Accepted(stored, chat, decision, armed=arm(db, chat.id, decision.lull_at))
+    stored = event_of(db.execute(SELECT_EVENT + "WHERE id = ?", (number,)).fetchone())
+    return Accepted(stored, chat, decision, armed=arm_join(db, chat.id, decision.silence_at))
 
 
 def _insert(
@@ -288,7 +302,7 @@ def _insert(
                 incoming.text, incoming.label, _delivery(incoming), incoming.external_id,
                 int(incoming.forwarded), "queued" if queued else "listened", decision.why if decision else "",
                 decision.due_at if decision and queued else None, hidden, incoming.target, incoming.via,
-                "" if hidden or known(db, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
+                "" if hidden or was_stored(db, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
             ),
         ).lastrowid,
     )  # fmt: skip
@@ -318,3 +332,114 @@ def _member(db: sqlite3.Connection, chat_id: int, person_id: int, incoming: Inco
         "ON CONFLICT (chat_id, person_id) DO UPDATE SET seen_at = excluded.seen_at",
         (chat_id, person_id, at),
     )
+
+
+SELECT_ATTACHMENT = """SELECT event_id, position, attachment.kind, handle, attachment.name, mime, size FROM attachment
+    JOIN event ON event.id = attachment.event_id WHERE event.hidden = '' """
+IS_ATTACHMENT = (
+    "event_id = ? AND position = ? AND EXISTS (SELECT 1 FROM event WHERE event.id = event_id AND hidden = '')"
+)
+
+ReservationFate = Literal["charge", "release"]
+
+
+@dataclass(frozen=True, slots=True)
+class SentAttachment:
+    """One attachment of an event; `position` counts from 0."""
+
+    event_id: int
+    position: int
+    attachment: Attachment
+
+
+class Attachments(Repository):
+    """Pictures, voice messages and files, and the texts made from them."""
+
+    async def waiting(self, event_ids: Sequence[int]) -> tuple[SentAttachment, ...]:
+        """What of these events nobody has looked at yet, in order."""
+        rows = await self._database.rows(
+            f"{SELECT_ATTACHMENT} AND attachment.state = 'new' AND event_id IN ({placeholders(event_ids)}) ORDER BY "
+            "event_id, position",
+            event_ids,
+        )
+        return tuple(_sent(row) for row in rows)
+
+    async def marks(self, event_ids: Sequence[int]) -> dict[int, str]:
+        """What the <ctx> tells of the attachments of these events; an event without any is left out."""
+        rows = await self._database.rows(
+            "SELECT event_id, position, kind, name, state, text FROM attachment "
+            f"WHERE event_id IN ({placeholders(event_ids)}) ORDER BY event_id, position",
+            event_ids,
+        )
+        found: dict[int, list[str]] = {}
+        for row in rows:
+            found.setdefault(row[0], []).append(attachment_mark(*row))
+        return {number: " ".join(each) for number, each in found.items()}
+
+    async def find(self, chat_id: int, event_id: int, position: int) -> SentAttachment | None:
+        """One attachment of that chat, unless it was taken back."""
+        row = await self._database.row(
+            f"{SELECT_ATTACHMENT} AND event.chat_id = ? AND event_id = ? AND position = ?",
+            (chat_id, event_id, position),
+        )
+        return _sent(row) if row else None
+
+    async def reserve(self, chat_id: int, person_id: int, reservation: Reservation, at: int) -> ModelCall:
+        """Reserve the call that looks at one; OverBudget when a limit would be passed."""
+        owner = CallAccount(None, chat_id, None, person_id)
+        return await self._database.write(lambda db: reserve_call(db, reservation, at, owner))
+
+    async def described(self, sent: SentAttachment, text: str, settlement: Settlement | None, at: int) -> None:
+        """Commit what it shows or says together with what that cost; once."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            if settlement is not None:
+                settle_call(db, settlement, at)
+            _finish(db, sent, "done", text)
+
+        await self._database.write(verb)
+
+    async def refused(
+        self, sent: SentAttachment, reason: str, call: tuple[int, ReservationFate] | None, at: int
+    ) -> None:
+        """Commit why it is not known; `call` is the one that failed, and what becomes of its reservation."""
+
+        def verb(db: sqlite3.Connection) -> None:
+            if call is not None:
+                (release_call if call[1] == "release" else charge_call)(db, call[0], at)
+            _finish(db, sent, "refused", reason)
+
+        await self._database.write(verb)
+
+    async def looked(self, sent: SentAttachment, session_id: int, settlement: Settlement, at: int) -> bool:
+        """Commit what another look cost, and that the log of that session tells of it; False when it is gone by now."""
+
+        def verb(db: sqlite3.Connection) -> bool:
+            settle_call(db, settlement, at)
+            if not db.execute(
+                f"SELECT 1 FROM attachment WHERE {IS_ATTACHMENT}", (sent.event_id, sent.position)
+            ).fetchone():
+                return False
+            db.execute(
+                "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', max(entry.id), ? FROM entry "
+                "JOIN epoch ON epoch.id = epoch_id WHERE session_id = ? HAVING max(entry.id) IS NOT NULL",
+                (sent.event_id, session_id),
+            )
+            return True
+
+        return await self._database.write(verb)
+
+
+def _finish(db: sqlite3.Connection, sent: SentAttachment, state: Literal["done", "refused"], text: str) -> None:
+    db.execute(
+        f"UPDATE attachment SET state = ?, text = ? WHERE state = 'new' AND {IS_ATTACHMENT}",
+        (state, text, sent.event_id, sent.position),
+    )
+    if state == "done":
+        index_lines(db, (sent.event_id,))
+
+
+def _sent(row: tuple[object, ...]) -> SentAttachment:
+    event_id, position, kind, handle, name, mime, size = row
+    attachment = Attachment(cast("AttachmentKind", kind), str(handle), str(name), str(mime), cast("int", size))
+    return SentAttachment(cast("int", event_id), cast("int", position), attachment)

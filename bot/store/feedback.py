@@ -1,34 +1,83 @@
-"""What people thought of replies: reactions and clear words; and which memories each reply was told."""
+"""What turns were told from memory and found in sections, how replies were liked, and what a chat may see of it."""
 
+import json
 import math
 import re
 import sqlite3
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from bot.store.events import Effect, Happened
-from bot.text.echo import touches
-from bot.types.duration import DAY_MS
-from bot.types.feedback import (
-    CLEAR,
-    LATE,
-    LATE_MS,
+from bot.core.clock import DAY_MS
+from bot.core.inspection import ChatState, ChatStatistics, ReplySign, ToldCounts, ToldMemory
+from bot.core.memories import (
+    BOOTED_FACTOR,
+    CLEAR_AVERAGE,
+    FEEDBACK_WINDOW_MS,
+    LATE_SIGNAL_MS,
+    LATE_SIGNALS,
     MOST_CREDITED,
+    MOST_IMPORTANCE,
     MOST_PER_DAY,
-    REACTIONS,
-    SIGNS,
-    WINDOW_MS,
+    MOST_STABLE,
+    REACTION_WEIGHTS,
+    RECALLED_FACTOR,
+    SIGN_WEIGHTS,
     Signal,
 )
-from bot.types.memory import BOOTED, MOST_IMPORTANCE, MOST_STABLE, RECALLED
+from bot.core.people import Audience
+from bot.core.recall import RecallRound, SectionHistory
+from bot.core.sessions import ToldItem, ToldShare
+from bot.core.speaking import UNASKED
+from bot.language.sections import SectionRegistry
+from bot.store.engine import Repository, Row
+from bot.store.events import ChangeEffect, ChangeEvent
+from bot.store.index import KEPT_ROUNDS, store_registry
+from bot.store.memories import visible_memory
+from bot.text.similarity import shares_words
 
-VITAL = 1.2
+IN_A_LOG = "turn.state IN ('asked', 'answered', 'said')"
+"""What a void turn was told is in no log."""
+
+
+class ToldItems(Repository):
+    """What memory put into prompts."""
+
+    async def of_epoch(self, epoch_id: int) -> tuple[tuple[int, ToldItem], ...]:
+        """What was brought by itself or by a tool to the log of an epoch, with the turn's number, oldest first."""
+        rows = await self._database.rows(
+            "SELECT turn.number, way, ref, tokens, brought.why FROM brought JOIN turn ON turn.id = turn_id "
+            f"WHERE epoch_id = ? AND way <> 'opening' AND {IN_A_LOG} ORDER BY turn.id, brought.rowid",
+            (epoch_id,),
+        )
+        return tuple((int(row[0]), ToldItem(row[1], row[2], row[3], row[4])) for row in rows)
+
+    async def shares(self, since: int) -> tuple[ToldShare, ...]:
+        """What each way put into the prompts of turns since that instant, ms; the largest first."""
+        rows = await self._database.rows(
+            "SELECT way, count(DISTINCT turn_id), count(*), sum(tokens) FROM brought JOIN turn ON turn.id = turn_id "
+            "WHERE asked_at >= ? GROUP BY way ORDER BY sum(tokens) DESC, way",
+            (since,),
+        )
+        return tuple(ToldShare(str(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in rows)
+
+
+def note_told_items(db: sqlite3.Connection, turn_id: int, told: Iterable[ToldItem]) -> None:
+    """Verb part: this turn was told these."""
+    db.executemany(
+        "INSERT INTO brought (turn_id, way, ref, tokens, why) VALUES (?, ?, ?, ?, ?)",
+        [(turn_id, each.way, each.ref, each.tokens, each.why) for each in told],
+    )
+
+
+REVIVED_FACTOR = 1.2
 """What was let fade comes back by this factor when it is recalled (seed Warm Boot)."""
 
 _DRESS = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")
 
 
-def react(db: sqlite3.Connection, happened: Happened) -> Effect:
+def react(db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
     """Verb part: a reaction is recorded for the reply it is on, or taken back; the latter is not told."""
     incoming = happened.incoming
     emoji, taken_back = _DRESS.sub("", incoming.text.removeprefix("-")), incoming.text.startswith("-")
@@ -40,9 +89,9 @@ def react(db: sqlite3.Connection, happened: Happened) -> Effect:
         (happened.chat_id, incoming.target),
     ).fetchone()
     person = None if incoming.sender is None or incoming.sender.is_bot else happened.person_id
-    if reply is not None and person is not None and emoji in REACTIONS:
+    if reply is not None and person is not None and emoji in REACTION_WEIGHTS:
         credit(db, reply[0], person, (emoji,), happened.at, taken_back=taken_back)
-    return Effect("change") if taken_back else Effect()
+    return ChangeEffect("change") if taken_back else ChangeEffect()
 
 
 def remark(
@@ -61,10 +110,10 @@ def remark(
         "ORDER BY said_at DESC, turn.id DESC LIMIT 1",
         (chat_id, person_id),
     ).fetchone()
-    if last is None or not 0 <= at - last[1] <= LATE_MS:
+    if last is None or not 0 <= at - last[1] <= LATE_SIGNAL_MS:
         return
-    if at - last[1] > WINDOW_MS:
-        signals = tuple(each for each in signals if each in LATE)
+    if at - last[1] > FEEDBACK_WINDOW_MS:
+        signals = tuple(each for each in signals if each in LATE_SIGNALS)
         since = "SELECT 1 FROM event WHERE chat_id = ? AND kind = 'bot' AND at > ? AND turn_id IS NOT ? LIMIT 1"
         if db.execute(since, (chat_id, last[1], last[0])).fetchone():
             return
@@ -98,8 +147,8 @@ def credit(
 def _average(db: sqlite3.Connection, turn_id: int, person_id: int) -> int:
     """What a person's signs to a reply add to its memories' counts: their average rounded away from 0, or 0."""
     rows = db.execute("SELECT sign FROM feedback WHERE turn_id = ? AND person_id = ?", (turn_id, person_id)).fetchall()
-    average = sum(SIGNS.get(row[0], 0.0) for row in rows) / len(rows) if rows else 0.0
-    return int(math.copysign(math.ceil(abs(average)), average)) if abs(average) > CLEAR else 0
+    average = sum(SIGN_WEIGHTS.get(row[0], 0.0) for row in rows) / len(rows) if rows else 0.0
+    return int(math.copysign(math.ceil(abs(average)), average)) if abs(average) > CLEAR_AVERAGE else 0
 
 
 def _behind(db: sqlite3.Connection, turn_id: int) -> list[int]:
@@ -126,11 +175,11 @@ def _spoken_of(db: sqlite3.Connection, turn_id: int) -> list[int]:
     said = "\n".join(
         str(row[0]) for row in db.execute("SELECT text FROM event WHERE turn_id = ? AND kind = 'bot'", (turn_id,))
     )  # fmt: skip
-    return [number for number, text, before in rows if not before or touches(text, said)][:MOST_CREDITED]
+    return [number for number, text, before in rows if not before or shares_words(text, said)][:MOST_CREDITED]
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class MemoryUse:
     """How a turn came by its memories: by its opening (`boot`) or by a recall. It strengthens each memory at most once
     in `rest_ms`."""
 
@@ -138,7 +187,9 @@ class Use:
     boot: bool = False
 
 
-def told(db: sqlite3.Connection, turn_id: int, memories: tuple[int, ...], use: Use, at: int) -> None:
+def note_told_memories(
+    db: sqlite3.Connection, turn_id: int, memories: tuple[int, ...], use: MemoryUse, at: int
+) -> None:
     """Verb part: this turn was told these memories, and what is used lasts longer."""
     if not memories:
         return
@@ -151,11 +202,184 @@ def told(db: sqlite3.Connection, turn_id: int, memories: tuple[int, ...], use: U
         db.executemany(
             "UPDATE memory SET stability_days = min(?, stability_days * ?), booted_at = ? WHERE id = ? "
             "AND booted_at <= ?",
-            [(MOST_STABLE, BOOTED, at, each, at - use.rest_ms) for each in memories],
+            [(MOST_STABLE, BOOTED_FACTOR, at, each, at - use.rest_ms) for each in memories],
         )
     else:
         db.executemany(
             "UPDATE memory SET stability_days = min(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
             "access_count = access_count + 1, faded = min(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
-            [(MOST_STABLE, RECALLED, at, at, VITAL, each, at - use.rest_ms) for each in memories],
+            [(MOST_STABLE, RECALLED_FACTOR, at, at, REVIVED_FACTOR, each, at - use.rest_ms) for each in memories],
         )
+
+
+ROUNDS = (
+    "SELECT turn_id, at, hits, searched, held FROM section_round WHERE EXISTS (SELECT 1 FROM turn WHERE "
+    "turn.id = turn_id AND turn.state = 'said') AND chat_id = ? AND person_id = ? AND at >= ? "
+    "ORDER BY turn_id DESC LIMIT ?"
+)
+"""Newest first; a turn that was voided found nothing."""
+
+WHOSE = (
+    "SELECT DISTINCT section_round.chat_id, person_id, kind, title, name FROM section_round "
+    "JOIN chat ON chat.id = section_round.chat_id JOIN person ON person.id = person_id ORDER BY 1, 2"
+)
+
+
+class SectionRounds(Repository):
+    """What turns found in which section."""
+
+    async def register(self, registry: SectionRegistry) -> None:
+        """From now on memories are stored in the sections of this registry."""
+        stored = await self._database.row("SELECT value FROM meta WHERE key = 'sections'")
+        text = registry.to_json()
+        if (stored[0] if stored else SectionRegistry().to_json()) != text:
+            await self._database.write(lambda db: store_registry(db, text))
+
+    async def rounds(self, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
+        """What a person's turns in a chat found since that instant, ms, oldest first; a damaged row is left out."""
+        return rounds_of(await self._database.rows(ROUNDS, (chat_id, person_id, since, KEPT_ROUNDS)))
+
+    async def told(self, memory_id: int, audience: Audience) -> str:
+        """What a memory says, if this audience may see it and nobody forgot it; else ""."""
+        where, params = visible_memory(audience)
+        row = await self._database.row(
+            f"SELECT text FROM memory WHERE id = ? AND disabled_at IS NULL AND {where}", (memory_id, *params)
+        )
+        return str(row[0]) if row else ""
+
+    async def all(self) -> tuple[SectionHistory, ...]:
+        """Everybody who has rounds, by chat and person, for the operator's eyes."""
+        found: list[SectionHistory] = []
+        for chat, person, kind, title, name in await self._database.rows(WHOSE):
+            where, params = visible_memory(Audience(chat, kind, (person,)))
+            sizes = await self._database.rows(
+                f"SELECT section, count(*) FROM memory WHERE disabled_at IS NULL AND section <> '' AND {where} "
+                "GROUP BY section",
+                params,
+            )
+            rounds = await self.rounds(chat, person, 0)
+            found.append(
+                SectionHistory(chat, person, kind, title, name, rounds, {str(key): int(n) for key, n in sizes})
+            )
+        return tuple(found)
+
+
+def rounds_of(rows: Sequence[Row]) -> tuple[RecallRound, ...]:
+    """Rows of ROUNDS as values, oldest first; what cannot be read is left out."""
+    found = (_round(*row) for row in reversed(rows))
+    return tuple(each for each in found if each is not None)
+
+
+def _round(turn_id: int, at: int, hits: object, searched: object, held: object) -> RecallRound | None:
+    try:
+        keys, some = json.loads(str(hits)), json.loads(str(searched))
+        found = {str(key): int(memory) for key, memory in keys.items()}
+        return RecallRound(found, tuple(map(str, some)), bool(held), turn_id, at)
+    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
+        return None
+
+
+_OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
+
+_REPLY = """SELECT group_concat(text, ' ') FROM (SELECT text FROM event WHERE event.turn_id = feedback.turn_id
+    AND event.kind = 'bot' AND hidden = '' AND off_record = 0 ORDER BY event.id)"""
+
+_HERE = "turn.session_id IN (SELECT id FROM session WHERE chat_id = ?1)"
+"""The turns of a chat: by the index of its conversations, where a house of many chats would be read through."""
+
+_MARKS = f"""SELECT at, sign, coalesce(({_REPLY}), '') FROM feedback JOIN turn ON turn.id = feedback.turn_id
+    WHERE {_HERE} AND feedback.person_id = ?2 ORDER BY at DESC, feedback.turn_id DESC LIMIT ?3"""
+
+_TOLD = f"""FROM turn_memory JOIN turn ON turn.id = turn_memory.turn_id JOIN session ON session.id = turn.session_id
+    JOIN memory ON memory.id = memory_id WHERE {_HERE} AND turn.state = 'said' AND memory.owner_id = ?2
+    AND memory.disabled_at IS NULL AND """
+
+
+class Insight(Repository):
+    """Chats seen from outside."""
+
+    async def here(self, chat_id: int, day: int) -> ChatState:
+        """The open conversation of a chat and its replies since that instant, ms."""
+        sessions, said = await self._database.snapshot(
+            (f"SELECT number, opened_at, (SELECT count(*) FROM turn WHERE session_id = session.id AND state = 'said') "
+             f"FROM session WHERE id = {_OPEN}", (chat_id,)),
+            (f"SELECT count(*) FROM turn WHERE {_HERE} AND state = 'said' AND said_at >= ?2", (chat_id, day)),
+        )  # fmt: skip
+        number, opened, turns = sessions[0] if sessions else (0, 0, 0)
+        return ChatState(*(cast("int", value) for value in (number, opened, turns, said[0][0])))
+
+    async def signs(self, chat_id: int, person_id: int) -> tuple[tuple[str, int], ...]:
+        """How often a person gave which sign to the replies of a chat, the most frequent first."""
+        rows = await self._database.rows(
+            f"SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE {_HERE} "
+            "AND feedback.person_id = ?2 GROUP BY sign ORDER BY count(*) DESC, sign",
+            (chat_id, person_id),
+        )
+        return _counted(rows)
+
+    async def marks(self, chat_id: int, person_id: int, limit: int) -> tuple[ReplySign, ...]:
+        """A person's newest signs to the replies of a chat, newest first."""
+        rows = await self._database.rows(_MARKS, (chat_id, person_id, limit))
+        return tuple(ReplySign(*row) for row in rows)
+
+    async def told(self, owner_id: int, audience: Audience, limit: int) -> tuple[ToldMemory, ...]:
+        """Which memories of a person the newest replies of a chat were told, as this audience may see; newest first."""
+        where, params = visible_memory(audience)
+        rows = await self._database.rows(
+            f"SELECT coalesce(turn.said_at, asked_at), session.number, turn.number, boot, memory.id, memory.text "
+            f"{_TOLD}"
+            f"{where} ORDER BY turn.id DESC, boot, memory.id LIMIT ?",
+            (audience.chat_id, owner_id, *params, limit),
+        )
+        return tuple(ToldMemory(row[0], row[1], row[2], bool(row[3]), row[4], row[5]) for row in rows)
+
+    async def told_counts(self, owner_id: int, audience: Audience, since: int) -> ToldCounts:
+        """How often replies of a chat since that instant (ms) were told memories of a person, as this audience may see.
+
+        Only for so long it is kept what a reply was told.
+        """
+        where, params = visible_memory(audience)
+        row = await self._database.row(
+            "SELECT count(DISTINCT turn.id), coalesce(sum(boot = 0), 0), coalesce(sum(boot), 0), "
+            f"count(DISTINCT memory.id) {_TOLD}{where} AND turn.asked_at >= ?",
+            (audience.chat_id, owner_id, *params, since),
+        )
+        said = await self._database.row(
+            f"SELECT count(*) FROM turn WHERE {_HERE} AND state = 'said' AND asked_at >= ?2",
+            (audience.chat_id, since),
+        )
+        assert row is not None
+        assert said is not None
+        return ToldCounts(int(said[0]), *(int(value) for value in row))
+
+    async def looked(self, chat_id: int, since: int) -> ChatStatistics:
+        """What happened in a chat since that instant, ms; of everybody there, and only numbers."""
+        given = (chat_id, since)
+        unasked = ", ".join(f"'{why}'" for why in sorted(UNASKED))
+        turns, quiet, signs, told = await self._database.snapshot(
+            (f"SELECT coalesce(sum(state = 'said'), 0), coalesce(sum(state = 'said' AND why IN ({unasked})), 0), "
+             f"coalesce(sum(state = 'failed'), 0) FROM turn WHERE {_HERE} AND asked_at >= ?2", given),
+            ("SELECT count(*) FROM event WHERE chat_id = ?1 AND at >= ?2 AND kind = 'message' AND hidden = '' "
+             "AND state = 'listened'", given),
+            (f"SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE {_HERE} AND at >= ?2 "
+             "GROUP BY sign ORDER BY count(*) DESC, sign", given),
+            (f"SELECT count(DISTINCT turn_id) FROM turn_memory JOIN turn ON turn.id = turn_id WHERE {_HERE} "
+             "AND asked_at >= ?2 AND state = 'said'", given),
+        )  # fmt: skip
+        said, alone, failed = (cast("int", value) for value in turns[0])
+        return ChatStatistics(
+            said, alone, failed, cast("int", quiet[0][0]), _counted(signs), cast("int", told[0][0])
+        )  # fmt: skip
+
+    async def since(self, chat_id: int, signature: str) -> int:
+        """When a chat first talked on that stable prefix, ms; 0 when it never did."""
+        row = await self._database.row(
+            "SELECT min(epoch.opened_at) FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ? "
+            "AND signature = ?",
+            (chat_id, signature),
+        )
+        return int(row[0] or 0) if row is not None else 0
+
+
+def _counted(rows: "list[Row] | tuple[Row, ...]") -> tuple[tuple[str, int], ...]:
+    return tuple((str(sign), cast("int", count)) for sign, count in rows)

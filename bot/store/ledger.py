@@ -1,19 +1,122 @@
-"""The ledger: every model call is a row, reserved before it is made and settled after. Prices are not known here."""
+"""The ledger: model calls reserved and settled, budgets that begin anew, and how often people were answered."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
-from bot.errors import OverBudget
-from bot.store.database import Repository
-from bot.store.pace import admit
-from bot.store.recounts import COUNTED
-from bot.types.money import Limits, Made, Period, Pressure, Spend, Used
-from bot.types.pace import Pace
-from bot.types.prompt import Usage
-from bot.types.speaking import UNASKED
-from bot.types.turn import Call, Cause
+from bot.core.clock import MINUTE_MS
+from bot.core.errors import OverBudget, OverLimit
+from bot.core.models import Usage
+from bot.core.money import (
+    BUDGET_PERIODS,
+    AnswerLimits,
+    BudgetLimits,
+    BudgetPeriod,
+    BudgetPressure,
+    BudgetReset,
+    CallUse,
+    RecentCall,
+    Spend,
+)
+from bot.core.sessions import CallCause, ModelCall
+from bot.core.speaking import UNASKED
+from bot.store.engine import Repository
+
+IS_COUNTED: Mapping[BudgetPeriod, str] = {
+    period: f"AND uncounted & {1 << bit} = 0 " for bit, period in enumerate(BUDGET_PERIODS)
+}
+"""Which calls the limits of a period count, as SQL: not what was over when they began anew. A call in flight counts."""
+
+
+class BudgetResets(Repository):
+    """When the limits of a period last began anew."""
+
+    async def begin(self, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
+        """The limits of that period, which began at `since` (ms), count from now on; what is in flight still counts."""
+        await self._database.write(lambda db: reset_budget(db, period, since, person_id, at))
+
+    async def last(self) -> Mapping[BudgetPeriod, BudgetReset]:
+        """Whose word it was, and when."""
+        rows = await self._database.rows(
+            "SELECT period, coalesce(person.name, ''), at FROM recount LEFT JOIN person ON person.id = person_id"
+        )
+        return {row[0]: BudgetReset(str(row[1]), int(row[2])) for row in rows}
+
+
+def reset_budget(db: sqlite3.Connection, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
+    """Verb part: every call of that period that is over counts no more."""
+    bit = 1 << BUDGET_PERIODS.index(period)
+    db.execute(
+        "UPDATE call SET uncounted = uncounted | ?1 WHERE at >= ?2 AND uncounted & ?1 = 0 AND state <> 'reserved'",
+        (bit, since),
+    )
+    db.execute("INSERT OR REPLACE INTO recount (period, person_id, at) VALUES (?, ?, ?)", (period, person_id, at))
+
+
+COUNTED_OCCASIONS = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE occasion IS NOT NULL
+    AND (call.state <> 'released' OR turn.state NOT IN ('failed', 'void')) """
+"""Occasions that were answered or are being answered; one that a server refused, at no cost, is given back."""
+
+
+def admit_occasion(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_id: int | None) -> int | None:
+    """Verb part: the mark of a call that begins an occasion, None for one that goes on with it. OverLimit."""
+    if occasion_begun(db, pace):
+        return None
+    found = limit_reached(db, pace, at, person_id)
+    if found is not None:
+        raise found
+    return pace.occasion
+
+
+def occasion_begun(db: sqlite3.Connection, pace: AnswerLimits) -> bool:
+    """Verb part: whether a call was counted for that occasion before."""
+    return db.execute(f"SELECT 1 {COUNTED_OCCASIONS} AND occasion = ?", (pace.occasion,)).fetchone() is not None
+
+
+def limit_reached(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_id: int | None) -> OverLimit | None:
+    """Verb part: of the limits that are reached, the one that holds longest.
+
+    What lies further ahead than a period is long was counted before the clock was set back.
+    """
+    own, minute, pause = "AND call.person_id = ? ", (at - MINUTE_MS, at + MINUTE_MS), pace.cooldown_ms or 0
+    day = (pace.day_since - 1, pace.day_until)
+    limits = (
+        ("cooldown", pace.cooldown_ms and 1, (at - pause, at + pause), own),
+        ("person_minute", pace.person_minute, minute, own),
+        ("person_day", pace.person_day, day, own),
+        ("global_minute", pace.global_minute, minute, ""),
+        ("global_day", pace.global_day, day, ""),
+    )
+    met: list[OverLimit] = []
+    for name, most, (after, before), who in limits:
+        if most is None:
+            continue
+        # The oldest of the newest `most`: when it is out of the period, there is room again.
+        row = db.execute(
+            f"SELECT call.at {COUNTED_OCCASIONS} AND call.at > ? AND call.at < ? {who}ORDER BY call.at DESC LIMIT 1 "
+            "OFFSET ?",
+            (after, before, *((person_id,) if who else ()), most - 1),
+        ).fetchone()
+        if row is not None:
+            met.append(OverLimit(name, (pace.day_until if name.endswith("day") else row[0] + at - after) - at))
+    return max(met, key=lambda each: each.wait_ms, default=None)
+
+
+def tell_limit_once(db: sqlite3.Connection, person_id: int, window: str, since: int, at: int) -> bool:
+    """Verb part: whether a person is to be told of a limit: not if they were told of one of that window since then.
+
+    Whoever was told before the clock was set back is told again.
+    """
+    return (
+        db.execute(
+            "INSERT INTO told (person_id, window, at) VALUES (?1, ?2, ?3) "
+            "ON CONFLICT (person_id, window) DO UPDATE SET at = ?3 WHERE at < ?4 OR at > ?3",
+            (person_id, window, at, since),
+        ).rowcount
+        == 1
+    )
+
 
 USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0),
@@ -23,14 +126,14 @@ USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE 0 END), 0) FROM call WHERE at >= ? """
 
 
-HOUSE = 0
+NO_CHAT = 0
 """Stands for no chat: what the house needed for itself."""
 
 ROUNDING = 1e-9
 """Sums of money are floats: 0.1 + 0.1 + 0.1 must fit into 0.3."""
 
 
-KEPT = 0.9
+OLD_RATIO_SHARE = 0.9
 """How much of the old ratio stays with each new count."""
 
 SMALLEST_SAMPLE = 100
@@ -49,16 +152,16 @@ class Reservation:
     be the first of an answer.
     """
 
-    cause: Cause
+    cause: CallCause
     model: str
     tokens: int
     cost: float
-    limits: Limits
+    limits: BudgetLimits
     day_since: int
     month_since: int
     estimated: int = 0
     own_tokens: int | None = None
-    pace: Pace | None = None
+    pace: AnswerLimits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +181,8 @@ class Ledger(Repository):
     """What was spent, and whether more may be."""
 
     async def spend(
-        self, since: int, chat_id: int | None = None, person_id: int | None = None, *, period: Period | None = None
+        self, since: int, chat_id: int | None = None, person_id: int | None = None, *,
+        period: BudgetPeriod | None = None
     ) -> Spend:  # fmt: skip
         """What was used since that instant: in all chats or one, for everybody or one person.
 
@@ -86,26 +190,28 @@ class Ledger(Repository):
         """
         kinds = {"AND chat_id = ? ": chat_id, "AND person_id = ? ": person_id}
         chosen = {where: number for where, number in kinds.items() if number is not None}
-        counted = COUNTED[period] if period is not None else ""
+        counted = IS_COUNTED[period] if period is not None else ""
         row = await self._database.row(USED + counted + "".join(chosen), (since, *chosen.values()))
         assert row is not None
         calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = row
         return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
                      int(reserved_tokens))  # fmt: skip
 
-    async def pressure(self, limits: Limits, day: int, month: int, chat_id: int, person_id: int | None) -> Pressure:
+    async def pressure(
+        self, limits: BudgetLimits, day: int, month: int, chat_id: int, person_id: int | None
+    ) -> BudgetPressure:
         """The fullest of the limits that a call for that person in that chat counts for."""
-        fullest = Pressure()
-        for check in _checks(limits, day, month, Owner(None, chat_id, person_id=person_id)):
+        fullest = BudgetPressure()
+        for check in _checks(limits, day, month, CallAccount(None, chat_id, person_id=person_id)):
             row = await self._database.row(check.sql, check.values)
             assert row is not None
             for kind, used, most in (("money", row[1], check.money), ("tokens", row[2], check.tokens)):
                 share = 0.0 if most is None else (float(used) / most if most else 1.0)
                 if share > fullest.share:
-                    fullest = Pressure(share, f"{check.name}_{kind}")
+                    fullest = BudgetPressure(share, f"{check.name}_{kind}")
         return fullest
 
-    async def used(self, since: int) -> tuple[Used, ...]:
+    async def used(self, since: int) -> tuple[CallUse, ...]:
         """Every call since that instant (ms), oldest first; what is in flight counts as reserved."""
         rows = await self._database.rows(
             "SELECT at, chat_id, cause, CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens END, "
@@ -113,18 +219,18 @@ class Ledger(Repository):
             "person_id FROM call WHERE at >= ? AND state <> 'released' ORDER BY at, id",
             (since,),
         )
-        return tuple(Used(*row) for row in rows)
+        return tuple(CallUse(*row) for row in rows)
 
-    async def recent(self, limit: int) -> tuple[Made, ...]:
+    async def recent(self, limit: int) -> tuple[RecentCall, ...]:
         """The newest calls of all chats, newest first."""
         rows = await self._database.rows(
             "SELECT at, cause, model, prompt_tokens, cached_tokens, output_tokens, cost, "
             "coalesce(settled_at, at) - at, state, written_tokens, reasoning_tokens FROM call ORDER BY id DESC LIMIT ?",
             (limit,),
         )
-        return tuple(Made(*row) for row in rows)
+        return tuple(RecentCall(*row) for row in rows)
 
-    async def last_talk(self, chat_id: int) -> Used | None:
+    async def last_talk(self, chat_id: int) -> CallUse | None:
         """The last settled call of a chat that was made for a reply; those for digests and pictures do not count."""
         row = await self._database.row(
             "SELECT at, chat_id, cause, prompt_tokens, cached_tokens, output_tokens, cost FROM call WHERE chat_id = ? "
@@ -132,7 +238,7 @@ class Ledger(Repository):
             "ORDER BY id DESC LIMIT 1",
             (chat_id,),
         )
-        return Used(*row) if row is not None else None
+        return CallUse(*row) if row is not None else None
 
     async def ratio(self, model: str) -> float:
         """How many tokens that model counted for each that we estimated; 1 before it returned a count."""
@@ -148,31 +254,33 @@ class Ledger(Repository):
         )
         return row is not None
 
-    async def reserve(self, session_id: int, reservation: Reservation, at: int) -> Call:
+    async def reserve(self, session_id: int, reservation: Reservation, at: int) -> ModelCall:
         """Reserve a call that belongs to no turn; OverBudget when a limit would be passed."""
         return await self._database.write(
-            lambda db: reserve(db, reservation, at, Owner(session_id=session_id, chat_id=_chat(db, session_id)))
+            lambda db: reserve_call(
+                db, reservation, at, CallAccount(session_id=session_id, chat_id=_chat(db, session_id))
+            )
         )
 
-    async def book(self, chat_id: int, reservation: Reservation, at: int) -> Call:
+    async def book(self, chat_id: int, reservation: Reservation, at: int) -> ModelCall:
         """Reserve a call on the account of a chat alone, HOUSE for none; OverBudget beyond a limit."""
-        return await self._database.write(lambda db: reserve(db, reservation, at, Owner(None, chat_id)))
+        return await self._database.write(lambda db: reserve_call(db, reservation, at, CallAccount(None, chat_id)))
 
     async def settle(self, settlement: Settlement, at: int) -> None:
         """Replace the reservation by what the call cost."""
-        await self._database.write(lambda db: settle(db, settlement, at))
+        await self._database.write(lambda db: settle_call(db, settlement, at))
 
     async def charge(self, call_id: int, at: int) -> None:
         """A call whose cost nobody knows (lost, cut, cancelled) costs what was reserved for it."""
-        await self._database.write(lambda db: charge(db, call_id, at))
+        await self._database.write(lambda db: charge_call(db, call_id, at))
 
     async def release(self, call_id: int, at: int) -> None:
         """A call that the server refused costs nothing."""
-        await self._database.write(lambda db: release(db, call_id, at))
+        await self._database.write(lambda db: release_call(db, call_id, at))
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class CallAccount:
     """On whose account a call goes; what comes before a turn may have no session yet."""
 
     session_id: int | None
@@ -194,15 +302,15 @@ class _Check:
     tokens: int | None
     where: str
     values: tuple[int | str, ...]
-    period: Period | None = None
+    period: BudgetPeriod | None = None
 
     @property
     def sql(self) -> str:
         """What reads the use that counts."""
-        return USED + (COUNTED[self.period] if self.period is not None else "") + self.where
+        return USED + (IS_COUNTED[self.period] if self.period is not None else "") + self.where
 
 
-def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Check]:
+def _checks(limits: BudgetLimits, day: int, month: int, owner: CallAccount) -> Iterator[_Check]:
     """The limits that there are for a call on that account."""
     every = [
         _Check("day", limits.day_money, limits.day_tokens, "", (day,), "day"),
@@ -214,19 +322,19 @@ def _checks(limits: Limits, day: int, month: int, owner: Owner) -> Iterator[_Che
         (month, "_month", (limits.chat_month_money, limits.chat_month_tokens),
          (limits.person_month_money, limits.person_month_tokens)),
     ):  # fmt: skip
-        period: Period = "month" if ending else "day"
+        period: BudgetPeriod = "month" if ending else "day"
         every.append(_Check(f"chat{ending}", *here, "AND chat_id = ?", (since, owner.chat_id), period))
         if owner.person_id is not None:
             every.append(_Check(f"person{ending}", *person, "AND person_id = ?", (since, owner.person_id), period))
     return (check for check in every if check.money is not None or check.tokens is not None)
 
 
-def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Owner) -> Call:
+def reserve_call(db: sqlite3.Connection, reservation: Reservation, at: int, owner: CallAccount) -> ModelCall:
     """Verb part: reserve, or raise OverLimit, or OverBudget naming the limit that the call would pass.
 
     What nobody asked for is on nobody's account.
     """
-    occasion = admit(db, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
+    occasion = admit_occasion(db, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
     owner = replace(owner, person_id=None) if reservation.cause in UNASKED else owner
     day, cause = reservation.day_since, reservation.cause
     own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
@@ -242,7 +350,7 @@ def reserve(db: sqlite3.Connection, reservation: Reservation, at: int, owner: Ow
         (owner.turn_id, owner.session_id, owner.chat_id, owner.person_id, reservation.cause, reservation.model, at,
          reservation.tokens, reservation.cost, reservation.estimated, occasion),
     ).lastrowid  # fmt: skip
-    return Call(cast("int", number), reservation.cause, reservation.tokens, reservation.cost)
+    return ModelCall(cast("int", number), reservation.cause, reservation.tokens, reservation.cost)
 
 
 def _over(name: str, most: float, counted: float, held: float, needed: float) -> OverBudget:
@@ -250,7 +358,7 @@ def _over(name: str, most: float, counted: float, held: float, needed: float) ->
     return OverBudget(name, (counted - held) / most, held / most, needed / most) if most else OverBudget(name)
 
 
-def settle(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool:
+def settle_call(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool:
     """Verb part: what the call cost; False when it was settled, charged or released before."""
     usage = settlement.usage
     counted = "returned" if usage.returned else "reserved" if settlement.reserved else "estimated"
@@ -274,11 +382,11 @@ def _calibrate(db: sqlite3.Connection, call_id: int, counted: int) -> None:
         db.execute(
             "INSERT INTO counting (model, ratio) VALUES (?1, ?2) "
             "ON CONFLICT (model) DO UPDATE SET ratio = ?3 * ratio + (1 - ?3) * ?2",
-            (model, seen, KEPT),
+            (model, seen, OLD_RATIO_SHARE),
         )
 
 
-def charge(db: sqlite3.Connection, call_id: int, at: int) -> None:
+def charge_call(db: sqlite3.Connection, call_id: int, at: int) -> None:
     """Verb part: charge at the reservation."""
     db.execute(
         "UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = reserved_tokens, cost = reserved_cost, "
@@ -287,6 +395,6 @@ def charge(db: sqlite3.Connection, call_id: int, at: int) -> None:
     )
 
 
-def release(db: sqlite3.Connection, call_id: int, at: int) -> None:
+def release_call(db: sqlite3.Connection, call_id: int, at: int) -> None:
     """Verb part: the reservation is given back."""
     db.execute("UPDATE call SET state = 'released', settled_at = ? WHERE id = ? AND state = 'reserved'", (at, call_id))

@@ -1,23 +1,23 @@
-"""The outbox: what is to be said, in order per chat. Said means stored here first; sending is someone else's work."""
+"""The outbox: what is to be sent, in order for each chat, with its states; and who is sent a trace of every turn."""
 
 import json
 import sqlite3
 from collections.abc import Callable
 from typing import cast
 
-from bot.errors import StoreError
-from bot.store.cutting import fall_silent
-from bot.store.database import Database
-from bot.store.events import finish
-from bot.store.rows import marks
-from bot.types.outgoing import Button, Draft, Following, Outgoing, OutgoingKind
+from bot.core.errors import StoreError
+from bot.core.events import Button, Draft, NextPart, Outgoing, OutgoingKind
+from bot.store.engine import Database, Repository
+from bot.store.events import finish_events
+from bot.store.schema import placeholders
+from bot.store.windows import cut_all_replies
 
-WAITING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind, preview_id,
-    via, only_for, buttons, attempts, tried_at FROM outbox
+SELECT_OUTGOING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind,
+    preview_id, via, only_for, buttons, attempts, tried_at FROM outbox
     JOIN place ON place.chat_id = outbox.chat_id AND place.current = 1 """
 
 
-GONE = 1
+GONE_UNTIL_HEARD = 1
 """A chat that cannot be written to until something is heard there; a larger number is the time, ms, until which not."""
 
 
@@ -33,19 +33,19 @@ class Outbox:
 
         def verb(db: sqlite3.Connection) -> None:
             for part, one in enumerate((draft, *more)):
-                put(db, chat_id, one, at, part=part)
-            finish(db, (event_id,), "done", "command")
+                enqueue(db, chat_id, one, at, part=part)
+            finish_events(db, (event_id,), "done", "command")
 
         await self._database.write(verb)
 
     async def take(self, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
         """Mark the chat's first waiting row as being sent, and hand it out; only to one of these platforms."""
-        return await self._database.write(lambda db: take(db, chat_id, self._boot, now, platforms))
+        return await self._database.write(lambda db: take_next(db, chat_id, self._boot, now, platforms))
 
-    async def sent(self, outbox_id: int, external_ids: tuple[str, ...], at: int) -> Following | None:
+    async def sent(self, outbox_id: int, external_ids: tuple[str, ...], at: int) -> NextPart | None:
         """It went out; the row keeps its ids, not its text. What of the same reply goes later, and when."""
 
-        def verb(db: sqlite3.Connection) -> Following | None:
+        def verb(db: sqlite3.Connection) -> NextPart | None:
             db.execute(
                 "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ? "
                 "AND state = 'sending'",
@@ -56,7 +56,7 @@ class Outbox:
                 "SELECT chat_id, ?, turn_id FROM outbox WHERE id = ?",
                 [(external_id, outbox_id) for external_id in external_ids],
             )
-            return following(db, outbox_id, at)
+            return next_part(db, outbox_id, at)
 
         return await self._database.write(verb)
 
@@ -92,7 +92,7 @@ class Outbox:
             draft = notice(*(person or ("", "")))
             waits = "SELECT 1 FROM outbox WHERE chat_id = ? AND state = 'pending' AND text = ?"
             if db.execute(waits, (outgoing.chat_id, draft.text)).fetchone() is None:
-                put(db, outgoing.chat_id, draft, at)
+                enqueue(db, outgoing.chat_id, draft, at)
 
         await self._database.write(verb)
 
@@ -107,7 +107,7 @@ class Outbox:
             )
         )
 
-    async def gone(self, chat_id: int, error: str, until: int = GONE) -> int:
+    async def gone(self, chat_id: int, error: str, until: int = GONE_UNTIL_HEARD) -> int:
         """Nothing can be sent to this chat: what waits is cancelled; how many messages that were.
 
         It is over with the next message that is heard there, with `until` (ms) only after that time.
@@ -167,7 +167,7 @@ class Outbox:
 
     async def leave_off(self, chat_id: int, at: int) -> None:
         """What is still to be said of paced replies in this chat is not said any more."""
-        await self._database.write(lambda db: fall_silent(db, chat_id, at))
+        await self._database.write(lambda db: cut_all_replies(db, chat_id, at))
 
     async def states(self) -> dict[str, int]:
         """How many rows are in each state."""
@@ -185,8 +185,8 @@ class Outbox:
         def verb(db: sqlite3.Connection) -> tuple[int, int]:
             again = db.execute(
                 f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
-                f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({marks(resending)}) "
-                f"OR (only_for = '' AND platform IN ({marks(placing)})))))",
+                f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
+                f"OR (only_for = '' AND platform IN ({placeholders(placing)})))))",
                 (self._boot, *sorted(resending), *sorted(placing)),
             ).rowcount
             lost = db.execute(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", (self._boot,)).rowcount
@@ -195,7 +195,7 @@ class Outbox:
         return await self._database.write(verb)
 
 
-def following(db: sqlite3.Connection, outbox_id: int, at: int) -> Following | None:
+def next_part(db: sqlite3.Connection, outbox_id: int, at: int) -> NextPart | None:
     """Verb part: what of the same reply goes next, if it waits; after a delay its waits count from `at` (ms), now.
 
     So what a stop of the process or a slow platform held up does not come all at once.
@@ -215,18 +215,18 @@ def following(db: sqlite3.Connection, outbox_id: int, at: int) -> Following | No
             "UPDATE outbox SET due_at = due_at + ? WHERE turn_id = ? AND id >= ? AND state = 'pending'",
             (late, turn_id, number),
         )
-    return Following(due + late, typed)
+    return NextPart(due + late, typed)
 
 
-def tell(db: sqlite3.Connection, chat_id: int, draft: Draft, at: int) -> int:
+def announce(db: sqlite3.Connection, chat_id: int, draft: Draft, at: int) -> int:
     """Verb part: something is said of a memory that no message asked for; the number of its line."""
     said = "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')"
     line = cast("int", db.execute(said, (chat_id, at, draft.text)).lastrowid)
-    put(db, chat_id, draft, at, event_id=line)
+    enqueue(db, chat_id, draft, at, event_id=line)
     return line
 
 
-def put(
+def enqueue(
     db: sqlite3.Connection, chat_id: int, draft: Draft, at: int,
     *, part: int = 0, turn_id: int | None = None, event_id: int | None = None,
 ) -> int:  # fmt: skip
@@ -270,7 +270,7 @@ def _is_void(db: sqlite3.Connection, turn_id: int) -> bool:
     return db.execute("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", (turn_id,)).fetchone() is not None
 
 
-def take(
+def take_next(
     db: sqlite3.Connection, chat_id: int, boot: str, now: int, platforms: frozenset[str] | None = None
 ) -> Outgoing | None:
     """Verb: pending → sending, only for the first row of the chat, and only when nothing of it is being sent.
@@ -278,7 +278,8 @@ def take(
     What only waits for its moment in a paced reply holds up nothing but the rest of that reply.
     """
     row = db.execute(
-        WAITING + "WHERE outbox.chat_id = ?1 AND outbox.state IN ('pending', 'sending') AND outbox.state = 'pending' "
+        SELECT_OUTGOING
+        + "WHERE outbox.chat_id = ?1 AND outbox.state IN ('pending', 'sending') AND outbox.state = 'pending' "
         "AND outbox.due_at <= ?2 AND NOT EXISTS (SELECT 1 FROM outbox AS before WHERE before.chat_id = ?1 "
         "AND before.state IN ('pending', 'sending') AND (before.state = 'sending' OR (before.id < outbox.id AND "
         "(before.turn_id = outbox.turn_id OR before.attempts > 0 OR before.due_at <= ?2)))) ORDER BY outbox.id LIMIT 1",
@@ -295,3 +296,27 @@ def take(
         row[0], row[1], row[2], row[3], row[4], cast("OutgoingKind", row[5]), row[6], row[7], row[8],
         tuple(Button(*button) for button in json.loads(row[9])), again=row[10] > 0, tried_at=row[11],
     )  # fmt: skip
+
+
+class Traces(Repository):
+    """One row for each direct chat in which an owner wants to be told."""
+
+    async def switch(self, chat_id: int, person_id: int, on: bool, at: int) -> None:
+        """Tell that person there of every turn from now on, or no more."""
+        sql = "INSERT OR REPLACE INTO trace (chat_id, person_id, at) VALUES (?, ?, ?)"
+        drop = "DELETE FROM trace WHERE chat_id = ?"
+        await self._database.write(
+            lambda db: (db.execute(sql, (chat_id, person_id, at)) if on else db.execute(drop, (chat_id,))).rowcount
+        )
+
+    async def watchers(self) -> tuple[tuple[int, int], ...]:
+        """The direct chats, each with the person who wanted it."""
+        rows = await self._database.rows(
+            "SELECT chat_id, trace.person_id FROM trace JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND gone = 0 "
+            "ORDER BY chat_id"
+        )
+        return tuple((int(chat), int(person)) for chat, person in rows)
+
+    async def tell(self, chat_id: int, draft: Draft, at: int) -> None:
+        """Have that said there."""
+        await self._database.write(lambda db: enqueue(db, chat_id, draft, at))

@@ -1,22 +1,251 @@
-"""The tables, as a numbered list of migrations. It creates; it never repairs or guesses."""
+"""Memory rows and conditions on them, the list of all migrations, and copies that are checked against it."""
 
-from bot.store.firsttables import FIRST
-from bot.store.schema_later import LATER, MOVES, REQUESTS, REWRITES
-from bot.store.schema_memory import MEMORY
-from bot.store.schema_talk import TALK
-from bot.store.schema_truth import OWN_GROUPS, TRUTH
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Sized
+from pathlib import Path
+from typing import Any, cast
+
+from bot.core.errors import StoreError
+from bot.core.memories import Dated, Memory, MemoryKind, MemorySource, Visibility
+from bot.store.migrations import (
+    FIRST_MIGRATIONS,
+    LATER_MIGRATIONS,
+    MEMORY_MIGRATIONS,
+    MOVE_MIGRATIONS,
+    REQUEST_MIGRATIONS,
+    REWRITE_MIGRATIONS,
+    TALK_MIGRATIONS,
+)
+
+MEMORY_COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memory.kind, memory.text,
+    memory.observed_at, memory.created_at, memory.source, memory.slot, memory.asked, memory.importance, memory.emotion,
+    memory.emotion_value, memory.stability_days, memory.accessed_at, memory.disabled_at, memory.protected,
+    memory.updated_at, memory.access_count, memory.faded, memory.helpful, memory.unhelpful, memory.praised_at,
+    memory.original, memory.agent, memory.section, memory.subject, memory.lasting, memory.said_at, memory.dated,
+    memory.former_at, memory.replaced_by"""
+IS_NAME = "slot IN ('address', 'no_address')"
+"""Whether a memory says how somebody is called, as SQL."""
+
+NAME_SLOT = f"(CASE WHEN {IS_NAME} THEN slot ELSE '' END)"
+"""What of its slot tells two memories with the same words apart, as SQL; `name_slot` says the same of a value."""
+
+SELECT_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memory "
+
+
+def placeholders(values: Sized) -> str:
+    """A question mark for each value, for IN (…); SQLite takes none, too."""
+    return ", ".join("?" * len(values))
+
+
+def memory_of(row: tuple[object, ...]) -> Memory:
+    """A row of MEMORY as a value."""
+    (number, owner, chat, seen, kind, text, observed, created, source, slot, asked, importance, emotion, value,
+     stability, accessed, disabled, protected, *life) = row  # fmt: skip
+    updated, count, faded, helpful, unhelpful, praised, original, agent, section, *held = life
+    subject, lasting, said, dated, former, by = held
+    return Memory(
+        cast("int", number), cast("int | None", owner), cast("int", chat), cast("Visibility", seen),
+        cast("MemoryKind", kind), str(text), cast("int", observed), cast("int", created), cast("MemorySource", source),
+        str(slot), bool(asked), cast("int", importance), str(emotion), cast("float", value),
+        cast("float", stability), cast("int", accessed), cast("int | None", disabled), bool(protected),
+        cast("int", updated), cast("int", count), cast("float", faded), cast("int", helpful), cast("int", unhelpful),
+        cast("int", praised), str(original), str(agent), str(section), str(subject), bool(lasting), cast("int", said),
+        cast("Dated", dated), cast("int | None", former), cast("int | None", by),
+    )  # fmt: skip
+
+
+LAYER = (
+    f"(CASE WHEN {IS_NAME} THEN 'name' WHEN asked OR protected THEN 'kept' WHEN lasting THEN 'lasting' ELSE kind END)"
+)
+"""Which layer of a warm boot a memory belongs to; the queries say it in the same words, or no index serves them."""
+
+IS_CURRENT = "disabled_at IS NULL AND former_at IS NULL"
+"""What may be told as true today."""
+
+IS_KEPT = f"asked = 1 OR protected = 1 OR {IS_NAME}"
+"""What somebody asked to keep is searched always, as what belongs to no section is."""
+
+LIFE = "accessed_at, stability_days, faded, kind, slot, asked, protected, lasting, disabled_at, former_at"
+
+TRUTH_MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "ALTER TABLE memory ADD COLUMN subject TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE memory ADD COLUMN lasting INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE memory ADD COLUMN said_at INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE memory ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE memory ADD COLUMN former_at INTEGER",
+        "ALTER TABLE memory ADD COLUMN replaced_by INTEGER",
+        "UPDATE memory SET said_at = coalesce((SELECT min(event.at) FROM edge JOIN event ON event.id = event_id "
+        "WHERE edge.kind = 'memory' AND derived_id = memory.id AND event.kind = 'message'), created_at)",
+        "UPDATE memory SET dated = 'day' WHERE kind = 'event' AND abs(observed_at - said_at) >= 86400000",
+        "DROP INDEX memory_layer",
+        "DROP INDEX memory_here",
+        "DROP INDEX memory_living",
+        "DROP INDEX memory_living_here",
+        f"CREATE INDEX memory_layer ON memory (owner_id, visibility, {LAYER}, observed_at) WHERE {IS_CURRENT}",
+        f"CREATE INDEX memory_here ON memory (chat_id, {LAYER}, observed_at) WHERE {IS_CURRENT} AND visibility = "
+        "'chat'",
+        # All that tells how alive a fact is stands in the index: no row of the others is read.
+        f"CREATE INDEX memory_living ON memory (owner_id, visibility, {LIFE}) "
+        f"WHERE {IS_CURRENT} AND kind IN ('knowledge', 'experience')",
+        f"CREATE INDEX memory_living_here ON memory (chat_id, visibility, {LIFE}) "
+        f"WHERE {IS_CURRENT} AND visibility = 'chat' AND kind IN ('knowledge', 'experience')",
+        f"CREATE INDEX memory_ahead ON memory (owner_id, visibility, observed_at) WHERE {IS_CURRENT} AND dated <> ''",
+        f"CREATE INDEX memory_ahead_here ON memory (chat_id, observed_at) "
+        f"WHERE {IS_CURRENT} AND dated <> '' AND visibility = 'chat'",
+        f"CREATE INDEX memory_slot ON memory (owner_id, subject, slot) WHERE {IS_CURRENT} AND slot <> ''",
+        "DROP TRIGGER memory_section",
+        f"""CREATE TRIGGER memory_section AFTER UPDATE OF section, asked, protected, slot ON memory BEGIN
+            UPDATE doc SET section = (SELECT CASE WHEN {IS_KEPT} THEN '' ELSE section END FROM memory WHERE id = new.id)
+            WHERE kind = 'memory' AND ref = new.id; END""",
+        "ALTER TABLE commitment ADD COLUMN toward TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE commitment ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE session ADD COLUMN digest_from INTEGER",
+        "ALTER TABLE digest ADD COLUMN remake INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE session ADD COLUMN digested_in INTEGER REFERENCES session(id)",
+    ),
+    (
+        """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
+            WHERE doc.id = doc_text.rowid AND doc.kind = 'line' AND doc.person_id IS NOT NULL
+            AND doc.scope GLOB 'c*'""",
+    ),
+    (
+        "INSERT OR REPLACE INTO meta (key, value) SELECT 'reread', max(id) FROM memory HAVING max(id) > 0",
+        # They were to go after seven days, whatever was said of ninety.
+        "UPDATE memory SET purge_at = max(purge_at, disabled_at + 7776000000) WHERE disabled_reason = 'archived'",
+    ),
+)
+"""After those of the outbox. Of one owner, subject and slot one memory is current; `former_at` is when another,
+`replaced_by`, took its place. A session whose digest another one makes with its own names it in `digested_in`, and that
+one reads events from after `digest_from` on (NULL: its own first). A digest by rule that a model should have made is to
+`remake`. Memories up to the number `reread` in meta were stored by other rules.
+"""
+
+OWN_GROUP_MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
+            WHERE doc.id = doc_text.rowid AND doc.kind = 'memory' AND doc.person_id IS NOT NULL
+            AND doc.scope GLOB 'c*'""",
+    ),
+)
+"""After those of reminders. What somebody said in a group is found in their own chat, too."""
+
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    *FIRST,
-    *TALK,
-    *MEMORY,
-    *LATER,
-    *TRUTH,
-    *REWRITES,
-    *REQUESTS,
-    *OWN_GROUPS,
-    *MOVES,
+    *FIRST_MIGRATIONS,
+    *TALK_MIGRATIONS,
+    *MEMORY_MIGRATIONS,
+    *LATER_MIGRATIONS,
+    *TRUTH_MIGRATIONS,
+    *REWRITE_MIGRATIONS,
+    *REQUEST_MIGRATIONS,
+    *OWN_GROUP_MIGRATIONS,
+    *MOVE_MIGRATIONS,
 )
 """Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
+
+
+PAGES = 2_000
+"""Pages of one step of a copy: 8 MB, after each of which progress is told."""
+
+CopyProgress = Callable[[int, int], None]
+"""Pages that are left, and all of them."""
+
+
+def no_progress(left: int, pages: int) -> None:
+    """Nobody watches."""
+
+
+def copy_database(database: Path, path: Path, tell: CopyProgress = no_progress, *, again: bool = False) -> None:
+    """Copy a database, look the copy over and only then give it its name (0600); StoreError when it is not whole.
+
+    Works beside a running nuan: the copy is of one moment. A file of that name is never replaced, unless `again`.
+    """
+    new = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        new.unlink(missing_ok=True)
+        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with contextlib.closing(open_existing(database)) as source, contextlib.closing(sqlite3.connect(new)) as copy:
+            # With a snapshot held, what others write meanwhile neither comes in nor begins the copy anew.
+            source.execute("BEGIN")
+            wrong = source.execute("PRAGMA foreign_key_check").fetchall()
+            source.backup(copy, pages=PAGES, progress=lambda _, left, pages: tell(left, pages))
+            copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+            version = source.execute("PRAGMA user_version").fetchone()[0]
+        if verify_copy(new, len(wrong)) != version:
+            raise StoreError("the backup has another schema than the database: it was thrown away")
+        sync_to_disk(new)
+        if again:
+            new.replace(path)
+        else:
+            _name(new, path)
+        sync_to_disk(path.parent)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"no backup could be made ({error}): nothing was changed") from error
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def _name(new: Path, path: Path) -> None:
+    try:
+        path.hardlink_to(new)
+    except FileExistsError:
+        raise StoreError(f"{path} is there already: give another name") from None
+    except OSError:  # a file system without links
+        if path.exists():
+            raise StoreError(f"{path} is there already: give another name") from None
+        new.rename(path)
+
+
+def verify_copy(path: Path, wrong: int | None = None) -> int:
+    """Open a copy and look it over; its schema. StoreError when it is damaged, no database of nuan, newer than this
+    nuan, or has more dangling rows than `wrong`.
+    """
+    try:
+        with contextlib.closing(open_existing(path)) as copy:
+            verdict = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            known = copy.execute("SELECT count(*) FROM sqlite_master WHERE name = 'memory'").fetchone()[0]
+            version = int(copy.execute("PRAGMA user_version").fetchone()[0])
+            dangling = len(copy.execute("PRAGMA foreign_key_check").fetchall())
+    except sqlite3.Error as error:
+        raise StoreError(f"{path.name} cannot be used ({error}): nothing was changed") from error
+    if version > SCHEMA_VERSION and known:
+        raise StoreError(
+            f"{path.name} was written by a newer nuan (schema {version}, this one knows {SCHEMA_VERSION}): "
+            "update nuan, nothing was changed"
+        )
+    if verdict != "ok" or not known or version < 1 or (wrong is not None and dangling > wrong):
+        raise StoreError(f"{path.name} is damaged or no database of nuan: nothing was changed")
+    return version
+
+
+class GuardedConnection(sqlite3.Connection):
+    """A connection to a file that may be damaged: also a schema that is no text any more is a DatabaseError."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """As of any connection."""
+        try:
+            return super().execute(sql, parameters)
+        except UnicodeDecodeError as error:
+            # SQLite quotes the schema in its message, and Python wants a message to be text.
+            raise sqlite3.DatabaseError("malformed: its schema is no text") from error
+
+
+def open_existing(path: Path) -> sqlite3.Connection:
+    """A connection to a file that is there; sqlite3.Error when it is not."""
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, factory=GuardedConnection)
+
+
+def sync_to_disk(path: Path) -> None:
+    """Return when a file or folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

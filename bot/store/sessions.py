@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
-from bot.store.database import Database
-from bot.store.reader import Row
-from bot.types.duration import DAY_MS
-from bot.types.prompt import Message, ToolSpec
-from bot.types.session import CloseReason, Epoch, LogEntry, Mode, Session, SessionFacts, SessionState
+from bot.core.clock import DAY_MS
+from bot.core.models import Message, ToolSpec
+from bot.core.sessions import BootstrapMode, CloseReason, Epoch, LogEntry, Session, SessionFacts, SessionState
+from bot.store.engine import Database, Row
 
-SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event, upto_event,
-    digest_attempts, digest_due_at, open_reason, digest_from FROM session """
-EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto, stale, prompt_tokens, prompt_entries,
-    mode, (SELECT model FROM call WHERE turn_id IN (SELECT turn_id FROM entry WHERE epoch_id = epoch.id)
+SELECT_SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event,
+    upto_event, digest_attempts, digest_due_at, open_reason, digest_from FROM session """
+SELECT_EPOCH = """SELECT epoch.id, session_id, number, signature, message, logged_upto, stale, prompt_tokens,
+    prompt_entries, mode, (SELECT model FROM call WHERE turn_id IN (SELECT turn_id FROM entry WHERE epoch_id = epoch.id)
     AND counted = 'returned' ORDER BY call.id DESC LIMIT 1) FROM epoch JOIN prefix USING (signature) """
-ENTRIES = "SELECT turn_id, message, tokens FROM entry "
-NEWEST = "(SELECT id FROM epoch WHERE session_id = ?1 ORDER BY number DESC LIMIT 1)"
+SELECT_ENTRY = "SELECT turn_id, message, tokens FROM entry "
+NEWEST_EPOCH_OF = "(SELECT id FROM epoch WHERE session_id = ?1 ORDER BY number DESC LIMIT 1)"
 
 
 ACTIVE_MS = 14 * DAY_MS
@@ -36,7 +35,7 @@ class NewEpoch:
     tools: tuple[ToolSpec, ...]
     signature: str
     reason: str
-    mode: Mode
+    mode: BootstrapMode
 
 
 class Sessions:
@@ -49,12 +48,12 @@ class Sessions:
 
     async def open_session(self, chat_id: int) -> Session | None:
         """The open session of a chat."""
-        row = await self._database.row(SESSION + "WHERE chat_id = ? AND state = 'open'", (chat_id,))
+        row = await self._database.row(SELECT_SESSION + "WHERE chat_id = ? AND state = 'open'", (chat_id,))
         return session_of(row) if row else None
 
     async def session(self, session_id: int) -> Session:
         """The session of that number; LookupError when there is none."""
-        row = await self._database.row(SESSION + "WHERE id = ?", (session_id,))
+        row = await self._database.row(SELECT_SESSION + "WHERE id = ?", (session_id,))
         if row is None:
             raise LookupError(f"no session {session_id!r}")
         return session_of(row)
@@ -62,14 +61,14 @@ class Sessions:
     async def undigested(self, chat_id: int) -> tuple[Session, ...]:
         """The sessions of a chat that ended, or whose time is over, and have no digest yet; oldest first."""
         rows = await self._database.rows(
-            SESSION + "WHERE chat_id = ? AND state <> 'closed' ORDER BY number", (chat_id,)
+            SELECT_SESSION + "WHERE chat_id = ? AND state <> 'closed' ORDER BY number", (chat_id,)
         )
         return tuple(session_of(row) for row in rows)
 
     async def facts(self, chat_id: int, now: int) -> SessionFacts:
         """The open session, the one before it, who takes part, and who is in conversation now."""
         sessions, names, windows = await self._database.snapshot(
-            (SESSION + "WHERE chat_id = ? ORDER BY number DESC LIMIT 2", (chat_id,)),
+            (SELECT_SESSION + "WHERE chat_id = ? ORDER BY number DESC LIMIT 2", (chat_id,)),
             (
                 "SELECT name FROM participant JOIN person ON person.id = person_id JOIN session ON session.id = "
                 "session_id WHERE session.chat_id = ? AND session.state = 'open' ORDER BY person.id",
@@ -100,8 +99,8 @@ class Sessions:
     async def epoch(self, session_id: int) -> Epoch | None:
         """The newest epoch of a session with its whole log."""
         epochs, entries = await self._database.snapshot(
-            (EPOCH + f"WHERE epoch.id = {NEWEST}", (session_id,)),
-            (ENTRIES + f"WHERE epoch_id = {NEWEST} ORDER BY position", (session_id,)),
+            (SELECT_EPOCH + f"WHERE epoch.id = {NEWEST_EPOCH_OF}", (session_id,)),
+            (SELECT_ENTRY + f"WHERE epoch_id = {NEWEST_EPOCH_OF} ORDER BY position", (session_id,)),
         )
         return self.epoch_of(epochs[0], entries) if epochs else None
 
@@ -125,26 +124,27 @@ class Sessions:
 
         `upto_event` is the command that closed it: what came before belongs to it, what comes after does not.
         """
-        return await self._database.write(lambda db: close(db, session_id, reason, at, deadline, upto_event))
+        return await self._database.write(lambda db: close_session(db, session_id, reason, at, deadline, upto_event))
 
     async def clear(self, chat_id: int, upto_event: int, *, ended: bool = False) -> bool:
         """No new log of this chat shows a raw line up to that event, whether a session is open or not.
 
         With `ended` the last talk that has no digest yet leaves nothing either; whether there was one.
         """
-        return await self._database.write(lambda db: clear(db, chat_id, upto_event, ended))
+        return await self._database.write(lambda db: clear_lines(db, chat_id, upto_event, ended))
 
     async def due(self, chat_id: int, now: int) -> tuple[Session, ...]:
         """The sessions of a chat whose digest is due by now, oldest first."""
         rows = await self._database.rows(
-            SESSION + "WHERE chat_id = ? AND digest_due_at <= ? ORDER BY number", (chat_id, now)
+            SELECT_SESSION + "WHERE chat_id = ? AND digest_due_at <= ? ORDER BY number", (chat_id, now)
         )
         return tuple(session_of(row) for row in rows)
 
     async def waiting(self, session: Session) -> tuple[Session, ...]:
         """The talks right before this one that ended and have no digest yet, oldest first."""
         rows = await self._database.rows(
-            SESSION + "WHERE chat_id = ?1 AND number < ?2 AND number > coalesce((SELECT max(number) FROM session "
+            SELECT_SESSION
+            + "WHERE chat_id = ?1 AND number < ?2 AND number > coalesce((SELECT max(number) FROM session "
             "WHERE chat_id = ?1 AND number < ?2 AND state <> 'closing'), 0) ORDER BY number",
             (session.chat_id, session.number),
         )
@@ -165,7 +165,7 @@ class Sessions:
         """What was said in groups after their last talk, `since` ms, becomes a talk of its own that is to be digested:
         of groups where there was one in `ACTIVE_MS`, at least so many lines of people, the last `most`. Their number.
         """
-        return await self._database.write(lambda db: overhear(db, at, since, least, most))
+        return await self._database.write(lambda db: close_overheard_talks(db, at, since, least, most))
 
     async def wait(self, session: Session, until: int) -> None:
         """Its digest may wait until then, ms, to be made with those of other short talks."""
@@ -218,7 +218,7 @@ def open_session(
     )
 
 
-def overhear(db: sqlite3.Connection, at: int, since: int, least: int, most: int) -> int:
+def close_overheard_talks(db: sqlite3.Connection, at: int, since: int, least: int, most: int) -> int:
     """Verb: sessions that begin closed, over the lines of groups that no session holds."""
     made = 0
     groups = db.execute(
@@ -302,7 +302,7 @@ def digest_now(db: sqlite3.Connection, chat_id: int, at: int) -> None:
     )
 
 
-def clear(db: sqlite3.Connection, chat_id: int, upto_event: int, ended: bool) -> bool:
+def clear_lines(db: sqlite3.Connection, chat_id: int, upto_event: int, ended: bool) -> bool:
     """Verb: raw lines are shown no more; with `ended` the talk that waits for its digest gets none."""
     db.execute("UPDATE chat SET cleared_upto = ? WHERE id = ?", (upto_event, chat_id))
     if not ended:
@@ -315,7 +315,7 @@ def clear(db: sqlite3.Connection, chat_id: int, upto_event: int, ended: bool) ->
     return changed == 1
 
 
-def close(
+def close_session(
     db: sqlite3.Connection, session_id: int, reason: CloseReason, at: int, deadline: bool, upto: int | None = None
 ) -> bool:
     """Verb: open → closing; the digest is due at once. It waits while a turn of the session is running.

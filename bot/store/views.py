@@ -1,50 +1,227 @@
-"""What a turn must know of its chat, read in one trip and from one snapshot: between two reads much can change."""
+"""What a turn and an opening must know of a chat, each read in one snapshot."""
 
 import json
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+from typing import cast
 
-from bot.store.access import Lists
-from bot.store.database import Database
-from bot.store.events import EVENT, LINES, OWN_LINES, event_of
-from bot.store.people import CHAT, PERSON, chat_of, person_of
-from bot.store.questions import PENDING, question_of
-from bot.store.sessions import ENTRIES, EPOCH, SESSION, Sessions, session_of
-from bot.store.switches import LIMITS, limits_of
-from bot.types.duration import DAY_MS
-from bot.types.event import Event
-from bot.types.memory import Question
-from bot.types.people import Chat, Person
-from bot.types.prompt import ToolSpec
-from bot.types.session import Epoch, Session
-from bot.types.speaking import Standing
+from bot.core.clock import DAY_MS
+from bot.core.events import Event
+from bot.core.memories import Memory, MemoryQuestion
+from bot.core.models import ToolSpec
+from bot.core.people import Audience, Chat, Person
+from bot.core.sessions import Epoch, Session
+from bot.core.speaking import LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
+from bot.store.engine import Database, Repository
+from bot.store.events import OWN_RECENT_LINES, SELECT_EVENT, TELLABLE_LINES, event_of
+from bot.store.index import TALK_MS
+from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
+from bot.store.people import CHAT, PERSON, AccessLists, chat_of, person_of
+from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.sessions import SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
+from bot.store.settings import LIMITS, limits_of
+from bot.text.dates import day_start, local_day, month_start, next_local_time
 
-DUE = "SELECT 1 FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
-CALLED = f"{DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
+LAYERS = (
+    ("kept", 50), ("name", 20), ("lasting", 300), ("identity", 50), ("anniversary", 30), ("emotion", 5), ("event", 24),
+    ("living", 30), ("ahead", 30),
+)  # fmt: skip
+"""What a warm boot may draw from (seed Warm Boot: identity 50, emotion 5). Of the events, which are those up to today,
+7 are told; of what lives (knowledge, experience) the 10 with the most vitality; of what lies ahead the soonest."""
+
+IS_LIVING = """kind IN ('knowledge', 'experience') AND slot NOT IN ('address', 'no_address')
+    AND asked = 0 AND protected = 0 AND faded > .5
+    AND accessed_at + stability_days * 59887917 >= :now"""
+"""What may have a vitality above one half, e^(-t/S) alone: t at most S ln 2; 59,887,917 ms are ln 2 days."""
+
+LAST_TALKED = """SELECT max(CASE open_reason WHEN 'import' THEN last_at ELSE (SELECT max(asked_at) FROM turn
+    WHERE session_id = session.id AND state = 'said' AND why <> 'heartbeat') END) FROM (SELECT id, last_at, open_reason
+    FROM session WHERE chat_id IN ({}) ORDER BY last_at DESC LIMIT 64) AS session"""
+"""When somebody was answered last; that nuan wrote first is no talk, and she does so at most fifty times in a row."""
+LAST_TALK = LAST_TALKED.format(":chat")
+LAST_OWN_TALK = LAST_TALKED.format("""SELECT chat.id FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind =
+    'dm' WHERE member.person_id = :p0""")
+"""With one person alone it does not matter on which platform it was."""
+
+IS_AHEAD = """dated <> '' AND kind <> 'emotion' AND observed_at >= :year
+    AND observed_at >= CASE dated WHEN 'year' THEN :year WHEN 'month' THEN :month ELSE :today END"""
+"""What names a day that is not over, or a month, or a year."""
+
+MET = """SELECT EXISTS (SELECT 1 FROM session WHERE chat_id IN ({0}) AND state <> 'open')
+    OR EXISTS (SELECT 1 FROM event WHERE chat_id IN ({0}) AND state <> 'queued' AND at < :earlier)"""
+MET_HERE = MET.format(":chat")
+MET_ALONE = MET.format("""SELECT chat.id FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm'
+    WHERE member.person_id = :p0""")
+"""Commands and reminders are answered without a session: whose words an earlier talk holds is nobody new."""
+
+NEWEST_FIRST = "observed_at DESC, id DESC"
+SOONEST_FIRST = "observed_at, id"
+LIVELIEST_FIRST = "(:now - accessed_at) / stability_days, id DESC"
+
+Values = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningMaterial:
+    """What was found: `people` are those who take part and those whose memories are told, by number.
+
+    `last_at` is when nuan and this audience last talked, ms; None when they never did. `met`: a talk of theirs ended,
+    or nuan answered them before this one. `changed` are the numbers of memories whose lines told a day that was changed
+    later.
+    """
+
+    memories: tuple[Memory, ...]
+    people: Mapping[int, Person]
+    last_at: int | None
+    met: bool = True
+    changed: frozenset[int] = frozenset()
+
+
+CHANGED_MEMORIES = """SELECT DISTINCT own.derived_id FROM edge AS own JOIN memory ON memory.id = own.derived_id
+    JOIN edge AS told ON told.event_id = own.event_id AND told.kind IN ('memory', 'commitment')
+    LEFT JOIN memory AS was ON told.kind = 'memory' AND was.id = told.derived_id AND was.dated <> ''
+    AND was.id <> memory.id AND coalesce(was.replaced_by, 0) <> memory.id
+    AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = was.replaced_by
+    AND abs(now.observed_at - was.observed_at) < 43200000)
+    LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
+    WHERE own.kind = 'memory' AND own.derived_id IN ({})
+    AND max(coalesce(was.former_at, 0), coalesce(commitment.moved_at, 0)) > memory.created_at"""
+
+
+class Openings:
+    """Reads what openings tell."""
+
+    def __init__(self, database: Database, lists: AccessLists) -> None:
+        self._database = database
+        self._lists = lists
+
+    async def read(self, audience: Audience, now: int, named: int = 0, tz: tzinfo = UTC) -> OpeningMaterial:
+        """What an opening may tell this audience, each once, layer by layer, what happened last first.
+
+        The first `named` of the audience are among the people; today is that of `tz`.
+        """
+        return await self._database.read(lambda db: self._read(db, audience, now, named, tz))
+
+    def _read(self, db: sqlite3.Connection, audience: Audience, now: int, named: int, tz: tzinfo) -> OpeningMaterial:
+        sql, values = _layers(audience, now, tz)
+        found = {memory.id: memory for memory in (memory_of(row) for row in db.execute(sql, values))}
+        memories = tuple(found.values())
+        wanted = {*audience.person_ids[:named], *(memory.owner_id for memory in memories if memory.owner_id)}
+        rows = db.execute(PERSON + f"WHERE id IN ({placeholders(wanted)})", tuple(sorted(wanted)))
+        people = {int(row[0]): person_of(tuple(row), self._lists.owners) for row in rows}
+        alone = audience.alone is not None
+        last = db.execute(LAST_OWN_TALK if alone else LAST_TALK, values).fetchone()[0]
+        met = bool(db.execute(MET_ALONE if alone else MET_HERE, values).fetchone()[0])
+        rows = db.execute(CHANGED_MEMORIES.format(placeholders(found)), tuple(found))
+        return OpeningMaterial(memories, people, last, met, frozenset(int(row[0]) for row in rows))
+
+
+def _layers(audience: Audience, now: int, tz: tzinfo) -> tuple[str, Values]:
+    """All layers as one SELECT with its values."""
+    where, given = visible_memory(audience)
+    names = [f"v{number}" for number in range(len(given))]
+    for name in names:
+        where = where.replace("?", f":{name}", 1)
+    today, tomorrow = day_start(now, tz), next_local_time(now, 0, tz)
+    year = day_start(today - (local_day(now, tz).timetuple().tm_yday - 1) * DAY_MS + DAY_MS // 2, tz)
+    values: Values = {"now": now, "chat": audience.chat_id, **dict(zip(names, given, strict=True))}
+    values |= {"today": today, "tomorrow": tomorrow, "month": month_start(now, tz), "year": year}
+    values["earlier"] = now - TALK_MS
+    values |= {f"p{number}": person for number, person in enumerate(audience.person_ids)}
+    parts = [_layer(name, limit, _reaches(audience), where) for name, limit in LAYERS]
+    return " UNION ALL ".join(f"SELECT * FROM ({part})" for part in parts), values
+
+
+def _reaches(audience: Audience) -> list[str]:
+    """The ways in which a memory may be visible, each with an index: together all that `visible` lets through."""
+    people = ", ".join(f":p{number}" for number in range(len(audience.person_ids))) or "NULL"
+    ways = ["visibility = 'chat' AND chat_id = :chat", "visibility = 'public' AND owner_id IS NULL"]
+    if audience.alone is not None:
+        return [*(f"visibility = '{seen}' AND owner_id = :p0" for seen in ("private", "public", "chat")), *ways]
+    return [f"visibility = 'public' AND owner_id IN ({people})", *ways]
+
+
+def _layer(name: str, limit: int, reaches: list[str], where: str) -> str:
+    """One layer: from each way as many as are told, then the first of them all."""
+    order = {"living": LIVELIEST_FIRST, "ahead": SOONEST_FIRST}.get(name, NEWEST_FIRST)
+    match name:
+        case "living":
+            which = IS_LIVING
+        case "ahead":
+            which = IS_AHEAD
+        case "event":
+            which = f"{LAYER} = 'event' AND observed_at < :tomorrow"
+        case _:
+            which = f"{LAYER} = '{name}'"
+    found = " UNION ALL ".join(
+        f"SELECT id FROM (SELECT id FROM memory WHERE {IS_CURRENT} AND {reach} AND {which} ORDER BY {order} LIMIT "
+        f"{limit})"
+        for reach in reaches
+    )
+    return f"SELECT {MEMORY_COLUMNS} FROM memory WHERE id IN ({found}) AND {where} ORDER BY {order} LIMIT {limit}"
+
+
+_LINE = """SELECT id, name, why, state, outcome, due_at FROM event WHERE chat_id = ?1 AND id < ?2 AND kind = 'message'
+    AND hidden = '' ORDER BY id DESC LIMIT 1"""
+_LOOK = "SELECT event_id, why, until, due_at FROM joining WHERE chat_id = ?1 AND ?2 > 0"
+_ENTRY = """SELECT id, why, outcome FROM event WHERE chat_id = ?1 AND id < ?2 AND why IN ('join', 'heartbeat')
+    AND kind = 'event' ORDER BY id DESC LIMIT 1"""
+
+
+class Reasons(Repository):
+    """The last decisions of each chat."""
+
+    async def last(self, chat_id: int, before: int) -> LastDecisions:
+        """What was decided last in a chat before that event, which asks."""
+        given = (chat_id, before)
+        lines, looks, entries = await self._database.snapshot((_LINE, given), (_LOOK, given), (_ENTRY, given))
+        return LastDecisions(
+            _line(lines[0]) if lines else None, _look(looks[0]) if looks else None,
+            LastEntry(cast("int", entries[0][0]), str(entries[0][1]), str(entries[0][2])) if entries else None,
+        )  # fmt: skip
+
+
+def _line(row: tuple[object, ...]) -> LastLine:
+    number, name, why, state, outcome, due_at = row
+    return LastLine(
+        cast("int", number), str(name), str(why), str(state), str(outcome), cast("int | None", due_at)
+    )  # fmt: skip
+
+
+def _look(row: tuple[object, ...]) -> LastLook:
+    event_id, why, until, due_at = row
+    return LastLook(cast("int", event_id), str(why), cast("int", until), cast("int | None", due_at))
+
+
+IS_DUE = "SELECT 1 FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
+CALLED = f"{IS_DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
 QUEUED = (
     "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR (why <> 'window' "
-    f"AND tries = 0) OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({DUE})"
+    f"AND tries = 0) OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({IS_DUE})"
 )
 """What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice.
 
 What failed waits for its next try alone. With what a turn answers also the follow-ups that an earlier one failed on:
 they wait without a deadline.
 """
-STANDING = (
+SELECT_QUEUE_MARKS = (
     "SELECT id, coalesce(due_at > ?2, 0), tries > 0, due_at IS NULL FROM event INDEXED BY event_queue "
     "WHERE chat_id = ?1 AND state = 'queued'"
 )
-OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
-NEWEST = f"(SELECT id FROM epoch WHERE session_id = {OPEN} ORDER BY number DESC LIMIT 1)"
+OPEN_SESSION = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
+NEWEST_EPOCH = f"(SELECT id FROM epoch WHERE session_id = {OPEN_SESSION} ORDER BY number DESC LIMIT 1)"
 NEWS = (
-    f"{LINES}AND id > (SELECT logged_upto FROM epoch WHERE id = {NEWEST}) AND NOT (kind = 'bot' AND label <> 'cut' "
-    f"AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = {NEWEST})) "
+    f"{TELLABLE_LINES}AND id > (SELECT logged_upto FROM epoch WHERE id = {NEWEST_EPOCH}) AND NOT (kind = 'bot' AND "
+    "label <> 'cut' "
+    f"AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = {NEWEST_EPOCH})) "
 )
 """What the newest log of chat ?1 does not tell yet: all but its own replies. Of one that was stopped it is told what
 people saw."""
 
 
-OLDER = (
+OLDEST_LOOKED_AT = (
     "coalesce((SELECT older.id FROM main.event AS older WHERE older.chat_id = ?1 AND older.id > ?4 AND older.id <= ?5 "
     f"AND older.at < ?6 - {DAY_MS} ORDER BY older.id DESC LIMIT 1), 0)"
 )
@@ -56,12 +233,12 @@ PAST = (
     "ORDER BY epoch.id DESC LIMIT 1 OFFSET ?2)"
 )
 """A log with a turn that was not void, the newest with 0."""
-UNSEEN = ("forgotten", "deleted")
+HIDDEN_STATES = ("forgotten", "deleted")
 """Logs of which nothing is shown any more, even while a turn still runs on them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingChat:
     """What in a chat is to be answered by now, in order, with the people who wrote it.
 
     `asked` is what people of the chat were asked back about memories, by person; `limits` is the owner's word on how
@@ -71,8 +248,8 @@ class Waiting:
     chat: Chat
     due: tuple[Event, ...]
     people: Mapping[int | None, Person]
-    standing: Standing = field(default_factory=Standing)
-    asked: Mapping[int, Question] = field(default_factory=dict)
+    standing: QueueMarks = field(default_factory=QueueMarks)
+    asked: Mapping[int, MemoryQuestion] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -103,28 +280,28 @@ class PastLog:
 class Views:
     """Readings across the nouns."""
 
-    def __init__(self, database: Database, sessions: Sessions, lists: Lists) -> None:
+    def __init__(self, database: Database, sessions: Sessions, lists: AccessLists) -> None:
         self._database = database
         self._sessions = sessions
         self._lists = lists
 
-    async def waiting(self, chat_id: int, now: int) -> Waiting:
+    async def waiting(self, chat_id: int, now: int) -> WaitingChat:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
         chats, due, people, standing, asked, limits = await self._database.snapshot(
             (CHAT + "WHERE chat.id = ?1", (chat_id,)),
-            (EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
+            (SELECT_EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
             (PERSON + f"WHERE id IN (SELECT person_id {QUEUED})", (chat_id, now)),
-            (STANDING, (chat_id, now)),
-            (PENDING, (chat_id, now)),
+            (SELECT_QUEUE_MARKS, (chat_id, now)),
+            (SELECT_QUESTION, (chat_id, now)),
             (LIMITS, ()),
         )
         if not chats:
             raise LookupError(f"no chat {chat_id!r}")
-        return Waiting(
+        return WaitingChat(
             chat_of(chats[0]),
             tuple(event_of(row) for row in due),
             {int(row[0]): person_of(row, self._lists.owners) for row in people},
-            Standing(*(frozenset(int(row[0]) for row in standing if row[kind]) for kind in (1, 2, 3))),
+            QueueMarks(*(frozenset(int(row[0]) for row in standing if row[kind]) for kind in (1, 2, 3))),
             dict(question_of(tuple(row)) for row in asked),
             limits_of(limits),
         )
@@ -138,12 +315,12 @@ class Views:
         """
         news_of = (chat_id, json.dumps(answering), apart)
         sessions, epochs, entries, news, total, own, ratios = await self._database.snapshot(
-            (SESSION + f"WHERE id = {OPEN}", (chat_id,)),
-            (EPOCH + f"WHERE epoch.id = {NEWEST}", (chat_id,)),
-            (ENTRIES + f"WHERE epoch_id = {NEWEST} ORDER BY position", (chat_id,)),
-            (f"{EVENT}{NEWS}ORDER BY id DESC LIMIT ?4", (*news_of, limit)),
+            (SELECT_SESSION + f"WHERE id = {OPEN_SESSION}", (chat_id,)),
+            (SELECT_EPOCH + f"WHERE epoch.id = {NEWEST_EPOCH}", (chat_id,)),
+            (SELECT_ENTRY + f"WHERE epoch_id = {NEWEST_EPOCH} ORDER BY position", (chat_id,)),
+            (f"{SELECT_EVENT}{NEWS}ORDER BY id DESC LIMIT ?4", (*news_of, limit)),
             (f"SELECT count(*) FROM event {NEWS}", news_of),
-            (EVENT + OWN_LINES, (chat_id, person_id)),
+            (SELECT_EVENT + OWN_RECENT_LINES, (chat_id, person_id)),
             ("SELECT model, ratio FROM counting", ()),
         )
         return OpenLog(
@@ -163,10 +340,10 @@ class Views:
         `answering` and `apart` as for `log`. `old` is an event and a time, ms: of what came up to the event only what
         is not older, nor was asked not to be kept.
         """
-        where = f"{LINES}AND id > max(?4, {OLDER}) AND (id > ?5 OR (at >= ?6 AND off_record = 0))"
+        where = f"{TELLABLE_LINES}AND id > max(?4, {OLDEST_LOOKED_AT}) AND (id > ?5 OR (at >= ?6 AND off_record = 0))"
         values = (chat_id, json.dumps(answering), apart, after, *old)
         rows, total = await self._database.snapshot(
-            (f"{EVENT}{where} ORDER BY id DESC LIMIT ?7", (*values, limit)),
+            (f"{SELECT_EVENT}{where} ORDER BY id DESC LIMIT ?7", (*values, limit)),
             (f"SELECT count(*) FROM event {where}", values),
         )
         return tuple(event_of(row) for row in reversed(rows)), int(total[0][0]) - len(rows)
@@ -174,13 +351,13 @@ class Views:
     async def past(self, chat_id: int, back: int = 0) -> PastLog | None:
         """The newest log of a chat, open or closed, that something was asked on; with `back` one before it."""
         epochs, entries = await self._database.snapshot(
-            (EPOCH + f"WHERE epoch.id = {PAST}", (chat_id, back)),
-            (ENTRIES + f"WHERE epoch_id = {PAST} ORDER BY position", (chat_id, back)),
+            (SELECT_EPOCH + f"WHERE epoch.id = {PAST}", (chat_id, back)),
+            (SELECT_ENTRY + f"WHERE epoch_id = {PAST} ORDER BY position", (chat_id, back)),
         )
         if not epochs:
             return None
         epoch = self._sessions.epoch_of(epochs[0], entries)
-        epoch = replace(epoch, entries=()) if epoch.stale in UNSEEN else epoch
+        epoch = replace(epoch, entries=()) if epoch.stale in HIDDEN_STATES else epoch
         return PastLog(epoch, await self._sessions.tools(epoch.signature))
 
     async def light_run(self, chat_id: int, person_id: int, most: int) -> int:

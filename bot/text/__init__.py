@@ -1,1 +1,2 @@
-"""Pure text work: folding, cleaning, clipping, scripts, token estimates, index terms, dates. No clock, no file."""
+"""Pure text work: markdown, splitting, folding, search terms, clipping, similarity, dates as text. No clock, no file
+system."""

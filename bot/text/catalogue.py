@@ -1,4 +1,4 @@
-"""The sentences nuan says by itself, from a folder of prompts/, one file per language. Decides nothing about when."""
+"""The bot's own sentences from a folder of prompts/, one TOML file for each language."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
-from bot.errors import ConfigError
-from bot.text.script import SCRIPTS
+from bot.core.errors import ConfigError
+from bot.text.fold import SCRIPTS
 
 FALLBACK = "en"
 

@@ -1,10 +1,10 @@
-"""Cleaning: what may enter the house, a name or a log line. Escapes no markup."""
+"""Cleans and escapes outside text: control characters, display names, file names, single lines, data inside prompts."""
 
 import re
 import unicodedata
 
-from bot.text.clip import clip
 from bot.text.fold import fold
+from bot.text.length import clip
 
 NAME_CHARS = 64
 """Longest display name, in characters."""

@@ -1,4 +1,5 @@
-"""Dates and durations as people read them: pure functions of milliseconds (since 1970 UTC), a zone and words."""
+"""Local days, hours, durations, holidays and file name stamps as functions of milliseconds since 1970 UTC and a
+zone."""
 
 import math
 import re
@@ -6,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
-from bot.text.script import Script
-from bot.types.duration import HOUR_MS
+from bot.core.clock import HOUR_MS
+from bot.core.sessions import Tier
+from bot.text.fold import Script
 
 RELATIVE_DAYS = 7
 """Older than this a day is shown as a date (seed Warm Boot: N天前 up to 7)."""
@@ -185,3 +187,42 @@ def _holidays(region: str, year: int, script: Script) -> dict[date, str]:
 
 def _local(ms: int, tz: tzinfo) -> datetime:
     return (_EPOCH + ms * _MS).astimezone(tz)
+
+
+_STAMP = re.compile(r"\d{8}T\d{9}Z")
+
+
+def stamp(ms: int) -> str:
+    """Milliseconds since 1970 UTC as 20260612T010000000Z."""
+    at = _EPOCH + timedelta(milliseconds=ms)
+    return f"{at:%Y%m%dT%H%M%S}{at.microsecond // 1000:03}Z"
+
+
+def stamp_in(name: str) -> str:
+    """The last stamp in a file's name, "" for none."""
+    return str((_STAMP.findall(name) or [""])[-1])
+
+
+def stamp_label(text: str) -> str:
+    """A stamp as people read it: 2026-06-12 01:00 UTC; "" for none."""
+    return f"{text[:4]}-{text[4:6]}-{text[6:8]} {text[9:11]}:{text[11:13]} UTC" if _STAMP.fullmatch(text) else ""
+
+
+DAY_BEGINS, WEEK_BEGINS = 4, 0
+"""At 04:00, when people have gone to bed, and on Monday (C36)."""
+
+
+def period_end(tier: Tier, at: int, tz: tzinfo) -> int:
+    """When the clock hour, day or week ends, ms, in which `at` lies; a talk ends when it does itself."""
+    match tier:
+        case "raw":
+            return at
+        case "hour":
+            return next_full_hour(at, tz)
+        case "day":
+            return next_local_time(at, DAY_BEGINS, tz)
+        case "week":
+            end = next_local_time(at, DAY_BEGINS, tz)
+            while local_day(end, tz).weekday() != WEEK_BEGINS:
+                end = next_local_time(end, DAY_BEGINS, tz)
+            return end

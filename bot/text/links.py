@@ -1,8 +1,4 @@
-"""Addresses in a text that nuan is about to say: which there are, without masks, and without those nobody named. Pure.
-
-A link is a way out for what nuan knows: whoever makes a model write https://evil.example/?d=SECRET needs only one click
-(FAULTS X17), and a link under other words hides where it leads (X18).
-"""
+"""Addresses in a reply: finds them, removes masks, defuses those that nobody named."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -80,7 +76,7 @@ def unmasked(text: str) -> str:
     return _MASK.sub("] ", _MASKED.sub(_open, text))
 
 
-def checked(text: str, named: Callable[[str], bool], domains: Iterable[str] = ()) -> Checked:
+def checked_links(text: str, named: Callable[[str], bool], domains: Iterable[str] = ()) -> Checked:
     """The text with only the names of hosts where an address is neither `named` nor in one of the `domains`.
 
     `named` is asked for an address as `addresses` gives it. An address ends before what follows it without a blank.

@@ -1,4 +1,4 @@
-"""Splitting a long reply into messages at the best border. Formats nothing and sends nothing."""
+"""Splits a long reply into messages at the best border and keeps code fences whole."""
 
 import re
 import unicodedata

@@ -1,22 +1,251 @@
-"""Terms of the search over everything that can come back, and how much each term of a question tells.
+"""Terms of the search index and of queries: segmentation, stop words, English stems and term weights."""
 
-A question asks for the forms that a text is stored in; no dictionary is needed on either side.
-"""
-
+import math
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from threading import Lock
+from typing import Protocol
 
-from bot.text.fold import fold
-from bot.text.stem import stem
-from bot.text.tokens import QUERY_CHARS, STOP, runs
+from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
 
-TERMS = 2
+QUERY_CHARS = 8_000
+"""A longer question is read up to here: 0.05 s of work, 0.6 s for the worst text."""
+
+_CHINESE_STOP_WORDS = (
+    "的 了 吗 呢 吧 啊 呀 嘛 哦 么 着 过 得 地 我 你 他 她 它 您 们 我们 你们 他们 "
+    "她们 咱们 自己 是 不是 在 有 没有 没 不 和 跟 与 也 都 就 还 又 很 太 这 那 哪 谁 "
+    "啥 几 个 这个 那个 一个 什么 怎么 怎样 怎么样 为什么 哪里 哪儿 哪个 多少 时候 什么时候 "
+    "是否 怎 什 可以 会 要 想 说 给 把 被 让 对"
+)
+STOP_WORDS = ENGLISH_FUNCTION_WORDS.union(_CHINESE_STOP_WORDS.split())
+"""Words that say nothing of what a question is about, in folded form."""
+
+LONG_WORD = 4
+"""Letters of a Latin word that tells as much as one can."""
+
+EVERYDAY, SELDOM, UNKNOWN = 7.0, 12.0, 0.3
+"""ln(1/share) of everyday words (知道 7.2, 工作 6.8) and of seldom ones (过敏 11.7, 祝福 12.1) in jieba's list."""
+
+NAMES, NAMED = ("ns", "nt"), 0.4
+"""The marks of places and organisations in the dictionary, and how much such a word tells at least (东西 is marked)."""
+
+_UNSPACED = (
+    "\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U000323af"
+)
+_RUNS = re.compile(f"([{_UNSPACED}]+)|([^\\W_{_UNSPACED}]+)")
+_LOADING = Lock()
+
+
+class _Cutter(Protocol):
+    """What is used of jieba."""
+
+    FREQ: Mapping[str, int]
+    total: int
+
+    def cut_for_search(self, sentence: str) -> Iterator[str]: ...
+
+    def cut(self, sentence: str, *, HMM: bool) -> Iterator[str]: ...  # noqa: N803 — jieba's name
+
+
+class _Tagged(Protocol):
+    """A word with its mark."""
+
+    word: str
+    flag: str
+
+
+class _Tagger(Protocol):
+    """What is used of jieba.posseg."""
+
+    def cut(self, sentence: str, *, HMM: bool) -> Iterator[_Tagged]: ...  # noqa: N803 — jieba's name
+
+
+def runs(folded: str) -> list[tuple[str, str]]:
+    """What a folded text consists of, in order: (run of a script without spaces, "") or ("", Latin word or figure)."""
+    found: list[tuple[str, str]] = _RUNS.findall(folded)
+    return found
+
+
+def index_terms(text: str) -> tuple[str, ...]:
+    """The terms to store for a text, in order and as often as they occur: Latin words and figures, and of scripts
+    without spaces each character and each pair. A term is letters and figures only, without a lone surrogate."""
+    terms: list[str] = []
+    for run, word in _RUNS.findall(fold(text)):
+        if word:
+            terms.append(word)
+            continue
+        for index, char in enumerate(run):
+            terms.append(char)
+            terms.extend(_pairs(run[index : index + 2]))
+    return tuple(terms)
+
+
+def query_terms(text: str) -> tuple[str, ...]:
+    """The terms of `index_terms` to look for, each once, the most telling first: Latin words and dictionary words as
+    pairs, single characters that are words, pairs across words, so that a word no dictionary has is found too, and
+    last all other characters.
+
+    Stop words are left out unless nothing else is there. The first Chinese question loads a dictionary (about 1.4 s
+    and 85 MB; call it in a thread). At most QUERY_CHARS are read.
+    """
+    runs = _RUNS.findall(fold(text[:QUERY_CHARS]))
+    return _ranked(runs, STOP_WORDS) or _ranked(runs, frozenset())
+
+
+def informative_count(text: str) -> int:
+    """How many telling words or pairs of characters a text has."""
+    return len({term for term in index_terms(text) if len(term) > 1 and term not in STOP_WORDS})
+
+
+def informativeness(term: str) -> float:
+    """How much a word says of what a text is about, 0 to 1: what everybody says all the time says little.
+
+    A Latin word or number by its length, another by how seldom Chinese has it; what no dictionary has may be no word.
+    It may load the dictionary (call it in a thread).
+    """
+    if term.isascii():
+        return min(len(term) / LONG_WORD, 1.0)
+    with _LOADING:
+        words = _cutter()
+    times = words.FREQ.get(term, 0)
+    if not times:
+        return UNKNOWN
+    rare = math.log(words.total / times)
+    return min(max((rare - EVERYDAY) / (SELDOM - EVERYDAY), 0.02), 1.0)
+
+
+def proper_names(folded: str) -> list[str]:
+    """The names of places and organisations in a folded Chinese text, as the dictionary marks them.
+
+    The first call loads a dictionary and the tagger's tables (about 2 s; call it in a thread).
+    """
+    with _LOADING:
+        tagged = [(pair.word, pair.flag) for pair in _tagger().cut(folded, HMM=False)]
+    return [word for word, flag in tagged if len(word) > 1 and flag[:2] in NAMES and informativeness(word) >= NAMED]
+
+
+def words(run: str) -> list[str]:
+    """The dictionary's words that a run of Chinese consists of, in order. It may load the dictionary."""
+    with _LOADING:
+        cutter = _cutter()
+    return list(cutter.cut(run, HMM=False))
+
+
+def _ranked(runs: list[tuple[str, str]], stop: frozenset[str]) -> tuple[str, ...]:
+    words: list[str] = []
+    single: list[str] = []
+    across: list[str] = []
+    rest: list[str] = []
+    for run, word in runs:
+        parts = (word,) if word else _words(run)
+        for part in parts:
+            if part in stop:
+                continue
+            if len(part) > 1 and run:
+                words.extend(_pairs(part))
+            else:
+                (words if word else single).append(part)
+        across.extend(pair for pair in _pairs(run) if pair not in stop and stop.isdisjoint(pair))
+        rest.extend(char for char in run if char not in stop)
+    return tuple(dict.fromkeys([*words, *single, *across, *rest]))
+
+
+def _pairs(run: str) -> Iterator[str]:
+    return (run[index : index + 2] for index in range(len(run) - 1))
+
+
+def _words(run: str) -> Iterable[str]:
+    """The dictionary's words in a run, and the shorter words inside the long ones."""
+    if len(run) == 1:
+        return (run,)
+    with _LOADING:
+        cutter = _cutter()
+    return cutter.cut_for_search(run)
+
+
+@cache
+def _cutter() -> _Cutter:
+    with warnings.catch_warnings():
+        # jieba 0.42.1 has invalid escapes and imports pkg_resources; both warn.
+        warnings.simplefilter("ignore")
+        import jieba
+    cutter = jieba.Tokenizer()
+    # Its own initialize() reads and writes a marshal file in the shared temporary folder, at no gain in time.
+    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
+    cutter.initialized = True
+    ready: _Cutter = cutter
+    return ready
+
+
+@cache
+def _tagger() -> _Tagger:
+    cutter = _cutter()
+    import jieba.posseg
+
+    # The module's own tagger would load the dictionary a second time, and write of it to stderr.
+    tagger: _Tagger = jieba.posseg.POSTokenizer(cutter)
+    return tagger
+
+
+SHORTEST = 4
+"""A word this short has no ending to lose."""
+
+_VOWELS = frozenset("aeiouy")
+_ENDINGS = (
+    ("ational", "ate"), ("ization", "ize"), ("fulness", "ful"), ("ousness", "ous"), ("iveness", "ive"),
+    ("ation", "ate"), ("ement", ""), ("ment", ""), ("ness", ""), ("ity", ""), ("ful", ""), ("ly", ""), ("er", ""),
+    ("or", ""), ("ion", ""), ("al", ""), ("ive", ""), ("ous", ""),
+)  # fmt: skip
+"""Endings that make a word of another kind, longest first (after M. F. Porter, 1980, steps 2 to 4 taken together)."""
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """The word, folded before, without plural, tense and kind; never empty. Two words may share one by chance."""
+    if len(word) < SHORTEST or not (word.isascii() and word.isalpha()):
+        return word
+    word = _tenseless(_singular(word))
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST - 1:
+            word = word[: len(word) - len(ending)] + instead
+            break
+    if len(word) >= SHORTEST and word.endswith("e"):
+        word = word[:-1]
+    if len(word) >= SHORTEST - 1 and word.endswith("y") and word[-2] not in _VOWELS:
+        word = word[:-1] + "i"
+    return word
+
+
+def _singular(word: str) -> str:
+    if word.endswith("sses"):
+        return word[:-2]
+    if word.endswith("ies"):
+        return word[:-3] + "y" if len(word) > SHORTEST else word[:-1]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def _tenseless(word: str) -> str:
+    if word.endswith("eed"):
+        return word[:-1] if len(word) > SHORTEST else word
+    if word.endswith("ied") and len(word) > SHORTEST:
+        return word[:-3] + "y"
+    for ending in ("ed", "ing"):
+        left = word.removesuffix(ending)
+        if left != word and len(left) >= SHORTEST - 1 and not _VOWELS.isdisjoint(left):
+            return left[:-1] if left[-1] == left[-2] and left[-1] not in "aeioulsz" else left
+    return word
+
+
+TERMS_VERSION = 2
 """Which terms an index holds: one that was written with others is written anew."""
 
-CHARACTER = 0.3
+CHARACTER_WEIGHT = 0.3
 """What a single character of a question tells beside a pair: 猫 finds 猫咪, and 花 alone says little (measured)."""
 
-SIDE = 0.5
+STOP_PAIR_WEIGHT = 0.5
 """What a pair tells that holds a stop word (我喜, 的猫): half a word (measured)."""
 
 _FIGURES = re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)")
@@ -27,44 +256,40 @@ def search_terms(text: str) -> tuple[str, ...]:
     stuck to them (160cm), and of scripts without spaces each character and each pair. Letters and figures only."""
     terms: list[str] = []
     for run, word in runs(fold(text)):
-        terms.extend(_words(word) if word else _marks(run))
+        terms.extend(_word_terms(word) if word else _run_terms(run))
     return tuple(terms)
 
 
-def asked_terms(text: str) -> dict[str, float]:
+def weighted_query_terms(text: str) -> dict[str, float]:
     """The terms to look for, in order, each with what it tells, 0 to 1.
 
     Stop words are left out unless nothing else is there. At most QUERY_CHARS are read.
     """
     found = runs(fold(text[:QUERY_CHARS]))
-    return _weighed(found, STOP) or _weighed(found, frozenset())
+    return _weighed(found, STOP_WORDS) or _weighed(found, frozenset())
 
 
 def _weighed(found: list[tuple[str, str]], stop: frozenset[str]) -> dict[str, float]:
     weights: dict[str, float] = {}
     for run, word in found:
         if word:
-            weights.update(dict.fromkeys((term for term in _words(word) if word not in stop), 1.0))
+            weights.update(dict.fromkeys((term for term in _word_terms(word) if word not in stop), 1.0))
             continue
         for pair in _pairs(run):
             if pair not in stop:
-                weights[pair] = 1.0 if stop.isdisjoint(pair) else max(SIDE, weights.get(pair, 0.0))
+                weights[pair] = 1.0 if stop.isdisjoint(pair) else max(STOP_PAIR_WEIGHT, weights.get(pair, 0.0))
         for char in run:
             if char not in stop:
-                weights[char] = 1.0 if len(run) == 1 else max(CHARACTER, weights.get(char, 0.0))
+                weights[char] = 1.0 if len(run) == 1 else max(CHARACTER_WEIGHT, weights.get(char, 0.0))
     return weights
 
 
-def _words(word: str) -> Iterator[str]:
+def _word_terms(word: str) -> Iterator[str]:
     yield stem(word)
     if not (word.isalpha() or word.isdigit()) and word.isascii():
         yield from (stem(part) for part in _FIGURES.split(word) if part != word)
 
 
-def _marks(run: str) -> Iterator[str]:
+def _run_terms(run: str) -> Iterator[str]:
     yield from run
     yield from _pairs(run)
-
-
-def _pairs(run: str) -> Iterator[str]:
-    return (run[index : index + 2] for index in range(len(run) - 1))

@@ -13,16 +13,16 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from bot.config.sections import SectionRules
+from bot.config.memory import SectionRules
 from bot.config.settings import Settings
-from bot.flow.booting import Booting, Wake
-from bot.flow.sectioning import Sectioning
-from bot.ops.silence import Silence
+from bot.core.memories import STABILITY_DAYS, MemoryKind
+from bot.core.people import Audience
+from bot.ops.log_files import NullLog
+from bot.pipeline.opening import OpeningReader, PersonaOpening
+from bot.pipeline.recall import SectionFilter
 from bot.store.store import DATABASE, Store, open_store
-from bot.text.estimate import estimate_tokens
-from bot.text.script import SCRIPTS
-from bot.types.memory import STABILITY_DAYS, MemoryKind
-from bot.types.people import Audience
+from bot.text.fold import SCRIPTS
+from bot.text.length import estimate_tokens
 from tests.bench.recall_speed import sentence
 from tests.blank import lay
 from tests.waking import NOW, TEMPLATES, WORDS
@@ -57,13 +57,13 @@ def fill(folder: Path, asked: float) -> None:
 
 async def measured(store: Store, audience: Audience) -> tuple[float, float, int]:
     """Median and least CPU time of one opening, in ms, and its tokens."""
-    booting = Booting(
+    booting = OpeningReader(
         store,
         Settings(),
         WORDS,
-        lambda _: Wake(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。")),
-        Sectioning(store, SectionRules()),
-        Silence(),
+        lambda _: PersonaOpening(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。")),
+        SectionFilter(store, SectionRules()),
+        NullLog(),
     )
     chat, person = await store.people.chat(audience.chat_id), await store.people.person(1)
     block = await booting.boot(audience, chat, person, NOW)

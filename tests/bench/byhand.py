@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bot.errors import ModelError
-from bot.types.prompt import Completion, Message, Request, ToolCall
+from bot.core.errors import ModelError
+from bot.core.models import Completion, Message, ModelRequest, ToolCall
 
 RECORDED, DONE = "recorded.jsonl", "DONE"
 POLL_S = 0.3
@@ -58,7 +58,7 @@ class Record:
     answer: Answer
 
 
-def key_of(request: Request) -> str:
+def key_of(request: ModelRequest) -> str:
     """The same for the same messages, tools and shape; limits and temperature do not count."""
     prompt, shape = request.prompt, request.shape
     whole = (
@@ -69,7 +69,7 @@ def key_of(request: Request) -> str:
     return hashlib.sha256(json.dumps(whole, ensure_ascii=False).encode()).hexdigest()
 
 
-def kind_of(request: Request) -> str:
+def kind_of(request: ModelRequest) -> str:
     """What a request is for, as far as it shows: a turn, or what its answer is shaped as, or another text."""
     if request.shape is not None:
         return request.shape.name
@@ -106,7 +106,7 @@ class ByHand:
         if asks:
             self._number = begin(folder)
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """The recorded answer, else the one that is written; ModelError when nobody may be asked."""
         key = key_of(request)
         used, known = self._used[key], self._known.setdefault(key, [])
@@ -125,7 +125,7 @@ class ByHand:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
         return answer.completion(key)
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """The request as it is written."""
         return written(request, 0).encode()
 
@@ -137,7 +137,7 @@ class ByHand:
         if self._asks:
             (self._folder / DONE).touch()
 
-    async def _ask(self, request: Request) -> Answer:
+    async def _ask(self, request: ModelRequest) -> Answer:
         self._number += 1
         stem = self._folder / f"{self._number:04d}"
         put(stem.with_suffix(".request.json"), written(request, self._number))
@@ -168,7 +168,7 @@ def begin(folder: Path) -> int:
     return last
 
 
-def written(request: Request, number: int) -> str:
+def written(request: ModelRequest, number: int) -> str:
     """The request as JSON to read."""
     prompt, shape = request.prompt, request.shape
     body: dict[str, object] = {

@@ -22,18 +22,17 @@ from pathlib import Path
 from time import perf_counter
 from types import ModuleType
 
-from bot.config.settings import Bot
-from bot.memory.matter import matter_in
-from bot.memory.ordering import ordered
-from bot.memory.short_wishes import alone, bare
-from bot.memory.wish_reader import cue, hinted, understand
+from bot.config.settings import BotSettings
+from bot.core.memories import Memory, MemoryCommand
+from bot.core.people import Audience
+from bot.language.wishes.forget import matter_in
+from bot.language.wishes.reader import has_wish_word, menu_command, understand, wish_cue
+from bot.language.wishes.short import bare_object, bare_wish
 from bot.text.fold import fold
-from bot.types.memory import Memory, MemoryCommand
-from bot.types.people import Audience
 from tests.bench.byhand import ByHand
 from tests.world import World
 
-NAMES = Bot().names
+NAMES = BotSettings().names
 SCRIPTS = ("hans", "hant", "en", "mixed")
 Row = dict[str, object]
 Answer = tuple[str, str | list[str] | None]
@@ -90,7 +89,7 @@ def main() -> int:
             label, content = answers[row["id"]]
             known = row["content"] is None or label != row["label"] or scorer.content_ok(content, row)
             if label != row["label"] or not known:
-                asks = "" if label != "none" or cue(row["text"], NAMES) is None else "cue"
+                asks = "" if label != "none" or wish_cue(row["text"], NAMES) is None else "cue"
                 print(row["id"], row["text"], row["label"], row["content"], "->", label, content, asks, file=sys.stderr)
     return 0
 
@@ -107,7 +106,7 @@ def scorer_beside(file: Path) -> ModuleType:
 
 def answer(text: str) -> Answer:
     """The one label and content of a message, taken as the house takes it; "none" without a command."""
-    order = ordered(text)
+    order = menu_command(text)
     return told((order,) if order is not None else understand(text, NAMES).commands)
 
 
@@ -267,8 +266,8 @@ def answer_to(text: str) -> Answer:
     for then nothing that is kept goes with it."""
     label, content = answer(text)
     if label == "none":
-        one = bare(text, NAMES) or matter_in(text, NAMES)
-        found = alone(text, NAMES) if one is None else None
+        one = bare_wish(text, NAMES) or matter_in(text, NAMES)
+        found = bare_object(text, NAMES) if one is None else None
         one = MemoryCommand("forget", found.content) if found is not None and not found.soft else one
         label, content = told((one,)) if one is not None else (label, content)
     aside = label == "forget" and any(each.scope == "aside" for each in understand(text, NAMES).commands)
@@ -309,7 +308,7 @@ def measured_ordinary(texts: Iterable[str], show: bool) -> dict[str, object]:
 
 def is_cued(text: str) -> bool:
     """Whether a model is told that a message may hold a wish."""
-    return cue(text, NAMES) is not None or hinted(text, NAMES)
+    return wish_cue(text, NAMES) is not None or has_wish_word(text, NAMES)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from bot.text.dated import when_in
-from bot.text.when.rules import local, ms_of
+from bot.language.time.dates import date_in
+from bot.language.time.schedule import local, ms_of
 
 LENGTHS = {"time": 10, "day": 10, "month": 7, "year": 4}
 
@@ -44,7 +44,7 @@ def read(row: Row) -> str:
     """The day, month or year that is read, as exactly as it is known; "" for none."""
     tz = ZoneInfo(row.zone)
     said = datetime.fromisoformat(row.said_at)
-    when = when_in(row.text, ms_of(said if said.tzinfo else said.replace(tzinfo=tz)), tz)
+    when = date_in(row.text, ms_of(said if said.tzinfo else said.replace(tzinfo=tz)), tz)
     return local(when.at, tz).date().isoformat()[: LENGTHS[when.precision]] if when else ""
 
 

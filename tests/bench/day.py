@@ -16,22 +16,20 @@ from itertools import pairwise
 from pathlib import Path
 
 from bot.app import App
+from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
-from bot.flow.crew import Crew, Member
-from bot.flow.words import Words
-from bot.money.prices import rate_of
-from bot.prompt.casual import casual
+from bot.container import Dependencies
+from bot.core.events import Event, Incoming, Outgoing, Place
+from bot.core.models import Capabilities, Completion, Message, ModelRequest, Prompt, ToolCall
+from bot.language.small_talk import is_casual
+from bot.model.pool import Endpoint, ModelPool
+from bot.money.budget import rate_of
+from bot.pipeline.texts import Texts
+from bot.prompt.composition import message_tokens
 from bot.prompt.persona import FULL
-from bot.prompt.tokens import message_tokens
-from bot.resources import Prompts, resource_dir
-from bot.rooms import Parts
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
-from bot.text.estimate import estimate_tokens
-from bot.types.capabilities import Capabilities
-from bot.types.event import Event, Incoming, Place
-from bot.types.outgoing import Outgoing
-from bot.types.prompt import Completion, Message, Prompt, Request, ToolCall
+from bot.text.length import estimate_tokens
 from tests.bench.dmday import FACTS, HOUR_MS
 from tests.bench.logs import PLATFORM, Log, Step
 from tests.fakes.clock import SimClock
@@ -49,7 +47,7 @@ CALLS = """SELECT call.cause, coalesce(call.turn_id, 0), coalesce(turn.epoch_id,
     LEFT JOIN turn ON turn.id = call.turn_id ORDER BY call.id"""
 TURNS = """SELECT turn.id, turn.chat_id, asked_at, max(event_id), group_concat(event_id) FROM turn
     JOIN turn_event ON turn_id = turn.id WHERE turn.state = 'said' GROUP BY turn.id ORDER BY turn.id"""
-PROMPTS = Prompts(None)
+PROMPTS = PromptFiles(None)
 _LINE = re.compile(r"<p [^>]*>(.*?)</p>", re.DOTALL)
 _SAID = re.compile(r"^(\d+)\. \[[^\]]*\] (?!.*?\(bot\): )", re.MULTILINE)
 
@@ -84,7 +82,7 @@ class Day:
     calls: tuple[Call, ...]
     turns: tuple[Turn, ...]
     events: Mapping[int, tuple[Event, ...]]
-    words: Words
+    words: Texts
     bot_name: str
     trouble: tuple[str, ...]
 
@@ -102,7 +100,7 @@ class Companion:
     dialect: str = "made-up"
     digests: bool = True
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """Answer at once; nothing is counted."""
         prompt = request.prompt
         completion = Completion(reply_text(), (), None, "stop")
@@ -116,7 +114,7 @@ class Companion:
         self.asked.append((self.clock.now(), prompt, completion.message()))
         return completion
 
-    def _digest(self, request: Request) -> str:
+    def _digest(self, request: ModelRequest) -> str:
         """A summary and one statement that nobody made: the second look, which every digest gets, leaves it out."""
         if request.shape is not None and request.shape.name == "check":
             return json.dumps({"wrong": [{"n": 1, "text": "", "when": "", "from": []}]})
@@ -132,9 +130,9 @@ class Companion:
         lines = _LINE.findall(last.content)
         if not prompt.tools or last.role != "user" or not lines:
             return False
-        return not casual(html.unescape(lines[-1]), self.names) and self.chance.random() < self.tools
+        return not is_casual(html.unescape(lines[-1]), self.names) and self.chance.random() < self.tools
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """The prompt as it is stored."""
         return "\n".join(message.canonical() for message in request.prompt.messages).encode()
 
@@ -196,13 +194,13 @@ async def live(
     clock = SimClock(MIDNIGHT - 2 * DAY_MS + 9 * HOUR_MS)
     bot, log = settings.bot, Lines()
     companion = Companion(bot.names, clock, random.Random(seed), TOOL_SHARE / (1 - small_talk))
-    words = Words(
+    words = Texts(
         catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"), bot.language, bot.timezone,
         bot.holidays,
     )  # fmt: skip
     async with await open_store(folder) as store:
-        crew = Crew(Member(companion, rate_of(settings.model, Capabilities())))
-        app = App(Parts(store, crew, clock, settings, words, PROMPTS.path, persona_at, log))
+        crew = ModelPool(Endpoint(companion, rate_of(settings.model, Capabilities())))
+        app = App(Dependencies(store, crew, clock, settings, words, PROMPTS.path, persona_at, log))
         await app.start([Anywhere()])
         for step in (*_kept(steps, bot.names[0], clock.now()), *steps):
             await clock.advance(step.at - clock.now(), app.settled)
@@ -237,7 +235,7 @@ def _kept(steps: Sequence[Step], name: str, at: int) -> list[Step]:
 
 
 def _day(
-    folder: Path, companion: Companion, events: Mapping[int, tuple[Event, ...]], words: Words, name: str,
+    folder: Path, companion: Companion, events: Mapping[int, tuple[Event, ...]], words: Texts, name: str,
     trouble: tuple[str, ...],
 ) -> Day:  # fmt: skip
     with closing(sqlite3.connect(f"file:{folder / DATABASE}?mode=ro", uri=True)) as db:
@@ -256,7 +254,7 @@ def _day(
 def small_turns(day: Day, names: tuple[str, ...]) -> int:
     """How many turns answered nothing but small talk."""
     called = {event.id: event.text for events in day.events.values() for event in events}
-    return sum(all(casual(called[event], names) for event in turn.events if event in called) for turn in day.turns)
+    return sum(all(is_casual(called[event], names) for event in turn.events if event in called) for turn in day.turns)
 
 
 def kept_whole(day: Day) -> tuple[int, int]:

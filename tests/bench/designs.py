@@ -1,6 +1,6 @@
 """Three ways to arrange one and the same day of turns as requests: nuan's own, and two that it is compared with.
 
-ours: the requests as they were made, with marks where nuan sets them (bot/model/marks.py).
+ours: the requests as they were made, with marks where nuan sets them (bot/model/dialect.py).
 (a) sliding window: a system message that begins with the clock and MEMORY tokens of memories, then the persona; tools;
 the newest WINDOW events. (b) rebuilt tail: a stable system message and tools; one user message rebuilt each turn, of
 clock, WARM tokens of warm boot, MEMORY tokens of memories and the newest TAIL entries.
@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from bot.context.xml import Limits, delta
-from bot.flow.instructions import read_instructions
-from bot.memory.digest_request import NOTHING, needs_model, request_text
-from bot.memory.minutes import DigestLine, Scope
-from bot.model.marks import Place, places
-from bot.prompt.casual import casual
-from bot.prompt.tokens import message_tokens, tools_tokens
-from bot.text.estimate import estimate_tokens
-from bot.types.event import Event
-from bot.types.prompt import Message, Prompt
+from bot.context.xml import CtxLimits, render_delta
+from bot.core.events import Event
+from bot.core.models import Message, Prompt
+from bot.language.small_talk import is_casual
+from bot.memory.digest.request import NOTHING, needs_model, request_text
+from bot.memory.transcript import DigestLine, TalkScope
+from bot.model.dialect import CacheMark, cache_marks
+from bot.pipeline.texts import read_instructions
+from bot.prompt.composition import message_tokens, tools_tokens
+from bot.text.length import estimate_tokens
 from tests.bench.day import DAY_MS, PROMPTS, Call, Day, Turn
 from tests.bench.prices import Ask, Piece, chain, piece
 
@@ -51,15 +51,15 @@ def ours(day: Day, sizes: Sizes) -> Arranged:
 
 
 def _own(call: Call, sizes: Sizes) -> Ask:
-    marks = frozenset(places(call.prompt)) if call.turn else frozenset()
+    marks = frozenset(cache_marks(call.prompt)) if call.turn else frozenset()
     pieces, marked = [], []
     for number, message in enumerate(call.prompt.messages):
         pieces += list(_pieces(message, message.opening))
-        if Place(number, opening=True) in marks:
+        if CacheMark(number, opening=True) in marks:
             marked.append(len(pieces) - 2)
         if number == 0 and call.prompt.tools:
             pieces.append(_tools(call.prompt, sizes))
-        if Place(number) in marks:
+        if CacheMark(number) in marks:
             marked.append(len(pieces) - 1)
     ends = chain(pieces)
     return Ask(call.at, call.cause, ends, tuple(marked), chain(_pieces(call.answer, 0), ends[-1])[-1])
@@ -162,8 +162,8 @@ def _newest(events: tuple[Event, ...], most: int, sizes: Sizes) -> tuple[Event, 
 def _shown(day: Day, turn: Turn, events: tuple[Event, ...], sizes: Sizes) -> tuple[str, int]:
     """These events as one message of XML, and its tokens."""
     frame = day.words.frame(turn.at, day.words.zone, "zh-Hans", first=False, group=False)
-    limits = Limits(10**6, bot_lines=sizes.bot_lines)
-    shown = delta(events, turn.events, turn.at, frame, limits, estimate_tokens)
+    limits = CtxLimits(10**6, bot_lines=sizes.bot_lines)
+    shown = render_delta(events, turn.events, turn.at, frame, limits, estimate_tokens)
     message = Message("user", shown.text)
     return shown.text, message_tokens(message)
 
@@ -184,7 +184,7 @@ def _summaries(day: Day) -> Iterator[Ask]:
                 for place, e in enumerate((e for e in talk if e.kind in ("message", "bot")), 1)
             )
             begun = number + 1
-            if needs_model(lines, casual):
-                shown = request_text(lines, Scope(1, "dm", day.bot_name, None), NOTHING, turn.at)
+            if needs_model(lines, is_casual):
+                shown = request_text(lines, TalkScope(1, "dm", day.bot_name, None), NOTHING, turn.at)
                 pieces = [*_pieces(Message("system", told), 0), *_pieces(Message("user", shown), 0)]
                 yield Ask(turn.at + SILENCE_MS, "digest", chain(pieces))

@@ -26,15 +26,14 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.memory.digest_answer import Broken, Section
-from bot.memory.digest_check import read_check
-from bot.memory.digest_request import Known, request_text, touched
-from bot.memory.digest_review import Review, checked, digest_of, review
-from bot.memory.minutes import DigestLine, Scope
+from bot.core.memories import Memory
+from bot.core.sessions import Digest
+from bot.memory.digest.answer import BrokenAnswer, ItemSection, read_check
+from bot.memory.digest.request import KnownFacts, request_text, touchable
+from bot.memory.digest.review import Review, checked, digest_of, review
+from bot.memory.transcript import DigestLine, TalkScope
 from bot.text.dates import local_day
-from bot.text.script import script_of
-from bot.types.digest import Digest
-from bot.types.memory import Memory
+from bot.text.fold import script_of
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 
@@ -46,8 +45,8 @@ class Labelled:
     name: str
     kind: str
     lines: tuple[DigestLine, ...]
-    scope: Scope
-    known: Known
+    scope: TalkScope
+    known: KnownFacts
     people: Mapping[str, int]
     true: tuple[Mapping[str, Any], ...]
     false: tuple[Mapping[str, Any], ...]
@@ -101,10 +100,10 @@ def _session(raw: Mapping[str, Any]) -> Labelled:
         )  # fmt: skip
     group = raw.get("kind") == "group"
     owner = None if group else next(iter(people.values()), None)
-    scope = Scope(7, "group" if group else "dm", raw.get("bot") or "nuan", owner, zone)
+    scope = TalkScope(7, "group" if group else "dm", raw.get("bot") or "nuan", owner, zone)
     facts = tuple(_known(number, fact, people) for number, fact in enumerate(raw.get("known") or (), 1))
     return Labelled(
-        str(raw["id"]), f"{raw.get('lang', '')} {raw.get('kind', '')}", tuple(lines), scope, Known(facts), people,
+        str(raw["id"]), f"{raw.get('lang', '')} {raw.get('kind', '')}", tuple(lines), scope, KnownFacts(facts), people,
         tuple(raw.get("true") or ()), tuple(raw.get("false") or ()),
     )  # fmt: skip
 
@@ -126,7 +125,7 @@ def _ms(at: Any, zone: ZoneInfo) -> int:
     return int((there if there.tzinfo else there.replace(tzinfo=zone)).timestamp() * 1000)
 
 
-def one_item(item: Mapping[str, Any], section: Section) -> dict[str, object]:
+def one_item(item: Mapping[str, Any], section: ItemSection) -> dict[str, object]:
     """A labelled statement as a model would give it."""
     kind = str(item.get("kind") or "")
     about = str(item.get("about") or "")
@@ -140,12 +139,12 @@ def one_item(item: Mapping[str, Any], section: Section) -> dict[str, object]:
     }  # fmt: skip
 
 
-def answer_of(items: Iterable[Mapping[str, Any]], section: Section) -> str:
+def answer_of(items: Iterable[Mapping[str, Any]], section: ItemSection) -> str:
     """An answer that says these."""
     return json.dumps({"summary": "", section: [one_item(item, section) for item in items]}, ensure_ascii=False)
 
 
-def section_of(kind: str) -> Section:
+def section_of(kind: str) -> ItemSection:
     """Where an item of that kind stands."""
     return "moods" if kind in ("mood", "emotion") else "tasks" if kind == "task" else (
         "promises" if kind == "promise" else "statements"
@@ -200,10 +199,10 @@ def by_itself(found: Iterable[Labelled], verbose: bool) -> None:
         tally.tell(verbose)
 
 
-def confirmed(item: Mapping[str, Any], section: Section, session: Labelled) -> Review:
+def confirmed(item: Mapping[str, Any], section: ItemSection, session: Labelled) -> Review:
     """What the rules leave of one statement."""
     got = review(answer_of([item], section), session.lines, session.scope, session.known)
-    assert not isinstance(got, Broken), session.name
+    assert not isinstance(got, BrokenAnswer), session.name
     return checked(got, {}, session.lines, session.scope, session.known)
 
 
@@ -217,12 +216,12 @@ def by_model(found: Iterable[Labelled], ask: Ask, verbose: bool, labelled: bool 
     counted: Counter[str] = Counter()
     for session in found:
         script = script_of(" ".join(line.text for line in session.lines if not line.is_bot), "zh-Hans")
-        shown = touched(session.known, session.lines)
+        shown = touchable(session.known, session.lines)
         text = request_text(session.lines, session.scope, shown, session.lines[-1].at)
         told = prompt_of("digest", script)
         answer = answer_of(session.true, "statements") if labelled else ask(session.name, told, text)
         got = review(planted(answer, session), session.lines, session.scope, shown)
-        if isinstance(got, Broken):
+        if isinstance(got, BrokenAnswer):
             counted[got.fault] += 1
             continue
         lines, rows = got.second_look(session.lines, shown)

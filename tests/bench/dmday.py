@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.types.event import Incoming, Place, Sender
+from bot.core.events import Incoming, Place, Sender
 from tests.bench.logs import PLATFORM, Step
 
 CASUAL = 0.45

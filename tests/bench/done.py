@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from bot.core.commitments import NewCommitment
 from bot.store.commitments import store_commitment
-from bot.types.commitment import NewCommitment
 from tests.bench.byhand import ByHand
 from tests.world import NINE, World
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from time import process_time
 
-from bot.text.markup import discord, entities, preview
+from bot.text.markdown import discord, entities, preview
 from bot.text.split import split, utf16_units
 from tests.hostile import LONG, MARKUP, crossed, hostile
 

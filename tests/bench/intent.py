@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from time import perf_counter
 
-from bot.prompt.casual import casual
+from bot.language.small_talk import is_casual
 from bot.text.fold import fold
 
 
@@ -28,7 +28,7 @@ def main() -> int:
         return 2
     fold("暖")  # the table of characters is read once, at the first use
     began = perf_counter()
-    light = [casual(row["text"]) for row in rows]
+    light = [is_casual(row["text"]) for row in rows]
     each = (perf_counter() - began) / max(1, len(rows))
     total: Counter[tuple[str, str, str]] = Counter()
     wrong: Counter[tuple[str, str, str]] = Counter()

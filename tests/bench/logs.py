@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from bot.types.event import Incoming, Place, Sender
+from bot.core.events import Incoming, Place, Sender
 
 PLATFORM = "console"
 

@@ -14,23 +14,21 @@ from zoneinfo import ZoneInfo
 from pydantic import TypeAdapter
 
 from bot.app import App
-from bot.cli.house import find_place, make_parts
+from bot.cli.installation import find_installation, make_dependencies
 from bot.config.settings import Settings
-from bot.flow.crew import Crew, Member
-from bot.flow.found import findings_text
-from bot.flow.imagine import imagine
-from bot.money.prices import rate_of
-from bot.ports import Model
-from bot.rooms import Parts, allowed, make_planner, make_recalling
+from bot.container import Dependencies, allow_list, make_planner, make_recalling
+from bot.core.events import Incoming, Outgoing, Place, Sender
+from bot.core.models import Capabilities, Completion, Message, ModelRequest, Usage
+from bot.core.people import Chat, Person
+from bot.core.ports import Model
+from bot.core.recall import RecallQuery
+from bot.core.tools import ToolContext
+from bot.model.pool import Endpoint, ModelPool
+from bot.money.budget import rate_of
+from bot.pipeline.findings import findings_text
+from bot.pipeline.inspection import plan_imagined
 from bot.store.store import DATABASE, open_store
-from bot.text.estimate import estimate_tokens
-from bot.types.capabilities import Capabilities
-from bot.types.event import Incoming, Place, Sender
-from bot.types.outgoing import Outgoing
-from bot.types.people import Chat, Person
-from bot.types.prompt import Completion, Message, Request, Usage
-from bot.types.recall import Asking
-from bot.types.tool import ToolContext
+from bot.text.length import estimate_tokens
 from tests.fakes.clock import SimClock
 
 PLATFORM = "telegram"
@@ -118,7 +116,7 @@ class House:
     """The running house and what looking at it takes."""
 
     app: App
-    parts: Parts
+    parts: Dependencies
     folder: Path
 
 
@@ -138,12 +136,12 @@ async def open_house(
             **sections,
         }
     )
-    place = find_place(settings, folder)
+    place = find_installation(settings, folder)
     model = make(place.settings)
     # Asked once: a second try waits on a clock that stands still. A real server is asked again by its wrapper.
-    crew = Crew(Member(model, rate_of(place.settings.model, Capabilities())), tries=1)
-    async with await open_store(folder, frozenset(settings.bot.owners), allowed(settings)) as store:
-        parts = make_parts(place, store, crew, Complaints(), clock)
+    crew = ModelPool(Endpoint(model, rate_of(place.settings.model, Capabilities())), tries=1)
+    async with await open_store(folder, frozenset(settings.bot.owners), allow_list(settings)) as store:
+        parts = make_dependencies(place, store, crew, Complaints(), clock)
         app = App(parts)
         await app.start([adapter])
         try:
@@ -165,7 +163,7 @@ async def next_request(house: House, chat: Chat, person: Person, text: str) -> t
     """All messages of the request that this person would cause with that text now; nothing is written."""
     parts = house.parts
     planner, _ = make_planner(parts)
-    return (await imagine(planner, parts.words, chat, person, text, parts.clock.now())).prompt.messages
+    return (await plan_imagined(planner, parts.words, chat, person, text, parts.clock.now())).prompt.messages
 
 
 async def recalled(house: House, chat: Chat, person: Person, query: str, most: int) -> tuple[str, ...]:
@@ -173,7 +171,7 @@ async def recalled(house: House, chat: Chat, person: Person, query: str, most: i
     parts = house.parts
     planner, _ = make_planner(parts)
     audience, now = await planner.audience(chat, person), parts.clock.now()
-    trace = await make_recalling(parts).recall(Asking(audience, person.id, query, now, most))
+    trace = await make_recalling(parts).recall(RecallQuery(audience, person.id, query, now, most))
     context = ToolContext(audience, person.id, 0, (), parts.words.script(person), now)
     told = [await findings_text(parts.store, parts.words, context, (one.finding,)) for one in trace.chosen]
     return tuple(" ".join(text.splitlines()[1:]) for text in told[:most])
@@ -275,7 +273,7 @@ class Gate:
         self._open.set()
         self.held.clear()
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """The model's own answer, with an estimate of its tokens where nobody counted them."""
         if not self._open.is_set():
             self.held.set()
@@ -283,7 +281,7 @@ class Gate:
         answer = await self._model.complete(request)
         return answer if answer.usage is not None else replace(answer, usage=self._usage(request, answer))
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """The model's own."""
         return await self._model.body(request)
 
@@ -291,7 +289,7 @@ class Gate:
         """Close the model."""
         await self._model.close()
 
-    def _usage(self, request: Request, answer: Completion) -> Usage:
+    def _usage(self, request: ModelRequest, answer: Completion) -> Usage:
         """Cached is the longest beginning that a request of the last five minutes had, too."""
         prompt, now = request.prompt, self._clock.now()
         items = [json.dumps(tool.wire(), ensure_ascii=False) for tool in prompt.tools]

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from bot.ports import Model
-from bot.prompt.tokens import message_tokens, tools_tokens
-from bot.types.log import Log
-from bot.types.outgoing import Outgoing
-from bot.types.prompt import Completion, Prompt, Request
+from bot.core.events import Outgoing
+from bot.core.models import Completion, ModelRequest, Prompt
+from bot.core.ports import Log, Model
+from bot.prompt.composition import message_tokens, tools_tokens
 from tests.bench.logs import PLATFORM
 from tests.fakes.clock import SimAlarm, SimClock
 
@@ -73,7 +72,7 @@ class WatchedModel:
     def __post_init__(self) -> None:
         self.name, self.dialect, self.digests = self.model.name, self.model.dialect, self.model.digests
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """Answer as the model does."""
         begun = perf_counter()
         completion = await self.model.complete(request)
@@ -83,7 +82,7 @@ class WatchedModel:
         self.watch.thinking += taken
         return completion
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """The model's own."""
         return await self.model.body(request)
 

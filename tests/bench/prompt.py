@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.cli.models import tuned
 from bot.config.settings import Settings
-from bot.prompt.tokens import message_tokens, tools_tokens
-from bot.text.estimate import estimate_tokens
+from bot.pipeline.endpoints import with_provider_defaults
+from bot.prompt.composition import message_tokens, tools_tokens
+from bot.text.length import estimate_tokens
 from tests.bench.day import MIDNIGHT, REPLY_TOKENS, TOOL_SHARE, Day, groups, kept_whole, live, persona, small_turns
 from tests.bench.designs import MEMORY, OPENS, TAIL, WARM, WINDOW, Arranged, Sizes, ours, sliding, tail
 from tests.bench.dmday import CASUAL, SESSION_MS, TURN_MS, dm_day
@@ -61,7 +61,7 @@ class Options:
         """As nuan would run with a model of that rule, but for what is asked for, and without a limit of tokens."""
         limits = {"log_tokens": self.log_tokens, "idle_seconds": self.idle}
         base_url, model = SERVED[rule.name]
-        return tuned(Settings.model_validate({
+        return with_provider_defaults(Settings.model_validate({
             "bot": {"names": names, "timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None},
             "session": {name: value for name, value in limits.items() if value is not None},
             "model": {"base_url": base_url, "name": model},

@@ -17,12 +17,12 @@ from time import perf_counter
 from typing import Any
 
 from bot.config.settings import Settings
-from bot.flow.recalling import Recalling
-from bot.recall.question import OWN
-from bot.rooms import make_recalling
-from bot.types.event import Incoming, Place, Sender
-from bot.types.people import Audience
-from bot.types.recall import MODES, Asking, Mode, Trace
+from bot.container import make_recalling
+from bot.core.events import Incoming, Place, Sender
+from bot.core.people import Audience
+from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery, RecallTrace
+from bot.pipeline.recall import Recall
+from bot.recall.query import OWN
 from tests.bench.counts import spread
 from tests.world import World
 
@@ -155,7 +155,7 @@ async def known(world: World, convs: Mapping[str, Sequence[Line]]) -> dict[str, 
     return found
 
 
-def sessions(trace: Trace, of: Known) -> list[str]:
+def sessions(trace: RecallTrace, of: Known) -> list[str]:
     """Sessions in the order of their best talk: what a recall says of talks."""
     lines = (of.lines[each.talk] for each in trace.talks if each.talk in of.lines)
     return list(dict.fromkeys(line.session for line in lines))
@@ -175,20 +175,20 @@ def _recall(gold: Sequence[str], found: Sequence[str], most: int) -> float:
 
 
 async def ask(
-    recalling: Recalling, row: dict[str, Any], of: Known, mode: Mode, convert: Convert
-) -> tuple[Trace, float]:
+    recalling: Recall, row: dict[str, Any], of: Known, mode: RecallMode, convert: Convert
+) -> tuple[RecallTrace, float]:
     """One question and the time it took, s."""
     until = of.starts.get(int(row["before_session"])) if "before_session" in row else None
     now = until or (moment(row["asked_at"])[0] if "asked_at" in row else of.end + 86_400_000)
     text = convert(row["question"])
-    asking = Asking(of.audience, 0, text, now, MOST, until=until, mode=mode, own=said(row, of))
+    asking = RecallQuery(of.audience, 0, text, now, MOST, until=until, mode=mode, own=said(row, of))
     began = perf_counter()
     trace = await recalling.recall(asking)
     return trace, perf_counter() - began
 
 
 async def measure(
-    folder: Path, data: Path, settings: Settings, mode: Mode, convert: Convert, part: int = 0
+    folder: Path, data: Path, settings: Settings, mode: RecallMode, convert: Convert, part: int = 0
 ) -> dict[str, object]:  # fmt: skip
     """Feed, ask and count."""
     convs = conversations(folder, part)
@@ -246,7 +246,7 @@ def main(arguments: list[str]) -> int:
     """Measure one data set and print one line of JSON."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.recall", description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("--mode", choices=MODES, default="v2")
+    parser.add_argument("--mode", choices=RECALL_MODES, default="v2")
     parser.add_argument("--profile", choices=("default", "seed"), default="default")
     parser.add_argument("--script", choices=("", "hans", "hant"), default="", help="ask in this Chinese script")
     parser.add_argument("--part", type=int, default=0, metavar="N", help="only the first N conversations")

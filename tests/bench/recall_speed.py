@@ -16,13 +16,13 @@ from contextlib import closing
 from pathlib import Path
 from time import perf_counter, process_time
 
-from bot.cli.house import loaded_for_good
+from bot.cli.installation import collector_frozen
 from bot.config.settings import Settings
-from bot.rooms import make_recalling
-from bot.store.documents import Doc, put
+from bot.container import make_recalling
+from bot.core.people import Audience
+from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery
+from bot.store.index import Doc, put_document
 from bot.store.store import DATABASE
-from bot.types.people import Audience
-from bot.types.recall import MODES, Asking, Mode
 from tests.bench.counts import spread
 from tests.world import World
 
@@ -60,7 +60,7 @@ def fill(path: Path, documents: int, people: int) -> None:
                 (number, person, at, person, text),
             )
             talk = number - number % (people * 20)
-            put(db, Doc("line", number, f"p{person}", person, person, at, text, talk, number // people))
+            put_document(db, Doc("line", number, f"p{person}", person, person, at, text, talk, number // people))
         db.commit()
 
 
@@ -94,7 +94,7 @@ class Gaps:
         return {"wall": round(self._wall * 1000, 1), "held": round(self._held * 1000, 1)}
 
 
-async def measure(folder: Path, documents: int, people: int, modes: tuple[Mode, ...]) -> dict[str, object]:
+async def measure(folder: Path, documents: int, people: int, modes: tuple[RecallMode, ...]) -> dict[str, object]:
     """Ask one person after the other, in each mode."""
     memory = {"mode": "hybrid", "embedding": {"provider": "hash"}} if "hybrid" in modes else {}
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "memory": memory})
@@ -112,14 +112,14 @@ async def measure(folder: Path, documents: int, people: int, modes: tuple[Mode, 
     async with Gaps() as gaps:
         await asyncio.sleep(2)
     found["idle_loop_ms"] = gaps.told()
-    with loaded_for_good():  # as `nuan run` does
+    with collector_frozen():  # as `nuan run` does
         for mode in modes:
             found[mode] = await asked(world, people, mode)
     await world.close()
     return found
 
 
-async def asked(world: World, people: int, mode: Mode) -> dict[str, object]:
+async def asked(world: World, people: int, mode: RecallMode) -> dict[str, object]:
     """How long recalls take in this mode, the first of which loads."""
     chance = random.Random(11)
     recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
@@ -128,7 +128,7 @@ async def asked(world: World, people: int, mode: Mode) -> dict[str, object]:
     async with Gaps() as gaps:
         for _ in range(QUESTIONS):
             person = chance.randrange(people) + 1
-            asking = Asking(Audience(person, "dm", (person,)), person, sentence(chance, 14), NOW, mode=mode)
+            asking = RecallQuery(Audience(person, "dm", (person,)), person, sentence(chance, 14), NOW, mode=mode)
             began, used = perf_counter(), process_time()
             await recalling.recall(asking)
             times.append((perf_counter() - began) * 1000)
@@ -139,7 +139,7 @@ async def asked(world: World, people: int, mode: Mode) -> dict[str, object]:
 def main(arguments: list[str]) -> int:
     """Print one line of JSON for each size."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.recall_speed", description=__doc__)
-    parser.add_argument("--modes", nargs="*", choices=MODES, default=["v2", "hybrid"])
+    parser.add_argument("--modes", nargs="*", choices=RECALL_MODES, default=["v2", "hybrid"])
     parser.add_argument("--small", action="store_true", help="only 3,000 documents")
     options = parser.parse_args(arguments)
     for documents, people in SIZES[:1] if options.small else SIZES:

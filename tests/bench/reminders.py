@@ -23,10 +23,10 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from bot.config.settings import Settings
-from bot.text.alike import core
+from bot.core.models import ModelRequest
+from bot.language.time.schedule import local, ms_of, next_of, rule_step, until_of
 from bot.text.fold import fold
-from bot.text.when.rules import local, ms_of, next_of, step_of, until_of
-from bot.types.prompt import Request
+from bot.text.similarity import promise_words
 from tests.bench.byhand import ByHand
 from tests.fakes.clock import SimClock
 from tests.fakes.model import Answer, calls
@@ -80,10 +80,10 @@ async def played(row: Row, tools: list[dict[str, str]], hand: ByHand | None = No
             await world.close()
 
 
-def _script(tools: list[dict[str, str]]) -> Callable[[Request], Answer]:
+def _script(tools: list[dict[str, str]]) -> Callable[[ModelRequest], Answer]:
     asked = [("remind", json.dumps(each, ensure_ascii=False)) for each in tools]
 
-    def script(request: Request) -> Answer:
+    def script(request: ModelRequest) -> Answer:
         done = not asked or not request.prompt.tools or request.prompt.messages[-1].role == "tool"
         return "好的" if done else calls(*asked)
 
@@ -131,7 +131,7 @@ def fitting(one: dict[str, object], found: tuple[str, str, str]) -> bool:
         and every_of(rule) == str(one.get("every") or "")
         and until_of(rule) == str(one.get("until") or "")[:10]
         and all(fold(str(word)) in fold(text) for word in words)
-        and ("what" not in one or bool(core(what) & core(text)) or fold(what) in fold(text))
+        and ("what" not in one or bool(promise_words(what) & promise_words(text)) or fold(what) in fold(text))
     )
 
 
@@ -140,7 +140,7 @@ def every_of(rule: str) -> str:
     if not rule:
         return ""
     _, hour, day, month, weekdays = rule.split("|", maxsplit=1)[0].split(" ")[:5]
-    if step_of(rule)[0] > 1 or hour == "*":
+    if rule_step(rule)[0] > 1 or hour == "*":
         return rule
     if month != "*":
         return "year"

@@ -18,18 +18,18 @@ from pathlib import Path
 from time import perf_counter
 
 from bot.app import App
+from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
-from bot.flow.crew import Crew, Member
-from bot.flow.words import Words
+from bot.container import Dependencies
+from bot.core.models import Capabilities
+from bot.core.speaking import GroupMode
 from bot.model.offline import OfflineModel
-from bot.money.prices import rate_of
+from bot.model.pool import Endpoint, ModelPool
+from bot.money.budget import rate_of
 from bot.ops.logs import Logs
-from bot.resources import Prompts, resource_dir
-from bot.rooms import Parts
+from bot.pipeline.texts import Texts
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
-from bot.types.capabilities import Capabilities
-from bot.types.speaking import Mode
 from tests.bench.counts import checksum, count, epochs_of_calls, peak_mb, spread
 from tests.bench.logs import Log, read_logs
 from tests.bench.probe import CountedLog, Stopwatch, WatchedAdapter, WatchedClock, WatchedModel
@@ -38,7 +38,7 @@ STEP_MS = 1_800_000
 MOST_STEPS = 200
 """After the last row time goes on by half hours until every session is digested, for four days at most."""
 
-PROMPTS = Prompts(None)
+PROMPTS = PromptFiles(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +114,15 @@ async def _waiting(store: Store) -> bool:
     return any([await store.sessions.undigested(chat.id) for chat in await store.people.chats()])
 
 
-def _parts(settings: Settings, store: Store, model: WatchedModel, clock: WatchedClock, log: CountedLog) -> Parts:
+def _parts(settings: Settings, store: Store, model: WatchedModel, clock: WatchedClock, log: CountedLog) -> Dependencies:
     bot = settings.bot
-    words = Words(
+    words = Texts(
         catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"), bot.language, bot.timezone,
         bot.holidays,
     )  # fmt: skip
     persona = resource_dir("data/persona") / settings.persona
-    crew = Crew(Member(model, rate_of(settings.model, Capabilities())))
-    return Parts(store, crew, clock, settings, words, PROMPTS.path, persona, log)
+    crew = ModelPool(Endpoint(model, rate_of(settings.model, Capabilities())))
+    return Dependencies(store, crew, clock, settings, words, PROMPTS.path, persona, log)
 
 
 async def replay(logs: Sequence[Log], folder: Path) -> Report:
@@ -187,7 +187,7 @@ def _line(values: dict[str, float]) -> str:
     return " ".join(f"{name} {value:g}" for name, value in values.items())
 
 
-def behave(logs: Sequence[Log], mode: Mode, as_json: bool) -> bool:
+def behave(logs: Sequence[Log], mode: GroupMode, as_json: bool) -> bool:
     """Print how nuan behaves in a mode; True when something happened that must not."""
     from tests.bench import speaking
 

@@ -16,17 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from bot.config.settings import Settings
-from bot.flow.bringing import CANDIDATES, Bringing
-from bot.flow.sectioning import Narrowing
-from bot.recall.calling import calls_for
-from bot.recall.sections import chosen
-from bot.rooms import make_planner
-from bot.store.finding import Findings, Wanted
-from bot.store.keeping import store_memory
-from bot.types.memory import NewMemory
-from bot.types.people import Audience
-from bot.types.recall import Asking, Candidate, Matches, Span, Trace
-from bot.types.sections import Round
+from bot.container import make_planner
+from bot.core.memories import NewMemory
+from bot.core.people import Audience
+from bot.core.recall import Candidate, Matches, RecallQuery, RecallRound, RecallTrace, TimeSpan
+from bot.pipeline.recall import CANDIDATES, AutoRecall, SectionChoice
+from bot.recall.sections import sections_to_search
+from bot.recall.selection import called_for
+from bot.store.memories import store_memory
+from bot.store.search import SearchIndex, WantedDocuments
 from tests.bench.recall import Line, Tally, _recall, _rows, conversations, moment
 from tests.storing import Where, ids
 from tests.world import World
@@ -69,15 +67,15 @@ class Saved:
         }  # fmt: skip
 
 
-class Rows(Findings):
+class Rows(SearchIndex):
     """Counts the documents that the index hands over for the terms of questions."""
 
-    def __init__(self, inner: Findings) -> None:
+    def __init__(self, inner: SearchIndex) -> None:
         super().__init__(inner._database)
         self._handed = 0
 
     @classmethod
-    def of(cls, bringing: Bringing) -> "Rows":
+    def of(cls, bringing: AutoRecall) -> "Rows":
         """The one that this recall reads through."""
         store = bringing._recalling._store
         if not isinstance(store.finding, cls):
@@ -90,7 +88,11 @@ class Rows(Findings):
         return handed
 
     async def look(
-        self, asking: Asking, terms: Sequence[str], spans: Sequence[Span], choose: Callable[[Matches], Wanted]
+        self,
+        asking: RecallQuery,
+        terms: Sequence[str],
+        spans: Sequence[TimeSpan],
+        choose: Callable[[Matches], WantedDocuments],
     ) -> tuple[Matches, tuple[Candidate, ...]]:
         """As it is."""
         matches, candidates = await super().look(asking, terms, spans, choose)
@@ -121,12 +123,12 @@ async def tell(world: World, name: str, lines: Sequence[Line]) -> Told:
 
 
 async def ask(
-    bringing: Bringing, asking: Asking, rounds: list[Round], saved: Saved, told: Told
-) -> tuple[Trace, Trace]:  # fmt: skip
+    bringing: AutoRecall, asking: RecallQuery, rounds: list[RecallRound], saved: Saved, told: Told
+) -> tuple[RecallTrace, RecallTrace]:  # fmt: skip
     """One turn both ways: narrowed, and everywhere."""
     sectioning, rows = bringing.sectioning, Rows.of(bringing)
     named = sectioning.registry.named(asking.text)
-    first = Narrowing(chosen(rounds, named, sectioning._rules.proportion), named)
+    first = SectionChoice(sections_to_search(rounds, named, sectioning._rules.proportion), named)
     everywhere = await bringing._recalling.recall(asking)
     saved.of_handed += rows.taken()
     trace, found, where = await bringing.found(asking, first)
@@ -161,12 +163,12 @@ async def measure(options: argparse.Namespace, data: Path, settings: Settings) -
     queries = [row for row in _rows(options.folder / "queries.jsonl") if row["gold_turns"]]
     for name, lines in convs.items():
         told = await tell(world, name, lines)
-        rounds: list[Round] = []
+        rounds: list[RecallRound] = []
         mine = [row for row in queries if row["conv"] == name]
         for row in order(mine, options.order, {line.turn: place for place, line in enumerate(lines)}):
             until = told.starts.get(int(row["before_session"])) if "before_session" in row else None
             now = until or (moment(row["asked_at"])[0] if "asked_at" in row else told.end + DAY)
-            asking = Asking(
+            asking = RecallQuery(
                 told.audience, 0, row["question"], now, CANDIDATES, kinds=("memory",), mode="v2", strict=True,
                 until=until,
             )  # fmt: skip
@@ -175,7 +177,7 @@ async def measure(options: argparse.Namespace, data: Path, settings: Settings) -
             for trace, tally, calls in zip(both, (narrow, whole), (called, called_whole), strict=True):
                 found = [str(one.finding.ref) for one in trace.chosen]
                 tally.add({f"recall@{most}": _recall(gold, found, most) for most in (5, 10)})
-                lines_ = [str(one.finding.ref) for one in calls_for(trace, row["question"])]
+                lines_ = [str(one.finding.ref) for one in called_for(trace, row["question"])]
                 calls.add({"brought@6": _recall(gold, lines_, 6)})
     await world.close()
     return {

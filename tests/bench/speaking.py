@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.config.joining import JoinRules
-from bot.types.outgoing import Outgoing
-from bot.types.prompt import Completion, Request
-from bot.types.speaking import Mode
+from bot.config.speaking import JoinRules
+from bot.core.events import Outgoing
+from bot.core.models import Completion, ModelRequest
+from bot.core.speaking import GroupMode
 from tests.bench.logs import Log
 from tests.bench.probe import WatchedAdapter, WatchedModel
 from tests.bench.replay import Run
@@ -33,11 +33,11 @@ class Ready:
     name = dialect = "ready"
     digests = False
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """Say it."""
         return Completion("I see", (), None, "stop")
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """Nobody looks at it."""
         return b""
 
@@ -75,7 +75,7 @@ class Line:
 class Behaviour:
     """What was counted; of entries and random ones the shares that stood well or badly."""
 
-    mode: Mode
+    mode: GroupMode
     hours: float = 0.0
     waking_hours: float = 0.0
     calls: int = 0
@@ -123,7 +123,7 @@ def lines_of(log: Log) -> tuple[Line, ...]:
     return tuple(found)
 
 
-def count(log: Log, replies: Sequence[int], mode: Mode, rules: JoinRules) -> Behaviour:
+def count(log: Log, replies: Sequence[int], mode: GroupMode, rules: JoinRules) -> Behaviour:
     """One log's rows beside the replies to it."""
     lines = lines_of(log)
     began, ended = log.steps[0].at, log.steps[-1].at
@@ -213,7 +213,7 @@ def qualities(lines: Sequence[Line], at: int) -> tuple[str, ...]:
     return tuple(name for name, holds in facts.items() if holds)
 
 
-async def observe(logs: Sequence[Log], folder: Path, mode: Mode) -> Behaviour:
+async def observe(logs: Sequence[Log], folder: Path, mode: GroupMode) -> Behaviour:
     """Play every log in that mode and count."""
     whole, rules = Behaviour(mode), JoinRules()
     for number, log in enumerate(logs):

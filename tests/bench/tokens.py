@@ -18,9 +18,9 @@ from pathlib import Path
 from statistics import mean
 
 from bot.config.settings import Settings
-from bot.prompt.tokens import PER_MESSAGE
-from bot.text.estimate import Vocabulary
-from bot.types.prompt import Completion, Prompt, Request, Usage
+from bot.core.models import Completion, ModelRequest, Prompt, Usage
+from bot.prompt.composition import PER_MESSAGE
+from bot.text.length import TokenVocabulary
 from tests.bench.counts import spread
 from tests.world import World
 
@@ -31,10 +31,10 @@ MARGIN = 1.25
 Count = Callable[[str], int]
 
 
-def vocabularies() -> dict[Vocabulary, Count]:
+def vocabularies() -> dict[TokenVocabulary, Count]:
     """Those whose packages are installed."""
-    makers: dict[Vocabulary, Callable[[], Count]] = {"deepseek": _deepseek, "qwen": _qwen, "o200k": _o200k}
-    found: dict[Vocabulary, Count] = {}
+    makers: dict[TokenVocabulary, Callable[[], Count]] = {"deepseek": _deepseek, "qwen": _qwen, "o200k": _o200k}
+    found: dict[TokenVocabulary, Count] = {}
     for vocabulary, make in makers.items():
         try:
             found[vocabulary] = make()
@@ -69,11 +69,11 @@ def tokens(prompt: Prompt, count: Count) -> int:
     return said + sum(count(text) for tool in prompt.tools for text in (tool.name, tool.description, tool.parameters))
 
 
-async def errors(texts: list[str], vocabulary: Vocabulary, count: Count, returns: bool) -> list[float]:
+async def errors(texts: list[str], vocabulary: TokenVocabulary, count: Count, returns: bool) -> list[float]:
     """The error of the tokens foreseen for each call, as a part of those counted; `returns`: the server tells them."""
     seen: list[int] = []
 
-    def answer(request: Request) -> Completion:
+    def answer(request: ModelRequest) -> Completion:
         seen.append(tokens(request.prompt, count))
         reply = texts[len(seen) % len(texts)][:80]
         return Completion(reply, (), Usage(seen[-1], 0, count(reply)) if returns else None, "stop")

@@ -17,15 +17,14 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.app import App
-from bot.cli.models import make_crew
+from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
-from bot.flow.words import Words
-from bot.resources import Prompts, resource_dir
-from bot.rooms import Parts, make_planner
+from bot.container import Dependencies, make_planner
+from bot.core.events import Incoming, Outgoing, Place, Sender
+from bot.pipeline.endpoints import make_pool
+from bot.pipeline.texts import Texts
 from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
-from bot.types.event import Incoming, Place, Sender
-from bot.types.outgoing import Outgoing
 from tests.fakes.clock import SimClock
 
 TALKS = Path(__file__).parent / "talks"
@@ -134,19 +133,19 @@ def configured(url: str, model: str) -> Settings:
     return Settings.model_validate(values)
 
 
-def parts(store: Store, settings: Settings, clock: SimClock, page: Page) -> Parts:
+def parts(store: Store, settings: Settings, clock: SimClock, page: Page) -> Dependencies:
     """The house of the talks."""
-    prompts, bot = Prompts(None), settings.bot
-    words = Words(
+    prompts, bot = PromptFiles(None), settings.bot
+    words = Texts(
         catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"), bot.language, bot.timezone,
         bot.holidays,
     )  # fmt: skip
     persona = resource_dir("data/persona") / settings.persona
-    crew = make_crew(settings, prompts.path)
-    return Parts(store, crew, clock, settings, words, prompts.path, persona, page)
+    crew = make_pool(settings, prompts.path)
+    return Dependencies(store, crew, clock, settings, words, prompts.path, persona, page)
 
 
-async def opening(house: Parts) -> str:
+async def opening(house: Dependencies) -> str:
     """What the first chat's next talk opens with."""
     chat = await house.store.people.chat(1)
     planner, _ = make_planner(house)

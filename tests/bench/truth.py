@@ -15,16 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bot.cli.models import member_of
+from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
-from bot.errors import ModelError
+from bot.core.errors import ModelError
+from bot.core.models import Completion, ModelRequest
+from bot.core.ports import Model
 from bot.model.offline import OfflineModel
-from bot.ports import Model
-from bot.resources import Prompts
+from bot.pipeline.endpoints import endpoint_of
 from bot.text.catalogue import catalogue
-from bot.text.estimate import estimate_tokens
 from bot.text.fold import fold
-from bot.types.prompt import Completion, Request
+from bot.text.length import estimate_tokens
 from tests.bench.byhand import ByHand
 from tests.bench.played import Played, Row, Spent, Talk, play, read_talk
 from tests.fakes.clock import SimClock
@@ -121,7 +121,7 @@ class Patient:
         self.name, self.dialect, self.digests = model.name, model.dialect, model.digests
         self.failed = 0
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """The server's answer; ModelError after the last try."""
         for tried in range(TRIES):
             try:
@@ -134,7 +134,7 @@ class Patient:
                 await asyncio.sleep(error.wait_s or 2 ** (tried + 1))
         raise AssertionError
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """The model's own."""
         return await self._model.body(request)
 
@@ -161,9 +161,9 @@ class Players:
                 self.hands.append(hand)
                 return hand
             if self.given.model:
-                self.patients.append(Patient(member_of(settings, settings.model).model))
+                self.patients.append(Patient(endpoint_of(settings, settings.model).model))
                 return self.patients[-1]
-            return OfflineModel(catalogue(Prompts(None).path, "offline"))
+            return OfflineModel(catalogue(PromptFiles(None).path, "offline"))
 
         return make
 

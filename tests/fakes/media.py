@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.types.event import Attachment, Incoming
-from bot.types.prompt import Completion, Usage
+from bot.core.events import Attachment, Incoming
+from bot.core.models import Completion, Usage
 from tests.fakes.model import ScriptedModel
 from tests.world import Talk, World
 

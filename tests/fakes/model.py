@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from bot.ports import Model
-from bot.types.prompt import Completion, Request, ToolCall, Usage
+from bot.core.models import Completion, ModelRequest, ToolCall, Usage
+from bot.core.ports import Model
 
 Answer = Completion | Exception | str
 
@@ -34,14 +34,14 @@ class ScriptedModel:
     dialect = "scripted"
 
     def __init__(self) -> None:
-        self.requests: list[Request] = []
-        self.script: Callable[[Request], Answer] = lambda request: "好的"
+        self.requests: list[ModelRequest] = []
+        self.script: Callable[[ModelRequest], Answer] = lambda request: "好的"
         self.wire: Model | None = None
         self.digests = False
         self.gate: asyncio.Event | None = None
         self.held = 0
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """Record the request, wait while the gate is shut, answer."""
         self.requests.append(request)
         if self.gate is not None:
@@ -59,7 +59,7 @@ class ScriptedModel:
             answer = RIGHT
         return says(answer) if isinstance(answer, str) else answer
 
-    async def body(self, request: Request) -> bytes:
+    async def body(self, request: ModelRequest) -> bytes:
         """The prompt as it is stored."""
         return "\n".join(message.canonical() for message in request.prompt.messages).encode()
 

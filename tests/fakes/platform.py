@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bot.errors import ModelError, SendError
-from bot.types.outgoing import Outgoing
-from bot.types.prompt import Completion, Request
+from bot.core.errors import ModelError, SendError
+from bot.core.events import Outgoing
+from bot.core.models import Completion, ModelRequest
 from tests.fakes.model import ScriptedModel, says
 from tests.world import Talk
 
@@ -84,7 +84,7 @@ class StreamingModel(ScriptedModel):
         """Whether somebody listens."""
         return self._hear is not None
 
-    async def stream(self, request: Request, hear: Callable[[Callable[[], str]], None]) -> Completion:
+    async def stream(self, request: ModelRequest, hear: Callable[[Callable[[], str]], None]) -> Completion:
         """Wait for the test to finish the text."""
         self.requests.append(request)
         self.written, self._hear, self._done = "", hear, asyncio.Event()

@@ -15,13 +15,12 @@ from collections import Counter
 from collections.abc import Awaitable, Iterator
 from pathlib import Path
 
-from bot.cli.boot import show_boot
-from bot.cli.house import Place
-from bot.cli.look import Look, View, show_ctx
+from bot.cli.inspection import CtxRequest, PromptTarget, show_boot, show_ctx
+from bot.cli.installation import Installation
+from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
-from bot.resources import Prompts, resource_dir
-from bot.types.prompt import Request
-from bot.types.recall import MODES
+from bot.core.models import ModelRequest
+from bot.core.recall import RECALL_MODES
 from tests.fakes.model import Answer, calls
 from tests.torture.spots import KINDS, OWNERS, Count, Spot
 from tests.torture.ways import WAYS, logged
@@ -62,7 +61,7 @@ class Field:
         self.way = "telling"
         self.world.model.script = self._answer
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: ModelRequest) -> Answer:
         """Digests repeat what they read; turns use the tools that this step is about."""
         said = " ".join(dict.fromkeys(CANARY.findall("".join(each.content for each in request.prompt.messages))))
         if not request.prompt.tools:
@@ -209,8 +208,8 @@ class Field:
     async def _view(self, spot: Spot) -> None:
         """What `nuan ctx` and `nuan boot` show of that chat."""
         world = self.world
-        place = Place(
-            world.settings, world.folder, Prompts(None), resource_dir("data/persona") / world.settings.persona
+        place = Installation(
+            world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
         )
         sql = (
             "SELECT place.chat_id, account.person_id FROM place, account WHERE place.platform = ?1 AND "
@@ -218,9 +217,11 @@ class Field:
         )
         where = f"group:{spot.group}" if spot.group else f"dm:{spot.who}"
         chat, person = world.rows(sql, spot.platform, where, f"{spot.platform[0]}-{spot.who}")[0]
-        view = View(str(chat), str(person))
+        view = PromptTarget(str(chat), str(person))
         self.seen_at(
-            spot.chat, "ctx", (await show_ctx(place, view, Look("大家的暗号是什么", debug=True), world.clock)).decode()
+            spot.chat,
+            "ctx",
+            (await show_ctx(place, view, CtxRequest("大家的暗号是什么", debug=True), world.clock)).decode(),
         )
         self.seen_at(spot.chat, "boot", await show_boot(place, view))
 
@@ -258,7 +259,8 @@ def _place(prompt: str) -> tuple[str, str]:
 
 
 async def canaries(
-    folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = MODES, people: int = 6, groups: int = 4
+    folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = RECALL_MODES, people: int = 6,
+    groups: int = 4
 ) -> Count:  # fmt: skip
     """So many askings in all, under these rankings in equal parts; so many people in so many chats of a platform."""
     count = Count()

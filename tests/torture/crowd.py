@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.types.prompt import Completion, Request
+from bot.core.models import Completion, ModelRequest
 from tests.fakes.clock import let_others_run
 from tests.slow import STEPS, SlowModel, SlowWorld
 
@@ -22,7 +22,7 @@ class CrowdModel(SlowModel):
         self.worked_ms: Counter[str] = Counter()
         self._clock = world
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         """As any slow one."""
         begun = self._clock.clock.now()
         self.begun_at.append(begun)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.errors import StoreError
+from bot.core.errors import StoreError
 from tests.storing import sound
 from tests.world import World
 

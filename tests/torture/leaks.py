@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.config.settings import Settings
+from bot.core.events import Incoming, Place, Sender
+from bot.core.models import ModelRequest
 from bot.text.codes import code_form
-from bot.types.event import Incoming, Place, Sender
-from bot.types.prompt import Request
 from tests.fakes.model import Answer, calls
 from tests.telegram_payloads import ANN, BO, CHANNEL, GROUP, Json, message, read
 from tests.torture.row import Found, Size
@@ -81,7 +81,7 @@ async def poisons(folder: Path, size: Size) -> Found:
     return Found({"questions": size.units, "poisons": kept, "foreign": foreign, "known at home": float(home)})
 
 
-def _looking(request: Request) -> Answer:
+def _looking(request: ModelRequest) -> Answer:
     """A model that looks into memory once, then repeats whatever order it finds."""
     if not request.prompt.tools:
         return '{"summary": "聊天", "statements": []}'

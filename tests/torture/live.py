@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bot.types.log import Log
+    from bot.core.ports import Log
     from tests.world import World
 
 PATIENCE_S = 90.0
@@ -19,8 +19,8 @@ TABLES = {"bot": {"timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None}}
 @asynccontextmanager
 async def live(folder: Path, make: Callable[[Any, Log], Any], **tables: dict[str, Any]) -> AsyncIterator[World]:
     """The house with the adapter that `make` makes of a clock and a log, connected as the program connects it."""
-    from bot.clock import SystemClock
     from bot.config.settings import Settings
+    from bot.core.clock import SystemClock
     from tests.world import World
 
     world = World(folder, Settings.model_validate({**TABLES, **tables}))

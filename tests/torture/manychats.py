@@ -6,9 +6,9 @@ from types import ModuleType
 
 from telegram.error import RetryAfter
 
-from adapters.discord.catching_up import Lanes
-from adapters.telegram.pace import Hurry, Limits, NotNow, Pace
-from bot.types.event import Incoming, Place
+from adapters.discord.channels import ChannelQueues
+from adapters.telegram.rate_limiter import ProgressKind, RateLimited, RateLimiter, RateLimits
+from bot.core.events import Incoming, Place
 from tests.discord_support import Lines
 from tests.fakes.clock import SimClock, let_others_run
 from tests.torture.growth import SIZED, Where, contained
@@ -48,7 +48,7 @@ class Sea:
 async def on_telegram(chats: int) -> dict[Where, int]:
     """Every chat is sent a preview and a message, and a few of them are told to wait."""
     clock = SimClock(0)
-    pace = Pace(clock, Limits(), 1_000, 1_000)
+    pace = RateLimiter(clock, RateLimits(), 1_000, 1_000)
 
     async def sent() -> None:
         pass
@@ -58,12 +58,12 @@ async def on_telegram(chats: int) -> dict[Where, int]:
 
     for number in range(chats):
         data: dict[str, object] = {"chat_id": number if number % 2 else -number - 1}
-        steps: tuple[tuple[str, Hurry | None], ...] = (("sendMessageDraft", "draft"), ("sendMessage", None))
+        steps: tuple[tuple[str, ProgressKind | None], ...] = (("sendMessageDraft", "draft"), ("sendMessage", None))
         for endpoint, hurry in steps:
             waits = endpoint == "sendMessage" and number % 997 == 0
             try:
                 await pace.process_request(told_to_wait if waits else sent, (), {}, endpoint, data, hurry)
-            except (RetryAfter, NotNow):
+            except (RetryAfter, RateLimited):
                 pass
             await clock.advance(APART_MS, let_others_run)
     return contained(pace, "Pace")
@@ -72,7 +72,7 @@ async def on_telegram(chats: int) -> dict[Where, int]:
 async def on_discord(chats: int) -> tuple[dict[Where, int], int]:
     """Every channel says one thing; and how many were taken."""
     sea = Sea()
-    lanes = Lanes(sea, sea, SimClock(0), Lines())
+    lanes = ChannelQueues(sea, sea, SimClock(0), Lines())
     lanes.connected()
     for begin in range(0, chats, AT_ONCE):
         for number in range(begin, min(chats, begin + AT_ONCE)):

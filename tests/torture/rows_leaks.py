@@ -15,11 +15,11 @@ async def poisoned(folder: Path, size: Size) -> Found:
 
 async def told(folder: Path, size: Size) -> Found:
     """Secrets in every chat, asked for in every way."""
-    from bot.types.recall import MODES
+    from bot.core.recall import RECALL_MODES
     from tests.torture.canaries import canaries
     from tests.torture.ways import MAY_BRING_NONE
 
-    count = await canaries(folder, size.units, size.seed, rankings=(MODES[size.seed % len(MODES)],))
+    count = await canaries(folder, size.units, size.seed, rankings=(RECALL_MODES[size.seed % len(RECALL_MODES)],))
     silent = [way for way in count.asked if not count.brought[way] and way not in MAY_BRING_NONE]
     return Found(
         {"recalls": count.recalls, "foreign": len(count.foreign), "silent ways": len(silent),

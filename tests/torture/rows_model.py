@@ -60,7 +60,7 @@ TROUBLE: tuple[tuple[Fault, bool], ...] = (("hang", True), ("drip", True), ("han
 
 async def limited(folder: Path, size: Size) -> Found:
     """The first model answers 429 for ten minutes while somebody writes every 5 s; then it is well again."""
-    from bot.errors import ModelError
+    from bot.core.errors import ModelError
     from tests.crews import Named, crewed, tell
 
     wait_s = (None, 2.0, 20.0, 600.0)[(size.seed - 1) % 4]

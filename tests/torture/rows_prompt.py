@@ -10,7 +10,7 @@ from tests.torture.row import Bound, Found, Row, Size
 from tests.torture.words import none
 
 if TYPE_CHECKING:
-    from bot.types.prompt import Request
+    from bot.core.models import ModelRequest
     from tests.fakes.model import Answer
     from tests.world import World
 
@@ -46,7 +46,7 @@ async def shape(folder: Path, name: str) -> list[tuple[list[str], int]]:
     """The tags, with their attributes, and the lines of every message that a model is sent in a talk with two people of
     that name in a place of that name; the heads of an opening's lines and the sign of the owner count as tags."""
     from bot.config.settings import Settings
-    from bot.types.event import Attachment
+    from bot.core.events import Attachment
     from tests.fakes.model import calls
     from tests.torture.words import tags
     from tests.world import World
@@ -145,8 +145,8 @@ WRITTEN = (
 
 async def poisons(folder: Path, size: Size) -> Found:
     """Memories that order the model to write, recalled; it tries every tool that writes, with their very words."""
-    from bot.store.keeping import store_memory
-    from bot.types.memory import NewMemory
+    from bot.core.memories import NewMemory
+    from bot.store.memories import store_memory
     from tests.test_poison import ORDERS
     from tests.world import World
 
@@ -184,7 +184,7 @@ def obeying(order: str) -> "partial[Answer]":
 def _obeyed(
     looks: tuple[tuple[str, dict[str, object]], ...],
     writes: tuple[tuple[str, dict[str, object]], ...],
-    request: "Request",
+    request: "ModelRequest",
 ) -> "Answer":
     from tests.fakes.model import calls
 
@@ -200,13 +200,13 @@ def _obeyed(
 
 async def unscreened(folder: Path, size: Size) -> Found:
     """Forged talks with the text filter off and a model that obeys: what is kept is its speaker's own, in that chat."""
-    from bot.memory.fallback import rule_digest
-    from bot.memory.forging import holds_link
+    from bot.core.commitments import NewCommitment
+    from bot.core.memories import NewMemory
+    from bot.core.sessions import Digest
+    from bot.language.injection import holds_link
+    from bot.memory.digest.rule import rule_digest
     from bot.memory.screening import MARKUP
     from bot.text.clean import as_data
-    from bot.types.commitment import NewCommitment
-    from bot.types.digest import Digest
-    from bot.types.memory import NewMemory
     from tests.labelled import parse_digest
     from tests.test_digest_forged import ALL, obeyed
     from tests.torture.words import tags

@@ -35,7 +35,7 @@ def statements() -> Iterator[str]:
 
 async def injections(folder: Path, size: Size) -> Found:
     """Each by every way in: text, name, title, words of commands, arguments of tools, files to import."""
-    from bot.types.event import Attachment
+    from bot.core.events import Attachment
     from tests.fakes.model import calls
     from tests.world import World
 

@@ -62,7 +62,7 @@ async def full_disk(folder: Path, size: Size) -> Found:
 
 async def busy(folder: Path, size: Size) -> Found:
     """Another program holds the lock for `size.units` ms while twenty memories are to be kept."""
-    from bot.errors import StoreError
+    from bot.core.errors import StoreError
     from bot.store.store import DATABASE, open_store
     from tests.storing import keep, look
 
@@ -98,7 +98,7 @@ async def one_writer(folder: Path, size: Size) -> Found:
     for path in (ROOT / "bot").rglob("*.py"):
         if re.search(r"sqlite3\.connect\(|aiosqlite\.connect\(", path.read_text("utf-8")):
             writing.add(path.name)
-    known = {"database.py", "wholecopy.py", "backups.py", "mending.py", "storecheck.py", "settings.py"}
+    known = {"engine.py", "schema.py", "backups.py", "lifecycle.py", "checks.py"}
     return Found({"days": size.units, "unknown files": len(writing - known)},
                  {"writers": most - int(query_only), "readers": int(query_only)})  # fmt: skip
 
@@ -128,8 +128,8 @@ async def migrations(folder: Path, size: Size) -> Found:
 async def damage(folder: Path, size: Size) -> Found:
     """Bytes of the first page, of a page in the middle, of the full-text index or inside a value are other ones; then a
     restore. What is inside a value only is counted: SQLite has no checksums."""
-    from bot.errors import StoreError
-    from bot.store.backups import copy_to, newer_than, roll_back
+    from bot.core.errors import StoreError
+    from bot.store.backups import copy_to, count_newer, roll_back
     from bot.store.store import DATABASE, open_store
     from tests.storing import NOW, keep, look, sound
 
@@ -144,7 +144,7 @@ async def damage(folder: Path, size: Size) -> Found:
     for number in range(size.units):
         where = ("first page", "middle", "full text", "value")[number % 4]
         path.write_bytes(_flipped(whole, where, chance, blocks))
-        before, newer = path.read_bytes(), newer_than(folder, copy)
+        before, newer = path.read_bytes(), count_newer(folder, copy)
         seen["newer told"] += newer == (7, 7)
         seen["newer told wrongly"] += newer not in ((7, 7), None)
         try:
@@ -186,10 +186,10 @@ def _flipped(whole: bytes, where: str, chance: random.Random, blocks: list[bytes
 
 async def backup(folder: Path, size: Size) -> Found:
     """Copies while memories are kept as fast as they can be; what is recalled after a restore is what was."""
+    from bot.core.people import Audience
     from bot.store.backups import copy_to, roll_back
+    from bot.store.schema import verify_copy
     from bot.store.store import open_store
-    from bot.store.wholecopy import verify
-    from bot.types.people import Audience
     from tests.storing import NOW, ids, keep, searched
 
     loop, copies, bad = asyncio.get_running_loop(), 0, 0
@@ -205,7 +205,7 @@ async def backup(folder: Path, size: Size) -> Found:
             writes.append(asyncio.ensure_future(keep(store, f"新事{number} word{number % 7}")))
             if number % 100 == 20:
                 copy = await asyncio.to_thread(copy_to, folder, folder / f"copy{number}.db")
-                copies, bad = copies + 1, bad + (await asyncio.to_thread(verify, copy, 0) == 0)
+                copies, bad = copies + 1, bad + (await asyncio.to_thread(verify_copy, copy, 0) == 0)
         await asyncio.gather(*writes)
         rate = size.units / (loop.time() - begun)
     await roll_back(folder, kept, "20260101T000000000Z", NOW)

@@ -62,9 +62,9 @@ def divided(left: str, right: str) -> bool:
 
 async def broken_marks(folder: Path, size: Size) -> Found:
     """Broken markdown, HTML and MarkdownV2 through the real adapter: all is visible, nothing is parsed but entities."""
-    from adapters.telegram.pace import Limits as Pacing
+    from adapters.telegram.rate_limiter import RateLimits as Pacing
     from bot.text.links import unmasked
-    from bot.text.markup import entities
+    from bot.text.markdown import entities
     from tests.fakes.telegram_faults import UNLIMITED
     from tests.fakes.telegram_server import FakeTelegram
     from tests.hostile import MARKUP
@@ -153,9 +153,9 @@ HIDING = "\x1b\xad\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\u
 
 async def links(folder: Path, size: Size) -> Found:
     """Replies that carry a secret out by an address, masked, bare, spelt oddly, hidden: nothing of it is a link."""
-    from bot.flow.linking import Naming
+    from bot.core.models import Message
+    from bot.pipeline.send import LinkCheck
     from bot.text.links import addresses
-    from bot.types.prompt import Message
     from tests.torture.words import hostile_text
 
     chance = Random(size.seed)
@@ -170,7 +170,7 @@ async def links(folder: Path, size: Size) -> Found:
         "[a [b](https://evil.example/{})](https://evil.example/{})", "10.0.0.1:80/{}", "xn--80ak6aa92e.com/{}",
         "https://evil。example/{}",
     )  # fmt: skip
-    naming = Naming((Message("user", "<p>看 https://bank.example/a</p>"),), ())
+    naming = LinkCheck((Message("user", "<p>看 https://bank.example/a</p>"),), ())
     allowed, carried, masked, hidden = {"bank.example/a"}, 0, 0, 0
     for _ in range(size.units):
         secret = f"s{chance.randrange(10**9)}"

@@ -119,7 +119,7 @@ async def crowded(folder: Path, size: Size) -> Found:
 
 async def undigested(folder: Path, size: Size) -> Found:
     """Conversations end while the model is down for an hour; then it is up again."""
-    from bot.errors import ModelError
+    from bot.core.errors import ModelError
     from tests.test_closing import DIGEST, digesting, is_digest, talk
     from tests.world import World
 
@@ -147,13 +147,13 @@ async def undigested(folder: Path, size: Size) -> Found:
 
 async def leaking(folder: Path, size: Size) -> Found:
     """Forms of scaffolding through the house; what only looks like it comes through."""
-    from bot.model.answer import Answer
-    from bot.types.prompt import Completion
+    from bot.core.models import Completion
+    from bot.model.completion import CompletionBuilder
     from tests.scaffolds import LEAKED, WANTED
     from tests.world import World
 
     def completed(text: str) -> Completion:
-        answer = Answer(frozenset())
+        answer = CompletionBuilder(frozenset())
         answer.add({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
         made = answer.completion()
         return Completion(made.text, (), None, "stop", raw=made.raw)

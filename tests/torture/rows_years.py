@@ -7,7 +7,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.torture.row import Bound, Found, Row, Size
 
 EACH_LIFE = 100
@@ -28,8 +28,8 @@ MOST_BYTES = 128_000_000
 
 async def drift(folder: Path, size: Size) -> Found:
     """Operations on memories by a child that is killed again and again; after each kill index, table and LIKE agree."""
+    from bot.core.people import Audience
     from bot.store.store import DATABASE, open_store
-    from bot.types.people import Audience
     from tests.kill import kill
     from tests.kill_drift import PLACES, WORDS
     from tests.storing import ids, look, searched, sound
@@ -92,7 +92,7 @@ async def forgotten(folder: Path, size: Size) -> Found:
                   "logged": logged})  # fmt: skip
 
 
-def _answer(word: str, request: Request) -> str:
+def _answer(word: str, request: ModelRequest) -> str:
     """A model that tells of it in every summary."""
     return "嗯嗯" if request.prompt.tools else f'{{"summary": "聊了{word}", "statements": []}}'
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.types.prompt import Request
+from bot.core.models import ModelRequest
 from tests.fakes.model import Answer, calls, says
 from tests.torture.row import Found
 from tests.world import World, open_files
@@ -51,7 +51,7 @@ def slope(figures: list[float]) -> float:
     return sum((hour - middle) * (figure - mean) for hour, figure in enumerate(figures)) / spread if spread else 0.0
 
 
-def script(chance: random.Random, request: Request) -> Answer:
+def script(chance: random.Random, request: ModelRequest) -> Answer:
     """Digests, tools every now and then, and talk."""
     if not request.prompt.tools:
         return json.dumps({"summary": "聊了聊一天里的小事", "statements": []}, ensure_ascii=False)

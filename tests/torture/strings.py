@@ -14,7 +14,7 @@ from tests.torture.row import Found, Size
 from tests.torture.words import hostile_text, longer, tags
 
 if TYPE_CHECKING:
-    from bot.types.log import Log
+    from bot.core.ports import Log
     from tests.world import World
 
 Strings = tuple[str, str, str, str, str]
@@ -57,15 +57,15 @@ async def told(folder: Path, size: Size) -> Found:
 
 def context(strings: Strings) -> str:
     """One <ctx> with all of them: who speaks, is quoted, renames, what the place is called, what was sent along."""
-    from bot.store.events import Seen, mark
+    from bot.store.events import QuotingEvent, attachment_mark
     from bot.text.clean import clean_file
     from tests.test_context_xml import NOW, event, turn
 
     name, title, body, file, found = strings
-    marks = mark(2, 0, "file", clean_file(f"甲{file}"), "new", "")
+    marks = attachment_mark(2, 0, "file", clean_file(f"甲{file}"), "new", "")
     return turn(
         event(1, f"甲{found}", "event", "", "scene", 60),
-        Seen(2, 1, NOW - 50_000, "message", 1, name, "早", quote=f"甲{body}", marks=marks),
+        QuotingEvent(2, 1, NOW - 50_000, "message", 1, name, "早", quote=f"甲{body}", marks=marks),
         event(3, f"甲{title}", "event", name, "title", 40), event(4, f"甲{name}", "event", name, "rename", 30),
         event(5, f"甲{found}", "tool", "", "", 20), event(6, body, name=name), answering=(2, 6),
     ).text  # fmt: skip
@@ -90,9 +90,9 @@ def said(strings: Strings) -> str:
 
 def around(strings: Strings) -> list[str]:
     """The opening of a group and of a private chat, and what a digest is made from."""
-    from bot.memory.minutes import DigestLine, excerpt
+    from bot.core.people import Chat, Person
+    from bot.memory.transcript import DigestLine, excerpt
     from bot.text.clean import clean_file, clean_name
-    from bot.types.people import Chat, Person
     from tests import waking
 
     name, title, body, file, found = strings
@@ -112,16 +112,16 @@ def around(strings: Strings) -> list[str]:
 
 async def result(world: "World", strings: Strings) -> str:
     """What memory_recall says of them."""
-    from bot.flow.found import findings_text
-    from bot.types.people import Audience
-    from bot.types.recall import Finding
-    from bot.types.tool import ToolContext
+    from bot.core.people import Audience
+    from bot.core.recall import SearchHit
+    from bot.core.tools import ToolContext
+    from bot.pipeline.findings import findings_text
 
     name, title, body, file, found = strings
     context = ToolContext(Audience(1, "dm", (1,)), 1, 1, (), "zh-Hans", world.clock.now())
     return await findings_text(world.store, world.parts.words, context, (
-        Finding(1, "memory", 1, found, 1, name, 1), Finding(2, "line", 2, body, 1, name, 1, around=((name, file),)),
-        Finding(3, "digest", 3, found, 1, name, 1), Finding(4, "note", 4, title, None, "", 1),
+        SearchHit(1, "memory", 1, found, 1, name, 1), SearchHit(2, "line", 2, body, 1, name, 1, around=((name, file),)),
+        SearchHit(3, "digest", 3, found, 1, name, 1), SearchHit(4, "note", 4, title, None, "", 1),
     ), ROOM)  # fmt: skip
 
 

@@ -13,10 +13,10 @@ MOST_BYTES = 10_000_000
 
 async def addresses(folder: Path, size: Size) -> Found:
     """X19: forms of addresses inside, as the handle of an attachment; a server on loopback counts who comes."""
+    from adapters.discord.adapter import DiscordAdapter
     from adapters.discord.client import Address
-    from adapters.discord.run import DiscordAdapter
-    from bot.errors import SendError
-    from bot.types.event import Attachment
+    from bot.core.errors import SendError
+    from bot.core.events import Attachment
     from tests.discord_support import Lines
     from tests.fakes.clock import SimClock
     from tests.test_discord_extras import INSIDE
@@ -48,10 +48,10 @@ async def bombs(folder: Path, size: Size) -> Found:
     from aiohttp import web
     from aiohttp.test_utils import TestServer
 
-    from adapters.discord.run import DiscordAdapter
-    from adapters.telegram.files import read_file
-    from bot.errors import SendError
-    from bot.types.event import Attachment
+    from adapters.discord.adapter import DiscordAdapter
+    from adapters.telegram.api import read_file
+    from bot.core.errors import SendError
+    from bot.core.events import Attachment
     from tests.discord_support import Lines
     from tests.fakes.clock import SimClock
 

@@ -51,7 +51,7 @@ async def layers(folder: Path, size: Size) -> Found:
 
 async def _refusals(folder: Path, count: int) -> tuple[int, int]:
     """Sends to a server that answers 502: how many there were, and the most requests that one of them was."""
-    from bot.errors import SendError
+    from bot.core.errors import SendError
     from tests.fakes.telegram_faults import UNLIMITED, Fault
     from tests.fakes.telegram_server import FakeTelegram
     from tests.telegram_stage import ANN, said, stage
@@ -161,7 +161,7 @@ async def twins(folder: Path, size: Size) -> Found:
 
 async def zombies(folder: Path, size: Size) -> Found:
     """D26: a connection that stays open and says nothing: Discord's socket by turns with Telegram's polling task."""
-    from adapters.discord.run import DiscordAdapter
+    from adapters.discord.adapter import DiscordAdapter
     from tests.fakes.discord_server import FakeDiscord
     from tests.fakes.telegram_faults import UNLIMITED
     from tests.fakes.telegram_server import FakeTelegram
@@ -205,7 +205,7 @@ async def zombies(folder: Path, size: Size) -> Found:
 @asynccontextmanager
 async def _supervised(folder: Path, make: Any, tables: dict[str, Any]) -> AsyncIterator[Any]:
     """A live house whose adapter is begun again when it gives up, as the program does it."""
-    from bot.ops.supervise import Supervisor
+    from bot.ops.health import Supervisor
 
     async def writable() -> bool:
         return True  # it is not the disk that fails here

@@ -78,7 +78,7 @@ async def fails_once(folder: Path, size: Size) -> Found:
 
 async def always_fails(folder: Path, size: Size) -> Found:
     """D5: one message always breaks nuan (in the model, or in the database by turns), twenty good ones follow it."""
-    from bot.cli.storecheck import store_findings
+    from bot.ops.checks import store_findings
     from tests.agenting import place_of
 
     async with house(folder) as world:

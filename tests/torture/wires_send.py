@@ -29,10 +29,10 @@ PINGS = "@everyone @here <@&100000000000000050> <@100000000000000001>"
 
 def telegram(server: FakeTelegram, *, placeholder: bool = False, **pacing: Any) -> Any:
     """How an adapter for that server is made."""
-    from adapters.telegram.pace import Limits
-    from adapters.telegram.run import TelegramAdapter
+    from adapters.telegram.adapter import TelegramAdapter
+    from adapters.telegram.rate_limiter import RateLimits
 
-    limits = Limits(**{"private_ms": 1, "answer_s": 1.0, **pacing})
+    limits = RateLimits(**{"private_ms": 1, "answer_s": 1.0, **pacing})
     return lambda clock, log: TelegramAdapter(
         server.token, server.url, "", (), clock, log, placeholder=placeholder, limits=limits
     )
@@ -127,7 +127,7 @@ async def limited(folder: Path, size: Size) -> Found:
             await until(lambda: not rows(world.folder, "SELECT 1 FROM outbox WHERE state IN ('pending', 'sending')"))
             before = {chat: len(server.sent(chat)) for chat in chats}
             numbers = [row[0] for row in rows(world.folder, "SELECT chat_id FROM place ORDER BY chat_id")]
-            from bot.types.outgoing import Draft
+            from bot.core.events import Draft
 
             ordered = size.units // 10
             for each in range(ordered):
@@ -156,7 +156,7 @@ async def limited(folder: Path, size: Size) -> Found:
 
 async def pings(folder: Path, size: Size) -> Found:
     """X15: texts that would ping, as replies, edits, answers to slash commands, and their follow-ups."""
-    from adapters.discord.run import DiscordAdapter
+    from adapters.discord.adapter import DiscordAdapter
     from tests.discord_support import COMMANDS
     from tests.fakes.discord_front import speaks
     from tests.fakes.discord_server import FakeDiscord
@@ -176,7 +176,7 @@ async def pings(folder: Path, size: Size) -> Found:
             await until(
                 lambda: server.gateway.connected > 0 and "discord_connected" in {one[1] for one in world.log.lines}
             )
-            from bot.types.outgoing import Outgoing
+            from bot.core.events import Outgoing
 
             async def round_of(each: int) -> None:
                 server.people.say(hall, lin, f"<@{server.world.bot.id}> 第{each}句")

@@ -133,7 +133,7 @@ async def spam(folder: Path, size: Size) -> Found:
 
 async def outage(folder: Path, size: Size) -> Found:
     """D27: the model is down for nine minutes while people write every half minute, in chats of their own."""
-    from bot.errors import ModelError
+    from bot.core.errors import ModelError
     from tests.world import Talk
 
     begun, typed = 0, set[str]()

@@ -1,0 +1,307 @@
+"""Discord as a platform: connects, hands events on, sends. Wiring only; what is said and when is decided elsewhere."""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import discord
+from aiohttp_socks import ProxyError
+
+from adapters.discord.channels import ChannelQueues
+from adapters.discord.client import Address, Client, ServerFault, library_logs_forwarded, silent_ms
+from adapters.discord.events import PLATFORM, events_of, typing_of
+from adapters.discord.history import History, readable
+from adapters.discord.sending import FAILURES, DiscordSender, error_text, fate_of
+from adapters.discord.slash import Interactions, interaction_event, sync
+from bot.core.errors import NuanError, PlatformError, SendError
+from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing
+from bot.core.ports import Clock, EventSink, Log, TypingListener
+from bot.text.split import split, utf16_units
+
+
+async def is_admin(client: discord.Client, external_chat_id: str, account: str) -> bool:
+    """Whether that account owns the channel's server or has the permission Administrator there.
+
+    OSError when Discord cannot be asked.
+    """
+    if not (external_chat_id.isdecimal() and account.isdecimal()):
+        return False
+    guild = getattr(client.get_channel(int(external_chat_id)), "guild", None)
+    if not isinstance(guild, discord.Guild):
+        return False
+    if guild.owner_id == int(account):
+        return True
+    try:
+        return (await guild.fetch_member(int(account))).guild_permissions.administrator
+    except discord.NotFound:
+        return False
+    except FAILURES as error:
+        raise OSError(type(error).__name__) from None
+
+
+PART_CHARS = 1_900
+"""Discord takes 2,000 characters; formatting may add some. They are counted as UTF-16 units, as it may do (D16)."""
+CLOSE_S = 3
+"""How long the gateway may take to say goodbye; the library would wait for thirty seconds."""
+CANCEL_S = 0.2
+"""How long a cancelled connection may take before it is cancelled again."""
+FETCH_S = 60
+"""How long an attachment may take."""
+UNCOMPRESSED = {"Accept-Encoding": "identity"}
+"""An attachment is wanted as it is: what is packed small may be large."""
+
+_REFUSED_KEY = (
+    "discord refused the token: make a new one (developer portal → Bot → Reset Token) and set NUAN_DISCORD__TOKEN"
+)
+_INTENTS_REFUSED = (
+    "discord refuses the intents: switch on Message Content Intent and Server Members Intent "
+    "(developer portal → Bot → Privileged Gateway Intents)"
+)
+_REFUSED_KEY_CODE, _INTENTS_CODES = 4004, (4013, 4014)
+
+
+class DiscordAdapter:
+    """Discord: Adapter, Splits, Typing, Edits, Debounces and Files of bot/core/ports.py. One connection at a time.
+
+    `api_url` and `gateway_url` as in the configuration; `commands` become slash commands.
+    """
+
+    platform = PLATFORM
+    resends = True
+    edit_interval_ms = 1_500
+    placeholder = False
+    debounce_ms = 600
+
+    def __init__(
+        self, token: str, api_url: str, gateway_url: str, proxy: str, commands: tuple[CommandSpec, ...], clock: Clock,
+        log: Log,
+    ) -> None:  # fmt: skip
+        self._token = token
+        self._address = Address(api_url, gateway_url, proxy)
+        self._commands = commands
+        self._log = log
+        self._interactions = Interactions(clock)
+        self._clock = clock
+        self._client: Client | None = None
+        self._lanes: ChannelQueues | None = None
+        self._door: EventSink | None = None
+        self._posts: DiscordSender | None = None
+        self._typing: dict[str, asyncio.Event] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self, door: EventSink) -> None:
+        """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
+        self._door = door
+        with library_logs_forwarded(self._log):
+            client = Client(self._address, self._seen, self._log)
+            self._lanes = lanes = ChannelQueues(door, History(client, self._log), self._clock, self._log)
+            try:
+                await self._login(client)
+                await self._connected(client, lanes)
+            except Exception as error:
+                raise connection_error(error, client) from error
+            finally:
+                await self._stop(client, lanes)
+
+    def silent_ms(self) -> int | None:
+        """How long ago the gateway said something, if only that it heard a heartbeat, ms; None: not connected."""
+        return silent_ms(self._client) if self._client is not None else None
+
+    async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
+        """Send one message, the same row any number of times; SendError says what became of one not sent."""
+        return (await self._ready_posts().post(outgoing),)
+
+    async def show(self, outgoing: Outgoing) -> str:
+        """Send `outgoing.text`, or put it into the message `preview_id`; that message's id. SendError as `send`."""
+        return await self._ready_posts().show(replace(outgoing, buttons=()))
+
+    async def withdraw(self, outgoing: Outgoing) -> None:
+        """Take the message `preview_id` away, if it is still there. SendError as `send`."""
+        await self._ready_posts().withdraw(outgoing)
+
+    def parts(self, text: str) -> tuple[str, ...]:
+        """The text as messages of at most 1,900 characters, an emoji being two."""
+        return split(text, PART_CHARS, utf16_units)
+
+    def typing(self, external_chat_id: str, on: bool) -> None:
+        """Show or hide that an answer is being written; a channel that does not want it gets none."""
+        if (over := self._typing.pop(external_chat_id, None)) is not None:
+            over.set()
+        if on and self._client is not None and external_chat_id.isdecimal():
+            over = self._typing[external_chat_id] = asyncio.Event()
+            self._start(self._type(self._client, int(external_chat_id), over))
+
+    async def is_admin(self, external_chat_id: str, account: str) -> bool:
+        """Whether that account looks after the server; OSError when Discord cannot be asked."""
+        if self._client is None:
+            raise OSError("Discord is not connected")
+        return await is_admin(self._client, external_chat_id, account)
+
+    async def fetch(self, attachment: Attachment, most: int) -> bytes:
+        """Its content; SendError("never") when it is gone or larger than `most` bytes, OSError to try again."""
+        if attachment.size > most:
+            raise SendError("never", f"{attachment.size} bytes")
+        address = self._address
+        if not address.serves(attachment.handle):
+            raise SendError("never", "not a file of Discord")
+        timeout = aiohttp.ClientTimeout(total=FETCH_S)
+        try:
+            async with (
+                aiohttp.ClientSession(
+                    connector=address.connector(), timeout=timeout, auto_decompress=False, headers=UNCOMPRESSED
+                ) as session,
+                session.get(attachment.handle, proxy=address.http_proxy, allow_redirects=False) as response,
+            ):
+                if 300 <= response.status < 500 and response.status != 429:
+                    raise SendError("never", f"{response.status}")
+                response.raise_for_status()
+                return await _read(response.content, most)
+        except (aiohttp.ClientError, ProxyError) as error:
+            raise ConnectionError(type(error).__name__) from error
+
+    async def _login(self, client: Client) -> None:
+        await client.login(self._token)
+        self._posts = DiscordSender(client, self._address, self._clock, self._interactions)
+        self._client = client
+        try:
+            if await sync(client, self._commands):
+                self._log.info("discord_commands_synced", commands=len(self._commands))
+        except FAILURES as error:  # chatting works without them
+            self._log.error("discord_commands_failed", error=error_text(error))
+
+    async def _connected(self, client: Client, lanes: ChannelQueues) -> None:
+        """Be connected until that, or storing, is not possible any more."""
+        connection = asyncio.create_task(client.connect(reconnect=True), name="discord connection")
+        try:
+            await asyncio.wait((connection, lanes.failed), return_when=asyncio.FIRST_COMPLETED)
+            if lanes.failed.done():
+                lanes.failed.result()
+            connection.result()
+            raise ConnectionError("discord closed the connection")
+        finally:
+            while not connection.done():  # asyncio.wait_for of Python 3.11 may swallow a cancellation
+                connection.cancel()
+                await asyncio.wait((connection,), timeout=CANCEL_S)
+            await asyncio.gather(connection, return_exceptions=True)
+
+    async def _stop(self, client: Client, lanes: ChannelQueues) -> None:
+        self._client = self._posts = self._lanes = None
+        for over in self._typing.values():
+            over.set()
+        self._typing.clear()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await lanes.close()
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await client.shut()
+        except TimeoutError:
+            self._log.info("discord_closed_hard")
+
+    def _seen(self, event: str, args: tuple[object, ...]) -> None:
+        """Every event of the library; one that cannot be understood is a line in the log."""
+        client, lanes = self._client, self._lanes
+        if client is None or lanes is None:
+            return
+        try:
+            match event, args:
+                case "connect", ():
+                    lanes.connected()
+                    self._log.info("discord_connected")
+                case "ready", ():
+                    self._start(self._look(client, lanes))
+                case "guild_available" | "guild_join", (discord.Guild() as guild,) if client.is_ready():
+                    for there in readable(guild):
+                        lanes.look(there)
+                case "guild_remove", (discord.Guild() as guild,):
+                    self._start(self._removed(lanes, guild.id))
+                case "interaction", (discord.Interaction() as interaction,):
+                    self._start(self._used(client, lanes, interaction))
+                case "raw_typing", (discord.RawTypingEvent() as typing,):
+                    if isinstance(self._door, TypingListener) and (found := typing_of(typing, client)) is not None:
+                        self._door.typing(*found)
+                case _:
+                    for incoming in events_of(event, args, client):
+                        lanes.put(incoming)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one event, the next ones are good
+            self._log.warning("discord_malformed", gateway_event=event, error=type(error).__name__)
+
+    async def _look(self, client: Client, lanes: ChannelQueues) -> None:
+        """See what was missed everywhere; Discord names no direct channels, so the door is asked for those."""
+        for there in (found for guild in client.guilds for found in readable(guild)):
+            lanes.look(there)
+        for there in await lanes.known():
+            lanes.look(there)
+
+    async def _removed(self, lanes: ChannelQueues, guild_id: int) -> None:
+        """nuan was put out of a guild: nothing more is sent to any place of it."""
+        for there in await lanes.known():
+            if there.parent == str(guild_id):
+                lanes.put(Incoming(there, None, "event", label="gone"))
+
+    async def _used(self, client: Client, lanes: ChannelQueues, interaction: discord.Interaction[Any]) -> None:
+        """A slash command or button: stored, then told that it arrived, for which Discord waits three seconds only."""
+        incoming = interaction_event(interaction, self._commands, client.user.id if client.user is not None else 0)
+        pending, deferred = self._interactions.keep(interaction), False
+        try:
+            if incoming is not None:
+                await lanes.take(incoming)
+            with self._address.interactions():
+                await interaction.response.defer(ephemeral=True, thinking=incoming is not None)
+            deferred = True
+        except FAILURES as error:  # what was asked is done all the same; the answer goes where it was asked
+            self._log.warning("discord_interaction_late", error=type(error).__name__)
+        finally:  # also when the connection ends here: an answer may be waiting to know
+            pending.deferred.set_result(deferred)
+
+    async def _type(self, client: Client, number: int, over: asyncio.Event) -> None:
+        try:
+            async with client.get_partial_messageable(number).typing():
+                await over.wait()
+        except FAILURES as error:
+            self._log.info("discord_typing_failed", channel=number, error=type(error).__name__)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _ready_posts(self) -> DiscordSender:
+        if self._posts is None:
+            raise SendError("later", "not connected")
+        return self._posts
+
+
+def connection_error(error: Exception, client: discord.Client) -> Exception:
+    """What ended a connection as PlatformError, with what to do, or OSError when another try may help."""
+    match error:
+        case discord.LoginFailure():
+            return PlatformError(_REFUSED_KEY, final=True)
+        case discord.PrivilegedIntentsRequired():
+            return PlatformError(_INTENTS_REFUSED, final=True)
+        case discord.ConnectionClosed() if error.code == _REFUSED_KEY_CODE:
+            return PlatformError(_REFUSED_KEY, final=True)
+        case discord.ConnectionClosed() if error.code in _INTENTS_CODES:
+            return PlatformError(_INTENTS_REFUSED, final=True)
+        case discord.HTTPException() if fate_of(error).fate == "never":
+            return PlatformError(f"discord refuses to be talked to: {error.status}, code {error.code}", final=True)
+        case NuanError() | OSError():
+            return error
+        case ServerFault():
+            return ConnectionError(f"discord answers {error}")
+        case _:
+            # Among others: a library that stumbles over its missing connection when the first try fails.
+            return ConnectionError(f"discord: {type(error).__name__}")
+
+
+async def _read(content: aiohttp.StreamReader, most: int) -> bytes:
+    """All of it; SendError("never") as soon as it is more than `most` bytes, whatever was promised."""
+    taken = bytearray()
+    async for chunk in content.iter_any():
+        taken += chunk
+        if len(taken) > most:
+            raise SendError("never", f"more than {most} bytes")
+    return bytes(taken)

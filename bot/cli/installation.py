@@ -1,0 +1,247 @@
+"""The installation a command works on: configuration, data folder, persona and prompt files, read and checked."""
+
+import asyncio
+import gc
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TypeVar
+
+from tzlocal import get_localzone_name
+
+from bot.config.checks import with_chosen_model
+from bot.config.resources import PromptFiles, resource_dir
+from bot.config.settings import Settings
+from bot.config.sources import load
+from bot.container import Dependencies
+from bot.core.clock import SystemClock
+from bot.core.errors import ConfigError, StoreError
+from bot.core.models import ToolSpec
+from bot.core.ports import Clock, Log, SettingChanges
+from bot.mcp.agents import read_texts
+from bot.model.client import OpenAIModel
+from bot.model.pool import ModelPool
+from bot.pipeline.endpoints import price_problems, vision_rate, with_provider_defaults
+from bot.pipeline.texts import Texts, read_instructions
+from bot.pipeline.tools.registry import listen_spec, look_spec, skill_spec, tool_specs
+from bot.prompt.persona import Persona, Skill, persona_folders, read_bootstraps, read_skills
+from bot.prompt.templates import read_templates
+from bot.store.settings import settings_in
+from bot.store.store import DATABASE, Store
+from bot.text.catalogue import catalogue
+from bot.text.fold import fold
+from bot.text.terms import query_terms
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Where this nuan lives: its settings, its data folder, its prompt files; `written` are the settings untuned.
+
+    `personas` are the folders of all personas by name.
+    """
+
+    settings: Settings
+    data: Path
+    prompts: PromptFiles
+    persona: Path
+    written: Settings | None = None
+    personas: Mapping[str, Path] = field(default_factory=dict)
+
+
+def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
+    """What is wrong with the persona and the prompt files that the settings name, all of it."""
+    problems: list[str] = []
+
+    def attempt(read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except ConfigError as error:
+            problems.extend(error.problems)
+            return None
+
+    own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
+    find = PromptFiles(own).path
+    attempt(lambda: read_texts(find))
+    for folder in ("messages", "opening", "offline", "web"):
+        attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
+    for folder in ("digest", "mend", "check", "media", "flush", "rewrite", "rollup"):
+        attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
+    attempt(lambda: look_spec(find))
+    attempt(lambda: skill_spec(find))
+    attempt(lambda: listen_spec(find))
+    tools = attempt(lambda: tool_specs(find)) or ()
+    place = attempt(lambda: find_installation(settings, data))
+    if place is not None:
+        for persona in {place.persona, *place.personas.values()}:
+            problems += _persona_problems(settings, persona, find, tools)
+    return (*problems, *price_problems(settings))
+
+
+def _persona_problems(
+    settings: Settings, folder: Path, find: Callable[[str], Path], tools: tuple[ToolSpec, ...]
+) -> Iterator[str]:  # fmt: skip
+    """What is wrong with the files of one persona, with its skills and with how it wakes up."""
+    skills: tuple[Skill, ...] = ()
+    try:
+        skills = read_skills(folder)
+    except ConfigError as error:
+        yield from error.problems
+    try:
+        persona = Persona(folder, skills, settings.heartbeat.on, settings.speak.paced)
+        read_bootstraps(find, persona, settings.bot.names[0], tools, "")
+    except ConfigError as error:
+        yield from error.problems
+    try:
+        read_templates(find, folder)
+    except ConfigError as error:
+        yield from error.problems
+
+
+def find_installation(settings: Settings, data: Path) -> Installation:
+    """Look up what the configuration names; ConfigError for a folder that is not there."""
+    own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
+    folders = [data / "persona", resource_dir("data/persona")]
+    persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
+    if persona is None:
+        raise ConfigError((f"persona: there is no persona {settings.persona!r} in data/persona",))
+    return Installation(
+        with_provider_defaults(with_chosen_model(settings)),
+        data,
+        PromptFiles(own),
+        persona,
+        settings,
+        persona_folders(*folders),
+    )
+
+
+def require_database(place: Installation) -> None:
+    """StoreError when there is no database yet; none is made here."""
+    if not (place.data / DATABASE).is_file():
+        raise StoreError(f"there is no database in {place.data} yet: talk to nuan once, or give --data DIR")
+
+
+def make_words(place: Installation) -> Texts:
+    """The house's texts."""
+    bot = place.settings.bot
+    return Texts(
+        catalogue(place.prompts.path, "messages"), catalogue(place.prompts.path, "opening"), bot.language,
+        bot.timezone or get_localzone_name() or "UTC", bot.holidays,
+    )  # fmt: skip
+
+
+def make_dependencies(
+    place: Installation, store: Store, crew: ModelPool, log: Log, clock: Clock | None = None
+) -> Dependencies:
+    """Everything the house is built of; without a clock, in real time."""
+    return Dependencies(
+        store, crew, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
+        seeing=vision_rate(place.settings), personas=place.personas, written=place.written,
+    )  # fmt: skip
+
+
+async def preload(crew: ModelPool) -> None:
+    """Load what the first message needs before it comes."""
+    await asyncio.to_thread(_segment)  # the tables of the scripts and the dictionary of words: 0.7 s
+    if crew.embedding is not None:
+        await asyncio.to_thread(import_module, "numpy")
+    if isinstance(crew.first.model, OpenAIModel):
+        await crew.first.model.prepare()
+
+
+def _segment() -> None:
+    query_terms(fold("暖和"))
+
+
+@contextmanager
+def collector_frozen() -> Iterator[None]:
+    """What is loaded by now is not looked through for garbage any more, so that no chat waits for that.
+
+    A look through all that a house loads held every thread up for 30 to 120 ms (measured during recalls).
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def owner_name(settings: Settings) -> str:
+    """What the owner is called until they say so; never by the account of the system."""
+    texts = catalogue(PromptFiles(None).path, "messages")
+    return settings.bot.owner or texts.text("console_name", settings.bot.language)
+
+
+TEXT_SUFFIXES = (".md", ".txt", ".toml", ".json", ".j2")
+"""What a persona and prompts are written in; what editors leave beside them is none of it."""
+
+FileStamps = Mapping[Path, tuple[int, int, int]]
+"""Of each file when it was changed, ns, its size and its number: a new file of the same name has another."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigSource:
+    """Where configuration and texts come from: a file (nuan.toml of this folder when None), data folder, variables."""
+
+    config: Path | None
+    data: Path
+    env: Mapping[str, str]
+
+    @property
+    def file(self) -> Path:
+        """The configuration file, whether it is there or not."""
+        return self.config or Path("nuan.toml")
+
+    def read(self, *, whole: bool = False, wish: SettingChanges | None = None) -> Installation:
+        """Everything, checked; ConfigError with all problems. `whole`: the file must be there, also without a name.
+
+        What was set in chats comes before the file, and a `wish` that is not stored yet before that.
+        """
+        config = self.file if whole else self.config
+        said = {one.key: one.value for one in settings_in(self.data / DATABASE)} | dict(wish or {})
+        known = {key: value for key, value in said.items() if value is not None}
+        settings = load(config, self.env, lambda settings: text_problems(settings, self.data), known)
+        return find_installation(settings, self.data)
+
+    def stamps(self, place: Installation) -> FileStamps:
+        """How the files stand now; one that is not there, or cannot be looked at, has no stamp."""
+        found: dict[Path, tuple[int, int, int]] = {}
+        for path in self._files(place):
+            try:
+                stat = path.stat()
+            except OSError:
+                continue
+            found[path] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        return found
+
+    def _files(self, place: Installation) -> Iterator[Path]:
+        yield from (self.file, self.file.parent / ".env")
+        folders = [self.data / "persona", place.persona, resource_dir("prompts")]
+        if place.settings.prompts_dir:
+            folders.append(Path(place.settings.prompts_dir).expanduser())
+        for folder in folders:
+            yield from _texts_in(folder)
+
+
+def text_hashes(place: Installation) -> Mapping[str, str]:
+    """What the persona and each prompt file say, as a hash by name, like persona/SOUL.md and prompts/light.txt."""
+    shipped = resource_dir("prompts")
+    names = [path.relative_to(shipped).as_posix() for path in _texts_in(shipped)]
+    files = {f"prompts/{name}": place.prompts.path(name) for name in names}
+    for path in _texts_in(place.persona):
+        files[f"persona/{path.relative_to(place.persona).as_posix()}"] = path
+    for name, folder in place.personas.items():
+        if folder != place.persona:
+            files |= {f"personas/{name}/{path.relative_to(folder).as_posix()}": path for path in _texts_in(folder)}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+
+
+def _texts_in(folder: Path) -> Iterator[Path]:
+    return (
+        path for path in sorted(folder.rglob("*")) if path.suffix in TEXT_SUFFIXES and not path.name.startswith(".")
+    )

@@ -1,0 +1,317 @@
+"""`nuan memory export`, `import`, `list` and `show`: memories to files and back, and on the screen."""
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from bot.cli.installation import Installation
+from bot.cli.terminal import (
+    json_document,
+    print_error,
+    print_result,
+    progress_bar,
+    read_text_file,
+    refuse_existing,
+    write_private,
+)
+from bot.core.archive import ExportContents, ExportedMemory, ImportBase, ImportPlan, ParsedExport
+from bot.core.clock import DAY_MS, SystemClock
+from bot.core.errors import ConfigError, NuanError
+from bot.core.memories import MemoryKind
+from bot.memory.archive.foreign import ForeignOwner, parse_foreign
+from bot.memory.archive.imports import make_plan, plan_json, plan_text
+from bot.memory.archive.markdown import is_export, parse_markdown, write_markdown
+from bot.memory.archive.records import BadValue, parse_jsonl, reference, time_text, to_json, write_jsonl
+from bot.store.archive import MemoryWithLines
+from bot.store.store import DATABASE, Store, open_store
+from bot.text.clean import clean
+
+ExportFormat = Literal["both", "md", "jsonl"]
+FILE_NAMES = {"jsonl": "memories.jsonl", "md": "memories.md"}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """How files are imported. `forget` also forgets, without a question, what an edited file holds no more."""
+
+    path: Path
+    owner: str = ""
+    yes: bool = False
+    forget: bool = False
+    dry_run: bool = False
+    skip_bad: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody is asked, who must see what would change first."""
+        return not (self.yes or self.dry_run)
+
+
+async def export_memories(
+    place: Installation, path: Path | None, person: str, form: ExportFormat, *, force: bool, as_json: bool = False
+) -> str:  # fmt: skip
+    """Write what is remembered; a line that says what was written. Works beside a running nuan."""
+    now = SystemClock().now()
+    target = path or Path(f"nuan-memories-{time_text(now)[:10]}")
+    ending = target.suffix.lstrip(".").lower()
+    files = {ending: target} if ending in FILE_NAMES else {end: target / name for end, name in FILE_NAMES.items()}
+    if form != "both":
+        files = {end: file for end, file in files.items() if end == form}
+    if not files:
+        raise NuanError(f"{target}: a file for --format {form} ends in .{form}")
+    if not force:
+        for file in files.values():
+            refuse_existing(file)
+    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
+        number = await find_person(store, person) if person else None
+        export = await store.memory_archive.export(number, now)
+    writers = {"jsonl": write_jsonl, "md": write_markdown}
+    for end, file in files.items():
+        write_private(file, writers[end](export.here.carried), force=force)
+    carried = export.here.carried
+    if as_json:
+        return json_document({
+            "files": [str(file) for file in files.values()], "memories": len(carried.memories),
+            "conversations": len(carried.summaries), "notes": len(carried.notes), "people": len(carried.people),
+            "left_out": {"forgotten": export.forgotten, "astray": export.astray, "notes": export.files},
+        })  # fmt: skip
+    lines = [
+        f"{len(carried.memories)} memories, {len(carried.summaries)} conversations and {len(carried.notes)} notes of "
+        f"{len(carried.people)} people "
+        f"are in {' and '.join(str(file) for file in files.values())}"
+    ]
+    if export.forgotten:
+        lines.append(f"left out: {export.forgotten} that were forgotten or replaced")
+    if export.astray:
+        lines.append(f"left out: {export.astray} of nobody known; `nuan memory backfill` says which")
+    if export.files:
+        lines.append(f"left out: {export.files} notes that are empty, for nobody or cannot be read")
+    return "\n".join(lines)
+
+
+async def find_person(store: Store, wanted: str) -> int:
+    """The person of a number, a unique name or an account (platform:id); NuanError when there is none."""
+    if ":" in wanted:
+        number = await store.people.by_account(wanted)
+    else:
+        found = await store.people.person_named(wanted)
+        number = found.id if found else None
+    if number is None:
+        raise NuanError(f"there is nobody {wanted!r}: give a number, a name that only one has or platform:id")
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """How an import ended, in words, and how much it took in and forgot."""
+
+    text: str = ""
+    taken: int = 0
+    forgotten: int = 0
+
+
+async def import_memories(
+    place: Installation, taking: ImportRequest, ask: Callable[[str], bool], *, as_json: bool = False
+) -> None:  # fmt: skip
+    """Show what would change, ask, and carry it out in one transaction.
+
+    NuanError, with nothing changed, for lines that cannot be read, another nuan that runs here, or a question that
+    nobody is there to answer.
+    """
+    now, owners = SystemClock().now(), frozenset(place.settings.bot.owners)
+    if not (place.data / DATABASE).exists():
+        (read_files if taking.skip_bad else _readable)(
+            taking, ImportBase(ExportContents(), 0), now
+        )  # else no house is begun
+    async with await open_store(place.data, owners, read_only=taking.dry_run) as store:
+        with progress_bar("reading", quiet=as_json):
+            here = await store.memory_archive.here()
+            plan = make_plan(_readable(taking, here, now), here, store.tombstones.covers)
+        if not as_json:
+            print_result(plan_text(plan))
+        elif taking.asks:
+            print(plan_text(plan), file=sys.stderr)
+        until = now + place.settings.memory.undo_days * DAY_MS
+        outcome = await _carry_out(store, plan, taking, ask, (now, until), quiet=as_json)
+    if as_json:
+        done = {"dry_run": taking.dry_run, "taken": outcome.taken, "forgotten": outcome.forgotten}
+        print_result(json_document(done | plan_json(plan)))
+    elif outcome.text:
+        print_result(outcome.text)
+
+
+def _readable(taking: ImportRequest, here: ImportBase, now: int) -> ParsedExport:
+    """What the files say, with each bad line told; NuanError unless those may be left out."""
+    parsed = read_files(taking, here, now)
+    for problem in parsed.problems:
+        print_error(f"{problem.where}: {problem.text}")
+    if parsed.problems and not taking.skip_bad:
+        count = len(parsed.problems)
+        raise NuanError(f"{count} lines cannot be read, nothing was changed; --skip-bad takes the others")
+    return parsed
+
+
+async def _carry_out(
+    store: Store, plan: ImportPlan, taking: ImportRequest, ask: Callable[[str], bool], times: tuple[int, int], *,
+    quiet: bool
+) -> ImportResult:  # fmt: skip
+    """What is agreed to; `times` are now and when what is forgotten cannot be taken back any more, ms."""
+    if taking.dry_run:
+        return ImportResult()
+    forget = bool(plan.forget) and _confirm_forgetting(taking, ask, len(plan.forget), quiet=quiet)
+    if not plan.count and not forget:
+        return ImportResult("nothing to change")
+    if plan.count and not (taking.yes or ask(f"Take in {plan.count}?")):
+        return ImportResult("nothing was changed")
+    now, until = times
+    with progress_bar("import", quiet=quiet) as tell:
+        await store.memory_archive.bring_in(plan, now, until if forget else None, tell)
+    gone = len(plan.forget) if forget else 0
+    return ImportResult(f"done: {plan.count} taken in" + (f", {gone} forgotten" if forget else ""), plan.count, gone)
+
+
+def _confirm_forgetting(taking: ImportRequest, ask: Callable[[str], bool], count: int, *, quiet: bool) -> bool:
+    if taking.forget:
+        return True
+    if not taking.yes:
+        return ask(f"Forget the {count} that are not in the file any more?")
+    if not quiet:
+        print_result(f"the {count} that are not in the file any more are kept; --forget forgets them")
+    return False
+
+
+def read_files(taking: ImportRequest, here: ImportBase, now: int) -> ParsedExport:
+    """What a file or a folder says. A folder of ours may hold both formats when they say the same."""
+    if not taking.path.is_dir():
+        return _read(taking, taking.path, taking.path.name, here, now)
+    ours = [taking.path / name for name in FILE_NAMES.values() if (taking.path / name).is_file()]
+    if ours:
+        parsed = [_read(taking, path, path.name, here, now) for path in ours]
+        if (
+            len(parsed) == 2
+            and not any(each.problems for each in parsed)
+            and _content(parsed[0]) != _content(parsed[1])
+        ):
+            raise NuanError(f"{ours[0]} and {ours[1]} differ: give the one that you edited")
+        return next((each for each in parsed if each.problems), parsed[0])
+    paths = sorted(path for path in taking.path.rglob("*.md") if path.is_file())
+    if not paths:
+        raise NuanError(f"{taking.path}: there is no .md file and no export in it")
+    every = [_read(taking, path, path.relative_to(taking.path).as_posix(), here, now) for path in paths]
+    return ParsedExport(
+        ExportContents(memories=tuple(memory for each in every for memory in each.carried.memories)),
+        tuple(line for each in every for line in each.lines),
+        tuple(problem for each in every for problem in each.problems),
+    )
+
+
+def _content(parsed: ParsedExport) -> object:
+    carried = parsed.carried
+    return (
+        sorted(carried.memories, key=lambda memory: (memory.id, memory.text)),
+        sorted(carried.summaries, key=lambda each: each.id), carried.notes, carried.house,
+    )  # fmt: skip
+
+
+def _read(taking: ImportRequest, path: Path, name: str, here: ImportBase, now: int) -> ParsedExport:
+    text = read_text_file(path)
+    if path.suffix.lower() == ".jsonl":
+        return parse_jsonl(text, name)
+    if is_export(text):
+        return parse_markdown(text, name, now)
+    return parse_foreign(text, name, _owner_of(taking, path, here, now))
+
+
+def _owner_of(taking: ImportRequest, path: Path, here: ImportBase, now: int) -> ForeignOwner:
+    """The owner of a foreign file, by account."""
+    if not taking.owner:
+        raise NuanError(f"{path} is no export of nuan: say whose it is with --owner platform:id")
+    try:
+        account = reference(taking.owner)
+    except BadValue as error:
+        raise NuanError(f"--owner {error}") from None
+    for person in here.carried.people:
+        if account in person.accounts:
+            if person.accounts[0] not in dict(here.dms):
+                raise NuanError(f"--owner: there is no direct chat with {account} yet: let them write to nuan first")
+            return ForeignOwner(person.accounts[0], "", now)
+    known = ", ".join(account for person in here.carried.people for account in person.accounts) or "nobody yet"
+    raise NuanError(f"--owner: nuan does not know {account}; it knows {known[:300]}")
+
+
+_MEMORY_NUMBER = re.compile(r"#?(\d{1,15})")
+
+
+async def list_memories(place: Installation, person: str, kind: str, *, as_json: bool) -> str:
+    """One line a memory, or a JSON array."""
+    if kind and kind not in get_args(MemoryKind):
+        raise ConfigError((f"--kind: there is no {kind!r}; use one of {', '.join(get_args(MemoryKind))}",))
+    async with await open_store(place.data, read_only=True) as store:
+        number = await find_person(store, person) if person else None
+        carried = (await store.memory_archive.export(number)).here.carried
+    found = [memory for memory in carried.memories if kind in ("", memory.kind)]
+    if as_json:
+        return json_document([to_json(memory) for memory in found])
+    names = {person.accounts[0]: person.name for person in carried.people}
+    return (
+        "\n".join(_memory_line(memory, names.get(memory.owner, "")) for memory in found) or "nothing is remembered yet"
+    )
+
+
+def _memory_line(memory: ExportedMemory, name: str) -> str:
+    marks = [memory.visibility, *(["asked"] if memory.asked else []), *([memory.slot] if memory.slot else [])]
+    whose = f"{memory.owner} {name}" if memory.owner else memory.chat
+    text = " ".join(clean(memory.text).split())
+    return f"#{memory.id} {time_text(memory.observed_at)[:10]} {memory.kind} ({', '.join(marks)}) {whose}: {text}"
+
+
+async def show_memory(place: Installation, wanted: str, *, as_json: bool) -> str:
+    """Everything of one memory; NuanError when there is none. What was forgotten is told without its text."""
+    match = _MEMORY_NUMBER.fullmatch(wanted.strip())
+    if match is None:
+        raise ConfigError((f"there is no memory {wanted!r}: give its number",))
+    async with await open_store(place.data, read_only=True) as store:
+        whole = await store.memory_archive.whole(int(match[1]))
+    if whole is None:
+        raise NuanError(f"there is no memory #{match[1]}")
+    return _memory_json(whole) if as_json else "\n".join(_memory_lines(whole))
+
+
+def _memory_json(whole: MemoryWithLines) -> str:
+    told: dict[str, object] = {
+        "number": whole.number,
+        "memory": to_json(whole.memory) if whole.memory else None,
+        "ended": whole.ended,
+    }
+    times = {"ended_at": whole.ended_at, "undo_until": whole.undo_until}
+    told |= {name: time_text(at) if at is not None else None for name, at in times.items()}
+    told["sources"] = [{**asdict(source), "at": time_text(source.at)} for source in whole.sources]
+    return json_document(told)
+
+
+def _memory_lines(whole: MemoryWithLines) -> list[str]:
+    if whole.ended_at is not None:
+        until = f", can be taken back until {time_text(whole.undo_until)}" if whole.undo_until else ""
+        return [f"#{whole.number} was {whole.ended} at {time_text(whole.ended_at)}{until}"]
+    if whole.memory is None:
+        return [f"#{whole.number} belongs to nobody known: `nuan memory backfill` says more"]
+    values = to_json(whole.memory)
+    lines = [f"#{whole.number} {clean(str(values.pop('text')))}"]
+    lines += [
+        f"  {name}: {value}"
+        for name, value in values.items()
+        if name not in ("id", "merges") and value not in ("", None, {})
+    ]
+    lines += [f"  merged: {time_text(each.at)} {each.how}: {_flat(each.said)}" for each in whole.memory.merges]
+    lines += [
+        f"  from: {time_text(source.at)} {source.chat} {clean(source.who)}: {_flat(source.text) or '(not kept)'}"
+        for source in whole.sources
+    ]
+    return lines if whole.sources else [*lines, "  from: nothing that is still known"]
+
+
+def _flat(text: str) -> str:
+    return " ".join(clean(text).split())

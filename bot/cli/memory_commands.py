@@ -1,0 +1,222 @@
+"""The `nuan memory` commands with their options and help. Their work is in memories.py and backfill.py."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from bot.cli import commandline
+from bot.cli.commandline import (
+    DATA_FOLDER,
+    CommandGroup,
+    ConfigOption,
+    DataOption,
+    JsonOption,
+    OnlyPersonOption,
+    examples,
+    options_from,
+)
+from bot.cli.terminal import confirmation, guard, read_installation, run_guarded
+from bot.cli.terminal import print_result as print_out
+from bot.core.errors import ConfigError
+from bot.core.inspection import RepairPart
+from bot.core.memories import MemoryKind
+
+if TYPE_CHECKING:
+    from bot.cli.memories import ExportFormat
+
+app = typer.Typer(
+    cls=CommandGroup,
+    no_args_is_help=True,
+    help="What nuan remembers: show it, take it out, take it in, mend it.",
+    epilog=examples("nuan memory list --person 小王", "nuan memory export backup", "nuan memory import --help"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillOptions:
+    """The options of `nuan memory backfill`, in the order its help lists them."""
+
+    namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False
+    vectors: Annotated[bool, typer.Option("--vectors", help="Only the vectors of hybrid recall.")] = False
+    text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False
+    sections: Annotated[bool, typer.Option("--sections", help="Only the sections of memories.")] = False
+    anew: Annotated[bool, typer.Option("--anew", help="All vectors anew, not only those that are lacking.")] = False
+    apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    data: DataOption = DATA_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """The options of `nuan memory export`, in the order its help lists them."""
+
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="Folder, or a file that ends in .md or .jsonl; nuan-memories-DAY if not given."),
+    ] = None
+    person: OnlyPersonOption = ""
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="md (to read and edit), jsonl (for programs) or both.",
+            autocompletion=commandline.complete_from("md", "jsonl", "both"),
+        ),
+    ] = "both"
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    data: DataOption = DATA_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """The options of `nuan memory import`, in the order its help lists them."""
+
+    path: Annotated[Path, typer.Argument(help="What export wrote, or Markdown of another agent (MEMORY.md, a folder).")]
+    owner: Annotated[str, typer.Option("--owner", help="Whose foreign Markdown it is: platform:id.")] = ""
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Take it in without asking, for scripts.")] = False
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Forget without asking what an edited .md does not hold any more.")
+    ] = False
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read.")] = False
+    as_json: JsonOption = False
+    config: ConfigOption = None
+    data: DataOption = DATA_FOLDER
+
+
+@app.command(
+    "export",
+    epilog=examples("nuan memory export backup --person telegram:123", "nuan memory export all.jsonl --force --json"),
+)
+@options_from(ExportOptions)
+def export(options: ExportOptions) -> None:
+    """Write what is remembered to files.
+
+    Both formats hold everything, with owners as platform ids, notes too; what was forgotten is left out. Works beside
+    a running nuan. Files are for you alone (0600) and never replaced without --force.
+    """
+    from bot.cli.memories import export_memories
+
+    form = _format(options.form)
+    place = read_installation(options.config, options.data)
+    work = export_memories(
+        place, options.path, options.person, form, force=options.force, as_json=options.as_json
+    )  # fmt: skip
+    print_out(run_guarded(work))
+
+
+@app.command(
+    "import",
+    epilog=examples(
+        "nuan memory import backup --dry-run",
+        "nuan memory import memories.jsonl --yes --json",
+        "nuan memory import MEMORY.md --owner telegram:123",
+    ),
+)
+@options_from(ImportOptions)
+def import_(options: ImportOptions) -> None:
+    """Take memories in: show what would change, then ask.
+
+    All or nothing, in one commit. What was forgotten here stays forgotten. People are known by platform ids, never by
+    names. A pipe needs --yes. Stop nuan first; --dry-run works beside it.
+    """
+    from bot.cli.memories import ImportRequest, import_memories
+
+    taking = ImportRequest(options.path, options.owner, options.yes, options.forget, options.dry_run, options.skip_bad)
+    place, ask = (
+        read_installation(options.config, options.data),
+        confirmation(aside=options.as_json, advice="--yes (and --forget to forget)"),
+    )
+    run_guarded(import_memories(place, taking, ask, as_json=options.as_json))
+
+
+@app.command("list", epilog=examples("nuan memory list --person 小王 --kind identity", "nuan memory list --json"))
+def list_(
+    person: OnlyPersonOption = "",
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            help=f"Only of this kind: {', '.join(get_args(MemoryKind))}.",
+            autocompletion=commandline.complete_kinds,
+        ),
+    ] = "",
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
+    """List what is remembered, oldest first."""
+    from bot.cli.memories import list_memories
+
+    print_out(run_guarded(list_memories(read_installation(config, data), person, kind, as_json=as_json)))
+
+
+@app.command(epilog=examples("nuan memory show 12", "nuan memory show 12 --json"))
+def show(
+    number: Annotated[str, typer.Argument(help="Its number, like 12 or '#12'.")],
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
+    """Show one memory with the lines it was made from."""
+    from bot.cli.memories import show_memory
+
+    print_out(run_guarded(show_memory(read_installation(config, data), number, as_json=as_json)))
+
+
+@app.command(
+    epilog=examples(
+        "nuan memory backfill",
+        "nuan memory backfill --text-index --apply",
+        "nuan memory backfill --vectors --anew --apply",
+    ),
+)
+@options_from(BackfillOptions)
+def backfill(options: BackfillOptions) -> None:
+    """Find memories that do not stand as they should, and mend them with --apply.
+
+    Everything unless parts are named. Without --apply nothing is changed, beside a running nuan, too. With it nuan must
+    be stopped; a run that was cut off is ended by the next, and `nuan memory rollback` takes it back.
+    """
+    from bot.cli.backfill import backfill as mend
+
+    wanted: dict[RepairPart, bool] = {
+        "namespaces": options.namespaces, "vectors": options.vectors, "sections": options.sections,
+        "text-index": options.text_index,
+    }  # fmt: skip
+    parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
+    place = read_installation(options.config, options.data)
+    print_out(run_guarded(mend(place, parts, apply=options.apply, as_json=options.as_json, anew=options.anew)))
+
+
+@app.command(epilog=examples("nuan memory rollback", "nuan memory rollback data/nuan.before-9.db --json"))
+def rollback(
+    backup: Annotated[Path | None, typer.Argument(help="A backup; the newest of a backfill unless given.")] = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
+    """Put a backup back in the database's place.
+
+    The present database is kept beside it. What was forgotten since stays forgotten. Stop nuan first.
+    """
+    from bot.cli.backfill import rollback as put_back
+
+    print_out(run_guarded(put_back(read_installation(config, data), backup, as_json=as_json)))
+
+
+def _format(name: str) -> "ExportFormat":
+    match name:
+        case "both" | "md" | "jsonl":
+            return name
+        case _:
+            return guard(lambda: _wrong(f"--format: there is no {name!r}; use md, jsonl or both"))
+
+
+def _wrong(text: str) -> "ExportFormat":
+    raise ConfigError((text,))

@@ -1,0 +1,121 @@
+"""The base class of all configuration tables, and validators of single values (addresses, zones, regions, lists)."""
+
+import ipaddress
+import json
+import re
+from types import NoneType
+from typing import get_args, get_origin
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the server of this URL runs on this machine (localhost, 127.0.0.0/8, ::1); False for anything unclear."""
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def value_error(text: str) -> PydanticCustomError:
+    """An error with our own words."""
+    return PydanticCustomError("nuan", "{text}", {"text": text})
+
+
+def server_url(url: str) -> str:
+    """The address as it is, or an error that says what is wrong with it."""
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise value_error(
+            "must begin with http:// or https:// and name a server, for example http://localhost:11434/v1"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise value_error("must not hold a user name or password; the key belongs into model.api_key")
+    return url
+
+
+def proxy_url(url: str) -> str:
+    """The proxy as it is, or an error that says what is wrong with it."""
+    return _address(url, ("http", "https", "socks5"), "must be like http://host:port or socks5://host:port")
+
+
+def gateway(url: str) -> str:
+    """The gateway as it is, or an error that says what is wrong with it."""
+    return _address(url, ("ws", "wss"), "must begin with ws:// or wss:// and name a server")
+
+
+def _address(url: str, schemes: tuple[str, ...], wanted: str) -> str:
+    try:
+        parts = urlsplit(url)
+        usable = not url or (parts.scheme in schemes and bool(parts.hostname) and parts.port != 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise value_error(wanted)
+    return url
+
+
+def zone(name: str) -> str:
+    """The name as it is, if it is a time zone's."""
+    try:
+        if name:
+            ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        wanted = "is no time zone name; write one like Asia/Shanghai, or nothing for the machine's"
+        raise value_error(wanted) from error
+    return name
+
+
+def region(code: str) -> str:
+    """The code as it is, if it has a holiday calendar."""
+    if code in ("", "CN"):
+        return code
+    from holidays import list_supported_countries  # heavy, and needed for other regions only
+
+    if code not in list_supported_countries():
+        raise value_error("has no holiday calendar; write a two-letter country code like CN, TW or US, or nothing")
+    return code
+
+
+def json_list(text: str) -> object:
+    """The list that a text in brackets holds."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise value_error('must be a list, like ["a", "b"], or texts with commas between them') from None
+
+
+class SettingsTable(BaseModel):
+    """One table of the configuration: frozen, and no key but its own."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False, validate_default=True
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _written(cls, value: object, info: ValidationInfo) -> object:
+        """Read the forms a file or a variable can hold: "none" for no value, commas for a list; true is no number."""
+        kind = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, bool) and kind is not bool and bool not in get_args(kind):
+            raise value_error("must not be true or false")
+        if not isinstance(value, str):
+            return value
+        if NoneType in get_args(kind) and value.strip().lower() in ("", "none"):
+            return None
+        listed = tuple in (get_origin(each) for each in (kind, *get_args(kind)))
+        if listed and value.lstrip().startswith("["):
+            return json_list(value)
+        if listed:
+            return tuple(part for part in re.split(r"\s*[,，]\s*", value.strip()) if part)
+        return value

@@ -1,0 +1,286 @@
+"""Builds every service from settings, store, model pool, clock and texts. It starts nothing."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bot.commands.runner import CommandRunner, CommandServices
+from bot.config.checks import ApplyWish
+from bot.config.settings import Settings
+from bot.core.money import PriceAt
+from bot.core.ports import Adapter, Clock, Log, Reload
+from bot.core.sessions import Occasion
+from bot.model.offline import OFFLINE
+from bot.model.pool import ModelPool
+from bot.model.slots import ModelSlots
+from bot.pipeline.actions.remember import RememberActions
+from bot.pipeline.background import BackgroundGate, BackgroundWriter
+from bot.pipeline.calls import ModelCaller
+from bot.pipeline.concurrency import TextThread, TurnStopper
+from bot.pipeline.dispatch import Dispatcher, DispatchServices
+from bot.pipeline.ingest import Debounce
+from bot.pipeline.initiative import HeartbeatService, JoinService, JoinServices
+from bot.pipeline.jobs.archives import DailyBackup, PersonData, Scrub
+from bot.pipeline.jobs.digests import DigestMaker, DigestPrompts, SessionCloser
+from bot.pipeline.jobs.notes import LogFlusher, NoteIndexing, NoteReader, NoteWriter
+from bot.pipeline.jobs.upkeep import DialogueRollup, MemoryAging, StatementRewriter
+from bot.pipeline.media import MediaModel, MediaReader
+from bot.pipeline.opening import OpeningReader, PersonaOpening
+from bot.pipeline.plan import Planner
+from bot.pipeline.recall import AutoRecall, Recall, SectionFilter
+from bot.pipeline.refusals import TalkLimiter
+from bot.pipeline.reminders import ReminderService
+from bot.pipeline.send import OutboxSender
+from bot.pipeline.texts import Texts, read_instructions
+from bot.pipeline.tools.registry import ToolServices, make_tools
+from bot.pipeline.turn import TurnModel, TurnRunner
+from bot.pipeline.vectors import EmbeddingCaller, VectorMaker, VectorSearch
+from bot.prompt.persona import NAME_MARK, Persona, persona_texts, read_personas, read_skills, read_user, read_who
+from bot.prompt.templates import read_templates
+from bot.speaking.activation import SpeakingRules
+from bot.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
+    `personas` are the folders of all personas by name, `persona` is that of the configured one.
+    `written` are the settings as files and people say them, with nothing tuned or swapped; `scrub` takes somebody out
+    of the log that this house writes.
+
+    A reload brings others with the same store, clock, log and aside.
+    """
+
+    store: Store
+    crew: ModelPool
+    clock: Clock
+    settings: Settings
+    words: Texts
+    prompts: Callable[[str], Path]
+    persona: Path
+    log: Log
+    aside: TextThread = field(default_factory=TextThread)
+    seeing: PriceAt | None = None
+    reload: Reload | None = None
+    settle: ApplyWish | None = None
+    written: Settings | None = None
+    personas: Mapping[str, Path] = field(default_factory=dict)
+    scrub: Scrub | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedServices:
+    """What all rooms share, and what lasts over a reload: the way out, the turns under way, the slots for calls.
+
+    `read_notes` has the notes looked at.
+    """
+
+    sending: OutboxSender
+    halting: TurnStopper
+    slots: ModelSlots
+    read_notes: Callable[[], None] = lambda: None
+
+
+@dataclass(slots=True, eq=False)
+class Services:
+    """What works by one configuration; a reload makes it anew, and what is `inside` ends in the old."""
+
+    parts: Dependencies
+    answering: Dispatcher
+    heartbeat: HeartbeatService
+    joining: JoinService
+    closing: SessionCloser
+    pausing: Debounce
+    flushing: LogFlusher
+    notes: NoteReader
+    vectorising: VectorMaker
+    tidying: MemoryAging
+    rewriting: StatementRewriter
+    rolling: DialogueRollup
+    reminding: ReminderService
+    backing: DailyBackup
+    inside: int = 0
+
+
+def make_media(
+    parts: Dependencies, adapter: Callable[[str], Adapter | None], slots: ModelSlots | None = None
+) -> MediaReader:
+    """Who looks at what people send along; `adapter` finds the platform that has it."""
+    crew = parts.crew
+    slots = slots or ModelSlots(parts.settings.model.slots)
+    eyes = MediaModel(
+        crew.first.model, parts.seeing or crew.first.rate, read_instructions(parts.prompts, "media"), slots
+    )
+    return MediaReader(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
+
+
+def make_embedding_calls(parts: Dependencies) -> EmbeddingCaller | None:
+    """Who is asked for vectors; None where none are wanted."""
+    member = parts.crew.embedding
+    if member is None:
+        return None
+    return EmbeddingCaller(parts.store, member, parts.clock, parts.settings, parts.words, parts.log)
+
+
+def make_recalling(parts: Dependencies, calls: EmbeddingCaller | None = None, *, pays: bool = False) -> Recall:
+    """What finds memories; unless it `pays` it asks no server for a vector."""
+    rules = parts.settings.memory.embedding
+    dense = VectorSearch(parts.store, parts.aside, calls or make_embedding_calls(parts), parts.clock, rules, pays=pays)
+    return Recall(parts.store, parts.aside, parts.settings, parts.words.zone, dense)
+
+
+def make_vectorising(parts: Dependencies, calls: EmbeddingCaller | None) -> VectorMaker:
+    """What makes vectors in the background."""
+    rules, gate = parts.settings.memory.embedding, BackgroundGate(parts.store.switches, parts.settings.background)
+    return VectorMaker(parts.store, calls, gate, parts.clock, rules.batch, rules.timeout_seconds, parts.log)
+
+
+def make_planner(
+    parts: Dependencies, media: MediaReader | None = None, calls: EmbeddingCaller | None = None, *, pays: bool = False
+) -> tuple[Planner, TurnModel]:  # fmt: skip
+    """What composing needs, for the running house and for commands that only look."""
+    settings, words = parts.settings, parts.words
+    media = media or make_media(parts, lambda _: None)
+    recalling, personas = make_recalling(parts, calls, pays=pays), read_persona_folders(parts)
+    skills, wakes = skills_of(personas, settings), openings_of(parts, personas)
+    sectioning = SectionFilter(parts.store, settings.sections)
+    booting = OpeningReader(
+        parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), sectioning, parts.log
+    )  # fmt: skip
+    reminding = ReminderService(parts.store, parts.clock, settings, words, parts.log)
+    tools = () if not settings.prompt.tools else make_tools(
+        parts.store, words, parts.prompts,
+        ToolServices(recalling, make_notes(parts, lambda: None).read, parts.aside), settings,
+        reminding,
+        media if settings.media.images else None,
+        (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
+    )  # fmt: skip
+    bootstraps = read_personas(
+        parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
+        parts.crew.first.model.dialect,
+    )  # fmt: skip
+    bringing = AutoRecall(recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, booting)
+    return planner, TurnModel(ModelCaller(parts.crew, media.slots, parts.clock, parts.log), tools)
+
+
+def read_persona_folders(parts: Dependencies) -> dict[str, Persona]:
+    """Every persona with its skills, by name; ConfigError for a skill that cannot be read."""
+    settings = parts.settings
+    folders = {**parts.personas, settings.persona: parts.persona}
+    return {
+        name: Persona(folder, read_skills(folder), settings.heartbeat.on, settings.speak.paced)
+        for name, folder in folders.items()
+    }
+
+
+def skills_of(personas: Mapping[str, Persona], settings: Settings) -> dict[str, dict[str, str]]:
+    """The texts of the skills by name, of each persona."""
+    bot = settings.bot.names[0]
+    return {
+        name: {skill.name: skill.text.replace(NAME_MARK, bot) for skill in persona.skills}
+        for name, persona in personas.items()
+    }
+
+
+def openings_of(parts: Dependencies, personas: Mapping[str, Persona]) -> dict[str, PersonaOpening]:
+    """How each persona wakes up, by name; ConfigError for a template that cannot be used."""
+    bot = parts.settings.bot.names[0]
+    return {
+        name: PersonaOpening(read_templates(parts.prompts, persona.folder), read_who(persona, bot), read_user(persona))
+        for name, persona in personas.items()
+    }
+
+
+def make_notes(parts: Dependencies, wake: Callable[[], None]) -> NoteReader:
+    """Who reads the notes; `wake` has them looked at once more."""
+    way = NoteIndexing(parts.settings.notes, parts.words.tz(parts.words.zone), parts.store.tombstones.covers)
+    return NoteReader(parts.store, parts.clock, way, parts.aside, wake, parts.log)
+
+
+def make_join_context(parts: Dependencies, planner: Planner, limiting: TalkLimiter) -> JoinServices:
+    """What entering a talk needs."""
+    told = persona_texts(read_persona_folders(parts))
+    return JoinServices(
+        make_recalling(parts), planner,
+        lambda name: told[planner.personas.name(name)], limiting,
+        BackgroundGate(parts.store.switches, parts.settings.background),
+    )  # fmt: skip
+
+
+def make_scribe(parts: Dependencies, planner: Planner, brain: TurnModel, folder: str) -> BackgroundWriter:
+    """Who writes by the instructions of that folder, after the calls of people."""
+    instructions = read_instructions(parts.prompts, folder)
+    return BackgroundWriter(
+        brain.caller.behind(), instructions, planner, parts.store.ledger, parts.clock, parts.settings
+    )
+
+
+def make_services(parts: Dependencies, hall: SharedServices) -> Services:
+    """Read the texts and build what works by them; ConfigError when one cannot be read."""
+    store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
+    media = make_media(parts, hall.sending.adapter, hall.slots)
+    calls = make_embedding_calls(parts)
+    planner, brain = make_planner(parts, media, calls, pays=True)
+    runner = TurnRunner(store, planner, brain, clock, settings, words, log, hall.sending)
+
+    async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
+        stoppable = replace(brain, caller=brain.caller.behind(stop))
+        await TurnRunner(store, planner, stoppable, clock, settings, words, log, hall.sending).begin(occasion)
+
+    heartbeat = HeartbeatService(store, clock, settings, words, begin, lambda: hall.sending.platforms, log)
+    limiting = TalkLimiter(store, clock, settings.limits, words, log)
+    knowing = make_join_context(parts, planner, limiting)
+    joining = JoinService(store, clock, settings.speak, words, knowing, begin, log)
+
+    def judged() -> bool:
+        return settings.prompt.tools and parts.crew.first.model.digests
+
+    reminding = ReminderService(store, clock, settings, words, log, judged=judged)
+    remembering = RememberActions(store, clock, settings, words, parts.aside, judged)
+    pausing = Debounce(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
+    answering = Dispatcher(
+        store, runner, remembering, planner, clock, words,
+        DispatchServices(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
+        lambda: settings.prompt.tools and parts.crew.first.model.dialect != OFFLINE,
+    )  # fmt: skip
+    minuting = DigestPrompts(
+        make_scribe(parts, planner, brain, "digest"),
+        read_instructions(parts.prompts, "mend"), read_instructions(parts.prompts, "check"),
+    )  # fmt: skip
+    digesting = DigestMaker(store, minuting, planner, clock, settings, words, parts.aside, log)
+    closing = SessionCloser(store, digesting, clock, settings, words, log)
+    flushing = LogFlusher(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
+    notes = make_notes(parts, hall.read_notes)
+    writing = NoteWriter(store, settings, words, parts.aside, log, hall.read_notes)
+    errands = CommandServices(
+        writing, reminding, PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle,
+        parts.written, hall.sending.adapter,
+    )  # fmt: skip
+    answering.set_commands(CommandRunner(store, planner, clock, settings, words, errands))
+    vectorising = make_vectorising(parts, calls)
+    tidying = MemoryAging(store, clock, settings, words, parts.aside, log)
+    rewriting = StatementRewriter(
+        store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, parts.aside, log
+    )
+    return Services(
+        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
+        DialogueRollup(store, make_scribe(parts, planner, brain, "rollup"), clock, settings, words, parts.aside, log),
+        reminding, DailyBackup(store, clock, settings, words, log),
+    )  # fmt: skip
+
+
+def speaking_rules(settings: Settings) -> SpeakingRules:
+    """The part of the settings by which the door decides."""
+    speak = settings.speak
+    return SpeakingRules(
+        settings.bot.names, settings.bot.prefix_trigger, speak.window_seconds * 1000, speak.followup_seconds * 1000,
+        speak.backlog_seconds * 1000, speak.bots == "limited", speak.mode, speak.join.lull_seconds * 1000,
+    )  # fmt: skip
+
+
+def allow_list(settings: Settings) -> frozenset[str]:
+    """Who and which groups may use nuan without being approved, as "platform:id"."""
+    telegram, discord = settings.telegram.allow, settings.discord.allow
+    return frozenset((*(f"telegram:{number}" for number in telegram), *(f"discord:{number}" for number in discord)))

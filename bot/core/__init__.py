@@ -1,0 +1,1 @@
+"""Frozen values that the packages exchange, the ports, the errors and the clock."""

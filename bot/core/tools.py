@@ -1,0 +1,138 @@
+"""A tool as a value: its schema for the model, its arguments, and what running it does."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.core.clock import DAY_MS
+from bot.core.commitments import NewCommitment, NewReminder, SettledCommitment
+from bot.core.memories import Memory, MergeRule, NewMemory, no_merge
+from bot.core.models import ToolSpec
+from bot.core.people import Audience
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """On whose behalf a tool runs. It comes from the turn, never from the model."""
+
+    audience: Audience
+    person_id: int
+    session_id: int
+    event_ids: tuple[int, ...]
+    script: str
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnlearnRequest:
+    """What a person asks to forget in a message, and what is left of that message to answer ("" for nothing).
+
+    `forever` asks for it to be gone at once, without the days for undo. `lines` (id: text) are what they said of a
+    matter of which no memory tells: the one memory is its name, without a number.
+    """
+
+    memories: tuple[Memory, ...]
+    event_id: int
+    rest: str
+    forever: bool = False
+    lines: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What the model is told; `memory` or `commitment` is stored in the same commit, its number replaces {id} there.
+
+    `settled` is what became of one, and `receipt` what the person is told of it with the reply.
+
+    `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
+    the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers). `quiet` ends the turn and
+    every talk of its chat: nobody is in conversation any more until somebody calls. `forget` is carried out in place of
+    a text: its receipt is said at once, and the turn begins anew on a log without it. `remind` is set in the same
+    commit, its number replaces {id}, and the `unremind` reminders end in it; with both that one is changed.
+    """
+
+    text: str
+    memory: NewMemory | None = None
+    told: tuple[int, ...] = ()
+    quiet: bool = False
+    forget: UnlearnRequest | None = None
+    lines: tuple[int, ...] = ()
+    digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
+    commitment: NewCommitment | None = None
+    settled: SettledCommitment | None = None
+    receipt: str = ""
+    remind: NewReminder | None = None
+    unremind: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """A tool's answer, and the memory or commitment it makes, if any; `{id}` in `text` becomes its number.
+
+    `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk
+    of the chat. `forget` is no part of this commit: it has its own, which ends the turn. What is told is strengthened
+    at most once in `rest_ms`.
+    """
+
+    key: str
+    call_id: str
+    text: str
+    tokens: int
+    memory: NewMemory | None = None
+    told: tuple[int, ...] = ()
+    name: str = ""
+    quiet: bool = False
+    forget: UnlearnRequest | None = None
+    lines: tuple[int, ...] = ()
+    digests: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
+    rest_ms: int = DAY_MS
+    merging: MergeRule = no_merge
+    commitment: NewCommitment | None = None
+    settled: SettledCommitment | None = None
+    receipt: str = ""
+    remind: NewReminder | None = None
+    unremind: tuple[int, ...] = ()
+
+
+class ToolRefused(Exception):
+    """The call cannot be carried out: `key` names the text the model gets, `problem` what was wrong."""
+
+    def __init__(self, key: str, problem: str = "") -> None:
+        super().__init__(f"{key}: {problem}")
+        self.key = key
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. `run` gets the model's arguments as JSON text and raises ToolRefused when they do not fit.
+
+    One that only `reads` may run beside others; what changes something runs alone, after what was asked before it.
+    """
+
+    spec: ToolSpec
+    run: Callable[[ToolContext, str], Awaitable[ToolAnswer]]
+    reads: bool = False
+
+
+class NoArguments(BaseModel):
+    """What a tool takes that takes nothing."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+Arguments = TypeVar("Arguments", bound=BaseModel)
+
+
+def read_arguments(shape: type[Arguments], arguments: str) -> Arguments:
+    """A model's arguments, JSON text, as a value; ToolRefused says what is wrong first, without repeating them."""
+    try:
+        return shape.model_validate_json(arguments)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        problem = f"{'.'.join(str(part) for part in first['loc']) or 'arguments'}: {first['msg']}"
+        raise ToolRefused("tool_bad_arguments", problem) from error

@@ -1,0 +1,1 @@
+"""What a text says without a model: wishes, times, clauses, small talk."""

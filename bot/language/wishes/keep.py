@@ -1,0 +1,373 @@
+"""Reads a wish to keep something: what is a fact, how a wish parts into several, and where its content stands. Pure."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, cast
+
+from bot.language.wishes.patterns import QUOTED, FoundWish, WishPlace, pattern, shaped
+from bot.text.fold import fold, fold_mapped, unfold
+
+WishStrength = Literal["strong", "weak", "fact"]
+"""How clearly keeping was asked: noted for me, remember (or advice), do not forget (mostly an errand)."""
+
+MOST_FACTS = 9
+"""More facts than that are a document, and stay one memory."""
+_LEAST, _REACH, _THIN_CHARS = 3, 600, 24
+"""Characters of the shortest fact (我属兔), of the longest text that is parted, and of the longest that says nothing."""
+_ORDER = "一二三四五六七八九"
+_EDGES = " ,;、。\n"
+
+
+def is_fact(body: str, kind: WishStrength, after_comma: bool, firmly: bool) -> bool:
+    """Whether `body`, shaped text, can be a fact to keep.
+
+    `after_comma`: a break stands between verb and body, as in discourse; `firmly`: it was put as a request.
+    """
+    if kind == "strong":
+        errand = body.startswith(("to ", "方便", "you ", "your ", "it ", "this "))
+        return len(body) > 1 and not errand and not pattern("no_content").fullmatch(body)
+    if not _chinese(body):
+        return _worth_en(body, kind, after_comma, firmly)
+    if kind == "fact":
+        return is_plain_fact(body)
+    mine = pattern("mine").search(body)
+    if pattern("standing").match(body):
+        return mine is not None
+    if pattern("advice").match(body) or pattern("tender").search(body):
+        return False
+    if mine:
+        told = mine.start() == 0 or has_predicate(body) or not pattern("cjk").match(body)
+        return told and not pattern("bare_noun").fullmatch(body) and not body.startswith(("你", "您"))
+    if after_comma and not pattern("data").search(body):
+        return False
+    told = pattern("predicate").search(body) is not None or QUOTED in body
+    return len(body) > 3 and told and not pattern("maxim").search(body)
+
+
+def is_plain_fact(part: str) -> bool:
+    """Whether a statement is a plain fact about its speaker."""
+    if not _chinese(part):
+        return bool(pattern("statement_en").match(part)) and not pattern("not_fact_en").search(part)
+    other = pattern("reminiscence").search(part) or pattern("tender").search(part) or "你" in part
+    return bool(pattern("fact_zh").match(part)) and not other
+
+
+def has_predicate(part: str) -> bool:
+    """Whether it says something of anything: a predicate, a number, a time."""
+    return bool(pattern("predicate").search(part) or (not _chinese(part) and pattern("concrete_en").search(part)))
+
+
+def tells_of_writer(text: str) -> bool:
+    """Whether a line tells something of its writer, so that a bare wish to keep right after it means it."""
+    shape = shaped(fold(text.strip()), ())
+    if "?" in shape or pattern("question").search(shape) or not pattern("mine").search(shape):
+        return False
+    return is_plain_fact(shape) or has_predicate(shape)
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text says nothing that could be kept: 好的, 嗯, ok, signs alone (seed: low-signal texts are rejected)."""
+    said = fold(text).strip()
+    return len(said) <= _THIN_CHARS and pattern("nothing_said").fullmatch(said) is not None
+
+
+def facts_in(text: str) -> tuple[str, ...]:
+    """The facts of a text that is all to be kept, verbatim, in order."""
+    folded, origin = fold_mapped(text)
+    spans = facts(shaped(folded, ()), 0, len(folded))
+    return tuple(unfold(text, origin, a, b).strip() for a, b in spans) if len(spans) > 1 else (text,)
+
+
+def facts(shape: str, a: int, b: int) -> list[tuple[int, int]]:
+    """The spans of the facts in `shape[a:b]` in order, or that one span when it tells one, or too many."""
+    listed = _items(shape, a, b)
+    if len(listed) > 1 or b - a > _REACH or re.search(r"[。?\n]", shape[a:b]) or pattern("fact_whole").match(shape, a):
+        return listed
+    cuts = list(pattern("fact_cut").finditer(shape[:b], a))
+    spans = [(a, b)]
+    for index, cut in enumerate(cuts):
+        lead = pattern("fact_join").match(shape, cut.end())
+        start = lead.end() if lead else cut.end()
+        clause = shape[start : cuts[index + 1].start() if index + 1 < len(cuts) else b].strip()
+        told = shape[spans[-1][0] : cut.start()].strip()
+        if (
+            _stands(clause, told)
+            and len(told) >= _LEAST
+            and (has_predicate(told) or is_plain_fact(told))
+            and not _goes_on(told)
+        ):
+            spans[-1] = (spans[-1][0], cut.start())
+            spans.append((start, b))
+    return spans if len(spans) <= MOST_FACTS else listed
+
+
+def list_end(shape: str, at: int) -> int:
+    """Where the lines of a list end whose first item begins at `at`; `at` when there are not two."""
+    end, count = at, 0
+    for line in shape[at:].split("\n"):
+        if not pattern("list_item").match(line):
+            break
+        end, count = end + len(line) + (count > 0), count + 1
+    return end if count > 1 else at
+
+
+def _worth_en(body: str, kind: WishStrength, after_comma: bool, firmly: bool) -> bool:
+    if pattern("not_fact_en").search(body):
+        return False
+    if pattern("statement_en").match(body):
+        return True
+    third = pattern("third_en").match(body) and (pattern("concrete_en").search(body) or pattern("mine").search(body))
+    return bool(third) and (firmly or not after_comma) and not pattern("generic_en").search(body)
+
+
+def _chinese(text: str) -> bool:
+    return pattern("cjk").search(text) is not None
+
+
+def _goes_on(told: str) -> bool:
+    return pattern("fact_open").search(told) is not None
+
+
+def _stands(clause: str, told: str) -> bool:
+    """Whether a clause tells a fact of its own, and neither leans on the one before nor speaks of what it named."""
+    if len(clause) < _LEAST or pattern("fact_leans").match(clause) or pattern("fact_refers").search(clause):
+        return False
+    if pattern("fact_first").match(clause):
+        return is_plain_fact(clause) or has_predicate(clause)
+    return bool(pattern("fact_datum").match(clause) and pattern("fact_speaker").match(told))
+
+
+def _items(shape: str, a: int, b: int) -> list[tuple[int, int]]:
+    """The spans of the items of an enumeration in order, or that one span when it is none from its start."""
+    marks = list(pattern("list_mark").finditer(shape[a:b]))
+    first = marks[0] if marks else None
+    if first is None or not 2 <= len(marks) <= MOST_FACTS or shape[a : a + first.start()].strip(_EDGES):
+        return [(a, b)]
+    counted = first.lastgroup == "dash" or [_number(mark) for mark in marks] == list(range(1, len(marks) + 1))
+    if not counted or len({mark.lastgroup for mark in marks}) > 1:
+        return [(a, b)]
+    spans = []
+    for mark, end in zip(marks, [*(mark.start() for mark in marks[1:]), b - a], strict=True):
+        start = mark.start() if mark.lastgroup == "word" else mark.end()  # 第一 is part of what was said, 1. is not
+        part = shape[a + start : a + end]
+        spans.append((a + start + len(part) - len(part.lstrip(_EDGES)), a + start + len(part.rstrip(_EDGES))))
+    return spans if all(end - start > 1 for start, end in spans) else [(a, b)]
+
+
+def _number(mark: re.Match[str]) -> int:
+    sign = mark[mark.lastgroup or 0]
+    return int(sign) if sign.isdigit() else _ORDER.find(sign[1:2] or sign) + 1
+
+
+_LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈嘿哟唷吗齁咯呦欸 ,.:"
+_ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好", " ok", " okay")
+_BACK = 400
+"""Characters before a command in which a statement that it points back to may begin: contents reach 200."""
+
+
+def opens(place: WishPlace) -> bool:
+    """Whether a wish to keep begins here; what follows may still not be a fact."""
+    return place.matches("remember") is not None
+
+
+def remember_wish(place: WishPlace) -> tuple[FoundWish, ...]:
+    """The wish to keep something that stands at this place, one for each fact; none in doubt."""
+    if not pattern("remember_sure").search(place.shape, place.start, place.start + 400):
+        return ()
+    if pattern("of_oneself").search(place.lead) and "can we" not in place.lead:
+        return ()
+    found = _order(place) or _put(place) or _before_content(place)
+    if found is None or found.content is None:
+        return (found,) if found else ()
+    spans = facts(place.shape, *found.content)
+    return tuple(
+        FoundWish("remember", found.start if not n else found.end, found.end, span) for n, span in enumerate(spans)
+    )
+
+
+def _order(place: WishPlace) -> FoundWish | None:
+    """这个帮我记一下, would you write this down: a clause that says nothing else; what to keep stands before or after."""
+    match = pattern("order").match(place.shape, place.start) or place.matches("order")
+    if match is None or place.shape.startswith("the following", match.end()):
+        return None
+    able = place.asked or match["asked"] is None or pattern("asks_to").search(match[0])
+    told = told_before(place, strong=not match["mind"]) if able and not match["colon"] else None
+    apart = told is None or re.search(r"[。\n]", place.shape[told[1] : place.start]) is not None
+    after = _after(place, match) if match["ends"] is None and apart else None
+    if after is not None or not able:
+        return after
+    if told is not None:
+        return _told(place, match, told, apart)
+    points = (
+        pattern("points").search(place.shape, place.start, match.end())
+        if "了" in match[0] or not match["mind"]
+        else None
+    )
+    alone = pattern("cjk").search(match[0]) or (
+        match["ends"] is not None and not place.shape[match.end() :].strip("。 ")
+    )
+    return FoundWish("remember", place.start, match.end()) if points and alone and not match["colon"] else None
+
+
+def _after(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
+    """记个东西：车停在B2: what follows is it."""
+    a = match.end()
+    b, end = _extent(place.shape, a, asked=False)
+    firm = match["colon"] or pattern("firm_order").search(match[0])
+    meant = match["mind"] is None or pattern("insists").search(place.shape[place.start : a])
+    kind: WishStrength = "strong" if firm else "weak" if meant else "fact"
+    apart = place.shape.startswith("。", a) or (match["colon"] is None and pattern("points_back").search(match[0]))
+    if apart or not is_fact(place.shape[a:b], kind, True, match["mind"] is None):
+        return None
+    listed = list_end(place.shape, a)
+    return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
+
+
+def _told(place: WishPlace, match: re.Match[str], told: tuple[int, int], apart: bool) -> FoundWish | None:
+    """…，记住哦: what was told before it is to be kept."""
+    part, chinese = place.shape[slice(*told)], pattern("cjk").search(match[0]) is not None
+    if pattern("weighty").fullmatch(part):
+        return FoundWish("remember", told[0], match.end())
+    firm = match["mind"] is None and any(pattern(name).search(match[0]) for name in ("firm_order", "firmly"))
+    sure = is_plain_fact(part) or (firm and (chinese or match["ends"] is not None))
+    if (match["mind"] or match["ends"] is None or apart) and not sure:
+        return None
+    if not chinese and (match["ends"] is None or re.search(r"\b(?:you|your|it's good|these|those)\b", part)):
+        return None
+    return FoundWish("remember", told[0], match.end(), told)
+
+
+def _back(place: WishPlace, end: int) -> FoundWish:
+    """What stands before in the message, or the message before."""
+    told = told_before(place, strong=True)
+    return FoundWish("remember", told[0] if told else place.start, end, told)
+
+
+def _put(place: WishPlace) -> FoundWish | None:
+    """把…记下来: the content stands before the verb."""
+    match = place.matches("keep_this")
+    if not match or pattern("question").search(match["c"]):
+        return None
+    if pattern("pointing").fullmatch(match["c"]):
+        return _back(place, match.end())
+    if pattern("mine").search(match["c"]) or QUOTED in match["c"] or has_predicate(match["c"]):
+        return FoundWish("remember", place.start, match.end(), match.span("c"))
+    return None
+
+
+def _before_content(place: WishPlace) -> FoundWish | None:
+    shape, match = place.shape, place.matches("remember")
+    intro = pattern("intro").match(shape, match.end()) if match else None
+    if not match or not intro:
+        return None
+    kind, a = cast(WishStrength, match.lastgroup), intro.end()
+    alone = pattern("nothing_left").fullmatch(shape, 0, place.start) is not None
+    if shape.startswith("。", a):  # 记住！我只喝热水
+        if not alone or kind not in ("weak", "strong"):
+            return None
+        a, kind = a + len(shape[a:]) - len(shape[a:].lstrip("。 ")), "fact"
+    elif (kind == "weak" and pattern("announced").search(intro[0])) or (
+        ":" in intro[0] and pattern("mine").search(shape, a)
+    ):
+        kind = "strong"
+    whole = "the following" in match[0] or (match[0].startswith("remember the") and shape.startswith(":", match.end()))
+    if whole or (shape.startswith("\n", a) and ":" in intro[0]):
+        a += len(shape[a:]) - len(shape[a:].lstrip("。:, \n"))
+        return FoundWish("remember", place.start, len(shape), (a, len(shape)))
+    b, end = _extent(shape, a, place.asked)
+    body = shape[a:b]
+    comma = shape.find(",", a, b) % (b + 1)
+    first = shape[a : _trim(shape, a, comma)]
+    if pattern("pointing").fullmatch(first) or (kind == "strong" and pattern("this_noun").fullmatch(first)):
+        return _this(place, match, first, comma if comma < b else end)
+    if pattern("weighty").fullmatch(body):
+        return _back(place, end)
+    firmly = pattern("firmly").search(place.lead) is not None
+    sure = firmly or kind == "strong" or pattern("cjk").search(body) or _opening(place)
+    told = told_before(place, strong=False) if "," in intro[0] and not is_plain_fact(body) else None
+    if told and is_plain_fact(shape[slice(*told)]):  # 我周四请假，你记录一下，下次别约我
+        return None
+    if b <= a or not sure or not is_fact(body, kind, "," in intro[0], firmly):
+        return None
+    listed = list_end(shape, a)
+    return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
+
+
+def _opening(place: WishPlace) -> bool:
+    """Whether nothing is argued before it in the sentence; in English "…, remember that …" is discourse."""
+    begin = max(place.floor, *(place.shape.rfind(stop, 0, place.start) + 1 for stop in "。?\n"))
+    return pattern("nothing_left").fullmatch(place.shape, begin, place.start) is not None
+
+
+def _this(place: WishPlace, match: re.Match[str], body: str, end: int) -> FoundWish | None:
+    """记住这个, remember this: put as a question of ability, or with 我的话, it asks for nothing."""
+    forgetful = match.lastgroup == "fact" and body != "this"
+    able = match.lastgroup == "weak" and place.asked and " for " not in place.shape[place.at :]
+    if forgetful or able:
+        return None
+    back = _back(place, end)
+    return None if back.content is None and body in ("我的话", "我说的话", "我说的") else back
+
+
+def told_before(place: WishPlace, strong: bool) -> tuple[int, int] | None:
+    """The statement before a command that points back to it, or None when nothing there is one."""
+    shape = place.shape
+    end = place.floor + len(shape[place.floor : place.start].rstrip(",。 \n"))
+    low = max(place.floor, end - _BACK)
+    begin = max(low, *(shape.rfind(stop, low, end) + 1 for stop in "。?\n"))
+    if begin == low > place.floor:  # of a sentence that never ends only the last clauses
+        begin = shape.find(",", low, end) + 1 or end
+    for clause in _clauses(shape, begin, end):
+        part = shape[clause:end]
+        first = part.split(",", 1)[0].strip()
+        if pattern("nothing_left").fullmatch(first) or pattern("told_aside").search(first):
+            continue
+        if (pattern("to_you").search(part) and not pattern("standing").match(part)) or pattern("question").search(part):
+            return None
+        told = pattern("mine").search(part) or (strong and has_predicate(part))
+        return (clause, _trim(shape, clause, end)) if told and len(part) > 2 else None
+    return None
+
+
+def _clauses(shape: str, begin: int, end: int) -> Iterator[int]:
+    while begin < end:
+        lead = pattern("told_lead").match(shape, begin)
+        yield lead.end() if lead else begin
+        begin = shape.find(",", begin, end) + 1 or end
+
+
+def _extent(shape: str, a: int, asked: bool) -> tuple[int, int]:
+    """Where the content that begins at `a` ends, and where what is left begins; (a, a) when it is a question."""
+    stop = re.compile(r"[。?\n]|$").search(shape, a)
+    sentence_end = stop.start() if stop else len(shape)
+    questioned = shape.startswith("?", sentence_end)
+    end = shape.find(",", a, sentence_end) % (sentence_end + 1)
+    if not shape.endswith(_ASKED_AT_END, a, end):
+        whole = shape[a:end].rstrip("吗么? ") if asked else shape[a:end]
+        if (end == sentence_end and questioned and not asked) or pattern("question").search(whole):
+            return a, a
+    while end < sentence_end and not (asked and shape.endswith(("吗", "么", "呢"), a, end)):
+        following = shape.find(",", end + 1, sentence_end) % (sentence_end + 1)
+        clause = shape[end + 1 : following].strip()
+        if pattern("closing").fullmatch(clause):
+            return _trim(shape, a, end), following
+        ends_asking = following == sentence_end and questioned
+        unasked = clause.rstrip("吗么? ") if asked and following == sentence_end else clause
+        cut = pattern("cut").match(clause) or pattern("question").search(unasked)
+        if cut or (ends_asking and (not asked or pattern("to_you").search(clause))):
+            return _trim(shape, a, end), end
+        end = following
+    return _trim(shape, a, end), end
+
+
+def _trim(shape: str, a: int, b: int) -> int:
+    """The content's end without closing particles and courtesies."""
+    while b > a:
+        if courtesy := pattern("courtesy_at_end").search(shape[max(a, b - 12) : b]):
+            b -= len(courtesy[0])
+            continue
+        end = a + len(shape[a:b].rstrip(_LOOSE_ENDS))
+        if end == b or shape[a:end].endswith(("叫", "姓")):
+            break
+        b = end
+    return b

@@ -1,1 +1,0 @@
-"""Memories on their way out of a house and into one, as text. Pure: it knows no file and no database."""

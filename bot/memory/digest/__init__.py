@@ -1,0 +1,1 @@
+"""What closing a session makes: its request, its answer, the second look."""

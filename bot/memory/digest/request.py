@@ -1,0 +1,210 @@
+"""What a model is shown when it makes a digest: today, who speaks, what is known, and the lines. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from bot.core.clock import DAY_MS
+from bot.core.commitments import Commitment, Reminder
+from bot.core.memories import Memory
+from bot.language.assertions import VOCABULARY
+from bot.language.clauses import one_row
+from bot.language.injection import is_injection
+from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
+from bot.text.clean import clean_name, escaped, named_once
+from bot.text.fold import fold
+from bot.text.length import ELLIPSIS, clip, estimate_tokens
+from bot.text.terms import STOP_WORDS, index_terms
+
+LINE_TOKENS, TALK_TOKENS, KNOWN_TOKENS = 400, 6_000, 300
+"""Most of one line, of all lines (the newest first), and of what is known."""
+KNOWN_CHARS = 200
+"""Most of one known statement."""
+SAME_SLOT, SHARED, PLAN, RECENT = 3.0, 1.0, 1.0, 0.5
+"""What it counts that a talk speaks of a slot, shares a term, that a statement is to happen yet, and that it is the
+newest of all."""
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SLOTS: dict[str, frozenset[str]] = {slot: frozenset(words) for slot, words in VOCABULARY.slots.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """Present facts, open tasks and open reminders of the people who speak, which a talk may touch."""
+
+    memories: tuple[Memory, ...] = ()
+    commitments: tuple[Commitment, ...] = ()
+    reminders: tuple[Reminder, ...] = ()
+    called: tuple[Memory, ...] = ()
+    """How the speakers asked to be called: known, and not to be changed."""
+
+
+NOTHING = KnownFacts()
+
+
+def needs_model(lines: tuple[DigestLine, ...], casual: Callable[[str], bool]) -> bool:
+    """Whether somebody said more than small talk, however short; commands and what is made to work on a program count
+    for nothing."""
+    return any(
+        not line.is_bot
+        and not COMMAND.match(line.text)
+        and not is_injection(line.text[:MESSAGE_CHARS])
+        and (bool(line.marks) or not casual(line.text))
+        for line in lines
+    )
+
+
+def slots_told(folded: str) -> frozenset[str]:
+    """The slots that a folded text speaks of."""
+    return frozenset(slot for slot, words in _SLOTS.items() if any(word in folded for word in words))
+
+
+def is_plan(memory: Memory, at: int) -> bool:
+    """Whether it is to happen after that moment, ms; on a day without a time till its end."""
+    end = memory.observed_at + (0 if memory.dated == "time" else DAY_MS // 2)
+    return bool(memory.dated) and memory.kind == "event" and end > at
+
+
+def tells_of_open(known: KnownFacts, lines: tuple[DigestLine, ...]) -> bool:
+    """Whether people name something of an open task or reminder, or of a plan that lies ahead."""
+    ended = max((line.at for line in lines), default=0)
+    open_: list[Memory | Commitment | Reminder] = [*known.commitments, *known.reminders]
+    open_ += [one for one in known.memories if is_plan(one, ended)]
+    return not _terms(*(one.text for one in open_)).isdisjoint(_terms(_said(lines)))
+
+
+def _said(lines: tuple[DigestLine, ...]) -> str:
+    return fold("\n".join(line.text[:MESSAGE_CHARS] for line in lines if not line.is_bot))
+
+
+def _terms(*texts: str) -> frozenset[str]:
+    """The terms of texts that say what they are of."""
+    return frozenset(term for text in texts for term in index_terms(text) if len(term) > 1) - STOP_WORDS
+
+
+def touchable(
+    known: KnownFacts, lines: tuple[DigestLine, ...], limit: int = KNOWN_TOKENS
+) -> KnownFacts:  # fmt: skip
+    """What a talk may change, the likeliest first, as much of it as fits into `limit` tokens.
+
+    Likely is what shares terms with what people say, or is of a slot that they speak of; then what is newest. A name
+    that somebody asked to be called by, or how somebody felt, is not the digest's to change.
+    """
+    said = _said(lines)
+    terms = _terms(said)
+    speakers, ended = {line.person_id for line in lines if not line.is_bot}, max((line.at for line in lines), default=0)
+    slots = slots_told(said)
+    facts = [
+        one for one in known.memories
+        if (one.owner_id in speakers or is_plan(one, ended))
+        and not one.is_name and one.former_at is None and one.kind != "emotion"
+    ]  # fmt: skip
+    tasks: list[Commitment | Reminder] = [*known.commitments, *known.reminders]
+    newest = max((*(one.created_at for one in facts), *(one.made_at for one in tasks)), default=0)
+
+    def shares(text: str) -> float:
+        return SHARED * len(_terms(text) & terms)
+
+    def of_slot(one: Memory) -> bool:
+        return not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))
+
+    scored: list[tuple[float, int, Memory | Commitment | Reminder]] = [
+        (shares(f"{one.text} {one.subject}") + SAME_SLOT * of_slot(one) + RECENT * (one.created_at == newest)
+         + PLAN * is_plan(one, ended),
+         one.created_at, one)
+        for one in facts
+    ]  # fmt: skip
+    scored += [(shares(one.text) + RECENT * (one.made_at == newest), one.made_at, one) for one in tasks]
+    scored.sort(key=lambda entry: (-entry[0], -entry[1]))
+    kept: list[Memory | Commitment | Reminder] = []
+    left = limit
+    for _, _, one in scored:
+        left -= estimate_tokens(_known_row(one, ""))
+        if left < 0:
+            break
+        kept.append(one)
+    return KnownFacts(
+        tuple(one for one in kept if isinstance(one, Memory)),
+        tuple(one for one in kept if isinstance(one, Commitment)),
+        tuple(one for one in kept if isinstance(one, Reminder)),
+        known.called,
+    )
+
+
+def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFacts, now: int) -> str:
+    """The user message of a request for a digest; no text in it can close or forge a tag.
+
+    What is made to work on a program is left out. Lines keep their numbers.
+    """
+    shown = tuple(line for line in lines if line.is_bot or not is_injection(line.text[:MESSAGE_CHARS]))
+    names = {line.person_id: clean_name(line.name) for line in lines if line.person_id is not None and not line.is_bot}
+    today = _local(now, scope.tz)
+    rows = [
+        f"today: {today:%Y-%m-%d} {_DAYS[today.weekday()]}",
+        f"people: {escaped(', '.join(dict.fromkeys(names.values())))}; bot: {escaped(clean_name(scope.bot_name))}",
+    ]
+    facts: list[Memory | Commitment | Reminder] = [*known.memories, *known.commitments, *known.reminders]
+    several = scope.kind == "group"
+    called = [
+        f"{scope.names.get(one.owner_id or 0, '')}: called {one_row(one.text)}"
+        if several
+        else f"called {one_row(one.text)}"
+        for one in known.called
+    ]
+    if facts or called:
+        owners = [scope.names.get(_owner(one), names.get(_owner(one), "")) if several else "" for one in facts]
+        rows += [
+            "known:",
+            *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True)),
+            *map(escaped, called),
+        ]
+    return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
+
+
+def _owner(one: Memory | Commitment | Reminder) -> int:
+    return one.person_id if isinstance(one, Reminder) else one.owner_id or 0
+
+
+def _known_row(one: Memory | Commitment | Reminder, owner: str, tz: tzinfo = UTC) -> str:
+    owner, text = named_once(owner, clip(one_row(one.text), KNOWN_CHARS))
+    who = f"{owner}: " if owner else ""
+    if isinstance(one, Commitment):
+        due = f" (due {_local(one.due_at, tz):%Y-%m-%d})" if one.due_at is not None else ""
+        return escaped(f"T{one.id} {who}{text}{due}")
+    if isinstance(one, Reminder):
+        return escaped(f"R{one.id} {who}{text} ({_local(one.due_at, tz):%Y-%m-%d %H:%M})")
+    facets = ", ".join(filter(None, (one.slot, one.subject)))
+    return escaped(f"#{one.id} {who}{text}" + (f" ({facets})" if facets else ""))
+
+
+def _talk(lines: tuple[DigestLine, ...], tz: tzinfo) -> list[str]:
+    rows: list[str] = []
+    left = TALK_TOKENS
+    for line in reversed(lines):
+        at = _local(line.at, tz)
+        name = clean_name(line.name) + (" (bot)" if line.is_bot else "")
+        text = clip_tokens(one_row(f"{line.text[:MESSAGE_CHARS]} {line.marks}".strip()), LINE_TOKENS)
+        passed = "(forwarded) " if line.forwarded else ""
+        when = f"{_DAYS[at.weekday()]} {at:%m-%d %H:%M}"
+        row = f"{line.number}. [{when}] {escaped(name)}: {passed}{escaped(text)}"
+        left -= estimate_tokens(row)
+        if left < 0:
+            break
+        rows.append(row)
+    return rows[::-1]
+
+
+def clip_tokens(text: str, tokens: int) -> str:
+    """The text, or as much of its beginning as has so many tokens."""
+    if estimate_tokens(text) <= tokens:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if estimate_tokens(text[:middle]) < tokens else (low, middle - 1)
+    return clip(text, low) if low > 1 else ELLIPSIS
+
+
+def _local(ms: int, tz: tzinfo) -> datetime:
+    return (_EPOCH + timedelta(milliseconds=ms)).astimezone(tz)

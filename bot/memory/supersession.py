@@ -1,0 +1,359 @@
+"""What a new statement does to what is kept: says the same, contradicts it, or takes its place. By words. Pure."""
+
+import calendar
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bot.core.clock import DAY_MS
+from bot.core.memories import Memory, Merge, MergeRule, NewMemory
+from bot.language.assertions import VOCABULARY, folded_plain, kin, terms, without_kin
+from bot.language.sections import is_guarded, is_multi_valued, is_single_valued
+from bot.language.statements import statements_in
+from bot.memory.transcript import DigestLine
+from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
+from bot.text.similarity import PROMISE_STEM, promise_words
+from bot.text.terms import index_terms, stem
+
+STEM_CHARS = 6
+"""Latin words are the same when they begin with the same letters: allergy and allergic."""
+
+SAME_CORE = 0.82
+"""Two statements are about the same thing when they share so much beside denial and end."""
+
+_COMMON = frozenset("我你您他她它们的了吗呢吧啊呀哦是在也都就还又很和跟与把被这那会已会")
+"""Characters that tell nothing of what a statement is about; so does a pair with one of them."""
+
+_DENIED = re.compile(
+    r"再也不|不再|并不|从不|从来不|不太|没有?(?!错|事|关系|问题|想到|准)|别再|(?<!差)不(?!错|过(?!敏|生日|节|年)|久|同|仅|但|管|断|得不|如|少)"
+    r"|\b(?:(?:do|does|did|is|are|was|were|can|could|has|have|had|will|would)(?: not|n'?t)|cannot|no longer|not|never"
+    r"|any ?more|neither|quit|stopped|gave up|without)\b"
+)
+_OVER = re.compile(
+    r"的?(?:计划|安排|约会?|任务)?(?:已经?|都)?被?(?:取消|作废|搞定|办完|做完|完成|结束)掉?了?|不去了|不做了|黄了|泡汤了?"
+    r"|\b(?:(?:has been|have been|is|was|are|were|got|already)\s+)*"
+    r"(?:cancell?ed|called off|done|finished|completed|over)\b"
+    r"|\b(?:finished|completed|cancell?ed)\b"
+)
+"""A thing that has ended. No word border beside Chinese: `\\b` never matches there (measured in the reference)."""
+
+_FIGURE = re.compile(
+    r"[0-9]+(?:[.:/][0-9]+)*|(?<![一-鿿])[一二三四五六七八九十百千万两]+(?=[个只岁点号月年日天次公元块斤口条])"
+)
+
+_ONE_OF = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?P<whose>.{0,12}?)(?:现在|目前|最近)?(?P<what>(?:居)?住在|搬到了?|搬去了?)(?P<value>.+)",
+        r"(?P<whose>.{0,12}?)(?P<what>生日|电话|手机号?|邮箱|门禁码|密码|车牌|地址|年龄|身高|体重|血型|星座|职业|名字)"
+        r"(?:号码)?(?:现在)?(?:是|为|改成了?|换成了?|:|：)(?P<value>.+)",
+        r"(?P<whose>.{0,12}?)(?:现在)?(?P<what>在)(?P<value>.{1,12}?)(?:上班|工作|上学|读书)",
+        r"(?P<whose>.{0,12}?)(?:今年)?(?P<value>[0-9]+|[一二三四五六七八九十]+)(?P<what>岁)",
+        r"(?P<whose>.{0,24}?)\b(?P<what>lives?|living|moved)\b(?: now)? (?:in|at|to) (?P<value>.+)",
+        r"(?P<whose>.{0,24}?)\b(?P<what>birthday|phone(?: number)?|e-?mail|password|door code|address|age|job|name)\b"
+        r" (?:is(?: now)?|changed to) (?P<value>.+)",
+        r"(?P<whose>.{0,24}?)\b(?P<what>works?|working)\b(?: now)? (?:at|for|in) (?P<value>.+)",
+        r"(?P<whose>.{0,24}?)\b(?:is|am|'m|turned) (?P<value>[0-9]+)(?P<what> years? old)?\b",
+        r"(?P<whose>.{0,12}?)(?P<what>[男女]朋友|[男女]友|老[公婆]|丈夫|妻子|太太|未婚[夫妻]|对象|爸爸?|妈妈?|父亲|母亲"
+        r"|老板|上司|导师|班主任|房东|牙医|(?:家庭|主治|心理)?医生|教练|理发师|律师)的?(?:名字)?(?:现在)?"
+        r"(?:改?叫|名叫|(?<=名字)是|是(?=[小阿老][一-鿿]{1,2}$|[一-鿿]{1,3}(?:医生|大夫|老师|教练|律师|先生|女士|总)$))(?P<value>.+)",
+        r"(?P<whose>.{0,12}?)(?P<what>最(?:喜欢|爱)[^是]{1,8}?)(?:现在)?(?:是|变成了?|换成了?)(?P<value>.+)",
+        r"(?P<whose>.{0,24}?)\b(?P<what>girlfriend|boyfriend|wife|husband|partner|fianc[eé]e?|mother|mum|mom|father|dad"
+        r"|boss|manager|landlord|landlady|dentist|doctor|gp|therapist|lawyer|teacher|tutor|coach|hairdresser)"
+        r"(?:'s name is| is (?:now )?(?:called|named)| is(?: now)?(?= (?:dr|mr|mrs|ms|miss|prof)\b))(?: now)?"
+        r" (?P<value>.+)",
+        r"(?P<whose>.{0,24}?)\bfavou?rite (?P<what>[a-z ]{1,20}?) is(?: now)? (?P<value>.+)",
+    )
+)
+"""What somebody has one of: another value of the same is a correction."""
+
+_SUBJECT = re.compile(r"^(?:用户|本人|我|他|她|the user|user|i|he|she|they|my|his|her)(?:'s|’s)?(?=[^a-z]|$)[\s的]*")
+
+
+Conflict = Literal["", "value", "status"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`like`: how much two statements share, 0 to 1. `told`: how much of the new one the older one says. `conflict`:
+    the new one corrects a value, or its status: it denies or ends what the older one says."""
+
+    like: float
+    told: float
+    conflict: Conflict
+
+
+def compare(new: str, older: str, names: tuple[str, ...] = ()) -> Comparison:
+    """The new statement beside the older one of the same owner; `names` are the owner's, who is I in both."""
+    one, other = without_owner(new, names), without_owner(older, names)
+    mine, theirs = _units(one), _units(other)
+    shared = len(mine & theirs)
+    like = 2 * shared / (len(mine) + len(theirs)) if mine and theirs else float(one == other)
+    told = shared / len(mine) if mine else 0.0
+    conflict: Conflict = "status" if _denied(one, other) else "value" if _valued(one, other) else ""
+    return Comparison(like, told, conflict)
+
+
+def contradicts(new: str, older: str, names: tuple[str, ...] = ()) -> bool:
+    """Whether a new statement corrects what an older one says somebody has or does, or one of its clauses denies it.
+
+    The same sentence with other figures says something else: another day, another number.
+    """
+    if _valued(without_owner(new, names), without_owner(older, names), figures=False):
+        return True
+    parts = statement_clauses(older)
+    return any(compare(one, other, names).conflict == "status" for one in statement_clauses(new) for other in parts)
+
+
+def without_owner(text: str, names: tuple[str, ...] = ()) -> str:
+    """Folded, without the owner's name or pronoun at the beginning."""
+    rest = fold(text).strip()
+    for name in sorted({fold(name).strip() for name in names if name.strip()}, key=lambda name: -len(name)):
+        if rest.startswith(name):
+            rest = rest.removeprefix(name).removeprefix("'s").lstrip(" 的,，:：")
+            break
+    return _SUBJECT.sub("", rest, count=1).strip(" 。.!！~～")
+
+
+def statement_clauses(text: str) -> tuple[str, ...]:
+    """The parts of a statement, in order; a comma inside a figure ends none."""
+    return tuple(part.strip() for part in re.split(r"[；;。！!]+|[，,](?![0-9])", text) if part.strip())
+
+
+def _units(text: str) -> set[str]:
+    """Characters, pairs and words that tell something."""
+    terms = index_terms(text)
+    telling = {term for term in terms if term not in ENGLISH_FUNCTION_WORDS and _COMMON.isdisjoint(term)} or set(terms)
+    return {stem(term)[:STEM_CHARS] if term.isascii() else term for term in telling}
+
+
+def _valued(new: str, older: str, *, figures: bool = True) -> bool:
+    """Another value of what one has one of, or the same sentence with other figures."""
+    for pattern in _ONE_OF:
+        mine, theirs = pattern.fullmatch(new), pattern.fullmatch(older)
+        if mine and theirs and mine["whose"].strip() == theirs["whose"].strip():
+            a, b = _units(mine["value"]), _units(theirs["value"])
+            same = mine["value"].strip() == theirs["value"].strip() or bool(a and b and (a <= b or b <= a))
+            kind = (mine["what"] or "").strip() == (theirs["what"] or "").strip() or "搬" in mine[0] or "mov" in mine[0]
+            if kind and not same:
+                return True
+    return figures and new != older and _FIGURE.sub("#", new) == _FIGURE.sub("#", older)
+
+
+def _denied(new: str, older: str) -> bool:
+    """One of them says that it is not, or is over, what the other says."""
+    mine, theirs = _standing(new), _standing(older)
+    if mine[1] == theirs[1]:
+        return False
+    a, b = _units(mine[0]), _units(theirs[0])
+    if not a or not b:
+        return False
+    shared = len(a & b)
+    return max(2 * shared / (len(a) + len(b)), shared / len(b)) >= SAME_CORE
+
+
+def _standing(text: str) -> tuple[str, bool]:
+    """What a statement is about, and whether it says that this holds."""
+    rest, denied = _DENIED.subn(" ", text)
+    rest, over = _OVER.subn(" ", rest)
+    return rest, (denied + bool(over)) % 2 == 0
+
+
+SAME, LIKE = 0.93, 0.82
+"""From these likenesses on a statement says nothing new, or is much like an older one (seed Warm Boot, write guard)."""
+
+
+def merge_rule(names: Mapping[int, str]) -> MergeRule:
+    """The rule for statements of people of these names; what says more than an older one stands for itself."""
+
+    def rule(new: NewMemory, near: tuple[Memory, ...]) -> tuple[Merge, ...]:
+        name = names.get(new.owner_id or 0, "")
+        return merges(new, near, (name,) if name else ())
+
+    return rule
+
+
+def merges(new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...]) -> tuple[Merge, ...]:
+    """What a person asks to keep takes in what was only found; anything else goes into the likest older one, if any.
+
+    What somebody asked to keep, or protects, never changes its words: the same found again proves it, and what
+    contradicts it stands for itself. What holds a slot only proves what says the same of that slot.
+    """
+    found = [(memory, compare(new.text, memory.text, names)) for memory in near if _together(new, memory)]
+    if new.asked:
+        return tuple(
+            Merge(memory, "outdo" if seen.conflict else "absorb")
+            for memory, seen in found if not memory.kept and (seen.conflict or seen.like >= LIKE)
+        )  # fmt: skip
+    for memory, seen in sorted(found, key=lambda pair: (not pair[0].kept, -pair[1].like, pair[0].id)):
+        if new.slot and (memory.slot not in ("", new.slot) or memory.subject not in ("", new.subject)):
+            continue
+        done = _into_kept(new, memory, seen) if memory.kept else _into(new, memory, seen)
+        if done is not None and (done.how == "evidence" or not new.slot):
+            return (done,)
+    return ()
+
+
+def _together(new: NewMemory, memory: Memory) -> bool:
+    """Whether both are one owner's, for the same eyes; in a chat of the same chat."""
+    return (
+        memory.owner_id == new.owner_id and memory.visibility == new.visibility
+        and (new.visibility != "chat" or memory.chat_id == new.chat_id)
+        and not memory.is_name and memory.disabled_at is None
+    )  # fmt: skip
+
+
+def _into_kept(new: NewMemory, memory: Memory, seen: Comparison) -> Merge | None:
+    like = seen.like if new.slot and len(statement_clauses(memory.text)) > 1 else max(seen.like, seen.told)
+    return Merge(memory, "evidence") if not seen.conflict and like >= LIKE else None
+
+
+def _into(new: NewMemory, memory: Memory, seen: Comparison) -> Merge | None:
+    if memory.kind != new.kind or (memory.owner_id is None and memory.chat_id != new.chat_id):
+        return None
+    if seen.conflict and not (new.kind == "event" and seen.conflict == "value"):
+        return Merge(memory, "update", new.text)
+    same_day = new.kind != "event" or abs(new.observed_at - memory.observed_at) < DAY_MS
+    told = seen.like >= SAME or (seen.like >= LIKE and seen.told >= SAME)
+    return Merge(memory, "evidence") if told and same_day and not seen.conflict else None
+
+
+MATTER = 0.65
+"""So much of what one plan tells the other must tell, days apart: lunch with Ann is no film with Ann."""
+
+_CUES = tuple(VOCABULARY.patterns[name] for name in ("changed", "ended", "moved"))
+_MOVED, _RECOVERED = (VOCABULARY.patterns[name] for name in ("moved", "recovered"))
+_MONTHS = frozenset(month.lower()[:PROMISE_STEM] for month in calendar.month_name[1:])
+_PARTNERS = kin("男朋友 女朋友 老公 老婆 对象 partner")
+
+
+def with_replaced(
+    new: NewMemory, named: Iterable[int], cited: tuple[DigestLine, ...], known: Iterable[Memory]
+) -> NewMemory:  # fmt: skip
+    """The statement with the subject by which that is known, and the numbers of what it takes the place of.
+
+    `named` are those that the model names, `cited` the lines it comes from, `known` what the model was shown: of others
+    the plans of the chat, which whoever speaks there may move.
+    """
+    shown = [one for one in known if one.owner_id == new.owner_id and not one.is_name]
+    names = (cited[-1].name,)
+    new = replace(new, subject=_subject(new, names, shown))
+    said = folded_plain("\n".join((new.text, *(line.text for line in cited))))
+    numbers = frozenset(named)
+    plans = [one for one in known if one.owner_id != new.owner_id and one.dated and new.dated and not one.kept]
+    gone = {one.id for one in (*shown, *plans) if one.id in numbers and _may_go(one, new, said, names)}
+    gone |= {one.id for one in shown if _gone_unnamed(one, new, names)}
+    same = [one for one in shown if one.slot and one.slot == new.slot and one.subject == new.subject]
+    if len(same) == 1 and not is_multi_valued(new.slot) and not same[0].asked and _changes(folded_plain(new.text)):
+        gone.add(same[0].id)
+    return replace(new, replaces=tuple(sorted(gone | _moved(new, said, names, shown))))
+
+
+def with_slot(memory: NewMemory) -> NewMemory:
+    """What it is the value of, where it is one whole sentence that the rule reads: home, of sister Ines."""
+    found = statements_in(memory.text)
+    if (
+        memory.slot
+        or len(found) != 1
+        or fold(found[0].text) != fold(memory.text)
+        or not is_single_valued(found[0].slot)
+    ):
+        return memory
+    return replace(memory, slot=found[0].slot, subject=found[0].subject) if found[0].slot != "name" else memory
+
+
+def same_subject(one: str, other: str) -> bool:
+    """Whether two subjects are the same somebody: sister Ines is Ines and the sister, cat Mochi is no cat Momo."""
+    mine, theirs = folded_plain(one).strip(), folded_plain(other).strip()
+    if mine == theirs or not mine or not theirs:
+        return mine == theirs
+    roles, name, called = kin(mine) & kin(theirs), without_kin(mine), without_kin(theirs)
+    if not name or not called:
+        return bool(roles)
+    apart = bool(kin(mine)) and bool(kin(theirs)) and not roles
+    words, others = set(name.split()), set(called.split())
+    return not apart and (words <= others or others <= words)
+
+
+def _subject(new: NewMemory, names: tuple[str, ...], shown: list[Memory]) -> str:
+    """Whom it is about, as that is known already; whom somebody is with is told of themselves."""
+    if not new.subject:
+        return ""
+    text = fold(new.text).strip()
+    if (
+        new.slot == "partner"
+        and len(without_owner(text, names)) < len(text.strip(" 。.!！~～"))
+        and kin(text) <= _PARTNERS
+    ):
+        return ""
+    known = {one.subject for one in shown if one.subject}
+    same = {one for one in known if same_subject(one, new.subject)}
+    return new.subject if new.subject in known or len(same) != 1 else same.pop()
+
+
+def _may_go(old: Memory, new: NewMemory, said: str, names: tuple[str, ...]) -> bool:
+    """Whether what the model names as replaced may go: the new statement is of the same, or its lines tell of a change.
+
+    Neither what is of somebody's health nor what they asked to be kept goes for something else by its number alone.
+    """
+    if contradicts(new.text, old.text, names):
+        return True
+    slots = _slots(old)
+    same = same_subject(old.subject, new.subject)
+    shared = terms(folded_plain(without_owner(old.text, names))) & terms(folded_plain(without_owner(new.text, names)))
+    if any(map(is_guarded, slots)):
+        ill = {term for slot in slots for word in VOCABULARY.slots.get(slot, ()) for term in shared if word in term}
+        if same and shared - ill and (is_guarded(new.slot) or not new.slot):
+            return True
+        return "allergy" not in slots and not old.asked and _RECOVERED.search(said) is not None
+    if same and (new.slot in slots or shared):
+        return True
+    if same and new.dated and old.dated and (not old.asked or _MOVED.search(said)):
+        return True
+    other = is_single_valued(old.slot) and is_single_valued(new.slot) and old.slot != new.slot
+    return new.lasting and not old.asked and not other and _changes(said)
+
+
+def _gone_unnamed(old: Memory, new: NewMemory, names: tuple[str, ...]) -> bool:
+    """Whether it says otherwise than what somebody asked to be kept, of which no slot is known."""
+    unknown = old.asked and not old.slot and old.subject == new.subject
+    return unknown and is_single_valued(new.slot) and contradicts(new.text, old.text, names)
+
+
+def _slots(memory: Memory) -> frozenset[str]:
+    """Its slot; of what has none those that its words speak of."""
+    if memory.slot:
+        return frozenset((memory.slot,))
+    text = folded_plain(memory.text)
+    return frozenset(slot for slot, words in VOCABULARY.slots.items() if any(word in text for word in words))
+
+
+def tells_a_change(text: str) -> bool:
+    """Whether a text says that a plan or a value is another now: 集合改到B口."""
+    return _MOVED.search(folded_plain(text)) is not None
+
+
+def _changes(said: str) -> bool:
+    return any(cue.search(said) for cue in _CUES)
+
+
+def _moved(new: NewMemory, said: str, names: tuple[str, ...], shown: list[Memory]) -> set[int]:
+    """The plan that it gives another day, where it is clear which."""
+    if not new.dated or new.kind == "anniversary" or new.observed_at <= new.said_at or not _MOVED.search(said):
+        return set()
+    words = _matter(new.text, names)
+    shared: dict[int, int] = {}
+    for one in shown:
+        ahead = one.dated and one.kind != "anniversary" and one.observed_at > new.said_at and one.said_at < new.said_at
+        theirs = _matter(one.text, names)
+        both = len(words & theirs)
+        if ahead and same_subject(one.subject, new.subject) and both and both >= MATTER * min(len(words), len(theirs)):
+            shared[one.id] = both
+    most = [number for number, count in shared.items() if count == max(shared.values())]
+    return set(most) if len(most) == 1 else set()
+
+
+def _matter(text: str, names: tuple[str, ...]) -> frozenset[str]:
+    """What a plan is about, without its day and words of change."""
+    return promise_words(_MOVED.sub(" ", without_owner(text, names))) - _MONTHS

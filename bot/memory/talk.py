@@ -1,0 +1,298 @@
+"""A talk as evidence: whose words its lines hold, clause by clause, and what a confirmed statement needs. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Literal
+
+from bot.core.clock import DatedMoment
+from bot.language import assertions
+from bot.language.assertions import VOCABULARY, Clause, folded_plain, has_pronoun, novelty, numbers, parts_of, poles
+from bot.language.time.calendar import NamedTime
+from bot.language.time.dates import checked_when
+from bot.memory.claims import iso_day, same_time, times
+from bot.memory.digest.answer import DigestItem
+from bot.memory.screening import SCAFFOLD
+from bot.memory.transcript import DigestLine, TalkScope, forgets, played, words_of
+from bot.text.dates import local_day
+from bot.text.fold import fold
+
+NEWS, FEW = 0.8, 3
+"""The share of its telling words that may stand nowhere in the talk, nor in what is known; fewer new words are none."""
+
+LEAST_CHARS = 4
+"""A statement of nothing but plain words must be so long, and have been said as it stands."""
+
+NEAR_DAYS = timedelta(days=15)
+"""So far from its line a day may lie that is told by its day of the week."""
+MONTH = timedelta(days=45)
+"""The same by its number; farther where a month or a year with it is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkText:
+    """What people said, folded, line by line with when (ms), and what is known of them; `names` are who talks, `own`
+    what the speaker said, and others just before the lines that are cited."""
+
+    said: Sequence[tuple[str, int]]
+    own: Sequence[str]
+    known: Sequence[tuple[str, int]]
+    names: Sequence[str]
+    tz: tzinfo
+
+    @property
+    def dated(self) -> tuple[tuple[str, int], ...]:
+        """All of it, with when it was said."""
+        return (*self.said, *self.known)
+
+    @property
+    def heard(self) -> str:
+        """All of it as one text."""
+        return "\n".join((*(text for text, _ in self.dated), *self.own, *self.names))
+
+
+_FIGURES = re.compile(r"\d+")
+
+MissingPart = tuple[Literal["number", "day", "words", "denial"], str]
+"""A reason and the words that are meant."""
+
+
+def first_missing(
+    item: DigestItem, talk: TalkText, own: Sequence[Clause], said_at: int, news: float = NEWS
+) -> MissingPart | None:
+    """What of an item stands nowhere; `own` are the clauses of the lines that it cites, of its one speaker; `news` is
+    the share of its words that may be a model's own."""
+    text = folded_plain(item.text)
+    days = times(text, said_at, talk.tz)
+    spelt = {number for words, _ in talk.dated for number in _FIGURES.findall(words)}
+    if strange := [one for one in days if not (_told(one, talk, said_at) or _spelt(one, text, spelt))]:
+        return "day", text[strange[0].start : strange[0].end]
+    there = _numbers(talk, said_at)
+    said = numbers(_without(text, days), all_of_them=False)
+    if new := [one for one in said if one not in there and one.removesuffix("000") not in there]:
+        return "number", " ".join(sorted(new))
+    heard = f"{talk.heard}\n{folded_plain(item.about)}"
+    bare, plain = text, item.text
+    for name in talk.names:
+        bare, plain = bare.replace(name, " "), re.sub(re.escape(name), " ", plain, flags=re.IGNORECASE)
+    if strange_names := [name for name in assertions.names(plain) if name not in heard and not shortened(name, heard)]:
+        return "words", " ".join(strange_names[:4])
+    share, words = novelty(bare, heard)
+    words_said = bare.strip(" ,.。，")
+    plain_only = (
+        news < 1 and not assertions.terms(bare) and not (len(words_said) >= LEAST_CHARS and words_said in heard)
+    )
+    empty = item.section != "moods" and not said and not days and (plain_only or share == 1)
+    if empty:  # 嗯, x, a bare name
+        return "words", item.text[:20]
+    if share > news and len(words) >= FEW:
+        return "words", " ".join(words[:4])
+    return ("denial", item.text[:20]) if _turned(text, own) else None
+
+
+def day_of(item: DigestItem, talk: TalkText, said_at: int) -> DatedMoment | None:
+    """The day that a model names for it, if the talk names it in some way; None where it does not."""
+    found = checked_when(item.when, talk.dated, talk.tz)
+    if found is not None or (day := iso_day(item.when)) is None:
+        return found
+    today = local_day(said_at, talk.tz)
+    if day != today and not _told_day(day, talk, said_at):
+        return None
+    start = datetime(day.year, day.month, day.day, tzinfo=talk.tz)
+    return DatedMoment(round(start.timestamp() * 1000), "day")
+
+
+def _told(one: NamedTime, talk: TalkText, said_at: int) -> bool:
+    """Whether the talk names a time that a statement names, or a day by its number or its day of the week."""
+    if any(same_time(one, other) for words, at in talk.dated for other in times(words, at, talk.tz)):
+        return True
+    today = local_day(said_at, talk.tz)
+    return any(
+        (days.first == today or _told_day(days.first, talk, said_at))
+        and (days.first == days.last or _told_day(days.last, talk, said_at))
+        for days in one.choices
+    )
+
+
+def _spelt(one: NamedTime, text: str, spelt: set[str]) -> bool:
+    """Whether all its figures stand in the talk as they are: in 2011."""
+    figures = set(_FIGURES.findall(text[one.start : one.end]))
+    return bool(figures) and figures <= spelt
+
+
+def _told_day(day: date, talk: TalkText, said_at: int) -> bool:
+    today, number = local_day(said_at, talk.tz), str(day.day)
+    named = [one for words, at in talk.said for one in times(words, at, talk.tz)]
+    if abs(day - today) <= NEAR_DAYS and any(
+        one.left == "week" and any(days.first.weekday() == day.weekday() for days in one.choices) for one in named
+    ):
+        return True
+    around = any(days.first < days.last and days.first <= day <= days.last for one in named for days in one.choices)
+    if not around and abs(day - today) > MONTH:
+        return False
+    return any(number in numbers(words, all_of_them=True) for words, _ in talk.said)
+
+
+def _numbers(talk: TalkText, said_at: int) -> set[str]:
+    texts = (*talk.own, *(text for text, _ in talk.known))
+    there = {number for text in texts for number in numbers(text, all_of_them=True)}
+    today = local_day(said_at, talk.tz)
+    return there | {str(today.year), str(len(talk.names))}
+
+
+def _without(text: str, days: Iterable[NamedTime]) -> str:
+    rest, cut = "", 0
+    for one in days:
+        rest, cut = f"{rest}{text[cut : one.start]}\t", one.end
+    return rest + text[cut:]
+
+
+def shortened(name: str, heard: str) -> bool:
+    """Whether a Chinese name was said in short: 兰大 for 兰州大学."""
+    return not name.isascii() and len(name) > 2 and any(name[0] + other in heard for other in name[2:])
+
+
+def _turned(text: str, own: Sequence[Clause]) -> bool:
+    """Whether it denies what they plainly say, or says plainly what all clauses of it deny."""
+    if VOCABULARY.patterns["ended"].search(text):
+        return False
+    claimed, wanted = poles(text, told=True), assertions.terms(text)
+    near = [part for part in own if wanted & part.terms]
+    if claimed == {True}:
+        against = [key for part in own for key in assertions.negated(part.folded)]
+        return any(
+            key not in against and any(assertions.asserts(part.folded, key) for part in own)
+            for key in assertions.negated(text)
+        )
+    return bool(near) and claimed == {False} and all(poles(part.folded) == {True} for part in near)
+
+
+Reason = Literal[
+    "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "whose", "denial", "hedge",
+    "former", "done", "mixed", "checked",
+]  # fmt: skip
+"""Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
+program; it was to be forgotten; too many words, a number or a day were not said; nobody named whom it is about; it was
+said of somebody else, of the contrary, with doubt, of the past; it is over; it mixes what was said apart; or the
+second look found it wrong."""
+
+ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an item is refused, and the words that are meant, if any."""
+
+    reason: Reason
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedItem:
+    """An item that stands: whose it is, the lines it cites, whom it is about ("" = its owner) and when that is."""
+
+    owner: int
+    cited: tuple[DigestLine, ...]
+    subject: str
+    when: DatedMoment | None
+
+
+class TalkEvidence:
+    """A talk, as what a model says of it is checked against it."""
+
+    def __init__(
+        self, lines: tuple[DigestLine, ...], scope: TalkScope, facts: Mapping[int, tuple[tuple[str, int], ...]]
+    ) -> None:
+        """`facts` are each person's present ones, with when they were told: names in them need not be said again."""
+        self.lines, self.scope, self.facts = lines, scope, facts
+        self.by_number = {line.number: line for line in lines}
+        self.gone = forgets(lines)
+        self.told = words_of(lines, scope.bot_name, scope.screened)
+        play = played(lines)
+        self.own = {line.number: words for line, words in self.told if words and line.number not in play}
+        self._parts = {number: parts_of(number, words) for number, words in self.own.items()}
+
+    def talk(self, words: Iterable[str], tz: tzinfo, lines: Iterable[DigestLine], owner: int | None = None) -> TalkText:
+        """What people said in these lines, what others than the owner asked with it, and what is known of them; numbers
+        must stand in these words."""
+        said = [
+            (self.plainly(line) if line.is_bot or owner in (None, line.person_id) else self.heard(line), line.at)
+            for line in lines
+        ]  # fmt: skip
+        known = [(folded_plain(text), at) for facts in self.facts.values() for text, at in facts]
+        return TalkText(said, [folded_plain(one) for one in words], known, self.names(), tz)
+
+    def sentence(self, text: str) -> bool:
+        """Whether numbers, days and names of a sentence of a summary stand in what people said, with a word of it."""
+        talk = self.talk(map(self.plainly, self.lines), self.scope.tz, self.lines)
+        bare = DigestItem("statements", 0, SCAFFOLD.sub(" ", text), ())
+        return first_missing(bare, talk, (), self.lines[-1].at, news=1) is None
+
+    def heard(self, line: DigestLine) -> str:
+        """What nuan says in a line, or somebody asks or plainly says."""
+        words = line.text if line.is_bot else self.own.get(line.number, "")
+        return words if line.is_bot or ASKED.search(words) else self.plainly(line)
+
+    def plainly(self, line: DigestLine) -> str:
+        """What somebody plainly says in a line, folded: nothing that is quoted, asked or linked."""
+        return "\n".join(part.folded for part in self._parts.get(line.number, ()))
+
+    def cited(self, numbers: Iterable[int]) -> tuple[DigestLine, ...]:
+        """The lines of these numbers with words of their speaker's own; none where one of them is not there."""
+        lines = tuple(self.by_number.get(number) for number in numbers)
+        return tuple(line for line in lines if line is not None and line.number in self.own) if all(lines) else ()
+
+    def owner(self, item: DigestItem, cited: tuple[DigestLine, ...]) -> int | None:
+        """Whose own words it rests on; of several people the one that it names first, None for nobody's.
+
+        A task or promise does not name who has it to do: of several who speak it is of the one whom it does not name.
+        """
+        people = {line.person_id: fold(line.name) for line in cited if line.number in self.own and not line.is_bot}
+        folded = fold(item.text)
+        if item.section in ("tasks", "promises") and folded.find(next(iter(people.values()), "") or "?"):
+            named = f"{folded} {fold(item.toward)}"
+            left = [person for person, name in people.items() if not name or name not in named]
+            return left[0] if len(left) == 1 else None
+        places = {person: folded.find(name) for person, name in people.items() if person is not None and name}
+        there = {person: place for person, place in places.items() if place >= 0}
+        owner = (
+            min(there, key=lambda person: there[person])
+            if there
+            else next(reversed(people))
+            if len(people) == 1 or (people and item.about)
+            else None
+        )
+        return None if owner is None or (not there and self._of_another(folded, owner, cited)) else owner
+
+    def _of_another(self, folded: str, owner: int, cited: Sequence[DigestLine]) -> bool:
+        """Whether a statement names somebody else who talks there, and its owner spoke of nobody so."""
+        others = {fold(line.name): line.person_id for line in self.lines if not line.is_bot}
+        places = sorted((folded.find(name), name) for name in others if name and name in folded)
+        if not places or others[places[0][1]] == owner:
+            return False
+        parts = self.parts(line for line in cited if line.person_id == owner)
+        if places[0][1] in fold(" ".join(part.folded for part in parts)):
+            return False
+        return places[0][1] not in fold(" ".join(words for line, words in self.told if line.person_id == owner)) or all(
+            part.subject in ("", "self") and not has_pronoun(part.folded) for part in parts
+        )
+
+    def after(self, owner: int, number: int) -> tuple[Clause, ...]:
+        """What that person said later, clause by clause."""
+        return tuple(
+            part for line, _ in self.told if line.person_id == owner and line.number > number
+            for part in self._parts.get(line.number, ())
+        )  # fmt: skip
+
+    def parts(self, lines: Iterable[DigestLine]) -> tuple[Clause, ...]:
+        """The clauses of these lines."""
+        return tuple(part for line in lines for part in self._parts.get(line.number, ()))
+
+    def names(self) -> list[str]:
+        """How those who talk are called, folded, the longest first."""
+        return sorted({fold(line.name) for line in self.lines} - {""}, key=len, reverse=True)
+
+    def zone(self, owner: int, *, task: bool) -> tzinfo:
+        """The zone in which that person means days; of a task their own."""
+        return self.scope.zones.get(owner, self.scope.tz) if task else self.scope.tz

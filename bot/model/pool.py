@@ -1,0 +1,273 @@
+"""The model pool: which endpoint is asked next, which one rests, and which one makes vectors. It asks none itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bot.core.clock import HOUR_MS
+from bot.core.errors import ModelError, ModelFault
+from bot.core.money import PriceAt
+from bot.core.ports import Embedder, Model
+
+FAILURES = 3
+"""Failures in a row after which a model rests."""
+
+FIRST_REST_MS, LONGEST_REST_MS = 15_000, 300_000
+"""How long it rests: 15 s, doubled with every probe that fails, at most five minutes."""
+
+MOST_DOUBLINGS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitBreaker:
+    """What is known of one model: failures in a row, until when it rests (ms), whether a probe is on its way."""
+
+    failures: int = 0
+    rests_until: int = 0
+    probing: bool = False
+    fault: ModelFault = "busy"
+
+    @property
+    def closed(self) -> bool:
+        """Whether calls go through as always."""
+        return self.failures < FAILURES
+
+    def allows(self, now: int) -> bool:
+        """Whether a call may be made now; of a model that rested, one alone."""
+        return self.closed or (now >= self.rests_until and not self.probing)
+
+    def begun(self) -> "CircuitBreaker":
+        """A call goes out."""
+        return self if self.closed else replace(self, probing=True)
+
+    def worked(self) -> "CircuitBreaker":
+        """It was answered."""
+        return CircuitBreaker()
+
+    def ended(self, *, probe: bool) -> "CircuitBreaker":
+        """It ended without a word about the server: cancelled, rate limit, a question that no model takes."""
+        return replace(self, probing=False) if probe else self
+
+    def failed(self, error: ModelError, now: int, *, probe: bool) -> "CircuitBreaker":
+        """It failed. Rate limits and questions that no model takes say nothing about the server.
+
+        Nor do calls that went out before it rested and were no `probe`: they fail for the same reason.
+        """
+        if error.limited or error.final or error.fault == "overflow" or not (self.closed or probe):
+            return self.ended(probe=probe)
+        failures = self.failures + 1
+        rest = min(FIRST_REST_MS * 2 ** min(max(failures - FAILURES, 0), MOST_DOUBLINGS), LONGEST_REST_MS)
+        return CircuitBreaker(failures, now + rest, False, error.fault)
+
+
+SPARED_MS = 30_000
+"""While it is spared one call goes to it in so long (FAULTS L2: 1 in 30 s)."""
+
+LONGEST_MS = HOUR_MS
+"""A server may ask for a day of rest; that it is well again is found out after an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimitState:
+    """What is known of one model's rate limit, all in ms.
+
+    It was reached at `since` (-1: never), the server wants no call before `asks_from`, others come first till `until`.
+    """
+
+    since: int = -1
+    asks_from: int = 0
+    until: int = 0
+
+    def limited(self, now: int, wait_s: float | None) -> "RateLimitState":
+        """The limit was reached; the server wants that wait, in seconds, or named none."""
+        wait = min(round((wait_s or 0) * 1000), LONGEST_MS)
+        return RateLimitState(now, max(now + wait, self.asks_from), max(now + max(wait, SPARED_MS), self.until))
+
+    def begun(self, now: int) -> "RateLimitState":
+        """A call goes out: until it is answered no other one follows for a while."""
+        return self if self.since < 0 else replace(self, until=max(now + SPARED_MS, self.until))
+
+    def worked(self, begun_at: int) -> "RateLimitState":
+        """A call was answered; one that went out before the limit was reached says nothing about it."""
+        return RateLimitState() if begun_at > self.since else self
+
+
+FIRST_RETRY_MS, LONGEST_RETRY_MS = 500, 5_000
+"""Before the same model is asked again: .5 s, doubled; a server that wants a longer wait is not waited for."""
+
+OTHERS_SHARE = 1 / 3
+"""Part of a call's time that is kept for the next model."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Endpoint:
+    """One model, what its tokens cost at an instant, and from how many tokens on a prompt is cached."""
+
+    model: Model
+    rate: PriceAt
+    least_cached: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EmbeddingEndpoint:
+    """Who makes vectors, and what its tokens cost at an instant."""
+
+    embedder: Embedder
+    rate: PriceAt
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointFailure:
+    """How one model failed within one call: the last error and when, ms, how often, and whether it was asked at all."""
+
+    error: ModelError
+    at: int
+    times: int
+    asked: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NextEndpoint:
+    """Who is asked next, and after how long, ms."""
+
+    member: Endpoint
+    wait_ms: int
+
+
+class ModelPool:
+    """The first model, those that answer in its place, and the small one for a budget that runs low."""
+
+    def __init__(
+        self, first: Endpoint, fallbacks: tuple[Endpoint, ...] = (), small: Endpoint | None = None, tries: int = 3,
+        embedding: EmbeddingEndpoint | None = None,
+    ) -> None:  # fmt: skip
+        self.first = first
+        self.embedding = embedding
+        self._fallbacks = fallbacks
+        self._small = small
+        self._tries = tries
+        self._breakers: dict[Endpoint, CircuitBreaker] = {}
+        self._sparings: dict[Endpoint, RateLimitState] = {}
+
+    @property
+    def has_small(self) -> bool:
+        """Whether there is a smaller model."""
+        return self._small is not None
+
+    @property
+    def members(self) -> tuple[Endpoint, ...]:
+        """Every model, the first one first."""
+        return (self.first, *self._fallbacks, *((self._small,) if self._small is not None else ()))
+
+    @property
+    def common_fault(self) -> ModelFault | None:
+        """What every model that answers people failed for when it was asked last; None while one of them answers."""
+        answering = [self._breaker(member) for member in self._order(False)]
+        return answering[0].fault if all(breaker.failures for breaker in answering) else None
+
+    def provider(self, name: str) -> str:
+        """Whose the model of that name is, "" when nobody here has it."""
+        return next((member.model.dialect for member in self.members if member.model.name == name), "")
+
+    def pick(self, now: int, *, small: bool = False) -> Endpoint:
+        """Whom to ask first, of those that are spared only if nobody else can; `begin` refuses when all rest."""
+        order = self._order(small)
+        return min(
+            (member for member in order if self._may(member, now)),
+            key=lambda member: self._spared(member, now), default=order[0],
+        )  # fmt: skip
+
+    def begin(self, member: Endpoint, now: int) -> bool:
+        """A call to this model goes out, as a probe (True) or not; ModelError while it rests, with what ailed it."""
+        breaker = self._breaker(member)
+        if not breaker.allows(now):
+            rest = max(breaker.rests_until - now, 0) / 1000
+            detail = f"{member.model.name} is left alone for {rest:.0f} s after {breaker.failures} failures"
+            fault = breaker.fault if breaker.fault in ("unreachable", "refused") else "busy"
+            raise ModelError(fault, detail, limited=True)
+        sparing = self._sparing(member)
+        if now < sparing.asks_from:
+            rest_s = (sparing.asks_from - now) / 1000
+            raise ModelError(
+                "busy", f"{member.model.name} wants no call for {rest_s:.0f} s", limited=True, wait_s=rest_s
+            )
+        self._breakers[member] = breaker.begun()
+        self._sparings[member] = sparing.begun(now)
+        return not breaker.closed
+
+    def worked(self, member: Endpoint, begun_at: int) -> None:
+        """The request that was begun at that time was answered."""
+        self._breakers[member] = self._breaker(member).worked()
+        self._sparings[member] = self._sparing(member).worked(begun_at)
+
+    def failed(self, member: Endpoint, now: int, error: ModelError | None, *, probe: bool, again: bool) -> None:
+        """The request failed, or (None: cancelled) ended without telling anything.
+
+        What fails `again` in the same call tells no more of the server, but for how long it wants to be left alone.
+        """
+        breaker = self._breaker(member)
+        ended = breaker.ended(probe=probe) if error is None or again else breaker.failed(error, now, probe=probe)
+        self._breakers[member] = ended
+        if error is not None and error.limited:
+            self._sparings[member] = self._sparing(member).limited(now, error.wait_s)
+
+    def after(
+        self, member: Endpoint, failures: Mapping[Endpoint, EndpointFailure], tried: int, now: int
+    ) -> NextEndpoint | None:
+        """Whom to ask when `member`, of all who failed in this call, failed last; None when that was the last word."""
+        error = failures[member].error
+        # A log too long for the first model closes its session; another one's window may only be smaller.
+        if error.final or tried >= self._tries or (error.fault == "overflow" and member is self.first):
+            return None
+        ready = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
+        fresh = min(
+            (other for other in ready if other not in failures and self._may(other, now)),
+            key=lambda other: self._spared(other, now), default=None,
+        )  # fmt: skip
+        if fresh is not None:
+            return NextEndpoint(fresh, 0)
+        again = [*ready, member] if self._breaker(member).allows(now) else ready
+        waits = [NextEndpoint(one, wait) for one in again if (wait := _wait(failures[one], now)) is not None]
+        following = min(waits, key=lambda one: one.wait_ms, default=None)
+        return following if following is not None and following.wait_ms <= LONGEST_RETRY_MS else None
+
+    def followed(self, member: Endpoint, failures: Mapping[Endpoint, EndpointFailure], tried: int, now: int) -> bool:
+        """Whether another model could come after that one in this call."""
+        others = [other for other in self._order(False) if other is not member and self._may(other, now)]
+        may = any(other not in failures or _wait(failures[other], now) is not None for other in others)
+        return may and tried < self._tries
+
+    async def close(self) -> None:
+        """Close every model's connections."""
+        for member in self.members:
+            await member.model.close()
+        if self.embedding is not None:
+            await self.embedding.embedder.close()
+
+    def _order(self, small: bool) -> tuple[Endpoint, ...]:
+        if small and self._small is not None:
+            return (self._small, self.first, *self._fallbacks)
+        return (self.first, *self._fallbacks)
+
+    def _may(self, member: Endpoint, now: int) -> bool:
+        """Whether it may be asked now."""
+        return self._breaker(member).allows(now) and now >= self._sparing(member).asks_from
+
+    def _spared(self, member: Endpoint, now: int) -> bool:
+        """Whether others are asked before it."""
+        return now < self._sparing(member).until
+
+    def _sparing(self, member: Endpoint) -> RateLimitState:
+        return self._sparings.get(member, RateLimitState())
+
+    def _breaker(self, member: Endpoint) -> CircuitBreaker:
+        return self._breakers.get(member, CircuitBreaker())
+
+
+def _wait(failure: EndpointFailure, now: int) -> int | None:
+    """How long, ms, before the same model is asked again; None when it would take as long or say the same."""
+    error = failure.error
+    if error.fault in ("refused", "overflow") or (error.billed and error.fault != "cut"):
+        return None
+    wait = FIRST_RETRY_MS << max(failure.times - 1, 0)
+    wait = wait if error.wait_s is None else max(wait, round(error.wait_s * 1000))
+    return max(failure.at + wait - now, 0)

@@ -1,0 +1,345 @@
+"""The only module that imports openai: calls, response shapes, size limits and errors. Loaded in a thread at first
+use."""
+
+import asyncio
+import base64
+import json
+import re
+import zlib
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+from openai.types.chat import (
+    ChatCompletion,
+    ChatCompletionChunk,
+    ChatCompletionFunctionToolParam,
+    ChatCompletionMessageParam,
+)
+from pydantic import BaseModel
+
+from bot.core.errors import ModelError
+from bot.core.models import ModelRequest, Prompt
+from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
+from bot.model.dialect import Dialect
+from bot.text.clean import clean
+
+if TYPE_CHECKING:
+    Headers = dict[str, str | openai.Omit]
+
+
+MOST_BYTES = 16_000_000
+"""Of one answer, unpacked: far above what any needs, far below what a machine has."""
+STEP_BYTES = 65_536
+"""What is unpacked at a time."""
+GZIP_OR_DEFLATE = 32 + zlib.MAX_WBITS
+"""gzip as well as deflate, by what the first bytes say."""
+
+
+async def bound_response(response: httpx2.Response) -> None:
+    """For the hooks of a client: reading this answer ends with a ModelError where it is longer than MOST_BYTES.
+
+    Packed answers are not asked for. A thousandth of that is enough to fill the memory, so they are unpacked here.
+    """
+    packed = response.headers.get("content-encoding", "").strip().lower()
+    if packed not in ("", "identity", "gzip", "deflate"):
+        raise ModelError("invalid", "the server packs its answers though nobody asked for it")
+    if packed in ("gzip", "deflate"):
+        del response.headers["content-encoding"]
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Bounded(response.stream, packed=packed in ("gzip", "deflate"))
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream, *, packed: bool) -> None:
+        self._stream = stream
+        self._unpacker = zlib.decompressobj(GZIP_OR_DEFLATE) if packed else None
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MOST_BYTES
+        async for raw in self._stream:
+            for piece in self._pieces(raw):
+                left -= len(piece)
+                if left < 0:
+                    raise ModelError("invalid", f"the answer is longer than {MOST_BYTES // 1_000_000} MB")
+                yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def _pieces(self, raw: bytes) -> Iterator[bytes]:
+        if self._unpacker is None:
+            yield raw
+            return
+        piece = b""
+        while raw or len(piece) == STEP_BYTES:
+            try:
+                piece = self._unpacker.decompress(raw, STEP_BYTES)
+            except zlib.error:
+                raise ModelError("invalid", "the server's answer cannot be unpacked") from None
+            raw = self._unpacker.unconsumed_tail
+            yield piece
+
+
+async def ask_about_picture(
+    client: "openai.AsyncOpenAI", headers: "Headers", model: str, picture: bytes, mime: str, question: str,
+    fields: Mapping[str, object],
+) -> "ChatCompletion":  # fmt: skip
+    """One question about one picture, which travels inside the request with these further fields of the body."""
+    url = f"data:{mime};base64,{base64.b64encode(picture).decode()}"
+    return await client.chat.completions.create(
+        model=model,
+        messages=[
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": question}, {"type": "image_url", "image_url": {"url": url}}],
+            }
+        ],
+        stream=False,
+        extra_headers=headers,
+        extra_body=fields,
+    )
+
+
+async def transcribe(client: "openai.AsyncOpenAI", headers: "Headers", model: str, sound: bytes, name: str) -> str:
+    """What is said in a recording; ModelError when the server does not answer with a text."""
+    # The library loads this part at its first use: beside the event loop.
+    audio = await asyncio.to_thread(lambda: client.audio.transcriptions)
+    heard = await audio.create(model=model, file=(name, sound), response_format="json", extra_headers=headers)
+    text: object = getattr(heard, "text", None)
+    if not isinstance(text, str):
+        raise ModelError("invalid", "the server answered no transcription: is media.voice one of its models?")
+    return clean(text).strip()
+
+
+QUOTING_STATUSES = (400, 413, 422)
+"""Statuses about the request itself: their messages may quote what people wrote."""
+CONNECT_S = 5.0
+"""Seconds to reach the server (the library's own default); everything else is under the request's deadline."""
+DETAIL_CHARS = 300
+"""Characters of an error's detail: one line of a log."""
+
+LONGEST_WAIT_S = 86_400.0
+"""What a server may want one to wait, in seconds: a day."""
+
+_SECRETS = re.compile(r"bearer\s+\S+|authorization\S*\s*\S*|\b[sg]k-[\w*-]{6,}|//[^/\s@]*@", re.IGNORECASE)
+_UNREADABLE = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError)
+_BROKEN = (ValueError, TypeError, AttributeError, RecursionError, ExceptionGroup)
+"""Broken JSON and wrong encodings are ValueErrors; a shape that the library did not expect makes the others."""
+
+
+class Transport:
+    """One client of the library; building it is slow (0.2 s), so it is built in a thread too."""
+
+    def __init__(
+        self, base_url: str, api_key: str, name: str, *, stream: bool, dialect: Dialect, seeing: Dialect,
+        proxy: str = "",
+    ) -> None:  # fmt: skip
+        self._name = name
+        self._api_key = api_key
+        self._stream = stream
+        self._dialect = dialect
+        self._seeing = seeing
+        try:
+            self._client = _connect(base_url, api_key, proxy)
+        except (ValueError, httpx2.InvalidURL):
+            raise ModelError("unreachable", "base_url is no address") from None
+
+    async def ask(self, request: ModelRequest, answer: CompletionBuilder) -> None:
+        """Send one request and feed what comes back to `answer`; raises ModelError, without a secret in it."""
+        with self._translated():
+            await self._ask(self._client, request, answer)
+
+    async def see(
+        self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, answer: CompletionBuilder
+    ) -> None:  # fmt: skip
+        """Ask another model of the server about a picture; raises as `ask`."""
+        once = ModelRequest(Prompt((), ()), max_tokens, 0.0, 0.0)
+        fields = self._seeing.limits(once) | self._seeing.fields(once)
+        with self._translated():
+            _take(await ask_about_picture(self._client, self._headers, model, picture, mime, question, fields), answer)
+
+    async def listen(self, model: str, sound: bytes, name: str) -> str:
+        """What is said in a recording; raises as `ask`."""
+        with self._translated():
+            return await transcribe(self._client, self._headers, model, sound, name)
+
+    async def embed(self, texts: Sequence[str], dimensions: int | None) -> bytes:
+        """The server's answer to a request for the vectors of these texts, unread; raises as `ask`."""
+        with self._translated():
+            # Asked for by name: without it the library asks for base64, which some servers refuse and some ignore.
+            answer = await self._client.embeddings.with_raw_response.create(
+                model=self._name, input=list(texts), dimensions=dimensions or openai.omit, encoding_format="float",
+                extra_headers=self._headers,
+            )  # fmt: skip
+            return answer.content
+
+    async def names(self) -> tuple[str, ...]:
+        """The models of the server, as it lists them; none where it has no such list."""
+        with self._translated():
+            try:
+                listed = await self._client.models.list(extra_headers=self._headers)
+            except openai.APIStatusError as error:
+                if error.status_code in (404, 405, 501):
+                    return ()
+                raise
+            return tuple(model.id for model in listed.data if isinstance(model.id, str) and model.id)
+
+    async def body(self, request: ModelRequest) -> bytes:
+        """The bytes `ask` would send."""
+        sent: list[bytes] = []
+
+        def look(looked: httpx2.Request) -> httpx2.Response:
+            sent.append(looked.content)
+            return httpx2.Response(200, json={})
+
+        async with httpx2.AsyncClient(transport=httpx2.MockTransport(look)) as transport:
+            client = self._client.copy(http_client=transport)
+            await self._ask(client, request, CompletionBuilder(frozenset()))
+        return sent[0]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _ask(self, client: openai.AsyncOpenAI, request: ModelRequest, answer: CompletionBuilder) -> None:
+        tools = cast(list[ChatCompletionFunctionToolParam], [tool.wire() for tool in request.prompt.tools])
+        dialect = self._dialect
+        limits = dialect.limits(request)
+        response = await client.chat.completions.create(
+            model=self._name,
+            messages=cast(list[ChatCompletionMessageParam], dialect.messages(request)),
+            tools=tools or openai.omit,
+            stream=self._stream,
+            stream_options={"include_usage": True} if self._stream else openai.omit,
+            extra_headers=self._headers | dialect.headers(request),
+            extra_body=limits | dialect.fields(request),
+        )
+        if isinstance(response, openai.AsyncStream):
+            await _read(response, answer)
+        else:
+            _take(response, answer)
+
+    @property
+    def _headers(self) -> dict[str, str | openai.Omit]:
+        return {} if self._api_key else {"Authorization": openai.omit}
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Whatever goes wrong inside is a ModelError without a secret in it."""
+        try:
+            yield
+        except ModelError as error:
+            raise self._without_secrets(error) from None
+        except (*_UNREADABLE, *_BROKEN) as error:
+            # `from None`: the library's error holds the request with its headers, and what the server echoed.
+            raise self._without_secrets(_translate(error)) from None
+
+    def _without_secrets(self, error: ModelError) -> ModelError:
+        return ModelError(
+            error.fault, self._clean(error.detail), self._clean(error.said), limited=error.limited,
+            wait_s=error.wait_s, final=error.final,
+        )  # fmt: skip
+
+    def _clean(self, detail: str) -> str:
+        """One short line without the key, whatever a server echoed."""
+        if self._api_key:
+            detail = detail.replace(self._api_key, "***")
+        return _SECRETS.sub("***", " ".join(detail.split()))[:DETAIL_CHARS]
+
+
+def _connect(base_url: str, api_key: str, proxy: str) -> openai.AsyncOpenAI:
+    timeout = httpx2.Timeout(None, connect=CONNECT_S)
+    # A proxy of the environment must not stand between nuan and a server on this machine.
+    local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
+    client = openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=api_key or "none",  # never None: the library would take a key from the environment
+        timeout=timeout,
+        max_retries=0,
+        http_client=openai.DefaultAsyncHttpx2Client(
+            timeout=timeout,
+            base_url=base_url,
+            trust_env=not local,
+            proxy=proxy or None,
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"response": [bound_response]},
+        ),
+    )
+    _ = client.chat.completions  # its modules load at first use: here, not on the event loop
+    return client
+
+
+async def _read(stream: openai.AsyncStream[ChatCompletionChunk], answer: CompletionBuilder) -> None:
+    """Feed a stream to the answer, closing it whatever happens."""
+    async with stream:
+        kind = stream.response.headers.get("content-type", "")
+        if "json" in kind:  # a server that does not stream, or an error with status 200
+            answer.add(json.loads(await stream.response.aread()))
+            return
+        if "html" in kind:
+            raise ModelError("invalid", f"the server answered {kind}: is base_url right?")
+        async for chunk in stream:
+            answer.add(_plain(chunk))
+
+
+def _take(response: ChatCompletion, answer: CompletionBuilder) -> None:
+    """Feed a whole response to the answer; the library hands out a bare text when it was no JSON."""
+    if not isinstance(response, BaseModel):
+        raise ModelError("invalid", "the server answered no JSON object: is base_url right?")
+    answer.add(_plain(response))
+
+
+def _plain(value: object) -> object:
+    """The JSON that a library object was made from; without warnings, since the library checked nothing."""
+    return value.model_dump(warnings=False) if isinstance(value, BaseModel) else value
+
+
+def _translate(error: Exception) -> ModelError:
+    """Our error for one of the library's."""
+    match error:
+        case openai.APIStatusError():
+            return _of_status(error)
+        case openai.APIConnectionError() | httpx2.HTTPError() | httpx2.StreamError() | OSError():
+            cause = error.__cause__ or error
+            if isinstance(cause, ModelError):
+                return cause
+            lost = isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError | httpx2.StreamError)
+            return ModelError("cut" if lost else "unreachable", f"{type(cause).__name__}: {cause}")
+        case openai.APIError():
+            shown = {"code": error.code, "type": error.type, "message": error.message}
+            return ModelError(
+                fault_of(shown), f"error in the stream: {error.code or error.type or ''}", describe_error(shown)
+            )
+        case httpx2.InvalidURL() | ExceptionGroup():  # the library's own try to connect to a port that cannot be
+            return ModelError("unreachable", "base_url is no address")
+        case _:
+            # The texts of these errors may quote the answer, which is people's talk.
+            return ModelError("invalid", f"the server's answer cannot be read: {type(error).__name__}")
+
+
+def _of_status(error: openai.APIStatusError) -> ModelError:
+    """What an HTTP status means: overflow, filtered, busy (another try may help) or refused (none will)."""
+    status = error.status_code
+    page = isinstance(error.body, str) and error.body.lstrip().startswith("<")
+    said = "a page, no JSON" if page else describe_error(error.body)
+    # Any server may quote the prompt in its message: only code and type, single words, are safe in a log.
+    detail = " ".join((f"HTTP {status}", "a page, no JSON" if page else label(error.body))).strip()
+    if status in QUOTING_STATUSES:
+        fault = fault_of(said)
+        return ModelError(fault if fault in ("overflow", "filtered") else "refused", detail, said)
+    if status == 429 and "insufficient_quota" in said:
+        return ModelError("refused", detail, said)
+    if status in (408, 409, 425, 429) or status >= 500:
+        wait = _seconds(error.response.headers.get("retry-after", ""))
+        detail = detail if wait is None else f"{detail} (retry after {wait:g} s)"
+        return ModelError("busy", detail, said, limited=status == 429, wait_s=wait)
+    return ModelError("refused", detail, said)
+
+
+def _seconds(header: str) -> float | None:
+    """The seconds of a Retry-After header, at most a day; None for a date: clocks that differ would mislead."""
+    return min(float(header[:9]), LONGEST_WAIT_S) if header.isascii() and header.isdigit() else None

@@ -1,0 +1,180 @@
+"""Prices of models (configured, or from genai-prices at first use), costs and limits of calls, and what is left out
+as a limit comes nearer."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from typing import Literal
+
+from bot.config.models import ModelSettings
+from bot.config.settings import Settings
+from bot.core.errors import OverBudget
+from bot.core.models import Capabilities, Usage
+from bot.core.money import BudgetLimits, Price, PriceAt
+from bot.text.dates import day_start, month_start
+
+PricesAt = Callable[[datetime], object]
+
+UNKNOWN_CAPABILITIES = Capabilities()
+
+
+def public_rate(
+    base_url: str, name: str, worth: float, now: int, can: Capabilities = UNKNOWN_CAPABILITIES, *,
+    output: float | None = None
+) -> PriceAt | None:  # fmt: skip
+    """What that model costs on that server by the public table, in a currency of which a dollar is `worth` so many.
+
+    None where the table does not know server, model, or (`now`) the prices of input and output. Prices that grow with
+    the prompt are taken at their first step: a companion's prompts are small. Where the table is silent about cached or
+    written input they cost the provider's part of plain input. `output` is what output costs where it has no price.
+    """
+    prices_at = _find(base_url, name)
+    if prices_at is None or _price(prices_at(_instant(now)), worth, can, output) is None:
+        return None
+
+    def rate(now: int) -> Price:
+        return _price(prices_at(_instant(now)), worth, can, output) or Price(0.0, 0.0, 0.0, 0.0)
+
+    return rate
+
+
+def _instant(now: int) -> datetime:
+    return datetime.fromtimestamp(now / 1000, UTC)
+
+
+@lru_cache(maxsize=16)
+def _find(base_url: str, name: str) -> PricesAt | None:
+    """The table's entry for that model on that server; about .2 s and 30 MB at the first call."""
+    try:
+        from genai_prices import data_snapshot
+
+        _, model = data_snapshot.get_snapshot().find_provider_model(name, None, None, base_url)
+    except (LookupError, ImportError):
+        return None
+    return model.get_prices
+
+
+def _price(found: object, worth: float, can: Capabilities, free: float | None = None) -> Price | None:
+    plain, output = _amount(found, "input_mtok"), _amount(found, "output_mtok")
+    output = free if output is None else output
+    if plain is None or output is None:
+        return None
+    cached, written = _amount(found, "cache_read_mtok"), _amount(found, "cache_write_mtok")
+    cached = plain * (1.0 if can.cached_ratio is None else can.cached_ratio) if cached is None else cached
+    written = plain * (1.0 if can.written_ratio is None else can.written_ratio) if written is None else written
+    parts = (plain, cached, output, written)
+    return Price(*(part * worth for part in parts))
+
+
+def _amount(found: object, name: str) -> float | None:
+    """Dollars per million tokens; of steps the first."""
+    value = getattr(found, name, None)
+    value = getattr(value, "base", value)
+    return None if value is None else float(value)
+
+
+MARGIN = 1.25
+"""An estimate may be this much too low before a reservation no longer covers it (PROMPT_ECONOMICS 6: p95 12-14 %)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The most a call may use: tokens, and money at the uncached price."""
+
+    tokens: int
+    cost: float
+
+
+def rate_of(model: ModelSettings, can: Capabilities, public: PriceAt | None = None) -> PriceAt:
+    """What that model's tokens cost at an instant: as configured, else by the public table, else nothing.
+
+    Cached and written input without a price of their own cost the provider's part of the price of uncached input.
+    """
+
+    def rate(now: int) -> Price:
+        table = public(now) if public is not None else None
+        plain = _first(model.price_input, table.input if table else None)
+        # The table's further prices go with its own price of plain input, not with the operator's.
+        same = table if model.price_input is None else None
+        cached = _first(model.price_cached, same.cached if same else _part(plain, can.cached_ratio))
+        written = _first(model.price_written, same.written if same else _part(plain, can.written_ratio))
+        return Price(plain, cached, _first(model.price_output, table.output if table else None), written)
+
+    return rate
+
+
+def _first(*values: float | None) -> float:
+    return next((value for value in values if value is not None), 0.0)
+
+
+def _part(plain: float, ratio: float | None) -> float:
+    return plain if ratio is None else plain * ratio
+
+
+def limits(settings: Settings) -> BudgetLimits:
+    """The configured limits."""
+    budget = settings.budget
+    return BudgetLimits(
+        budget.day_money, budget.month_money, budget.day_tokens, budget.month_tokens, budget.total_money,
+        budget.total_tokens, budget.chat_day_money, budget.chat_day_tokens, budget.person_day_money,
+        budget.person_day_tokens, budget.chat_month_money, budget.chat_month_tokens, budget.person_month_money,
+        budget.person_month_tokens,
+    )  # fmt: skip
+
+
+def cost(usage: Usage, rate: Price) -> float:
+    """What a call cost, in the configured currency."""
+    plain = usage.prompt_tokens - usage.cached_tokens - usage.written_tokens
+    prompt = plain * rate.input + usage.cached_tokens * rate.cached + usage.written_tokens * rate.written
+    return (prompt + usage.output_tokens * rate.output) / 1_000_000
+
+
+def estimate(prompt_tokens: int, max_output: int, rate: Price) -> Estimate:
+    """What to reserve for a call: the prompt with a margin, at its dearest price, and the longest answer."""
+    prompt, dearest = math.ceil(prompt_tokens * MARGIN), max(rate.input, rate.written)
+    return Estimate(prompt + max_output, (prompt * dearest + max_output * rate.output) / 1_000_000)
+
+
+def periods(now: int, tz: tzinfo) -> tuple[int, int]:
+    """When the local day and the calendar month began, ms."""
+    return day_start(now, tz), month_start(now, tz)
+
+
+BudgetStep = Literal["full", "small", "light", "over"]
+"""As always; the smaller model; new logs on the light bootstrap as well; one polite line, then silence."""
+
+
+BUDGET_STEPS: tuple[BudgetStep, ...] = ("full", "small", "light", "over")
+
+
+def later_step(one: BudgetStep, other: BudgetStep) -> BudgetStep:
+    """Of two steps the one that does without more."""
+    return max(one, other, key=BUDGET_STEPS.index)
+
+
+def cheaper(step: BudgetStep, *, has_small: bool) -> BudgetStep | None:
+    """What may still be tried where a call at that step does not fit into a limit; None: nothing."""
+    if step == "full" and has_small:
+        return "small"
+    return "light" if step in ("full", "small") else None
+
+
+def step_of(share: float, small_at: float, light_at: float, *, has_small: bool) -> BudgetStep:
+    """The step that belongs to a limit of which `share` is used; without a smaller model its step is left out."""
+    if share >= 1.0:
+        return "over"
+    if share >= light_at:
+        return "light"
+    return "small" if share >= small_at and has_small else "full"
+
+
+def shortage(error: OverBudget, text: Callable[..., str]) -> str:
+    """The limit, and where it is not used up what is used, what calls under way hold and what one more would take."""
+    limit = text(f"limit_{error.limit}")
+    if error.used >= 1:
+        return limit
+    parts = {"used": error.used, "held": error.held}
+    shown = {name: f"{math.floor(part * 100)}%" for name, part in parts.items()}
+    return text("limit_short", limit=limit, needed=f"{math.ceil(error.needed * 100)}%", **shown)

@@ -1,0 +1,228 @@
+"""What `nuan doctor` finds on the machine and in the data folder. It changes nothing."""
+
+import asyncio
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tzlocal import get_localzone_name
+
+from bot.config.settings import Settings
+from bot.core.clock import DAY_MS
+from bot.core.errors import FolderLockedError, StoreError
+from bot.core.inspection import CheckResult
+from bot.store.backups import folder_of
+from bot.store.index import INDEXES
+from bot.store.store import DATABASE, Store, lock_folder, open_store
+
+LEAST_FREE, ENOUGH_FREE = 100_000_000, 1_000_000_000
+"""Bytes: below the first the next writes may fail, below the second a copy of the database may not fit for long."""
+
+OLD_BACKUP_MS = 7 * DAY_MS
+
+SQLITE_FIXED = (3, 51, 3)
+SQLITE_BACKPORTS = {(3, 44): 6, (3, 50): 7}
+"""Where SQLite's WAL-reset fault is mended (FAULTS S5; sqlite.org/wal.html#the_wal_reset_bug)."""
+
+COPY_PATTERN = "nuan.before-*.db"
+"""What changed the database left these beside it."""
+
+
+def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[CheckResult]:
+    """The zone, the disk, SQLite and the last backup; `now` in ms."""
+    yield _zone(settings, now)
+    yield _disk(data)
+    yield sqlite_finding(sqlite3.sqlite_version_info)
+    yield from _backup(data, folder_of(data, settings.backup.folder), now)
+
+
+def proxy_finding(settings: Settings) -> CheckResult:
+    """Which keys send their requests through a proxy; its address is nobody's business."""
+    proxied = {
+        "model": settings.model.proxy, "fallback": settings.fallback.proxy,
+        "second_fallback": settings.second_fallback.proxy, "small": settings.small.proxy,
+        "telegram": settings.telegram.proxy, "discord": settings.discord.proxy,
+    }  # fmt: skip
+    used = [f"{name}.proxy" for name, address in proxied.items() if address]
+    return CheckResult(True, "proxies", f"set: {', '.join(used)}" if used else "none is set")
+
+
+def _zone(settings: Settings, now: int) -> CheckResult:
+    name, key = settings.bot.timezone or get_localzone_name(), "bot.timezone"
+    if not name:
+        told = f"the machine names no time zone, so UTC counts: set {key}, or reminders come at the wrong hour"
+        return CheckResult(True, "clock", told, warn=True)
+    try:
+        at = datetime.fromtimestamp(now / 1000, ZoneInfo(name))
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return CheckResult(False, "clock", f"the machine names its time zone {name!r}, which nobody knows: set {key}")
+    return CheckResult(
+        True, "clock", f"it is {at:%Y-%m-%d %H:%M} in {name}; when that is wrong set the clock, or {key}"
+    )
+
+
+def clock_finding(now: int, newest: int) -> CheckResult | None:
+    """A clock that stands before what was stored last; both in ms."""
+    if newest <= now + 60_000:
+        return None
+    at = datetime.fromtimestamp(newest / 1000, UTC)
+    told = f"the last line was stored at {at:%Y-%m-%d %H:%M} UTC, which is yet to come: set the machine's clock"
+    return CheckResult(False, "clock", told)
+
+
+def _disk(data: Path) -> CheckResult:
+    there = next((folder for folder in (data, *data.absolute().parents) if folder.is_dir()), Path("/"))
+    try:
+        free = shutil.disk_usage(there).free
+    except OSError as error:
+        return CheckResult(True, "disk", f"how much is free cannot be told ({error.strerror})", warn=True)
+    told = f"{free / 1e9:.1f} GB are free for the data folder"
+    if free < LEAST_FREE:
+        return CheckResult(False, "disk", f"{told}: free some, or what people say cannot be stored")
+    return CheckResult(True, "disk", f"{told}: free some soon", warn=True) if free < ENOUGH_FREE else CheckResult(
+        True, "disk", told
+    )  # fmt: skip
+
+
+def sqlite_finding(version: tuple[int, ...]) -> CheckResult:
+    """SQLite's version, and whether it has the fault that loses commits when two programs write at once."""
+    name = ".".join(map(str, version))
+    if version >= SQLITE_FIXED or version[2] >= SQLITE_BACKPORTS.get((version[0], version[1]), version[2] + 1):
+        return CheckResult(True, "sqlite", f"{name}, without known faults")
+    told = (
+        f"{name} can lose what was written when two programs write at once: nuan alone never does, so let no other "
+        "program (a replicator, a shell) write to the database, or update SQLite to 3.51.3"
+    )
+    return CheckResult(True, "sqlite", told, warn=True)
+
+
+def _backup(data: Path, folder: Path, now: int) -> Iterator[CheckResult]:
+    if not (data / DATABASE).exists():
+        return
+    found = [*folder.glob("nuan-*.db"), *data.glob(COPY_PATTERN)]
+    stamps = [path.stat().st_mtime for path in found if path.is_file()]
+    if not stamps:
+        yield CheckResult(True, "backup", "there is none: make one with `nuan backup`", warn=True)
+        return
+    last = round(max(stamps) * 1000)
+    at = datetime.fromtimestamp(last / 1000, UTC)
+    old = now - last > OLD_BACKUP_MS
+    advice = ": make a new one with `nuan backup`" if old else ""
+    yield CheckResult(True, "backup", f"the last is of {at:%Y-%m-%d %H:%M} UTC{advice}", warn=old)
+
+
+MOST_TOLD = 3
+
+
+async def store_findings(data: Path, now: int) -> tuple[CheckResult, ...]:
+    """Beside a running nuan, too; `now` in ms."""
+    nothing = _nothing_to_read(data)
+    if nothing is not None:
+        return (nothing,)
+    try:
+        async with await open_store(data, read_only=True) as store:
+            wrong = await store.vitals.damage()
+            if wrong:
+                return (_damaged("; ".join(wrong[:MOST_TOLD])),)
+            found = [CheckResult(True, "data", f"{DATABASE} can be read, all of it is whole")]
+            if dangling := await store.vitals.dangling():
+                told = f"{dangling} rows refer to what is not there: nuan works; a backup from before may be better"
+                found.append(CheckResult(True, "data", told, warn=True))
+            found += [await _index(data, store), *await _deliveries(store, now)]
+            newest = await store.vitals.newest_line()
+    except StoreError as error:
+        return (CheckResult(False, "data", str(error)),)
+    late = clock_finding(now, newest)
+    return (*found, *((late,) if late is not None else ()))
+
+
+def _nothing_to_read(data: Path) -> CheckResult | None:
+    """Why there is no database to look into; None when there is one."""
+    if data.exists() and not (data.is_dir() and os.access(data, os.R_OK | os.W_OK | os.X_OK)):
+        return CheckResult(False, "data", f"{data} is no folder that can be written: give --data DIR")
+    if (data / DATABASE).exists():
+        return None
+    if (data / f"{DATABASE}-wal").exists():
+        told = f"{DATABASE} is gone but {DATABASE}-wal is there: put the database or a backup back beside it"
+        return CheckResult(False, "data", told)
+    return CheckResult(True, "data", "there is no database yet: the first start makes it")
+
+
+def _damaged(what: str) -> CheckResult:
+    return CheckResult(False, "data", f"{DATABASE} is damaged ({what}): stop nuan and put a backup in its place")
+
+
+async def _index(data: Path, store: Store) -> CheckResult:
+    """Whether the full-text index says what the rows say, and is whole in itself."""
+    faults = await store.vitals.unindexed()
+    inside = await asyncio.to_thread(_index_fault, data)
+    if inside:
+        return CheckResult(
+            False, "full-text index", f"it is damaged ({inside}): stop nuan and put a backup in its place"
+        )
+    if faults:
+        text = f"{faults} rows are not as they should be: `nuan memory backfill --text-index --apply`"
+        return CheckResult(True, "full-text index", text, warn=True)
+    beside = "" if inside is not None else "; whether it is whole in itself is looked at while nuan is stopped"
+    return CheckResult(True, "full-text index", f"it holds what can be searched{beside}")
+
+
+def _index_fault(folder: Path) -> str | None:
+    """What FTS5 says of its own tables; None beside a writer: it is asked by a statement that counts as a write."""
+    try:
+        lock = lock_folder(folder)
+    except FolderLockedError:
+        return None
+    try:
+        with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as database:
+            database.execute("BEGIN")
+            try:
+                for index in INDEXES:
+                    if database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
+                        database.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+            finally:
+                database.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        return str(error)
+    finally:
+        os.close(lock)
+    return ""
+
+
+async def _deliveries(store: Store, now: int) -> list[CheckResult]:
+    """What waits, what may not have arrived, what never will, and which digests do not come about."""
+    states = await store.outbox.states()
+    told = {
+        "pending": ("wait to be sent", False),
+        "unknown": (
+            "may or may not have arrived (a crash or a timeout cut them off) and are not sent again: look there, and "
+            "ask nuan again for what is missing",
+            True,
+        ),
+        "failed": ("were refused by their platform and are not sent again: `nuan logs` says why at send_failed", True),
+    }
+    lines = [
+        CheckResult(True, "outbox", f"{states[state]} messages {text}", warn=warn)
+        for state, (text, warn) in told.items() if states.get(state)
+    ]  # fmt: skip
+    if dead := await store.failures.dead():
+        causes = ", ".join(f"{error} {count}" for error, count in sorted(dead.items()))
+        text = (
+            f"{sum(dead.values())} could not be handled in many tries and were given up ({causes}): look at `nuan logs`"
+        )
+        lines.append(CheckResult(True, "messages", f"{text} for given_up", warn=True))
+    waiting, late = await store.reminders.overdue(now)
+    if waiting:
+        lines.append(
+            CheckResult(True, "reminders", f"{waiting} wait, {late} of them are late: the next start says them")
+        )
+    stuck = await store.vitals.stuck_digests()
+    if stuck:
+        text = f"{stuck} talks could not be summed up after many tries: look at `nuan logs` for digest_postponed"
+        lines.append(CheckResult(True, "digests", text, warn=True))
+    return lines

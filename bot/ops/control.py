@@ -1,0 +1,223 @@
+"""The control socket: how other commands ask the running nuan for a change or a reload, one line of JSON each way."""
+
+import asyncio
+import contextlib
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from bot.core.errors import NuanError, StoreError
+from bot.core.people import AgentReply, AgentRequest, Principal
+from bot.core.ports import Log, Reload, ReloadResult
+
+SOCKET = "agents.sock"
+
+MOST_BYTES = 65_536
+"""Of a line: the longest wish has a sixth of it."""
+
+LONGEST_PATH = 100
+"""Bytes of a socket's path that every system takes (Linux 107, others 103)."""
+
+RELOAD_S = 120.0
+"""Seconds to wait for a reload: texts are read and a library may be loaded, turns are not waited for."""
+
+ApplyChange = Callable[[AgentRequest], Awaitable[AgentReply]]
+
+
+class _ChangeRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    verb: Literal["remember", "forget"]
+    person_id: int
+    chat_id: int
+    agent: str = Field(max_length=64)
+    text: str = Field(max_length=500)
+    kind: Literal["identity", "emotion", "knowledge", "event", "anniversary"]
+    words: str = Field(max_length=2_000)
+    number: int | None
+
+    def wish(self) -> AgentRequest:
+        seat = Principal(self.person_id, self.chat_id)
+        return AgentRequest(self.verb, seat, self.agent, self.text, self.kind, self.words, self.number)
+
+
+class _ReloadRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    verb: Literal["reload"]
+
+
+_REQUEST: TypeAdapter[_ChangeRequest | _ReloadRequest] = TypeAdapter(_ChangeRequest | _ReloadRequest)
+
+
+class _ChangeAnswer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    wrong: bool
+    ids: tuple[int, ...]
+
+
+class _ReloadAnswer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    changed: tuple[str, ...]
+    restart: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@contextlib.asynccontextmanager
+async def control_socket(
+    folder: Path, carry_out: ApplyChange, log: Log, reload: Reload | None = None
+) -> AsyncIterator[None]:  # fmt: skip
+    """While inside, changes that agents ask for are carried out here; only who holds the folder's lock may open it.
+
+    With `reload` it is also asked to reload. Where no socket can be, agents are told that the folder is in use: no
+    reason not to answer people.
+    """
+    path, door = folder / SOCKET, _ControlServer(carry_out, log, reload)
+    server = await _listen(path, door.serve, log)
+    try:
+        yield
+    finally:
+        if server is not None:
+            server.close()
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+        await door.close()
+
+
+class _ControlServer:
+    """The connections under way; what they ask is carried out whole or not at all."""
+
+    def __init__(self, carry_out: ApplyChange, log: Log, reload: Reload | None) -> None:
+        self._carry_out = carry_out
+        self._reload = reload
+        self._log = log
+        self._asking: set[asyncio.StreamWriter] = set()
+        self._busy: set[asyncio.Task[object]] = set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One wish and its answer; nothing that goes wrong here reaches the loop of the house."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._busy.add(task)
+        try:
+            await self._serve(reader, writer)
+        except (ValueError, OSError) as error:
+            self._log.warning("agent_unreadable", cause=type(error).__name__)
+        except NuanError as error:
+            self._log.warning("agent_failed", exc_info=error)
+        except Exception as error:  # noqa: BLE001 - a defect here must not end the house
+            self._log.error("agent_failed", exc_info=error)
+        finally:
+            self._busy.discard(task)
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._asking.add(writer)
+        try:
+            line = await reader.readline()
+        finally:
+            self._asking.discard(writer)
+        if not line:
+            return
+        asked = _REQUEST.validate_json(line)
+        answer = await self._carried_out(asked.wish()) if isinstance(asked, _ChangeRequest) else await self._reloaded()
+        writer.write(json.dumps(answer).encode() + b"\n")
+        await writer.drain()
+
+    async def _reloaded(self) -> dict[str, object]:
+        unable = ReloadResult(problems=("this nuan cannot reload",))
+        return asdict(await self._reload() if self._reload is not None else unable)
+
+    async def _carried_out(self, wish: AgentRequest) -> dict[str, object]:
+        reply = await self._carry_out(wish)
+        seat = wish.seat
+        self._log.info(
+            "agent_served", verb=wish.verb, person=seat.person_id, chat=seat.chat_id, wrong=reply.wrong,
+            memories=list(reply.ids),
+        )  # fmt: skip
+        return asdict(reply)
+
+    async def close(self) -> None:
+        """Hear no more wishes; return when those that were heard are done."""
+        for writer in self._asking.copy():
+            writer.close()
+        while self._busy:
+            await asyncio.wait(self._busy.copy())
+
+
+async def _listen(
+    path: Path, serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], log: Log
+) -> asyncio.Server | None:
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        log.warning("agents_not_served", cause="path", bytes=len(os.fsencode(path)))
+        return None
+    await asyncio.to_thread(path.unlink, missing_ok=True)  # of a nuan that was killed: we hold the folder
+    mask = os.umask(0o177)
+    try:
+        return await asyncio.start_unix_server(serve, path, limit=MOST_BYTES)
+    except OSError as error:
+        log.warning("agents_not_served", cause=type(error).__name__, exc_info=error)
+        return None
+    finally:
+        os.umask(mask)
+
+
+async def request_change(folder: Path, wish: AgentRequest) -> AgentReply | None:
+    """What the nuan that answers from this folder says to that; None when none listens.
+
+    StoreError when it ends before it has answered: the change may be done or not.
+    """
+    asked = _ChangeRequest(
+        verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
+
+        kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
+    )  # fmt: skip
+    try:
+        answer = await _ask(folder, asked)
+        if answer is None:
+            return None
+        found = _ChangeAnswer.model_validate_json(answer)
+        return AgentReply(found.text, found.wrong, found.ids)
+    except (OSError, ValueError) as error:
+        raise StoreError("nuan did not say whether it was done: look before you ask again") from error
+
+
+async def request_reload(folder: Path) -> ReloadResult | None:
+    """What became of the reload that the nuan that answers from this folder was asked for; None when none listens.
+
+    StoreError when it says nothing: it ends, hangs, or is of a version that knows no such question.
+    """
+    try:
+        async with asyncio.timeout(RELOAD_S):
+            answer = await _ask(folder, _ReloadRequest(verb="reload"))
+        if answer is None:
+            return None
+        found = _ReloadAnswer.model_validate_json(answer)
+    except (OSError, ValueError) as error:
+        raise StoreError("the nuan that runs did not say what became of it: `nuan logs` does, or restart it") from error
+    return ReloadResult(found.changed, found.restart, found.problems)
+
+
+async def _ask(folder: Path, asked: BaseModel) -> bytes | None:
+    """The answer, b"" when it ended without one; None when none listens."""
+    path = folder / SOCKET
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        return None
+    try:
+        reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
+    except OSError:
+        return None
+    try:
+        writer.write(asked.model_dump_json().encode() + b"\n")
+        return await reader.readline()
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()

@@ -1,0 +1,148 @@
+"""Keeps platforms running with growing waits after a break, and says whether platforms, model and store work."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from bot.core.errors import PlatformError, StoreError
+from bot.core.inspection import HealthArea, HealthProblem, HealthSnapshot
+from bot.core.ports import Adapter, Clock, EventSink, Log, pause
+from bot.model.pool import ModelPool
+from bot.store.store import Store
+
+PlatformState = Literal["running", "broken", "ended"]
+"""Of a platform: at work (connected or not), waiting for the next try, over."""
+
+FIRST_WAIT_MS = 1_000
+LONGEST_WAIT_MS = 300_000
+"""Back-off of a platform whose connection broke: 1 s, doubled each time, at most five minutes."""
+
+STORE_WAIT_MS = 5_000
+"""How often, while the disk refuses, it is tried whether it takes writes again: nobody is told before (FAULTS S6)."""
+
+STEADY_MS = 60_000
+"""A connection that held this long was a good one: the next wait is the first again."""
+
+
+class Supervisor:
+    """Runs adapters side by side; one that fails does not touch the others.
+
+    `writable` says whether the store takes writes: a platform counts how often somebody connects, a disk does not.
+    """
+
+    def __init__(self, door: EventSink, clock: Clock, log: Log, writable: Callable[[], Awaitable[bool]]) -> None:
+        self._door = door
+        self._writable = writable
+        self._clock = clock
+        self._log = log
+        self._states: dict[str, PlatformState] = {}
+
+    @property
+    def states(self) -> Mapping[str, PlatformState]:
+        """How each platform stands that was ever begun."""
+        return self._states
+
+    async def keep(self, adapter: Adapter) -> None:
+        """Run it until it ends by itself or cannot go on, telling the operator one line each time it breaks."""
+        try:
+            await self._keep(adapter)
+        finally:
+            self._states[adapter.platform] = "ended"
+
+    async def _keep(self, adapter: Adapter) -> None:
+        wait = FIRST_WAIT_MS
+        while True:
+            begun = self._clock.now()
+            self._states[adapter.platform] = "running"
+            try:
+                await adapter.run(self._door)
+                return
+            except PlatformError as error:
+                self._log.error("platform_failed", platform=adapter.platform, error=str(error), final=error.final)
+                if error.final:
+                    return
+            except StoreError as error:
+                self._log.error("store_failed", platform=adapter.platform, error=str(error))
+                self._states[adapter.platform] = "broken"
+                if await self._stored_again():
+                    wait = FIRST_WAIT_MS  # an outage that is over says nothing about the next one
+            except (OSError, TimeoutError) as error:
+                self._log.warning("platform_lost", platform=adapter.platform, error=f"{type(error).__name__}: {error}")
+            except Exception as error:  # noqa: BLE001 - one platform's defect must not end the others
+                self._log.error("platform_failed", platform=adapter.platform, exc_info=error)
+            self._states[adapter.platform] = "broken"
+            wait = FIRST_WAIT_MS if self._clock.now() - begun >= STEADY_MS else wait
+            await pause(self._clock, wait)
+            wait = min(wait * 2, LONGEST_WAIT_MS)
+
+    async def _stored_again(self) -> bool:
+        """Return when the store takes writes; whether it refused any meanwhile."""
+        refused = False
+        await pause(self._clock, STORE_WAIT_MS)
+        while not await self._writable():
+            refused = True
+            await pause(self._clock, STORE_WAIT_MS)
+        return refused
+
+
+SILENT_MS = 90_000
+"""A platform that has not answered for so long is not there (as the watch over Telegram's polling, FAULTS D26)."""
+
+STORE_S = 2.0
+"""Seconds in which the store must answer."""
+
+PARTS: tuple[HealthArea, ...] = get_args(HealthArea)
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """Where to look: `states` and `silent` tell of each platform, `crew` is that of now, `queues` what is under way."""
+
+    store: Store
+    crew: Callable[[], ModelPool]
+    states: Callable[[], Mapping[str, PlatformState]]
+    silent: Callable[[], Mapping[str, int | None]]
+    queues: Callable[[], Mapping[str, int]]
+
+    async def look(self) -> HealthSnapshot:
+        """What stands now; a store that cannot be read is an ailment, not an error."""
+        silent, vitals = self.silent(), self.store.vitals
+        queues, deliveries, trouble = dict(self.queues()), dict[str, int](), vitals.refusing
+        try:
+            async with asyncio.timeout(STORE_S):
+                dead = sum((await self.store.failures.dead()).values())
+                queues |= {"unanswered": await vitals.queued(), "dead": dead, "writes": vitals.unwritten}
+                deliveries = await self.store.outbox.states()
+        except (StoreError, TimeoutError) as error:
+            trouble = str(error) or f"no answer within {STORE_S:g} s"
+        ailments = [*platforms(self.states(), silent), *models(self.crew())]
+        if trouble:
+            ailments.append(HealthProblem("store", "nuan.db", trouble))
+        return HealthSnapshot(tuple(ailments), silent, queues, deliveries)
+
+
+def platforms(states: Mapping[str, PlatformState], silent: Mapping[str, int | None]) -> tuple[HealthProblem, ...]:
+    """The platforms that nobody hears nuan on."""
+    return tuple(
+        HealthProblem("platform", name, why) for name,
+        state in states.items() if (why := _platform_trouble(name, state, silent))
+    )  # fmt: skip
+
+
+def _platform_trouble(name: str, state: PlatformState, silent: Mapping[str, int | None]) -> str:
+    if state != "running":
+        told = {"broken": "the connection broke, it is tried again", "ended": "it cannot go on, the log says why"}
+        return told[state]
+    if name not in silent:
+        return ""
+    age = silent[name]
+    if age is None:
+        return "not connected"
+    return f"silent for {age // 1000} s" if age > SILENT_MS else ""
+
+
+def models(crew: ModelPool) -> tuple[HealthProblem, ...]:
+    """The first model, when neither it nor another in its place answers."""
+    fault = crew.common_fault
+    return () if fault is None else (HealthProblem("model", crew.first.model.name, fault),)

@@ -1,0 +1,188 @@
+"""The pages /metrics and /health over HTTP/1.1, and what they show. Each paid call is counted once."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from bot.config.base import is_loopback
+from bot.core.errors import StoreError
+from bot.core.inspection import HealthSnapshot
+from bot.core.ports import Log
+from bot.ops.health import HealthCheck
+
+if TYPE_CHECKING:
+    from bot.ops.prometheus import Metrics
+
+
+MOST_BYTES, MOST_CONNECTIONS, PATIENCE_S = 8_192, 16, 5.0
+"""Of a request; connections at the same time; seconds for a request and its answer."""
+
+TEXT = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpPage:
+    """What a path shows."""
+
+    body: bytes
+    kind: str = TEXT
+    status: HTTPStatus = HTTPStatus.OK
+
+
+ShowPage = Callable[[str], Awaitable[HttpPage | None]]
+"""The page of a path, None when there is none."""
+
+
+@contextlib.asynccontextmanager
+async def serve_pages(host: str, port: int, show: ShowPage, log: Log) -> AsyncIterator[None]:
+    """While inside the pages are shown there. An address that cannot be had is one line in the log, no more."""
+    visitors = _Connections(show, log)
+    try:
+        server = await asyncio.start_server(visitors.serve, host, port, limit=MOST_BYTES)
+    except OSError as error:
+        why = f"{host}:{port} cannot be opened ({error.strerror or error})"
+        log.warning("metrics_not_served", error=f"{why}: set metrics.port or metrics.host; nuan goes on without")
+        yield
+        return
+    log.info("metrics_served", host=host, port=port)
+    if not is_loopback(f"http://[{host}]" if ":" in host else f"http://{host}"):
+        log.warning("metrics_open", host=host, error="whoever reaches this address reads them: there is no password")
+    try:
+        yield
+    finally:
+        server.close()
+        await visitors.close()
+
+
+class _Connections:
+    """The connections there are."""
+
+    def __init__(self, show: ShowPage, log: Log) -> None:
+        self._show = show
+        self._log = log
+        self._here: set[asyncio.Task[object]] = set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One request and its answer; nothing that a visitor sends reaches further."""
+        task = asyncio.current_task()
+        assert task is not None
+        if len(self._here) >= MOST_CONNECTIONS:
+            writer.close()
+            return
+        self._here.add(task)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                writer.write(await self._answer(reader))
+                await writer.drain()
+        except (OSError, TimeoutError):
+            pass  # the visitor is gone
+        except Exception as error:  # noqa: BLE001 - a defect here must not end the house
+            self._log.error("metrics_failed", exc_info=error)
+        finally:
+            self._here.discard(task)
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> bytes:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.LimitOverrunError:
+            return _bytes(_status(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE))
+        except asyncio.IncompleteReadError:
+            return b""
+        words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
+        if len(words) != 3 or not words[2].startswith("HTTP/1."):
+            return _bytes(_status(HTTPStatus.BAD_REQUEST))
+        method, target, _ = words
+        if method not in ("GET", "HEAD"):
+            return _bytes(_status(HTTPStatus.METHOD_NOT_ALLOWED))
+        page = await self._show(target.partition("?")[0]) or _status(HTTPStatus.NOT_FOUND, "try /health or /metrics")
+        return _bytes(page, bare=method == "HEAD")
+
+    async def close(self) -> None:
+        """Wait for nobody."""
+        for task in self._here.copy():
+            task.cancel()
+        if self._here:
+            await asyncio.wait(self._here.copy())
+
+
+def _status(status: HTTPStatus, text: str = "") -> HttpPage:
+    return HttpPage(f"{text or status.phrase}\n".encode(), status=status)
+
+
+def _bytes(page: HttpPage, *, bare: bool = False) -> bytes:
+    head = (
+        f"HTTP/1.1 {page.status.value} {page.status.phrase}", f"Content-Type: {page.kind}",
+        f"Content-Length: {len(page.body)}", "Cache-Control: no-store", "X-Content-Type-Options: nosniff",
+        "Connection: close",
+    )  # fmt: skip
+    return "\r\n".join((*head, "", "")).encode("latin-1") + (b"" if bare else page.body)
+
+
+JSON = "application/json"
+MISSING = "the figures need a library: pip install 'nuan[metrics]', then start nuan again; /health works without\n"
+
+
+def make_metrics(currency: str) -> "Metrics | None":
+    """The figures; None where their library is not installed."""
+    try:
+        from bot.ops.prometheus import Metrics
+    except ImportError:
+        return None
+    return Metrics(currency)
+
+
+class MetricsPages:
+    """One for each running house."""
+
+    def __init__(self, sight: HealthCheck, meters: "Metrics | None") -> None:
+        self._sight = sight
+        self._meters = meters
+        self._after: int | None = None
+        self._open: set[int] = set()
+        self._reading = asyncio.Lock()
+
+    async def begin(self) -> None:
+        """Count what is reserved from now on."""
+        self._after = await self._sight.store.vitals.newest_call()
+
+    async def show(self, path: str) -> HttpPage | None:
+        """The page of that path."""
+        if path == "/health":
+            return health(await self._sight.look())
+        if path != "/metrics":
+            return None
+        if self._meters is None:
+            return HttpPage(MISSING.encode(), status=HTTPStatus.NOT_IMPLEMENTED)
+        return HttpPage(*await self._figures(self._meters))
+
+    async def _figures(self, meters: "Metrics") -> tuple[bytes, str]:
+        now = await self._sight.look()
+        async with self._reading:
+            try:
+                await self._count(meters)
+            except StoreError:
+                pass  # the page says that the store is ill; what was not counted is counted the next time
+            return meters.page(now)
+
+    async def _count(self, meters: "Metrics") -> None:
+        if self._after is None:
+            await self.begin()
+        calls = await self._sight.store.vitals.calls(self._after or 0, self._open)
+        self._after = max((self._after or 0, *(call.id for call in calls)))
+        self._open = {call.id for call in calls if call.state == "reserved"}
+        crew = self._sight.crew()
+        providers = {member.model.name: member.model.dialect for member in crew.members}
+        meters.paid((call for call in calls if call.state != "reserved"), providers)
+
+
+def health(now: HealthSnapshot) -> HttpPage:
+    """Green, or red with every cause."""
+    red = bool(now.ailments)
+    told = {"status": "red" if red else "green", "causes": [asdict(each) for each in now.ailments]}
+    body = json.dumps(told, ensure_ascii=False).encode() + b"\n"
+    return HttpPage(body, JSON, HTTPStatus.SERVICE_UNAVAILABLE if red else HTTPStatus.OK)

@@ -1,1 +1,0 @@
-"""Who somebody is to nuan, what they promised, and what they asked of her. Pure."""

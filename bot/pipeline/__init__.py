@@ -1,0 +1,1 @@
+"""In which order? ingest → dispatch → plan → turn → send. The only package where effects are ordered."""

@@ -1,0 +1,1 @@
+"""What people ask to be kept, forgotten or undone, carried out."""

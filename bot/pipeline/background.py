@@ -1,0 +1,129 @@
+"""Calls that nobody waits for: whether they are allowed, and texts that a model writes then."""
+
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from bot.config.settings import BackgroundRules, BackgroundSource, Settings
+from bot.core.errors import ModelError
+from bot.core.models import Message, ModelRequest, Prompt, ResponseFormat
+from bot.core.ports import Clock
+from bot.core.sessions import CallCause, ModelCall
+from bot.model.pool import Endpoint
+from bot.pipeline.calls import ModelCaller, complete_whole, settlement_of
+from bot.pipeline.plan import Planner
+from bot.prompt.composition import message_tokens
+from bot.store.ledger import Ledger, Reservation, Settlement
+from bot.store.settings import Switches
+from bot.text.fold import Script
+
+
+class BackgroundGate:
+    """The gate before every call in the background (seed AI Chat Pipeline, C43)."""
+
+    def __init__(self, switches: Switches, rules: BackgroundRules) -> None:
+        self._switches = switches
+        self._rules = rules
+
+    async def allows(self, source: BackgroundSource) -> bool:
+        """Whether that source may call now."""
+        return source in self._rules.sources and await self.is_on()
+
+    async def is_on(self) -> bool:
+        """Whether background calls are on at all."""
+        return self._rules.on and await self._switches.background()
+
+    @property
+    def configured(self) -> bool:
+        """Whether the configuration lets anything call."""
+        return self._rules.on and bool(self._rules.sources)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What may call while it is on."""
+        return self._rules.sources
+
+    async def switch(self, on: bool) -> None:
+        """Remember the owner's word, across restarts; what the configuration switched off stays off."""
+        await self._switches.switch_background(on)
+
+
+ReserveAt = Callable[[Reservation, int], Awaitable[ModelCall]]
+"""Commits a reservation at an instant, ms; it may raise OverBudget, and ModelError when the call is not wanted now."""
+
+
+@dataclass(frozen=True, slots=True)
+class WritingTask:
+    """What is written for which chat: from this text, by the instructions in that language, in so many tokens.
+
+    `more` is what follows the text: an answer, and what is to be better about it. `shape` is that of the answer.
+    """
+
+    cause: CallCause
+    chat_id: int
+    script: Script
+    text: str
+    output_tokens: int
+    small: bool
+    more: tuple[Message, ...] = ()
+    shape: ResponseFormat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenText:
+    """What a model wrote, and what is to be committed for it."""
+
+    text: str
+    settlement: Settlement
+
+
+class BackgroundWriter:
+    """Who writes one kind of these texts, and what it is told in each language."""
+
+    def __init__(
+        self, caller: ModelCaller, instructions: Mapping[Script, str], planner: Planner, ledger: Ledger, clock: Clock,
+        settings: Settings,
+    ) -> None:  # fmt: skip
+        self._caller = caller
+        self._instructions = instructions
+        self._planner = planner
+        self._ledger = ledger
+        self._clock = clock
+        self._model = settings.model
+
+    @property
+    def able(self) -> bool:
+        """Whether the first model can write such texts; the offline one cannot."""
+        return self._caller.crew.first.model.digests
+
+    @asynccontextmanager
+    async def written(self, errand: WritingTask, reserve: ReserveAt) -> AsyncIterator[WrittenText]:
+        """The model's text, by one call; whatever the call or the block raises, its reservation is settled.
+
+        ModelError: no model answered. OverBudget: a limit leaves no room for the call.
+        """
+        system = Message("system", self._instructions[errand.script])
+        prompt = Prompt((), (system, Message("user", errand.text), *errand.more))
+        vocabulary = self._planner.vocabulary
+        estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
+        most = min(errand.output_tokens, self._model.max_output_tokens)
+        request = ModelRequest(prompt, most, 0.0, self._model.deadline_seconds, shape=errand.shape)
+        calls: list[ModelCall] = []
+
+        async def book(member: Endpoint) -> ModelCall:
+            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
+            calls.append(await reserve(self._planner.reservation(errand.cause, member, tokens, now, estimated), now))
+            return calls[-1]
+
+        member = self._caller.crew.pick(self._clock.now(), small=errand.small)
+        try:
+            first = member, await book(member)
+            answered = await self._caller.ask(errand.chat_id, request, first, book, self._ledger, complete_whole)
+            paid = settlement_of(answered, vocabulary, self._clock.now(), self._model.window_tokens)
+            yield WrittenText(answered.completion.text, paid)
+        except Exception as error:
+            if calls:
+                billed = not isinstance(error, ModelError) or error.billed
+                await (self._ledger.charge if billed else self._ledger.release)(calls[-1].id, self._clock.now())
+            raise

@@ -1,0 +1,212 @@
+"""Model calls within one deadline: slots, retries over the pool, a reservation for each request, settlement."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+
+from bot.core.errors import ModelError, OverBudget, OverLimit, StoreError
+from bot.core.models import Completion, ModelRequest, Usage
+from bot.core.ports import Clock, Log, Model, model_fields, pause
+from bot.core.sessions import ModelCall
+from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure, ModelPool
+from bot.model.slots import ModelSlots
+from bot.money import budget
+from bot.prompt.composition import credible, message_tokens
+from bot.store.ledger import Ledger, Settlement
+from bot.store.store import Store
+from bot.text.length import TokenVocabulary
+
+
+async def reserve_shielded(booking: Awaitable[ModelCall], store: Store, clock: Clock) -> int:
+    """The number of the call that is reserved; whoever is cancelled meanwhile gives it back.
+
+    The store finishes what it has begun although nobody waits for it. Raises what the store raises.
+    """
+    reserving = asyncio.ensure_future(booking)
+    try:
+        return (await asyncio.shield(reserving)).id
+    except asyncio.CancelledError:
+        with suppress(OverBudget, OverLimit, StoreError):  # nothing was asked: it costs nothing
+            await store.ledger.release((await reserving).id, clock.now())
+        raise
+
+
+class InterruptibleModel:
+    """That model, until `stop` is set."""
+
+    def __init__(self, model: Model, stop: asyncio.Event) -> None:
+        self.name, self.dialect, self.digests = model.name, model.dialect, model.digests
+        self._model = model
+        self._stop = stop
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """As the model does; ModelError when it was stopped, which costs nothing before the call began."""
+        if self._stop.is_set():
+            raise ModelError("busy", "not asked: somebody wrote meanwhile", final=True)
+        asking = asyncio.ensure_future(self._model.complete(request))
+        stopping = asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait((asking, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if asking.done():
+                return asking.result()
+            raise ModelError("cut", "stopped: somebody wrote meanwhile", final=True)
+        finally:
+            asking.cancel()
+            stopping.cancel()
+            await asyncio.gather(asking, stopping, return_exceptions=True)
+
+    async def body(self, request: ModelRequest) -> bytes:
+        """As the model does."""
+        return await self._model.body(request)
+
+    async def close(self) -> None:
+        """The model is closed by its owner."""
+
+
+Reserve = Callable[[Endpoint], Awaitable[ModelCall]]
+Listen = Callable[[Model, ModelRequest], Awaitable[Completion]]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """A completion, the reservation that it is settled with, and who gave it."""
+
+    completion: Completion
+    call: ModelCall
+    member: Endpoint
+
+
+class ModelCaller:
+    """Asks models for turns and digests; `slots` bounds the calls in flight over all chats, shared fairly."""
+
+    def __init__(self, crew: ModelPool, slots: ModelSlots, clock: Clock, log: Log) -> None:
+        self.crew = crew
+        self._slots = slots
+        self._clock = clock
+        self._log = log
+        self._behind = False
+        self._stop: asyncio.Event | None = None
+
+    def behind(self, stop: asyncio.Event | None = None) -> "ModelCaller":
+        """The same for what nobody waits for: its calls come after those of people, and end when `stop` is set."""
+        other = ModelCaller(self.crew, self._slots, self._clock, self._log)
+        other._behind, other._stop = True, stop
+        return other
+
+    async def ask(
+        self, chat_id: int, request: ModelRequest, first: tuple[Endpoint, ModelCall], reserve: Reserve, ledger: Ledger,
+        listen: Listen, by: int | None = None,
+    ) -> ModelReply:  # fmt: skip
+        """The answer of whoever gives one. ModelError: nobody did, and the last reservation is left to the caller.
+
+        Reservations of requests that failed before it are charged or released here; `reserve` makes the next one and
+        may raise OverBudget. The deadline begins when a slot is free; who still waits for one at `by` (ms) is late.
+        """
+        member, call = first
+        async with self._slot(chat_id, by):
+            ends, tried = self._clock.now() + request.deadline_s * 1000, 0
+            failed: dict[Endpoint, EndpointFailure] = {}
+            while True:
+                now = self._clock.now()
+                followed = self.crew.followed(member, failed, tried + 1, now)
+                try:
+                    completion = await self._try(
+                        member, with_deadline(request, (ends - now) / 1000, followed), listen, failed
+                    )
+                    return ModelReply(completion, call, member)
+                except ModelError as error:
+                    now = self._clock.now()
+                    tried += failed[member].asked  # one that wanted no call yet was not asked
+                    following = self.crew.after(member, failed, tried, now)
+                    if following is None or now + following.wait_ms >= ends:
+                        raise
+                    self._log.warning(
+                        "model_retried", call=call.id, **model_fields("chat", member.model.name), fault=error.fault,
+                        detail=error.detail, text=error.said, next=following.member.model.name,
+                        wait_ms=following.wait_ms,
+                    )  # fmt: skip
+                    end = ledger.charge if error.billed else ledger.release
+                    await end(call.id, now)
+                if following.wait_ms:
+                    await pause(self._clock, following.wait_ms)
+                member = following.member
+                call = await reserve(member)
+
+    @asynccontextmanager
+    async def _slot(self, chat_id: int, by: int | None) -> AsyncIterator[None]:
+        """Hold a slot; ModelError when there was none by that time."""
+        if by is None:
+            async with self._slots.of(chat_id, behind=self._behind, stop=self._stop):
+                yield
+            return
+        late, held = asyncio.Event(), False
+
+        def expire() -> None:
+            late.set()
+
+        alarm = self._clock.at(by, expire)
+        try:
+            async with self._slots.of(chat_id, stop=late):
+                held = True
+                alarm.cancel()
+                yield
+        except ModelError:
+            if held:
+                raise
+            raise ModelError("late", "no slot came free in time", final=True) from None
+        finally:
+            alarm.cancel()
+
+    async def _try(
+        self, member: Endpoint, request: ModelRequest, listen: Listen, failed: dict[Endpoint, EndpointFailure]
+    ) -> Completion:  # fmt: skip
+        """One request, after which the crew knows how it went; one call's failures of one model are one failure."""
+        before, failure, probe, begun = failed.get(member), None, False, False
+        begun_at = self._clock.now()
+        try:
+            probe, begun = self.crew.begin(member, begun_at), True
+            model = member.model if self._stop is None else InterruptibleModel(member.model, self._stop)
+            completion = await listen(model, request)
+        except ModelError as error:
+            failure = error
+            times = (0 if before is None else before.times) + begun
+            failed[member] = EndpointFailure(error, self._clock.now(), times, begun)
+            raise
+        else:
+            begun = False
+            self.crew.worked(member, begun_at)
+            return completion
+        finally:
+            if begun:
+                self.crew.failed(member, self._clock.now(), failure, probe=probe, again=before is not None)
+
+
+def with_deadline(request: ModelRequest, left_s: float, followed: bool) -> ModelRequest:
+    """The request with the seconds it may take.
+
+    One that is `followed` by other models leaves them a third, and is left for them when it does not even begin; the
+    last one has all the time there is: a machine that reads slowly is no reason to say nothing.
+    """
+    if followed:
+        return replace(request, deadline_s=left_s * (1 - OTHERS_SHARE))
+    return replace(request, deadline_s=left_s, first_s=0.0)
+
+
+async def complete_whole(model: Model, request: ModelRequest) -> Completion:
+    """The answer when it is whole: nobody reads along in the background."""
+    return await model.complete(request)
+
+
+def settlement_of(answered: ModelReply, vocabulary: TokenVocabulary, now: int, window_tokens: int) -> Settlement:
+    """What a call cost.
+
+    Where the server did not say, or nothing that can be, it is what was reserved: thoughts that nobody sees are paid
+    like an answer, and a limit must not be passed by what nobody counted (FAULTS L10).
+    """
+    answer, call = answered.completion, answered.call
+    if answer.usage is not None and credible(answer.usage, window_tokens):
+        return Settlement(call.id, answer.usage, budget.cost(answer.usage, answered.member.rate(now)))
+    written = min(message_tokens(answer.message(), vocabulary), call.reserved_tokens)
+    usage = Usage(call.reserved_tokens - written, 0, written, returned=False)
+    return Settlement(call.id, usage, call.reserved_cost, reserved=True)

@@ -1,0 +1,402 @@
+"""Dispatch: what is due in a chat is taken in order; commands and edits without a model, the rest in one turn."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from bot.core.commitments import CommitmentState
+from bot.core.errors import OverLimit
+from bot.core.events import Draft, Event
+from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands
+from bot.core.people import Chat, Person
+from bot.core.ports import Clock, Log
+from bot.core.sessions import Occasion
+from bot.core.speaking import STOP_REASONS
+from bot.language.wishes.names import introduced_name
+from bot.language.wishes.reader import menu_command
+from bot.memory.promises import PromiseEndings
+from bot.pipeline.actions.plans import KnownOfPerson, known_of_person
+from bot.pipeline.actions.receipts import CommandContext, DoneCommand
+from bot.pipeline.actions.remember import RememberActions
+from bot.pipeline.concurrency import TurnStopper
+from bot.pipeline.ingest import Debounce
+from bot.pipeline.media import MediaReader
+from bot.pipeline.plan import Planner
+from bot.pipeline.refusals import FailureRetry, Strangers, TalkLimiter, is_machine_error, unparked
+from bot.pipeline.reminders import ReminderService
+from bot.pipeline.send import OutboxSender
+from bot.pipeline.texts import Texts
+from bot.pipeline.turn import TurnRunner
+from bot.speaking.bursts import due_batch as next_batch
+from bot.store.changes import Revision
+from bot.store.store import Store
+from bot.store.views import WaitingChat
+from bot.text.fold import fold
+
+VERBS: dict[str, MemoryVerb] = {"": "remember", "address": "nick_set", "no_address": "nick_revoke"}
+"""By which command a memory was made."""
+
+JOINED = 8
+"""Characters at most between two facts of one wish (", and that ")."""
+
+
+async def apply_change(
+    event: Event, store: Store, remembering: RememberActions, clock: Clock, reminding: ReminderService
+) -> None:
+    """See to a queued change and take it off the queue; nothing is answered and no receipt repeated."""
+    if event.label == "delete":
+        await store.changes.delete_again(event.id, clock.now())
+        return
+    edited = await store.changes.edited(event.id) if event.label == "edit" else None
+    if edited is None:
+        await store.events.finish((event.id,), "done", "change")
+        return
+    if event.person_id is not None:
+        chat, person = await store.people.chat(event.chat_id), await store.people.person(event.person_id)
+        await reminding.edited(replace(event, text=edited.text), chat, person, edited.event_id)
+    await remembering.settling.edited(edited.event_id, edited.text)
+    understood = await remembering.understand(replace(event, text=edited.text))
+    revised = revisions(edited.memories, understood.commands, edited.text)
+    # Words to be forgotten must not come back with the message that asked for it.
+    forgets = any(command.verb == "forget" for command in understood.commands)
+    told = understood.rest if understood.commands else edited.text
+    for _, text in revised:
+        if text is not None:
+            store.tombstones.remove_tombstone(text, clock.now())
+    await store.changes.revise(
+        event.id, edited, Revision(revised, told, understood.rest if forgets else None), clock.now()
+    )  # fmt: skip
+
+
+def revisions(
+    memories: Sequence[Memory], commands: Iterable[MemoryCommand], text: str = ""
+) -> tuple[tuple[int, str | None], ...]:  # fmt: skip
+    """What the commands of an edited message make of its memories, in order; None ends one, no entry leaves it.
+
+    Further commands are not carried out: an edit is no command. What it adds to the facts of a wish in `text` goes
+    to the last of them.
+    """
+    left = _gathered(list(commands), sum(not memory.is_name for memory in memories), text)
+    found: list[tuple[int, str | None]] = []
+    for memory in memories:
+        command = next((each for each in left if each.verb == VERBS[memory.slot if memory.is_name else ""]), None)
+        if command is not None:
+            left.remove(command)
+        if command is None:
+            found.append((memory.id, None))
+        elif command.content and command.content != memory.text:
+            found.append((memory.id, command.content))
+    return tuple(found)
+
+
+def _gathered(commands: list[MemoryCommand], room: int, text: str) -> list[MemoryCommand]:
+    """The commands, where the facts of one wish for which no memory has room are part of the one before."""
+    told = [each for each in commands if each.verb == "remember" and each.content]
+    if not room or len(told) <= room:
+        return commands
+    last = told[room - 1].content or ""
+    begin = text.find(last)
+    end = begin + len(last)
+    for each in told[room:]:
+        at = text.find(each.content or "", end)
+        if begin < 0 or not 0 <= at - end <= JOINED or "记" in fold(text[end:at]):
+            break
+        end = at + len(each.content or "")
+    return [replace(each, content=text[begin:end]) if each is told[room - 1] else each for each in commands]
+
+
+class CommandHandler(Protocol):
+    """Who carries out dot-commands."""
+
+    async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
+        """Do what the command says; the answer, or None when there is nothing to say."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchServices:
+    """What an answer passes: limits, attachments to look at, the way out, who says stop, the wait before it, and
+    who takes requests to be reminded.
+    """
+
+    sending: OutboxSender
+    media: MediaReader
+    halting: TurnStopper
+    limiting: TalkLimiter
+    pausing: Debounce
+    reminding: ReminderService
+
+
+class Dispatcher:
+    """The work of the chat lanes."""
+
+    def __init__(
+        self, store: Store, runner: TurnRunner, remembering: RememberActions, planner: Planner, clock: Clock,
+        words: Texts, reach: DispatchServices, log: Log, judged: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        """`judged` says whether a model with tools is connected, so that what is not certain is left to it."""
+        self._judged = judged
+        self._store = store
+        self._runner = runner
+        self._remembering = remembering
+        self._planner = planner
+        self._clock = clock
+        self._words = words
+        self._log = log
+        self._sending = reach.sending
+        self._media = reach.media
+        self._halting = reach.halting
+        self._limiting = reach.limiting
+        self._pausing = reach.pausing
+        self._reminding = reach.reminding
+        self._guests = Strangers(store, clock, words)
+        self._retrying = FailureRetry(store, clock, words, log)
+        self._desk: CommandHandler | None = None
+        self._unfinished: set[int] = set()
+        self._replaced = False
+
+    def set_commands(self, desk: CommandHandler) -> None:
+        """Hand in who carries out dot-commands: they stand on a floor above."""
+        self._desk = desk
+
+    def retire(self) -> set[int]:
+        """End the turns under way and begin none; the chats with one, for whoever goes on."""
+        self._replaced = True
+        return self._unfinished
+
+    def succeed(self, unfinished: set[int]) -> None:
+        """Go on in the place of one that has retired."""
+        self._unfinished = unfinished
+
+    def take_up(self, chat_id: int) -> None:
+        """A turn of this chat was left between asked and said: it is finished before anything else."""
+        self._unfinished.add(chat_id)
+
+    async def work(self, chat_id: int) -> None:
+        """Finish the turn that a crash left, then answer everything that is due in this chat.
+
+        StoreError: nothing of the last step was stored, so what is due stays due.
+        """
+        if chat_id in self._unfinished:
+            for turn in await self._store.turns.running(chat_id):
+                try:
+                    await self._halting.run(chat_id, self._runner.resume(turn))
+                except Exception as error:
+                    if is_machine_error(error):
+                        raise
+                    await self._retrying.failed(chat_id, await self._store.failures.events(turn.event_ids), error)
+                self._sending.enqueue(chat_id, None)
+        self._unfinished.add(chat_id)
+        while not self._replaced and await self._some(chat_id):
+            self._sending.enqueue(chat_id, None)
+        self._unfinished.discard(chat_id)
+
+    async def _some(self, chat_id: int) -> bool:
+        """The first dot-command that is due, or all that comes before it; False when nothing is due."""
+        held: list[Event] = []
+        try:
+            return await self._next(chat_id, held)
+        except Exception as error:
+            if is_machine_error(error):
+                raise
+            # One message that cannot be handled must not stop the chat.
+            return await self._retrying.failed(chat_id, held, error)
+
+    async def _next(self, chat_id: int, held: list[Event]) -> bool:
+        """As `_some`; `held` is what is being handled."""
+        waiting = await self._store.views.waiting(chat_id, self._clock.now())
+        chat, due = waiting.chat, waiting.due
+        if not due:
+            return False
+        changes = tuple(event for event in due if event.kind != "message")
+        for event in changes:
+            held[:] = (event,)
+            await apply_change(event, self._store, self._remembering, self._clock, self._reminding)
+        if changes:
+            return True
+        batch = await self._batch(waiting)
+        held[:] = batch
+        if await self._pausing.wait_for_typists(waiting):
+            return True
+        match batch[0].why:
+            case "command":
+                await self._command(batch[0], chat, waiting.people[batch[0].person_id])
+            case "closed" | "off":
+                await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
+            case "pair":
+                await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
+            case _:
+                await self._answer(batch, waiting)
+        return True
+
+    async def _batch(self, waiting: WaitingChat) -> tuple[Event, ...]:
+        """What comes next; the operator is told when messages that were to be answered one by one are not."""
+        busy = self._pausing.rules(waiting.chat.platform).busy
+        batch = next_batch(waiting.due, waiting.standing, busy)
+        folded = sum(event.id not in waiting.standing.parked for event in batch)
+        if busy == "queue" and folded > 1:
+            self._log.warning("queue_folded", chat=waiting.chat.id, messages=folded)
+        return batch
+
+    async def _command(self, event: Event, chat: Chat, person: Person) -> None:
+        if menu_command(event.text) is not None:
+            await self._commands(event, chat, person, None)
+            return
+        answer = await self._desk.carry_out(event, chat) if self._desk is not None else None
+        if answer:
+            first, *more = self._sending.drafts(chat, answer)
+            await self._store.outbox.answer(chat.id, event.id, first, self._clock.now(), *more)
+        else:
+            await self._store.events.finish((event.id,), "done", "command")
+
+    async def _answer(self, batch: tuple[Event, ...], waiting: WaitingChat) -> None:
+        chat, people, asked = waiting.chat, waiting.people, dict(waiting.asked)
+        receipts: list[str] = []
+        answering: list[Event] = []
+        reminds = False
+        batch = await self._limiting.within_limits(batch, waiting)
+        for event in batch:
+            question, whole = asked.pop(event.person_id or 0, None), event
+            if event.why not in STOP_REASONS:
+                heard = await self._reminding.heard(event, chat, people[event.person_id])
+                if heard.done:
+                    if question is not None:  # what came after it is what a later undo means
+                        await self._store.questions.drop(chat.id, event.person_id or 0)
+                    continue
+                reminds = reminds or heard.cued
+                if heard.rest:
+                    receipts.append(heard.receipt)
+                    event = replace(event, text=heard.rest)
+            done, left = await self._commands(event, chat, people[event.person_id], question)
+            receipts += done
+            if left is not None:  # the model is told the wish, too, whose receipt it is told
+                answering.append(whole if left is event else left)
+        if not answering:
+            if receipts:  # what they came with was done without an answer
+                await self._store.refusals.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
+            return
+        if len(answering) < len(batch):
+            return  # what a command made forgotten may be among the rest, which is read anew
+        called = [event for event in answering if event.why != "window"] or answering
+        caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
+        person = people[caller.person_id]
+        pace = self._limiting.pace(person, unparked(batch, waiting), waiting.limits)
+        cues = (*await self._cues(answering, chat, person), *(("remind",) if reminds else ()))
+        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
+        self._sending.typing(chat, True)
+        try:
+            if not await self._halting.run(chat.id, self._turn(occasion)) and receipts:
+                await self._store.refusals.confirm(
+                    chat.id, occasion.answering[0].id, "\n".join(receipts), self._clock.now()
+                )
+        except OverLimit as error:
+            await self._limiting.refuse(occasion, error)
+        finally:
+            self._sending.typing(chat, False)
+
+    async def _turn(self, occasion: Occasion) -> None:
+        known = await self._media.understand(occasion.chat, occasion.person, occasion.answering, occasion.pace)
+        await self._runner.begin(replace(occasion, answering=known))
+
+    async def _commands(
+        self, event: Event, chat: Chat, person: Person, question: MemoryQuestion | None
+    ) -> tuple[list[str], Event | None]:
+        """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer.
+
+        Of what was stopped nothing else is left. A message without one may answer the `question` its writer was asked.
+        """
+        stopped = event.why in STOP_REASONS
+        reads = partial(self._known, chat, person)
+        understood, still = await self._remembering.heard(event, question, reads)
+        if question is not None and not understood.commands and not still:
+            await self._store.questions.drop(chat.id, person.id)
+            if question.kind == "clarify" and not (event.forwarded or stopped):
+                await self._store.rewrites.offer(question.memories[0], event, self._clock.now())
+        if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:
+            understood = await self._introduced(event, reads) or understood
+        over = PromiseEndings()
+        if not (understood.commands or event.forwarded or person.is_bot or still or stopped):
+            over = await self._remembering.settling.heard(event, await self._planner.audience(chat, person))
+            understood = _settled(over, event) or understood
+        if event.forwarded or person.is_bot or not understood.commands:
+            if stopped:
+                await self._store.events.finish((event.id,), "done", "stopped")
+                return [], None
+            if not still and await self._asked_back(event, chat, person, over):
+                return [], None
+            return [], event
+        audience = await self._planner.audience(chat, person)
+        _, account = await self._store.access.answer_to(event)
+        rest = "" if stopped else understood.rest
+        # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
+        commands = sorted(enumerate(understood.commands), key=lambda pair: _hides(pair[1]))
+        several = sum(command.verb == "remember" for _, command in commands) > 1
+        script, done = self._words.script_of(event.text, person.script), list[DoneCommand]()
+        dated = [command.content for _, command in commands if command.verb == "remember" and command.content]
+        offer = await self._reminding.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
+        for place, command in commands:
+            last = len(done) + 1 == len(commands)
+            told = CommandContext(
+                command, event, chat, person.id, audience, script, place, rest, last and _hides(command), account,
+                last, tuple(done), several, offer if command.verb == "remember" else "",
+            )  # fmt: skip
+            done.append((command, await self._remembering.carry_out(told)))
+        if not rest and not (self._judged() and await self._remembering.changes(event)):
+            return [], None
+        forgot = any(_hides(command) for command in understood.commands)
+        receipts = self._remembering.confirming.joined(done, script)
+        return list(receipts), replace(event, text=rest) if forgot else event
+
+    async def _asked_back(self, event: Event, chat: Chat, person: Person, over: PromiseEndings) -> bool:
+        """Whether a message may ask something of memory, or end one of several promises, and its writer was asked, as
+        no model can tell."""
+        found = None if person.is_bot or self._judged() or event.why == "window" else self._remembering.cue(event)
+        if found is None and not over.asks:
+            return False
+        audience = await self._planner.audience(chat, person)
+        _, account = await self._store.access.answer_to(event)
+        script = self._words.script_of(event.text, person.script)
+        command = MemoryCommand("done", None) if found is None else MemoryCommand(found.verb, found.about or None)
+        told = CommandContext(command, event, chat, person.id, audience, script, 0, "", False, account)
+        if found is None:
+            await self._remembering.settling.ask_back(over, told)
+        else:
+            await self._remembering.ask_back(found, told)
+        return True
+
+    async def _cues(self, answering: Iterable[Event], chat: Chat, person: Person) -> tuple[str, ...]:
+        """What messages may ask of memory, and which promises they may end, for the model that answers them."""
+        if not self._judged():
+            return ()
+        found: list[str] = []
+        for event in answering:
+            found += await self._remembering.cues(event)
+            if event.person_id == person.id and not event.forwarded:
+                found += await self._remembering.settling.cue(event, await self._planner.audience(chat, person))
+        return tuple(dict.fromkeys(found))
+
+    async def _introduced(
+        self, event: Event, known: Callable[[bool], Awaitable[KnownOfPerson]]
+    ) -> ParsedCommands | None:
+        """Somebody who says their name in private is called by it, unless they said before how to call them."""
+        name = introduced_name(event.text)
+        if name is None or any(memory.slot == "address" for memory in (await known(False))[0]):
+            return None
+        return ParsedCommands((MemoryCommand("nick_set", name),), event.text)
+
+    async def _known(self, chat: Chat, person: Person, forgotten: bool) -> KnownOfPerson:
+        return await known_of_person(self._store, person.id, await self._planner.audience(chat, person), forgotten)
+
+
+def _settled(over: PromiseEndings, event: Event) -> ParsedCommands | None:
+    """What a message ends, as wishes of it; a message that says nothing else needs no other answer."""
+    verbs: tuple[tuple[MemoryVerb, CommitmentState], ...] = (("done", "done"), ("off", "failed"))
+    found = ((verb, tuple(each.number for each in over.ended if each.state == state)) for verb, state in verbs)
+    commands = tuple(MemoryCommand(verb, None, chosen=numbers) for verb, numbers in found if numbers)
+    return ParsedCommands(commands, "" if over.whole else event.text) if commands else None
+
+
+def _hides(command: MemoryCommand) -> bool:
+    """Whether a command names what is to be forgotten, so that its message must go as well."""
+    return command.verb == "forget" and command.scope not in ("about", "aside", "bare")

@@ -1,0 +1,255 @@
+"""From the configuration to the model pool: what each endpoint can do, how it is spoken to, what it costs."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+from bot.config.base import is_loopback
+from bot.config.models import Budget, CapabilityRule, ModelSettings, read_rules
+from bot.config.resources import resource_dir
+from bot.config.settings import Settings
+from bot.core.clock import SystemClock
+from bot.core.errors import ModelError, StoreError
+from bot.core.inspection import CheckResult
+from bot.core.models import Capabilities
+from bot.core.money import Price, PriceAt
+from bot.model.client import OpenAIEmbedder, OpenAIModel
+from bot.model.dialect import Dialect, known_capabilities
+from bot.model.offline import OfflineModel
+from bot.model.pool import EmbeddingEndpoint, Endpoint, ModelPool
+from bot.money.budget import UNKNOWN_CAPABILITIES, public_rate, rate_of
+from bot.recall.vectors import HashEmbedder
+from bot.session.lifetime import best_idle_seconds, best_log_tokens
+from bot.store.search import VectorSpace
+from bot.store.store import DATABASE, open_store
+from bot.text.catalogue import catalogue
+
+
+@cache
+def shipped_rules() -> tuple[CapabilityRule, ...]:
+    """The rules of data/providers.toml; ConfigError when the file is broken."""
+    return read_rules(resource_dir("data/providers.toml").read_text("utf-8"))
+
+
+PRICE_KEYS = ("price_input", "price_cached", "price_written", "price_output")
+
+
+def capabilities_of(settings: Settings, model: ModelSettings, name: str = "") -> Capabilities:
+    """What is known of a configured model, or of another one of its server: shipped rules, then the operator's."""
+    base_url = model.base_url or settings.model.base_url
+    return known_capabilities((*shipped_rules(), *settings.capabilities), base_url, name or model.name)
+
+
+def with_provider_defaults(settings: Settings) -> Settings:
+    """The settings with what was left unset as suits the provider's cache and prices."""
+    can, session, prompt = capabilities_of(settings, settings.model), settings.session, settings.prompt
+    values = {
+        "idle_seconds": best_idle_seconds(can, session.idle_seconds),
+        "log_tokens": best_log_tokens(can, session.log_tokens),
+    }  # fmt: skip
+    unset = {name: value for name, value in values.items() if name not in session.model_fields_set}
+    life = 0 if can.cache == "none" and can.provider != UNKNOWN_CAPABILITIES.provider else can.cache_life_seconds
+    warm = {} if "warm_seconds" in prompt.model_fields_set else {"warm_seconds": life}
+    return settings.model_copy(
+        update={
+            "session": session.model_copy(update=unset),
+            "prompt": prompt.model_copy(update={name: value for name, value in warm.items() if value is not None}),
+        }
+    )
+
+
+def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
+    """The configured servers, or the built-in offline model, whose texts `find` finds."""
+    if not settings.model.base_url:
+        offline = OfflineModel(catalogue(find, "offline"))
+        alone = Endpoint(offline, rate_of(settings.model, Capabilities()))
+        return ModelPool(alone, embedding=make_embedding(settings))
+    others = (settings.fallback, settings.second_fallback)
+    small = endpoint_of(settings, settings.small) if settings.small.name else None
+    fallbacks = tuple(endpoint_of(settings, other) for other in others if other.name)
+    first, embedding = endpoint_of(settings, settings.model), make_embedding(settings)
+    return ModelPool(first, fallbacks, small, settings.model.tries, embedding)
+
+
+def pool_key(settings: Settings) -> tuple[object, ...]:
+    """What `make_pool` makes a crew of: where it is the same, the old one goes on with its connections."""
+    asked = {
+        "slots", "window_tokens", "max_output_tokens", "temperature", "deadline_seconds", "first_token_seconds",
+        "vocabulary",
+    }  # fmt: skip
+    rest = settings.model.model_copy(update={name: type(settings.model).model_fields[name].default for name in asked})
+    others = settings.fallback, settings.second_fallback, settings.small
+    return (
+        rest,
+        *others,
+        settings.capabilities,
+        settings.media.images,
+        settings.memory.mode,
+        settings.memory.embedding,
+        settings.budget.currency,
+        settings.budget.usd_rate,
+    )
+
+
+def vision_rate(settings: Settings) -> PriceAt | None:
+    """What looking at pictures costs by the public table; None: as much as the model's own tokens, as configured."""
+    name = settings.media.images
+    own = settings.model.price_input is not None or name in ("", settings.model.name)
+    return None if own else public_rate_of(settings, settings.model, name)
+
+
+def public_rate_of(settings: Settings, model: ModelSettings, name: str) -> PriceAt | None:
+    """The public prices of a model of that server in the budget's currency, where both are known."""
+    base_url, budget = model.base_url or settings.model.base_url, settings.budget
+    worth = 1.0 if budget.currency == "USD" else budget.usd_rate
+    if not base_url or is_loopback(base_url) or worth is None:
+        return None
+    return public_rate(base_url, name, worth, SystemClock().now(), capabilities_of(settings, model, name))
+
+
+def price_problems(settings: Settings) -> tuple[str, ...]:
+    """Limits in money need the price of every model that may answer; and who sets one price needs plain ones, too."""
+    models = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
+              "small": settings.small}  # fmt: skip
+    limits = tuple(name for name in Budget.model_fields if name.endswith("_money"))
+    limited = next((name for name in limits if getattr(settings.budget, name) is not None), "")
+    unpriced = (
+        problem for path, model in models.items() if model.name for problem in _unpriced(settings, path, model, limited)
+    )
+    return (*unpriced, *embedding_problems(settings))
+
+
+def _unpriced(settings: Settings, path: str, model: ModelSettings, limited: str) -> Iterator[str]:
+    """What is missing of a model's prices, if they matter: to a limit in money, or because others are set."""
+    missing = [name for name in ("price_input", "price_output") if getattr(model, name) is None]
+    if not missing or public_rate_of(settings, model, model.name) is not None:
+        return
+    if any(getattr(model, name) is not None for name in PRICE_KEYS):
+        yield from (f"{path}.{name}: missing; another price is set" for name in missing)
+    elif limited and not is_loopback(model.base_url or settings.model.base_url):
+        rate = "" if settings.budget.currency == "USD" else ", or budget.usd_rate is missing"
+        yield (
+            f"budget.{limited}: needs {path}.price_input and {path}.price_output: the public table does not know "
+            f"{model.name!r}{rate}"
+        )
+
+
+def endpoint_of(settings: Settings, model: ModelSettings) -> Endpoint:
+    """One configured model; one without a server of its own is on the first one's."""
+    server = model if model.base_url else settings.model
+    can = capabilities_of(settings, model)
+    key = server.api_key.get_secret_value() if server.api_key is not None else ""
+    speaker = OpenAIModel(
+        server.base_url, key, model.name, stream=model.stream, proxy=server.proxy, speaks=Dialect(can, model.thinking),
+        sees=Dialect(capabilities_of(settings, model, settings.media.images)),
+    )  # fmt: skip
+    priced = model.price_input is not None and model.price_output is not None
+    rate = rate_of(model, can, None if priced else public_rate_of(settings, model, model.name))
+    return Endpoint(speaker, rate, can.cache_min_tokens)
+
+
+ANSWER_S = 10.0
+"""Seconds to wait for the server."""
+
+
+def make_embedding(settings: Settings) -> EmbeddingEndpoint | None:
+    """The configured embedder; None where no recall would use its vectors."""
+    server = settings.memory.embedding
+    if settings.memory.mode != "hybrid" or not server.provider:
+        return None
+    if server.provider == "hash":
+        return EmbeddingEndpoint(HashEmbedder(server.dimensions), _no_cost)
+    own = server if server.base_url else settings.model
+    key = own.api_key.get_secret_value() if own.api_key is not None else ""
+    embedder = OpenAIEmbedder(own.base_url, key, server.model, server.dimensions, own.proxy)
+    return EmbeddingEndpoint(embedder, embedding_rate(settings) or _no_cost)
+
+
+def embedding_url(settings: Settings) -> str:
+    """The address that is asked for vectors."""
+    return settings.memory.embedding.base_url or settings.model.base_url
+
+
+def embedding_capabilities(settings: Settings) -> Capabilities:
+    """What is known of its server."""
+    rules = (*shipped_rules(), *settings.capabilities)
+    return known_capabilities(rules, embedding_url(settings), settings.memory.embedding.model)
+
+
+def embedding_rate(settings: Settings) -> PriceAt | None:
+    """What a million tokens cost: as configured, else by the public table, in which vectors have no price of output."""
+    server, budget, address = settings.memory.embedding, settings.budget, embedding_url(settings)
+    if server.price_input is not None:
+        price = Price(server.price_input, server.price_input, 0.0, server.price_input)
+        return lambda now: price
+    worth = 1.0 if budget.currency == "USD" else budget.usd_rate
+    if not address or is_loopback(address) or worth is None:
+        return None
+    return public_rate(address, server.model, worth, SystemClock().now(), embedding_capabilities(settings), output=0.0)
+
+
+def embedding_problems(settings: Settings) -> tuple[str, ...]:
+    """A limit in money needs the price of vectors, too, unless their server is on this machine."""
+    limited = next(
+        (
+            name
+            for name in Budget.model_fields
+            if name.endswith("_money") and getattr(settings.budget, name) is not None
+        ),
+        "",
+    )
+    used = settings.memory.mode == "hybrid" and settings.memory.embedding.provider == "openai"
+    if not limited or not used or is_loopback(embedding_url(settings)) or embedding_rate(settings) is not None:
+        return ()
+    return (
+        f"budget.{limited}: needs memory.embedding.price_input: the public table does not know "
+        f"{settings.memory.embedding.model!r}",
+    )
+
+
+def _no_cost(_: int) -> Price:
+    return Price(0.0, 0.0, 0.0, 0.0)
+
+
+async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResult, ...]:
+    """Whether recalls by likeness work from here, and how much has its vector; asking costs nothing."""
+    server, path = settings.memory.embedding, "memory.embedding"
+    if settings.memory.mode != "hybrid":
+        return (CheckResult(True, path, "set, but memory.mode is not hybrid"),) if server.provider else ()
+    member = make_embedding(settings)
+    if member is None:
+        return (CheckResult(True, path, "no provider is set: hybrid goes by words alone, as v2 does"),)
+    embedder = member.embedder
+    found = await _embedding_server_findings(settings, embedder) if isinstance(embedder, OpenAIEmbedder) else []
+    if (data / DATABASE).exists():
+        try:
+            async with await open_store(data, read_only=True) as store:
+                there, having = await store.vectors.counts(VectorSpace(embedder.name))
+        except StoreError:
+            return tuple(found)  # told of the data folder itself
+        lacking = "" if having >= there else "; the others are found by words alone until a running nuan has made them"
+        found.append(
+            CheckResult(True, path, f"{having} of {there} documents have a vector of {embedder.name}{lacking}")
+        )
+    return tuple(found)
+
+
+async def _embedding_server_findings(settings: Settings, embedder: OpenAIEmbedder) -> list[CheckResult]:
+    path, url, can = "memory.embedding", embedding_url(settings), embedding_capabilities(settings)
+    try:
+        known = await embedder.reach(ANSWER_S)
+    except ModelError as error:
+        advice = f"check {path}.{'api_key' if error.fault == 'refused' else 'base_url'}"
+        return [CheckResult(False, path, f"{url} does not work ({error.detail}): {advice}; recalls go by words alone")]
+    finally:
+        await embedder.close()
+    found = [CheckResult(True, path, f"{url} can be reached")]
+    if known and embedder.model not in known:
+        told = f"the server does not list {embedder.model!r} among its {len(known)} models"
+        found.append(CheckResult(False, f"{path}.model", told))
+    if not can.embeddings:
+        found.append(CheckResult(False, path, f"{can.provider} is not known to make embeddings: name another server"))
+    if embedding_rate(settings) is None and not is_loopback(url):
+        unknown = "what it costs is not known, so money is not counted"
+        found.append(CheckResult(True, path, f"{unknown}: set {path}.price_input"))
+    return found

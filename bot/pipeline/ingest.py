@@ -1,0 +1,276 @@
+"""Ingest: an event is committed with its decision before the platform is told that it arrived."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from bot.config.speaking import SpeakRules
+from bot.context.xml import scene_text
+from bot.core.commitments import NudgeRules, SpokenPromise
+from bot.core.events import Event, Incoming, Place
+from bot.core.memories import ParsedCommands
+from bot.core.ports import Adapter, AwaitsAnswers, Clock, Debounces, SceneSource, implements
+from bot.core.speaking import Situation
+from bot.language.feedback import feedback_signals
+from bot.language.statements import MOST, tasks_in
+from bot.language.statements import READ_CHARS as PROMISE_CHARS
+from bot.language.stop_commands import stop_command
+from bot.language.time.dates import due_in, nudge_for
+from bot.language.wishes.reader import menu_command, understand
+from bot.language.wishes.short import reply_wish
+from bot.memory.transcript import own_words
+from bot.pipeline.concurrency import Activity
+from bot.pipeline.texts import Texts
+from bot.speaking.activation import SpeakingRules, decide
+from bot.speaking.bursts import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, with_deadline
+from bot.store.ingest import Accepted, Arrival, no_promise
+from bot.store.store import Store
+from bot.store.views import WaitingChat
+from bot.text.clean import clean, clean_file, clean_name
+from bot.text.codes import code_in, is_greeting, without_keys
+from bot.text.fold import Script, usual_script
+from bot.text.length import clip_whole
+
+
+class Debounce:
+    """Joins what belongs together. What it stores are deadlines only."""
+
+    def __init__(
+        self, store: Store, clock: Clock, rules: SpeakRules, understand: Callable[[Event], Awaitable[ParsedCommands]],
+        adapter: Callable[[str], Adapter | None],
+    ) -> None:  # fmt: skip
+        """`understand` tells memory commands, which never wait; `adapter` finds who talks to a platform."""
+        self._store = store
+        self._clock = clock
+        self._rules = rules
+        self._understand = understand
+        self._adapter = adapter
+        self._typists = Typists()
+
+    def rules(self, platform: str) -> BurstRules:
+        """What holds for a message of that platform; unless configured, each platform has a wait of its own."""
+        wait, adapter = round(self._rules.debounce_seconds * 1000), self._adapter(platform)
+        if "debounce_seconds" not in self._rules.model_fields_set:
+            wait = adapter.debounce_ms if implements(adapter, Debounces) else 0
+        gathers = not (implements(adapter, AwaitsAnswers) and adapter.awaits)
+        return BurstRules(self._rules.busy, wait, self._rules.followup_seconds * 1000, gathers)
+
+    @property
+    def typists(self) -> Typists:
+        """Who is typing; for whoever goes on."""
+        return self._typists
+
+    def succeed(self, typists: Typists) -> None:
+        """Go on in the place of another by other rules: who is typing is typing still."""
+        self._typists = typists
+
+    def typing(self, place: Place, account: str) -> None:
+        """Somebody is typing there."""
+        self._typists.typing(place, account, self._clock.now())
+
+    def wrote(self, place: Place, account: str) -> None:
+        """They sent it."""
+        self._typists.wrote(place, account)
+
+    async def wait_for_typists(self, waiting: WaitingChat) -> bool:
+        """Let those wait on who are still typing, up to 3 s from their first message on; whether anything does."""
+        chat, now = waiting.chat, self._clock.now()
+        typing = self._typists.still(chat.platform, chat.external_id, now)
+        rules = self.rules(chat.platform)
+        if not typing or not rules.debounce_ms or rules.busy == "queue":
+            return False
+        wait = False
+        for person_id in sorted({event.person_id or 0 for event in waiting.due}):
+            mine = tuple(event for event in waiting.due if event.person_id == person_id and self._asks(event, waiting))
+            until = min((event.at for event in mine), default=0) + DEBOUNCE_MOST_MS
+            if until <= now or not typing & await self._store.people.accounts(person_id, chat.platform):
+                continue
+            if not any([(await self._understand(event)).commands for event in mine]):
+                await self._store.bursts.wait(tuple(event.id for event in mine), until)
+                wait = True
+        return wait
+
+    def _asks(self, event: Event, waiting: WaitingChat) -> bool:
+        """Whether it is a message for the model, due now; a follow-up has waited for silence already."""
+        return (
+            event.kind == "message"
+            and event.why not in (*WITHOUT_MODEL, "window")
+            and event.id not in waiting.standing.later
+        )
+
+
+READ_CHARS = 8_000
+"""How much of a message is searched for names and commands: folding is slow on hostile megabytes."""
+
+COMMAND_CHARS = 500
+"""How much of a group's message is read to see whether it asks something of memory."""
+
+SCENE_CHARS = 4_000
+"""What is stored of a scene; how much of it is told is configuration."""
+
+MOST_CHARS = 100_000
+"""What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestServices:
+    """What is asked beside the message: how long one waits for the next, and who describes its place.
+
+    `nudging` is how people are reminded of what they promise in it; `by_rule` says whether no model is
+    connected that digests, so that a rule reads promises off messages as they come.
+    """
+
+    pausing: Debounce
+    scenes: tuple[SceneSource, ...] = ()
+    nudging: NudgeRules | None = None
+    by_rule: Callable[[], bool] = lambda: False
+
+
+class Ingest:
+    """Takes events in from any adapter."""
+
+    def __init__(
+        self, store: Store, clock: Clock, rules: SpeakingRules, is_command: Callable[[str], bool], words: Texts,
+        arrived: Callable[[Accepted], None], activity: Activity, beside: IngestServices,
+    ) -> None:  # fmt: skip
+        """`arrived` is told of everything that is stored."""
+        self._store = store
+        self._clock = clock
+        self._rules = rules
+        self._is_command = is_command
+        self._words = words
+        self._arrived = arrived
+        self._activity = activity
+        self._scenes = beside.scenes
+        self._pausing, self._nudging, self._by_rule = beside.pausing, beside.nudging, beside.by_rule
+
+    def obey(self, rules: SpeakingRules, words: Texts, beside: IngestServices) -> None:
+        """Decide by these from now on; what is stored was decided, and who describes places stays."""
+        self._rules, self._words = rules, words
+        self._pausing, self._nudging, self._by_rule = beside.pausing, beside.nudging, beside.by_rule
+
+    async def accept(self, incoming: Incoming) -> bool:
+        """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
+        self._activity.begin()
+        try:
+            rules = self._rules  # the same for the whole event, also when it is decided after a reload
+            arrival = self._arrival(self._cleaned(incoming))
+            if incoming.sender is not None and incoming.kind == "message":
+                self._pausing.wrote(incoming.place, incoming.sender.external_id)
+            accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, rules))
+            self._arrived(accepted)
+            return True
+        finally:
+            self._activity.end()
+
+    def typing(self, place: Place, account: str) -> None:
+        """The account is typing there: what it wrote before waits a little longer for the rest. Stores nothing."""
+        self._pausing.typing(place, account)
+
+    async def newest(self, place: Place) -> str:
+        """The platform's id of the newest message of that place that is stored, "" when none is."""
+        return await self._store.events.newest(place)
+
+    async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
+        """The platform's ids of the newest visible messages of people of that place, newest first."""
+        return await self._store.events.newest_ids(place, limit)
+
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        """Every place of that platform that is stored."""
+        return await self._store.people.places(platform)
+
+    def _cleaned(self, incoming: Incoming) -> Incoming:
+        scene = incoming.scene
+        for source in self._scenes:
+            scene = source.scene(incoming.place) or scene
+        sender = incoming.sender
+        return replace(
+            incoming,
+            text=without_keys(cleaned(incoming.text)),
+            quote=without_keys(clean(incoming.quote[:READ_CHARS])),
+            attachments=tuple(replace(one, name=clean_file(one.name)) for one in incoming.attachments),
+            place=replace(incoming.place, title=clean_name(incoming.place.title) if incoming.place.title else ""),
+            sender=replace(sender, name=clean_name(sender.name)) if sender is not None else None,
+            scene=scene_text(scene, SCENE_CHARS) if scene is not None else None,
+        )
+
+    def _arrival(self, incoming: Incoming) -> Arrival:
+        text, is_message = incoming.text[:READ_CHARS], incoming.kind == "message"
+        is_command = is_message and not incoming.forwarded and self._is_command(text)
+        order = menu_command(text) if is_command else None
+        bursts = self._pausing.rules(incoming.place.platform)
+        situation = Situation(
+            at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
+            from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
+            is_memory_command=bool(order) if is_command else _commands(incoming, text, self._rules.names),
+            mentions_bot=incoming.mentions_bot and incoming.sender is not None, replies_to_bot=incoming.replies_to_bot,
+            addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
+            greets=is_command and is_greeting(text), code=code_in(text, is_command) if is_message else "",
+            awaited=bool(incoming.via), age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
+            stop=stop_command(text, self._rules.names) if is_message and not is_command else "",
+        )  # fmt: skip
+        said = is_message and not is_command and not incoming.forwarded and not situation.from_bot
+        told = "" if not is_message or is_command or situation.code else text
+        if order is not None:
+            told = order.content or ""
+        return Arrival(
+            incoming, situation,
+            lambda last, lines: self._script((told, *lines), _known(last)) if told.strip() else last,
+            "command" if is_command and order is None else "",
+            lambda key, script: self._words.messages.text(key, self._words.script_of(text, script)),
+            lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
+            lambda decision, waiting: with_deadline(decision, situation, waiting, bursts),
+            bursts.busy == "interrupt", bursts.debounce_ms,
+            feedback_signals(told, self._rules.names) if said else (),
+            self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else no_promise,
+        )  # fmt: skip
+
+    def _promising(self, incoming: Incoming, text: str) -> Callable[[str], tuple[SpokenPromise, ...]]:
+        """What a message, or the edit of one, promises, given the name of its writer's time zone."""
+        if not self._by_rule():
+            return no_promise
+        at, words = incoming.at or self._clock.now(), own_words(text[:PROMISE_CHARS], self._rules.names)
+        made = tuple(islice(tasks_in(words), MOST))
+        # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
+        if not made or understand(text[:COMMAND_CHARS], self._rules.names).commands:
+            return no_promise
+        house, nudging = self._words, self._nudging
+
+        def promised(zone: str) -> tuple[SpokenPromise, ...]:
+            tz = house.tz(zone or house.zone)
+            found = ((said, due_in(said, at, tz)) for said in made)
+            return tuple(
+                SpokenPromise(said, due.at if due else None, nudge_for(due, nudging, tz)) for said, due in found
+            )
+
+        return promised
+
+    def _script(self, lines: tuple[str, ...], before: Script | None) -> Script:
+        return usual_script(lines, self._rules.names, before, self._words.language)
+
+
+def cleaned(text: str) -> str:
+    """A message as it is stored. It is cut before it is cleaned: cleaning hostile megabytes holds up everybody."""
+    return clean(clip_whole(text, MOST_CHARS)[0])
+
+
+def _is_edit(incoming: Incoming) -> bool:
+    by_person = incoming.sender is not None and not incoming.sender.is_bot
+    return incoming.kind == "event" and incoming.label == "edit" and by_person
+
+
+def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:
+    """Whether it asks something of memory; a command is no long text."""
+    if incoming.kind != "message":
+        return False
+    points = bool(incoming.target) and reply_wish(text, names) is not None
+    return points or bool(understand(text[:COMMAND_CHARS], names).commands)
+
+
+def _known(script: str) -> Script | None:
+    """The stored script of a person who has written before."""
+    match script:
+        case "zh-Hans" | "zh-Hant" | "en":
+            return script
+        case _:
+            return None

@@ -1,0 +1,278 @@
+"""Speaking unasked: writing first after silence, and entering a talk of a group. People come first."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot.config.settings import Settings
+from bot.config.speaking import SpeakRules
+from bot.core.errors import OverLimit, StoreError
+from bot.core.ports import Clock, Log
+from bot.core.recall import RecallQuery
+from bot.core.sessions import Occasion
+from bot.core.speaking import HEARTBEAT, JOIN, GroupLine, GroupTalk, JoinVerdict, SilentChat
+from bot.language.small_talk import asks_something
+from bot.pipeline.background import BackgroundGate
+from bot.pipeline.plan import Planner
+from bot.pipeline.recall import Recall
+from bot.pipeline.refusals import TalkLimiter
+from bot.pipeline.texts import Texts
+from bot.speaking.initiative import addressee, heartbeat_due, manners_verdict, score_verdict
+from bot.store.proactive import TalkLineRow, TalkState
+from bot.store.store import Store
+from bot.text.dates import duration_label
+
+Begin = Callable[[Occasion, asyncio.Event], Awaitable[None]]
+"""Runs the turn of an occasion; its model call ends when the event is set."""
+
+
+class HeartbeatService:
+    """What the alarm and the chat lanes do so that nuan writes first."""
+
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, words: Texts, begin: Begin,
+        platforms: Callable[[], frozenset[str]], log: Log,
+    ) -> None:  # fmt: skip
+        """`platforms` are those that one can send to now."""
+        self._store = store
+        self._clock = clock
+        self._rules = settings.heartbeat
+        self._gate = BackgroundGate(store.switches, settings.background)
+        self._words = words
+        self._begin = begin
+        self._platforms = platforms
+        self._log = log
+        self._fired: set[int] = set()
+        self._stops: dict[int, asyncio.Event] = {}
+
+    async def start(self) -> None:
+        """Drop what an earlier process began, nobody waits for it, and set all deadlines."""
+        await self._store.heartbeats.begin(self._platforms(), self._due, self._clock.now())
+
+    @property
+    def under_way(self) -> tuple[set[int], dict[int, asyncio.Event]]:
+        """The chats where it was due, and what ends their turns; for whoever goes on."""
+        return self._fired, self._stops
+
+    async def succeed(self, fired: set[int], stops: dict[int, asyncio.Event]) -> None:
+        """Go on in the place of another by other rules: every deadline is set anew."""
+        self._fired, self._stops = fired, stops
+        await self._store.heartbeats.rearm(self._platforms(), self._due)
+
+    async def arm(self, chat_id: int, *, anew: bool = False) -> None:
+        """Somebody was answered: from now on nuan may write first in this chat, when it has been silent.
+
+        `anew`: more is known of the days ahead.
+        """
+        if self._rules.on:
+            await self._store.heartbeats.arm(chat_id, self._platforms(), self._due, anew=anew)
+
+    async def fire(self) -> int | None:
+        """Something is due: queue the event of the first chat, and say which chat that is."""
+        now = self._clock.now()
+        chat_id = await self._store.heartbeats.fire(
+            self._platforms(), self._due, lambda silence: self._told(silence, now), now
+        )
+        if chat_id is not None:
+            self._fired.add(chat_id)
+        return chat_id
+
+    async def work(self, chat_id: int) -> None:
+        """The turn of a chat where it was due; whatever goes wrong is logged and nobody is told.
+
+        StoreError: nothing of the last step was stored; the next call ends what was begun.
+        """
+        if chat_id not in self._fired:
+            return
+        stop = self._stops[chat_id] = asyncio.Event()
+        outcome = "void"
+        try:
+            if await self._gate.allows("heartbeat"):
+                outcome = await self._beat(chat_id, stop)
+        except (StoreError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - what nobody asked for must not stop the chat
+            self._log.error("heartbeat_failed", chat=chat_id, exc_info=error)
+        finally:
+            del self._stops[chat_id]
+        await self._store.heartbeats.leave(chat_id, outcome, self._clock.now())
+        self._fired.discard(chat_id)
+
+    def interrupt(self, chat_id: int) -> None:
+        """Somebody writes in this chat: they are answered, and nothing is said first."""
+        if chat_id in self._stops:
+            self._stops[chat_id].set()
+
+    async def _beat(self, chat_id: int, stop: asyncio.Event) -> str:
+        """Run the turn, unless something else is to be done here; what becomes of an event that is still queued."""
+        waiting = await self._store.views.waiting(chat_id, self._clock.now())
+        beats = tuple(event for event in waiting.due if event.why == HEARTBEAT)
+        if len(beats) < len(waiting.due) or await self._store.turns.running(chat_id):
+            return "overtaken"
+        if beats:
+            person = waiting.people[beats[0].person_id]
+            await self._begin(Occasion(waiting.chat, person, beats, HEARTBEAT), stop)
+        return "void"
+
+    def _due(self, silence: SilentChat, not_before: int) -> int | None:
+        tz = self._words.tz(silence.timezone or self._words.zone)
+        return heartbeat_due(silence, self._rules, tz, not_before)
+
+    def _told(self, silence: SilentChat, now: int) -> str:
+        """What the model is told instead of a message."""
+        text = self._words.opening(self._words.script_named(silence.script))
+        return text("heartbeat", silent=duration_label(now - (silence.heard_at or silence.last_at)))
+
+
+SAID = 6
+"""Newest lines that are compared with what nuan knows (SEED_SYSTEMS C27: up to 6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinServices:
+    """What an entry passes: memories and the words of who nuan is by `persona`, limits, and the gate of the owner."""
+
+    recalling: Recall
+    planner: Planner
+    persona: Callable[[str], str]
+    limiting: TalkLimiter
+    gate: BackgroundGate
+
+
+class JoinService:
+    """What the alarm and the chat lanes do so that nuan enters talks."""
+
+    def __init__(
+        self, store: Store, clock: Clock, speak: SpeakRules, words: Texts, knowing: JoinServices, begin: Begin, log: Log
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._clock = clock
+        self._mode = speak.mode
+        self._rules = speak.join
+        self._window_ms = speak.window_seconds * 1000
+        self._words = words
+        self._knowing = knowing
+        self._begin = begin
+        self._log = log
+        self._due: set[int] = set()
+        self._under_way: set[int] = set()
+        self._stops: dict[int, asyncio.Event] = {}
+
+    async def start(self) -> None:
+        """Drop what an earlier process began: it is said once or not at all."""
+        await self._store.joins.begin(self._clock.now())
+
+    @property
+    def under_way(self) -> tuple[set[int], set[int], dict[int, asyncio.Event]]:
+        """The chats where it is due, where it was begun, and what ends their turns; for whoever goes on."""
+        return self._due, self._under_way, self._stops
+
+    def succeed(self, due: set[int], under_way: set[int], stops: dict[int, asyncio.Event]) -> None:
+        """Go on in the place of another by other rules."""
+        self._due, self._under_way, self._stops = due, under_way, stops
+
+    def fire(self, chat_id: int) -> None:
+        """The deadline of that chat has come: its lane looks next."""
+        self._due.add(chat_id)
+
+    def interrupt(self, chat_id: int) -> None:
+        """Somebody says something in this chat: what nuan was about to say has no place any more."""
+        if chat_id in self._stops:
+            self._stops[chat_id].set()
+
+    async def work(self, chat_id: int) -> None:
+        """Look at a chat where that is due, and enter; whatever goes wrong is logged and nobody is told.
+
+        StoreError: nothing of the last step was stored; the next call ends what was begun.
+        """
+        if chat_id in self._under_way:
+            await self._store.joins.leave(chat_id, "void", overtaken=False, at=self._clock.now())
+            self._under_way.discard(chat_id)
+        if chat_id not in self._due:
+            return
+        self._due.discard(chat_id)
+        standing = await self._store.joins.take(chat_id, self._window_ms, self._clock.now())
+        if standing is None or (standing.mode or self._mode) != "join":
+            return
+        stop = self._stops[chat_id] = asyncio.Event()
+        try:
+            await self._look(chat_id, standing, stop)
+        except (StoreError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - what nobody asked for must not stop the chat
+            self._log.error("join_failed", chat=chat_id, exc_info=error)
+        finally:
+            del self._stops[chat_id]
+
+    async def _look(self, chat_id: int, standing: TalkState, stop: asyncio.Event) -> None:
+        """Judge the talk, remember and log the verdict, and enter where that is it."""
+        now, tz, talk = self._clock.now(), self._words.tz(self._words.zone), talk_of(standing)
+        verdict = manners_verdict(talk, self._rules, self._window_ms, tz, now)
+        if verdict is None and not await self._knowing.gate.allows("join"):
+            verdict = JoinVerdict("silent", "background")
+        if verdict is None:
+            verdict = score_verdict(talk, await self._relevance(chat_id, standing), self._rules, now)
+        newest = standing.lines[-1] if standing.lines else None
+        if verdict.action == "enter" and newest is not None:
+            self._under_way.add(chat_id)
+            person = await self._store.people.person(newest.person_id)
+            told = self._words.opening(self._words.script(person))("entry")
+            verdict = await self._store.joins.enter(chat_id, verdict, newest, told, now)
+        else:
+            await self._store.joins.keep(chat_id, verdict, newest.id if newest is not None else 0, now)
+        line = self._log.info if verdict.action == "enter" else self._log.debug
+        line("looked", chat=chat_id, action=verdict.action, why=verdict.why, score=verdict.score, until=verdict.at)
+        if verdict.action == "enter":
+            await self._enter(chat_id, stop)
+        self._under_way.discard(chat_id)
+
+    async def _enter(self, chat_id: int, stop: asyncio.Event) -> None:
+        """Run the turn, unless somebody came before it."""
+        outcome = "void"
+        try:
+            waiting = await self._store.views.waiting(chat_id, self._clock.now())
+            mine = tuple(event for event in waiting.due if event.why == JOIN)
+            if len(mine) < len(waiting.due) or stop.is_set():
+                outcome = "overtaken"
+            elif mine:
+                pace = self._knowing.limiting.pace(None, mine, waiting.limits)
+                person = waiting.people[mine[0].person_id]
+                await self._begin(Occasion(waiting.chat, person, mine, JOIN, pace=pace), stop)
+        except OverLimit as error:
+            self._log.info("over_limit", chat=chat_id, limit=error.limit, said=False)
+            outcome = "limited"
+        await self._store.joins.leave(chat_id, outcome, overtaken=stop.is_set(), at=self._clock.now())
+
+    async def _relevance(self, chat_id: int, standing: TalkState) -> float:
+        """0 to 1: how well the last lines fit what everybody here may be told, or who nuan is.
+
+        Memories are measured as the reference does, whichever mode orders a recall: the others have no scale.
+        """
+        last = [line for line in standing.lines if line.id > standing.spoke_id and not line.from_bot][-SAID:]
+        text = "\n".join(line.text for line in last if not line.forwarded)
+        chat, person = await self._store.people.chat(chat_id), await self._store.people.person(last[-1].person_id)
+        audience = await self._knowing.planner.audience(chat, person)
+        now, recalling = self._clock.now(), self._knowing.recalling
+        known = await recalling.known(RecallQuery(audience, person.id, text, now))
+        return max(
+            known, self._rules.weight_persona * await recalling.shared(text, self._knowing.persona(chat.persona))
+        )
+
+
+def talk_of(standing: TalkState) -> GroupTalk:
+    """What is stored of a talk as its manners see it: who is called by name is read from the lines."""
+    people = {line.person_id: line.name for line in standing.lines if not line.from_bot}
+    return GroupTalk(
+        tuple(_line(line, people) for line in standing.lines), standing.entries, standing.spoke_id, standing.spoke_at,
+        standing.seen, standing.waiting, standing.hushed,
+    )  # fmt: skip
+
+
+def _line(line: TalkLineRow, people: dict[int, str]) -> GroupLine:
+    others = {number: name for number, name in people.items() if number != line.person_id}
+    to = line.replied_to if line.is_reply else addressee(line.text, others)
+    aimed = (line.is_reply and to != line.person_id) or to in others or line.why == "other"
+    return GroupLine(
+        line.id, line.at, line.person_id, aimed, to if to != line.person_id else None, asks_something(line.text),
+        line.forwarded, line.from_bot,
+    )  # fmt: skip

@@ -1,0 +1,295 @@
+"""Upkeep of memory: aging once a day, rolling up talks, and rewriting kept sentences into clean statements."""
+
+from bot.config.settings import Settings
+from bot.core.clock import DAY_MS, HOUR_MS
+from bot.core.errors import ModelError, OverBudget
+from bot.core.events import Draft
+from bot.core.memories import Memory, MemoryQuestion, OldMemory, ReviewedMemory
+from bot.core.models import Message
+from bot.core.people import Person
+from bot.core.ports import Clock, Log
+from bot.core.sessions import ModelCall
+from bot.memory.dialogue import plan_rolls, rollup_text
+from bot.memory.grounding import RewriteVerdict, grounded, parse_verdict
+from bot.memory.lifecycle import Capacity, count_after, crowded_out, reread, used_at, worn_out
+from bot.memory.transcript import TalkScope
+from bot.pipeline.background import BackgroundGate, BackgroundWriter, WritingTask
+from bot.pipeline.concurrency import TextThread
+from bot.pipeline.texts import Texts
+from bot.store.agents import PendingRewrite, RewriteOutcome
+from bot.store.digests import UnwrittenRollup
+from bot.store.ledger import Reservation, Settlement
+from bot.store.lifecycle import UpkeepPlan
+from bot.store.memories import OpenQuestion
+from bot.store.store import Store
+from bot.text.dates import local_day, next_local_time
+from bot.text.fold import Script, fold, script_of
+from bot.text.length import clip
+
+LEAST_LINES = 4
+"""Of a group in which fewer lines were said since its last talk no digest is made."""
+
+
+class MemoryAging:
+    """Archives what is worn out or has no room, and lets the counts of what nobody uses fall."""
+
+    def __init__(
+        self, store: Store, clock: Clock, settings: Settings, words: Texts, aside: TextThread, log: Log
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._aside = aside
+        self._log = log
+
+    async def work(self) -> None:
+        """Tidy when it is time; after days without power what they would have done, once."""
+        now, lives = self._clock.now(), self._store.lives
+        if not await lives.due(now):
+            return
+        await self._reread()
+        counted = archived = 0
+        for household in await lives.memory_pools():
+            known = await lives.of(household)
+            upkeep = await self._aside.run(self._upkeep, known, now)
+            if upkeep.counts or upkeep.archived:
+                await lives.apply_upkeep(upkeep, now)
+                counted, archived = counted + len(upkeep.counts), archived + len(upkeep.archived)
+        await self._overhear(now)
+        await lives.come_true(now)
+        rules, tz = self._settings.memory.life, self._words.tz(self._words.zone)
+        next_at = next_local_time(now, self._settings.session.close_hour, tz)
+        await lives.done(now - rules.archive_days * DAY_MS, now, next_at)
+        days = self._settings.memory.commitment_days
+        await self._store.commitments.tidy(now - days * DAY_MS, now)
+        if counted or archived:
+            self._log.info("memories_tidied", counted=counted, archived=archived)
+
+    async def _overhear(self, now: int) -> None:
+        """What groups said today without the bot gets its digest, too."""
+        most = self._settings.session.heard_lines
+        if most and (made := await self._store.sessions.overhear(now, now - 2 * DAY_MS, LEAST_LINES, most)):
+            self._log.info("groups_overheard", groups=made)
+
+    async def _reread(self) -> None:
+        """What an older nuan stored is read by the rules of today, once and a few at a time."""
+        lives, mended = self._store.lives, 0
+        while older := await lives.older():
+            found = await self._aside.run(self._found, older)
+            await lives.reread(older, found)
+            mended += len(found)
+        if mended:
+            self._log.info("memories_reread", mended=mended)
+
+    def _found(self, older: tuple[OldMemory, ...]) -> tuple[ReviewedMemory, ...]:
+        found = (reread(one, self._words.tz(one.zone or self._words.zone)) for one in older)
+        return tuple(one for one in found if one is not None)
+
+    def _upkeep(self, known: tuple[tuple[Memory, int], ...], now: int) -> UpkeepPlan:
+        """What becomes of one owner's memories; each comes with when its count was last looked at."""
+        rules = self._settings.memory.life
+        limits = Capacity(
+            rules.max_emotion, rules.max_knowledge, rules.max_event, rules.max_experience, rules.max_total,
+            rules.max_lasting,
+        )  # fmt: skip
+        memories = [memory for memory, _ in known]
+        worn = {memory.id for memory in worn_out(memories, now)}
+        crowded = crowded_out([memory for memory in memories if memory.id not in worn], now, limits)
+        archived = worn.union(memory.id for memory in crowded)
+        counts = [
+            (memory.id, count_after(memory.importance, used_at(memory), since, now, rules.interval_hours * HOUR_MS))
+            for memory, since in known if not memory.kept and memory.importance > 1 and memory.id not in archived
+        ]  # fmt: skip
+        before = {memory.id: memory.importance for memory in memories}
+        return UpkeepPlan(
+            tuple((number, count) for number, count in counts if count < before[number]),
+            tuple(sorted(archived)),
+            now + rules.archive_days * DAY_MS,
+        )
+
+
+ROLLUP_TOKENS = 160
+"""Longest answer: two sentences."""
+
+
+class DialogueRollup:
+    """Rolls up the talks of one chat."""
+
+    def __init__(
+        self, store: Store, scribe: BackgroundWriter, clock: Clock, settings: Settings, words: Texts, aside: TextThread,
+        log: Log
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._scribe = scribe
+        self._clock = clock
+        self._most = settings.memory.raw_dialogues
+        self._gate = BackgroundGate(store.switches, settings.background)
+        self._words = words
+        self._aside = aside
+        self._log = log
+
+    async def work(self, chat_id: int) -> None:
+        """Roll up what is over by now; done again, or after a crash, it changes nothing that was done."""
+        now, rollups = self._clock.now(), self._store.rollups
+        rows = await rollups.standing(chat_id)
+        chat = await self._store.people.chat(chat_id)
+        owner = next((row.owner_id for row in rows if row.owner_id is not None), None)
+        zone = self._words.zone
+        if owner is not None:
+            zone = self._words.zone_of(chat, await self._store.people.person(owner))
+        plan = await self._aside.run(plan_rolls, rows, now, self._words.tz(zone), self._most)
+        absorbed = await rollups.roll(chat_id, plan, now)
+        if absorbed:
+            tiers = [roll.tier for roll in plan.rolls]
+            counts = {tier: tiers.count(tier) for tier in ("hour", "day", "week")}
+            self._log.info("rolled", chat=chat_id, rows=absorbed, into=len(plan.rolls), **counts)
+        # While digests of the chat are due, their talks go into the same rows: these are put into words once.
+        if not await self._store.sessions.due(chat_id, now) and self._scribe.able and await self._gate.allows("digest"):
+            for row in await rollups.unwritten(chat_id):
+                await self._write(chat_id, row, zone)
+
+    async def _write(self, chat_id: int, row: UnwrittenRollup, zone: str) -> None:
+        """A model's sentences for a row; whatever goes wrong, what stands there stays till the next roll."""
+
+        async def reserve(reservation: Reservation, now: int) -> ModelCall:
+            return await self._store.ledger.book(chat_id, reservation, now)
+
+        told, tz = [text for _, text in row.talks], self._words.tz(zone)
+        script = script_of(" ".join(told), self._words.language)
+        mark = self._words.opening(script)("talk_changed")
+        shown = "\n".join(
+            f"{local_day(at, tz)}: {text}{mark if place in row.changed else ''}"
+            for place, (at, text) in enumerate(row.talks)
+        )
+        try:
+            errand = WritingTask("digest", chat_id, script, shown, ROLLUP_TOKENS, small=True)
+            async with self._scribe.written(errand, reserve) as paper:
+                summary = await self._aside.run(rollup_text, paper.text, told)
+                made = await self._store.rollups.write(row, summary, paper.settlement, self._clock.now())
+        except OverBudget as error:
+            self._log.warning("over_budget", chat=chat_id, limit=error.limit)
+        except ModelError as error:
+            self._log.warning("rollup_failed", chat=chat_id, fault=error.fault)
+        else:
+            self._log.info("rollup", chat=chat_id, talks=len(row.talks), by="model" if made else "rule")
+
+
+MOST_TRIES = 3
+"""Model calls for one sentence (seed: 3 attempts)."""
+
+WAIT_MS = 30_000
+"""Before the second try; doubled before the third."""
+
+ANSWER_CHARS = 500
+"""How much of an answer to what it asked a model is given."""
+
+REWRITE_TOKENS = 200
+"""Longest answer (seed: 220)."""
+
+UNGROUNDED = RewriteVerdict("reject")
+"""What a statement is taken for that nobody said."""
+
+FINAL = ("refused", "filtered", "overflow")
+"""Faults that the same request would meet again: 400, 401, 403, 404, a filter, a text too long."""
+
+
+class StatementRewriter:
+    """Rewrites what waits for it."""
+
+    def __init__(
+        self, store: Store, scribe: BackgroundWriter, clock: Clock, settings: Settings, words: Texts, aside: TextThread,
+        log: Log
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._scribe = scribe
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._aside = aside
+        self._gate = BackgroundGate(store.switches, settings.background)
+        self._log = log
+
+    async def work(self, memory_id: int) -> None:
+        """Rewrite one sentence if it is due; one call, whose outcome is one commit."""
+        waiting = await self._store.rewrites.waiting(memory_id, self._clock.now())
+        if waiting is None:
+            return
+        silent = bool(waiting.question) and waiting.answer is None
+        allowed = self._settings.memory.rewrite and not silent and await self._gate.allows("rewrite")
+        outcome = await self._asked(waiting) if allowed and waiting.attempts < MOST_TRIES else RewriteOutcome("")
+        if outcome is not None:
+            await self._store.rewrites.end(waiting.memory, outcome, self._clock.now())
+
+    async def _asked(self, waiting: PendingRewrite) -> RewriteOutcome | None:
+        """What the model makes of it; None when it is to be tried again."""
+        memory = waiting.memory
+        person = await self._store.people.person(memory.owner_id or 0)
+        script = self._words.script(person)
+
+        async def reserve(reservation: Reservation, now: int) -> ModelCall:
+            return await self._store.rewrites.reserve(memory, reservation, now)
+
+        answer, more = waiting.answer, tuple[Message, ...]()
+        if answer is not None:
+            more = (Message("assistant", waiting.question), Message("user", clip(answer.text, ANSWER_CHARS)))
+        errand = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
+        try:
+            async with self._scribe.written(errand, reserve) as paper:
+                verdict = parse_verdict(paper.text)
+                if verdict is not None:
+                    stands = await self._grounded(verdict, waiting, person)
+                    return self._outcome(verdict if stands else UNGROUNDED, waiting, paper.settlement, script)
+                await self._store.ledger.settle(paper.settlement, self._clock.now())
+        except OverBudget as error:
+            self._log.warning("over_budget", memory=memory.id, chat=memory.chat_id, limit=error.limit)
+            return RewriteOutcome("")
+        except ModelError as error:
+            return await self._put_off(waiting, error.fault in FINAL or error.final, error.fault)
+        return await self._put_off(waiting, False, "invalid")
+
+    async def _put_off(self, waiting: PendingRewrite, final: bool, fault: str) -> RewriteOutcome | None:
+        memory, tried = waiting.memory, waiting.attempts + 1
+        self._log.warning("rewrite_failed", memory=memory.id, chat=memory.chat_id, fault=fault, tried=tried)
+        if final or tried >= MOST_TRIES:
+            return RewriteOutcome("")
+        await self._store.rewrites.postpone(memory.id, self._clock.now() + WAIT_MS * 2 ** (tried - 1))
+        return None
+
+    async def _grounded(self, verdict: RewriteVerdict, waiting: PendingRewrite, person: Person) -> bool:
+        """Whether a statement stands in what its owner said; what is no statement needs no ground."""
+        if verdict.kind != "ok":
+            return True
+        memory, answer = waiting.memory, waiting.answer
+        chat = await self._store.people.chat(memory.chat_id)
+        tz = self._words.tz(self._words.zone_of(chat, person))
+        said = [(memory.text, memory.said_at or memory.created_at)]
+        said += [(clip(answer.text, ANSWER_CHARS), answer.at)] if answer is not None else []
+        scope = TalkScope(chat.id, chat.kind, self._settings.bot.names[0], person.id, tz)
+        return await self._aside.run(grounded, verdict.text, said, scope)
+
+    def _outcome(
+        self, verdict: RewriteVerdict, waiting: PendingRewrite, paid: Settlement, script: Script
+    ) -> RewriteOutcome:
+        """What is changed and said: a statement that was forgotten once, or says the same, changes nothing.
+
+        Of what followed a question and did not answer it nothing is said: it was answered as what it is.
+        """
+        memory, answer = waiting.memory, waiting.answer
+
+        def notice(key: str, **values: object) -> Draft:
+            return Draft(self._words.messages.text(key, script, id=memory.id, **values), "notice")
+
+        if verdict.kind == "ok":
+            if fold(verdict.text) == fold(memory.text) or self._store.tombstones.covers(verdict.text):
+                return RewriteOutcome("", None, paid)
+            original = " ".join(f"{memory.original or memory.text} {answer.text if answer else ''}".split())
+            told = notice("rewritten", text=verdict.text, original=original)
+            return RewriteOutcome(verdict.text, told, paid, answer=answer)
+        if answer is not None:
+            return RewriteOutcome("", None, paid)
+        if verdict.kind == "clarify" and waiting.attempts + 1 < MOST_TRIES:
+            until = self._clock.now() + self._settings.memory.confirm_seconds * 1000
+            asked = OpenQuestion(MemoryQuestion("clarify", (memory.id,)), until)
+            return RewriteOutcome("", notice("rewrite_asks", text=verdict.text), paid, asked)
+        return RewriteOutcome("", notice("rewrite_kept"), paid)

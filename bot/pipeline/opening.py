@@ -1,0 +1,210 @@
+"""What a new log begins with: the opening block and the last lines, read from the store for their audience."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from bot.config.resources import PromptFiles
+from bot.config.settings import Settings
+from bot.context.bus import fold_events
+from bot.context.xml import CtxLimits, scene_text
+from bot.core.events import Event
+from bot.core.people import Audience, Chat, Person
+from bot.core.ports import Log
+from bot.core.sessions import Dialogue, Occasion, Session
+from bot.language.statements import AT_ONCE, AT_ONCE_MS, names_time, redates, with_correction
+from bot.memory.dialogue import OLDEST_MS, select_talks
+from bot.memory.lifecycle import vitality
+from bot.pipeline.findings import already_told
+from bot.pipeline.recall import SectionFilter
+from bot.pipeline.texts import Texts
+from bot.prompt.opening import PEOPLE, light, opening
+from bot.prompt.opening_facts import OpeningBlock, OpeningFacts
+from bot.prompt.templates import BootTemplate, TemplateFailed, shipped_templates
+from bot.prompt.warm_boot import LIVING
+from bot.store.store import Store
+from bot.text.fold import Script
+
+
+async def past_talks(store: Store, audience: Audience, person_id: int, now: int) -> tuple[Dialogue, ...]:
+    """What an opening tells of them, that person's own first, the newest of each first."""
+    return select_talks(await store.digests.told(audience, person_id, now - OLDEST_MS), now)
+
+
+PERSON_CHARS = 120
+"""What an opening shows of one older message (C8); a delta and raw lines show 200."""
+
+MOST_EVENTS = 1 << 62
+"""Above every event."""
+
+LIGHT_LINES, LIGHT_TOKENS = 4, 120
+"""What small talk is told of before: the newest lines, and how many tokens of them (seed: 400 to 500 for all)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningLines:
+    """What a log begins with, and how much of it; `earlier` lines are not among the events and only counted."""
+
+    events: tuple[Event, ...]
+    limits: CtxLimits
+    earlier: int
+
+
+class OpeningLineReader:
+    """Reads the lines that stand before a log."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+
+    def limits(self, tokens: int) -> CtxLimits:
+        """The configured limits of one delta, with so many tokens of lines that nobody waits on."""
+        return CtxLimits(
+            tokens=tokens, answered=self._settings.input.max_chars,
+            scene=self._settings.context.scene.max_chars, gap_ms=self._settings.context.gap_seconds * 1000,
+        )  # fmt: skip
+
+    async def read(self, occasion: Occasion, session: Session | None, now: int, light: bool) -> OpeningLines:
+        """The lines that a new log begins with; what its first turn answers comes besides.
+
+        A session that is open tells its own lines, and before them what it was, or would have been, opened with.
+        """
+        context, chat = self._settings.context, occasion.chat
+        wish = await self._store.switches.context(chat.id)
+        recent = context.recent if wish.recent is None else wish.recent
+        window = context.window_seconds if wish.window_seconds is None else wish.window_seconds
+        most = context.bus_max if wish.recent_max is None else wish.recent_max
+        floor = await self._store.sessions.floor(chat.id)
+        own, opened = (session.from_event, session.opened_at) if session is not None else (MOST_EVENTS, now)
+        ended = await self._store.sessions.undigested(chat.id)
+        raw = [each.from_event for each in ended if each.close_reason != "clear" and each.from_event < own]
+        stands_in = bool(raw) and not light
+        if stands_in:
+            # The digest is not there yet: the raw lines stand in for it, as many as the chat itself wants to be told.
+            floor, recent = max(floor, min(raw)), most if wish.recent is None else wish.recent
+            window = opened // 1000 if wish.window_seconds is None else wish.window_seconds
+        lines = min(LIGHT_LINES, recent) if light else most
+        events, earlier = await self._store.views.lines(
+            chat.id, tuple(event.id for event in occasion.answering), floor, (own, opened - window * 1000), lines,
+            apart=self._settings.speak.busy == "queue",
+        )  # fmt: skip
+        if light:
+            limits = self.limits(LIGHT_TOKENS)
+            return OpeningLines(events, replace(limits, bot=limits.message), earlier)
+        lead = fold_events(event for event in events if event.id <= own)
+        cut = sum(len(line.event_ids) for line in lead[: max(0, len(lead) - recent)])
+        limits = self.limits(context.carry_tokens)
+        if stands_in or session is not None:  # raw lines are bounded by tokens alone, the bot's own lines as well
+            limits = replace(limits, bot=limits.message, bot_lines=most)
+        else:
+            limits = replace(limits, message=PERSON_CHARS)
+        return OpeningLines(with_corrections(events[cut:]), limits, earlier + cut)
+
+
+def with_corrections(events: Iterable[Event]) -> tuple[Event, ...]:
+    """The lines, each with the correction that its writer made of its day or hour right behind it.
+
+    No word is lost: what would be too long together stays apart.
+    """
+    told: list[Event] = []
+    for event in events:
+        late, own = event.at - AT_ONCE_MS, event.kind == "message" and not event.forwarded
+        near = [place for place in range(max(0, len(told) - AT_ONCE), len(told)) if told[place].at >= late]
+        mine = [place for place in near if told[place].kind == "message" and told[place].person_id == event.person_id]
+        last = mine[-1] if mine and own and redates(event.text) else None
+        whole = with_correction(told[last].text, event.text) if last is not None else ""
+        if last is None or told[last].forwarded or not names_time(told[last].text) or len(whole) > PERSON_CHARS:
+            told.append(event)
+        else:
+            told[last] = replace(told[last], text=whole)
+    return tuple(told)
+
+
+COMMITMENTS = 100
+"""Open promises that an opening chooses from, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaOpening:
+    """How a persona wakes up: by which templates, as whom (the first line of its identity), and what its owner wrote
+    of themselves for it."""
+
+    templates: Mapping[Script, BootTemplate]
+    who: Mapping[Script, str]
+    user: str = ""
+
+
+class OpeningReader:
+    """Reads what an opening may tell an audience, and tells it."""
+
+    def __init__(
+        self, store: Store, settings: Settings, words: Texts, wake: Callable[[str], PersonaOpening],
+        sectioning: SectionFilter, log: Log,
+    ) -> None:  # fmt: skip
+        """`wake` is how the persona of that name wakes up."""
+        self._store = store
+        self._settings = settings
+        self._words = words
+        self._wake = wake
+        self._sectioning = sectioning
+        self._log = log
+
+    async def boot(self, audience: Audience, chat: Chat, person: Person, now: int) -> OpeningBlock:
+        """The block that a log would open with that this person begins there now."""
+        return self.opening(await self.facts(audience, chat, person, now), person)
+
+    async def facts(self, audience: Audience, chat: Chat, person: Person, now: int) -> OpeningFacts:
+        """What this audience may be told, with the days of the calendar that counts for this person there."""
+        zone, settings, wake = self._words.zone_of(chat, person), self._settings, self._wake(chat.persona)
+        tz = self._words.tz(zone)
+        found = await self._store.openings.read(audience, now, PEOPLE, tz)
+        alone = found.people[audience.alone] if audience.alone is not None else None
+        commitments = await self._store.commitments.open(audience, COMMITMENTS)
+        reminders = await self._store.reminders.open(person.id, None if alone is not None else chat.id, shared=True)
+        said = {memory.chat_id for memory in found.memories if memory.visibility == "chat"}
+        said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
+        return OpeningFacts(
+            bot_name=settings.bot.names[0], who=wake.who[self._words.script(person)], owner=settings.bot.owner,
+            zone=zone, tz=tz, now=now, chat=self.seen(chat),
+            present=tuple(found.people[number] for number in audience.person_ids[:PEOPLE]),
+            names={number: each.name for number, each in found.people.items()}, memories=found.memories,
+            dialogues=await past_talks(self._store, audience, person.id, now),
+            vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
+            commitments=commitments, reminders=reminders, last_at=found.last_at,
+            topic=await self._sectioning.topic(audience, person.id, now), met=found.met,
+            user=wake.user if alone is not None and alone.is_owner else "",
+            groups=await self._store.people.titles(said - {chat.id}), changed=found.changed,
+        )  # fmt: skip
+
+    def opening(self, facts: OpeningFacts, person: Person) -> OpeningBlock:
+        """The block that opens a full log, in the script of that person."""
+        words, limit = self._words, self._settings.context.opening_tokens
+        script = words.script(person)
+
+        def told(templates: Mapping[Script, BootTemplate]) -> OpeningBlock:
+            return opening(facts, words.opening(script), words.days(script), templates[script].begin, limit)
+
+        try:
+            opened = told(self._wake(facts.chat.persona).templates)
+        except TemplateFailed as error:
+            self._log.error("template_failed", chat=facts.chat.id, template=error.name, line=error.line)
+            opened = told(shipped_templates(PromptFiles(None).path))
+        return _noted(opened, facts)
+
+    def light(self, facts: OpeningFacts, person: Person) -> OpeningBlock:
+        """What opens a light log: who is here, and after a pause what matters now."""
+        script = self._words.script(person)
+        return _noted(light(facts, self._words.opening(script), self._words.days(script)), facts)
+
+    def seen(self, chat: Chat) -> Chat:
+        """The chat with as much of its scene as may be told."""
+        scene = self._settings.context.scene
+        return replace(chat, scene=scene_text(chat.scene, scene.max_chars) if scene.include else "")
+
+
+def _noted(opened: OpeningBlock, facts: OpeningFacts) -> OpeningBlock:
+    """The block with the memories that it tells, each whose words are in it, whichever line they stand in."""
+    lines = frozenset(opened.told("memory"))
+    told = [m.id for m in facts.memories if m.id in lines or already_told(opened.text, m.text)]
+    if facts.topic is not None and already_told(opened.text, facts.topic.text):
+        told.append(facts.topic.memory_id)
+    return replace(opened, memories=tuple(dict.fromkeys(told)))

@@ -1,0 +1,312 @@
+"""Recall: what the audience may see that answers a question, in which sections first, and what comes unasked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from bot.config.memory import MemoryRules, SectionRules
+from bot.config.settings import Settings
+from bot.core.events import Event
+from bot.core.people import Audience
+from bot.core.recall import (
+    Candidate,
+    Matches,
+    RankingProfile,
+    RecallQuery,
+    RecallRound,
+    RecallTrace,
+    ScoredHit,
+    Similarities,
+    SimilaritySearch,
+    TopicLine,
+)
+from bot.core.sessions import BootstrapMode, Occasion, ToldItem
+from bot.core.speaking import UNASKED
+from bot.language.sections import section_registry
+from bot.language.time.dates import coming_spans, spans
+from bot.language.time.schedule import zone_or
+from bot.pipeline.concurrency import TextThread
+from bot.pipeline.findings import already_told, memory_line
+from bot.pipeline.texts import Texts
+from bot.prompt.days import DayFormatter
+from bot.recall.filters import asks_about_past
+from bot.recall.lexical import candidate_pool
+from bot.recall.query import SearchQuery, Talker, asking_part, own_lines, search_query
+from bot.recall.ranking import PROFILES, RankRules, RankTask, rank, raw_score, relevance, with_context
+from bot.recall.sections import FRESH_MS, current_topic, round_of, sections_to_search
+from bot.recall.selection import called_for, score_text
+from bot.store.search import WantedDocuments
+from bot.store.store import Store
+from bot.text.fold import Script
+from bot.text.length import TokenVocabulary, estimate_tokens
+from bot.text.terms import query_terms
+
+ALIKE = 0.85
+"""What fits a message nearly as well as the best is what it is about as well; the rest only shares words with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionChoice:
+    """The sections that are searched (none: all) and those that the message names; `off`: nobody counts."""
+
+    searched: tuple[str, ...] = ()
+    named: frozenset[str] = frozenset()
+    off: bool = False
+
+    def widened(self) -> "SectionChoice":
+        """The same for all sections."""
+        return replace(self, searched=())
+
+    def round(self, found: Sequence[ScoredHit]) -> RecallRound | None:
+        """What the search proved, of what the message calls for; None where nobody counts."""
+        if self.off:
+            return None
+        memories = (one.finding.memory for one in found if one.score >= ALIKE * found[0].score)
+        hits = ((each.section, each.id, each.kept) for each in memories if each is not None)
+        return round_of(hits, self.searched, self.named)
+
+
+class SectionFilter:
+    """Follows what talks are about."""
+
+    def __init__(self, store: Store, rules: SectionRules) -> None:
+        self._store = store
+        self._rules = rules
+        self.registry = section_registry(rules.own)
+
+    async def narrow(self, chat_id: int, person_id: int, text: str, now: int) -> SectionChoice:
+        """Where a message is searched first."""
+        if not self._rules.on:
+            return SectionChoice(off=True)
+        rounds = await self._store.sections.rounds(chat_id, person_id, now - FRESH_MS)
+        named = self.registry.named(text)
+        there = set(self.registry.keys)
+        searched = sections_to_search(rounds, named, self._rules.proportion)
+        return SectionChoice(searched if there.issuperset(searched) else (), named)
+
+    async def topic(self, audience: Audience, person_id: int, now: int) -> TopicLine | None:
+        """What the person's talk in this chat stays with, if this audience may be told."""
+        if not (self._rules.on and self._rules.topic):
+            return None
+        rounds = await self._store.sections.rounds(audience.chat_id, person_id, now - FRESH_MS)
+        found = current_topic(rounds, self._rules.proportion)
+        if found is None:
+            return None
+        text = await self._store.sections.told(found.memory_id, audience)
+        return TopicLine(found.section, text, found.memory_id) if text else None
+
+
+NEAREST = 60
+"""Documents that likeness may bring."""
+
+
+class Recall:
+    """Answers questions from memory, each for its audience alone."""
+
+    def __init__(self, store: Store, aside: TextThread, settings: Settings, zone: str, near: SimilaritySearch) -> None:
+        """`zone` is the house's, by which 昨天 counts in groups; `near` finds by likeness in the mode hybrid."""
+        self._store = store
+        self._aside = aside
+        self._near = near
+        self._names = settings.bot.names
+        self._zone = zone
+        self._memory = settings.memory
+        self.mode = settings.memory.mode
+        self.most = settings.memory.max
+
+    async def recall(self, asking: RecallQuery) -> RecallTrace:
+        """What this audience may see that answers the question best, with how that came about.
+
+        Everything that takes time runs beside the event loop.
+        """
+        mode = asking.mode or self.mode
+        asked = await self._asked(asking)
+        finding = self._store.finding
+        like = await self._near.like(asking, NEAREST) if mode == "hybrid" else None
+        near = like.found if like is not None else {}
+        matches, candidates = await finding.look(
+            asking,
+            tuple(asked.weights),
+            asked.spans,
+            lambda matches: WantedDocuments(*candidate_pool(asked, matches, near)),
+        )
+        if not candidates and mode == "keyword":
+            docs = await finding.newest(asking, asking.most or self.most)
+            candidates = await finding.read(asking, WantedDocuments(docs, ()))
+        task = self._task(asking, asked)
+        return await self._aside.run(_ranked, task, matches, candidates, like)
+
+    async def known(self, asking: RecallQuery) -> float:
+        """0 to 1: how much of what a text says one memory has in common with it, the best of all."""
+        trace = await self.recall(replace(asking, kinds=("memory",), mode="v2", profile="default", most=1))
+        texts = tuple(one.finding.text for one in trace.scored if one.cut not in ("no_term", "former"))
+        return await self._aside.run(_shared, asking.text, self._names, texts)
+
+    async def shared(self, text: str, other: str) -> float:
+        """How much of what a text says is in another one, 0 to 1, as the reference measures it."""
+        return await self._aside.run(_shared, text, self._names, (other,))
+
+    async def _asked(self, asking: RecallQuery) -> SearchQuery:
+        people = await self._store.people.named((*asking.audience.person_ids, asking.person_id))
+        talkers = (
+            *(Talker(None, name, True) for name in self._names),
+            *(Talker(number, name, number == asking.person_id) for number, (name, _) in people.items()),
+        )
+        own = people.get(asking.person_id, ("", ""))[1] if asking.audience.kind == "dm" else ""
+        return await self._aside.run(_question, asking, talkers, zone_or(own or self._zone, self._zone))
+
+    def _task(self, asking: RecallQuery, asked: SearchQuery) -> RankTask:
+        profile = asking.profile or self._memory.profile
+        return RankTask(
+            asking.mode or self.mode,
+            profile,
+            rules_of(self._memory, profile),
+            asked,
+            asking.now,
+            asking.most or self.most,
+            asking.strict,
+        )
+
+
+def _question(asking: RecallQuery, talkers: tuple[Talker, ...], tz: tzinfo) -> SearchQuery:
+    part = asking_part(asking.text)
+    # Of what is yet to come only what is dated can be found.
+    when = (*spans(part, asking.now, tz), *coming_spans(part, asking.now, tz))
+    asked = search_query(asking.text, talkers, asking.own, asking.scene, tuple(dict.fromkeys(when)))
+    return replace(asked, past=asks_about_past(asking.said))
+
+
+def rules_of(settings: MemoryRules, profile: RankingProfile) -> RankRules:
+    """The numbers of a profile, with those that the settings give instead."""
+    given = {
+        "min_score": settings.min_score, "min_relevance": settings.min_relevance,
+        "half_life_days": settings.half_life_days, "relevance": settings.weight_relevance,
+        "recency": settings.weight_recency, "importance": settings.weight_importance,
+        "count_saturation": settings.importance_count_saturation, "saturation": settings.saturation,
+    }  # fmt: skip
+    return replace(PROFILES[profile], **{name: value for name, value in given.items() if value is not None})
+
+
+def _ranked(
+    task: RankTask, matches: Matches, candidates: Sequence[Candidate], like: Similarities | None
+) -> RecallTrace:
+    return with_context(rank(task, matches, candidates, like))
+
+
+def _shared(text: str, names: tuple[str, ...], others: tuple[str, ...]) -> float:
+    rest = text
+    for name in names:
+        rest = rest.replace(name, " ")
+    terms = query_terms(rest) or query_terms(text)
+    return max((relevance(raw_score(terms, other)) for other in others), default=0.0)
+
+
+LINE_CHARS = 160
+"""Characters of one line; memory_get brings the whole."""
+
+CANDIDATES = 20
+"""Results that are looked through for those that a log does not tell yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReader:
+    """To whom lines are told: who may read them, in which script, in which time zone, at what time (ms), and how the
+    model counts tokens; what the person wrote last, oldest first, and the scene."""
+
+    audience: Audience
+    script: Script
+    zone: str
+    now: int
+    vocabulary: TokenVocabulary
+    own: tuple[Event, ...] = ()
+    scene: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AutoRecalled:
+    """The lines as they are appended ("" for none), the memories in them, what is to be noted of each, and what was
+    found in which section."""
+
+    text: str = ""
+    memories: tuple[int, ...] = ()
+    brought: tuple[ToldItem, ...] = ()
+    round: RecallRound | None = None
+
+
+class AutoRecall:
+    """Finds what a turn is told without asking."""
+
+    def __init__(
+        self, recalling: Recall, aside: TextThread, rules: MemoryRules, names: tuple[str, ...],
+        words: Texts, sectioning: SectionFilter,
+    ) -> None:  # fmt: skip
+        """`names` are those that nuan is called by."""
+        self._recalling = recalling
+        self._aside = aside
+        self._rules = rules
+        self._names = names
+        self._words = words
+        self.sectioning = sectioning
+
+    def wanted(self, occasion: Occasion, mode: BootstrapMode) -> bool:
+        """Whether this turn may be told something: never small talk, nor where nobody called."""
+        return self._rules.inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
+
+    async def lines(self, occasion: Occasion, telling: RecallReader, said: str) -> AutoRecalled:
+        """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
+
+        It asks no model: words, age and importance decide, whichever way a recall is ordered.
+        """
+        asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
+        if not asked.strip():
+            return AutoRecalled()
+        own = own_lines(telling.own, {event.id for event in occasion.answering}, telling.now)
+        asking = RecallQuery(
+            telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2",
+            own=own, scene=telling.scene, strict=True,
+        )  # fmt: skip
+        narrowing = await self.sectioning.narrow(telling.audience.chat_id, occasion.person.id, asked, telling.now)
+        _, found, narrowing = await self.found(asking, narrowing)
+        return replace(self._told(telling, said, found), round=narrowing.round(found))
+
+    async def found(
+        self, asking: RecallQuery, narrowing: SectionChoice
+    ) -> tuple[RecallTrace, tuple[ScoredHit, ...], SectionChoice]:
+        """What the message calls for, first where the talk stays, and everywhere when nothing is there.
+
+        It comes with all that was found, and with where that was.
+        """
+        trace = await self._recalling.recall(replace(asking, sections=narrowing.searched))
+        # Nothing for most messages: no thread has to be asked, and no dictionary loaded.
+        found = await self._aside.run(called_for, trace, asking.text, self._names) if trace.chosen else ()
+        if narrowing.searched and not found:
+            return await self.found(asking, narrowing.widened())
+        return trace, found, narrowing
+
+    def _told(self, telling: RecallReader, said: str, found: tuple[ScoredHit, ...]) -> AutoRecalled:
+        """As many of these as there is room for."""
+        if not found:
+            return AutoRecalled()
+        news = [
+            (one, memory)
+            for one in found
+            if (memory := one.finding.memory) is not None and not already_told(said, memory.text)
+        ]
+        text = self._words.opening(telling.script)
+        days = DayFormatter(telling.now, self._words.tz(telling.zone), text, self._words.days(telling.script))
+        alone = telling.audience.kind == "dm"
+        left = self._rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
+        lines: list[str] = []
+        brought: list[ToldItem] = []
+        for one, memory in news[: self._rules.max]:
+            line = memory_line(days, one.finding, memory, alone=alone, most=LINE_CHARS)
+            tokens = estimate_tokens(line, telling.vocabulary)
+            left -= tokens
+            if left < 0:
+                break
+            lines.append(line)
+            brought.append(ToldItem("auto", f"#{memory.id}", tokens, score_text(one)))
+        if not lines:
+            return AutoRecalled()
+        chosen = tuple(memory.id for _, memory in news[: len(lines)])
+        return AutoRecalled("\n".join((text("brought"), *lines)), chosen, tuple(brought))

@@ -1,0 +1,182 @@
+"""Deadlines are columns, timers are hints: whatever is due is handed out, and the next instant is armed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from bot.config.settings import Settings
+from bot.core.clock import DAY_MS
+from bot.core.errors import StoreError
+from bot.core.ports import Alarm, Clock, JumpingClock, Log, implements
+from bot.pipeline.jobs.archives import ARCHIVE_DAYS
+from bot.pipeline.jobs.digests import LONGEST_SHARED_MS as DIGEST_WAIT_MS
+from bot.pipeline.send import LONGEST_WAIT_MS as SEND_WAIT_MS
+from bot.session.lifetime import close_reason
+from bot.speaking.pacing import TOTAL_MS
+from bot.store.backups import tidy_beside
+from bot.store.deadlines import DeadlineBounds, Retention
+from bot.store.store import Store
+from bot.text.dates import next_local_time
+
+SOON_MS = 10_000
+"""Longer than anything a person said waits for its answer, unless follow-ups are configured to wait longer."""
+
+RETRY_MS = 5_000
+"""How soon deadlines are looked at again after the disk refused."""
+
+DEFECT_MS = 60_000
+"""How soon what failed for any other reason is tried again: it may fail for ever, and says so each time."""
+
+MORE_MS = 60_000
+"""How soon the rest of what is too old goes, where it is more than one commit should hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineHandlers:
+    """Whom to wake for what: a chat to answer or to send to, a session to digest.
+
+    `first` lets nuan write first, `join` look at a talk, `life` age the memories, `rewrite` put one into a clean
+    statement, `roll` roll up the talks of a chat, `remind` say what people wanted to be reminded of (the chats where
+    something is to be sent), `backup` make the daily one.
+    """
+
+    chat: Callable[[int], None]
+    send: Callable[[int], None]
+    digest: Callable[[int], None]
+    first: Callable[[], Awaitable[None]]
+    join: Callable[[int], None]
+    life: Callable[[int], None]
+    rewrite: Callable[[int], None]
+    roll: Callable[[int], None]
+    remind: Callable[[], Awaitable[tuple[int, ...]]]
+    backup: Callable[[int], None]
+
+
+class Scheduler:
+    """The work of the one alarm lane."""
+
+    def __init__(
+        self, store: Store, clock: Clock, handlers: DeadlineHandlers, settings: Settings, tz: tzinfo,
+        wake: Callable[[], None], log: Log,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._clock = clock
+        self._handlers = handlers
+        self._settings = settings
+        self._tz = tz
+        self._wake = wake
+        self._log = log
+        self._alarm: Alarm | None = None
+        if implements(clock, JumpingClock):
+            clock.heed(wake)
+
+    async def take_up(self) -> None:
+        """At a start: deadlines that an earlier process set by a clock that was ahead do not wait for it."""
+        speak, now = self._settings.speak, self._clock.now()
+        followup, window = max(speak.followup_seconds * 1000, SOON_MS), speak.window_seconds * 1000 + TOTAL_MS
+        farthest = DeadlineBounds(
+            followup, window, self._settings.session.idle_seconds * 1000, max(TOTAL_MS, SEND_WAIT_MS), DIGEST_WAIT_MS
+        )
+        if changed := await self._store.deadlines.bring_back(now, farthest):
+            self._log.warning("clock_was_ahead", deadlines=changed)
+
+    async def work(self, _: int = 0) -> None:
+        """Hand out what is due, then arm the next alarm."""
+        now = self._clock.now()
+        try:
+            now = await self._leapt(now)
+            due, upcoming = await self._store.deadlines.look(now)
+            again = [wait for kind, number in due if (wait := await self._tried(kind, number, now)) is not None]
+            if due:  # what was done may have set other deadlines
+                upcoming = await self._store.deadlines.next(now)
+        except StoreError as error:
+            self._log.error("store_failed", error=str(error))
+            upcoming, again = None, [RETRY_MS]
+        self.stop()
+        times = [now + wait for wait in again] + ([] if upcoming is None else [upcoming])
+        if times:
+            self._alarm = self._clock.at(min(times), self._wake)
+
+    def obey(self, settings: Settings, tz: tzinfo) -> None:
+        """Go by these settings from now on; what is armed stays."""
+        self._settings, self._tz = settings, tz
+
+    def stop(self) -> None:
+        """No alarm is armed any more."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    async def _leapt(self, now: int) -> int:
+        """The time of now, once what is measured from something just said has been moved along with a set clock."""
+        clock = self._clock
+        if not implements(clock, JumpingClock) or not (leap := clock.leap):
+            return now
+        moved = await self._store.deadlines.move_along(leap, now)
+        clock.follow()
+        self._log.warning("clock_set_forward", ms=leap, deadlines=moved)
+        return self._clock.now()
+
+    async def _tried(self, kind: str, number: int, now: int) -> int | None:
+        """Do one thing; when it failed, after how many ms to try again. Nothing else waits for it."""
+        try:
+            await self._one(kind, number, now)
+        except StoreError as error:
+            self._log.error("store_failed", deadline=kind, key=number, error=str(error))
+            return RETRY_MS
+        except Exception as error:  # noqa: BLE001 - a defect of one kind must not keep all others from being done
+            self._log.error("deadline_failed", deadline=kind, key=number, exc_info=error)
+            return DEFECT_MS
+        return None
+
+    async def _one(self, kind: str, number: int, now: int) -> None:
+        match kind:
+            case "event":
+                self._handlers.chat(number)
+            case "outbox":
+                self._handlers.send(number)
+            case "digest":
+                self._handlers.digest(number)
+            case "session":
+                session = await self._store.sessions.session(number)
+                if await self._store.sessions.close(
+                    number, close_reason(session, self._settings.session.idle_seconds * 1000), now, deadline=True
+                ):
+                    self._handlers.digest(session.chat_id)
+            case "window":
+                await self._store.deadlines.end_windows(now)
+            case "heartbeat":
+                await self._handlers.first()
+            case "join":
+                self._handlers.join(number)
+            case "life":
+                self._handlers.life(number)
+            case "rewrite":
+                self._handlers.rewrite(number)
+            case "roll":
+                self._handlers.roll(number)
+            case "reminder":
+                for chat_id in await self._handlers.remind():
+                    self._handlers.send(chat_id)
+            case "backup":
+                self._handlers.backup(number)
+            case "leave":
+                await self._store.person_erasure.leave(now)
+            case "purge":
+                count = await self._store.forgetting.purge(now)
+                self._log.info("purged", memories=count)
+            case "tidy":
+                await self._tidy(now)
+
+    async def _tidy(self, now: int) -> None:
+        keep = self._settings.retention
+        await self._store.deadlines.tidy(
+            Retention(
+                now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,
+                next_local_time(now, self._settings.session.close_hour, self._tz), now - keep.dialogue_days * DAY_MS,
+                now - keep.counts_days * DAY_MS, now + MORE_MS,
+            )
+        )  # fmt: skip
+        await asyncio.to_thread(self._store.personal_archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
+        await asyncio.to_thread(tidy_beside, self._store.folder, now - self._settings.backup.days * DAY_MS)

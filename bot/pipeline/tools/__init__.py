@@ -1,0 +1,1 @@
+"""The model's tools that write, over the store."""

@@ -1,0 +1,211 @@
+"""The tool calls of a turn: which wait for a result, and carrying them out; an error is the tool's answer."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import cast
+
+from bot.core.errors import StoreError
+from bot.core.models import Message, ToolCall
+from bot.core.people import Chat, Person
+from bot.core.ports import Clock, Log
+from bot.core.sessions import CallCause, Epoch, Turn
+from bot.core.speaking import UNASKED
+from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolOutcome, ToolRefused
+from bot.memory.supersession import merge_rule
+from bot.pipeline.plan import Planner
+from bot.pipeline.texts import Texts
+from bot.text.length import estimate_tokens
+
+LONGEST_NAME = 64
+"""Characters of a tool's name that the log keeps: what servers take back."""
+
+LONGEST_ARGUMENTS = 8_000
+"""Characters of one call's arguments that the log keeps."""
+
+UNREADABLE = '{"unreadable":true}'
+"""What the log keeps of arguments that cannot be used. Every tool refuses names that it does not know: {} would be
+taken by one that needs none.
+"""
+
+
+def messages_of(epoch: Epoch, turn: Turn) -> list[Message]:
+    """What a turn has logged so far."""
+    return [entry.message for entry in epoch.entries if entry.turn_id == turn.id]
+
+
+def unanswered(epoch: Epoch, turn: Turn) -> tuple[ToolCall, ...]:
+    """The tool calls of this turn's last completion that have no result yet; ids may repeat from call to call."""
+    answered: set[str] = set()
+    for message in reversed(messages_of(epoch, turn)):
+        if message.role == "tool":
+            answered.add(message.tool_call_id)
+        else:
+            return tuple(call for call in message.tool_calls if call.id not in answered)
+    return ()
+
+
+def cause_of(epoch: Epoch, turn: Turn) -> CallCause:
+    """Why a turn that is under way makes another call."""
+    if turn.why in UNASKED:
+        return cast("CallCause", turn.why)
+    return "tool" if any(message.role == "tool" for message in messages_of(epoch, turn)) else "reply"
+
+
+def is_repeated(logged: Sequence[Message], call: ToolCall) -> bool:
+    """Whether this turn made a call with the same name and arguments before; its result is in the log, or will be."""
+    *earlier, last = [message.tool_calls for message in logged if message.role == "assistant"]
+    before = takewhile(lambda other: other.id != call.id, last)
+    return any(_is_same(other, call) for calls in (*earlier, before) for other in calls)
+
+
+def _is_same(one: ToolCall, other: ToolCall) -> bool:
+    """Whether two calls ask for the same."""
+    return _meaning(one) == _meaning(other)
+
+
+def _meaning(call: ToolCall) -> tuple[str, str]:
+    """Name and arguments, whatever the order and the spaces of the JSON."""
+    try:
+        return call.name, json.dumps(json.loads(call.arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return call.name, call.arguments
+
+
+def without_broken_calls(message: Message) -> Message:
+    """The completion without arguments that are no JSON object, or too long: servers refuse broken ones."""
+    return replace(message, tool_calls=tuple(_sound_call(call) for call in message.tool_calls))
+
+
+def _sound_call(call: ToolCall) -> ToolCall:
+    arguments = call.arguments if call.arguments.strip() else "{}"
+    try:
+        whole = len(arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        whole = False
+    return replace(call, name=call.name[:LONGEST_NAME], arguments=arguments if whole else UNREADABLE)
+
+
+MOST_CALLS = 4
+"""Model calls in one turn (issue: at most 4)."""
+
+MOST_TOOLS = 6
+"""Tool calls in one turn (seed AI Chat Pipeline: 6)."""
+
+TOOL_S = 30.0
+"""How long one tool may take, in seconds; looking at a picture has a deadline of its own within it."""
+
+MOST_TURN_MS = 180_000
+"""After three minutes a turn gets no more tools: somebody is waiting."""
+
+Sentence = Callable[..., str]
+"""A sentence in the person's script, by its key and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRound:
+    """Whose turn it is, what it has logged so far, how many tokens it has used, and what the person said in it."""
+
+    turn: Turn
+    chat: Chat
+    person: Person
+    logged: tuple[Message, ...]
+    used: int = 0
+    said: str = ""
+
+
+FORGET = "forget"
+"""Its calls are carried out together, with one receipt."""
+
+
+class ToolRunner:
+    """Carries out tool calls; it commits nothing."""
+
+    def __init__(
+        self, planner: Planner, tools: tuple[Tool, ...], clock: Clock, words: Texts, log: Log, most_tokens: int | None,
+        rest_ms: int,
+    ) -> None:  # fmt: skip
+        """A turn that has used `most_tokens` gets no more tools; a recall strengthens at most once in `rest_ms`."""
+        self._planner = planner
+        self._most_tokens = most_tokens
+        self._rest_ms = rest_ms
+        self._tools = tools
+        self._clock = clock
+        self._words = words
+        self._log = log
+
+    async def run(self, bench: ToolRound, calls: tuple[ToolCall, ...]) -> tuple[ToolOutcome, ...]:
+        """The results of the first of these calls, in their order: of all that only read, or only forget, or of one."""
+        results = sum(message.role == "tool" for message in bench.logged)
+        together = tuple(takewhile(self._reads, calls)) or tuple(takewhile(_forgets, calls)) or calls[:1]
+        return tuple(
+            await asyncio.gather(*(self._one(bench, call, results + number) for number, call in enumerate(together)))
+        )
+
+    def _reads(self, call: ToolCall) -> bool:
+        return any(tool.spec.name == call.name and tool.reads for tool in self._tools)
+
+    async def _one(self, bench: ToolRound, call: ToolCall, results: int) -> ToolOutcome:
+        """The result of one call when the turn has `results` of those before it."""
+        text = self._words.opening(self._words.script_of(bench.said, bench.person.script))
+        tool = next((tool for tool in self._tools if tool.spec.name == call.name), None)
+        found, rounds = None, sum(message.role == "assistant" for message in bench.logged)
+        # What comes to nothing when nuan has nothing to say first may not change anything.
+        first = bench.turn.why in UNASKED and tool is not None and not tool.reads
+        if first or rounds >= MOST_CALLS or results >= MOST_TOOLS or self._spent(bench):
+            answer = text("tool_enough")
+        else:
+            if tool is None:
+                answer = text("tool_unknown", problem=call.name[:64])
+            elif is_repeated(bench.logged, call):
+                answer = text("tool_again")
+            else:
+                found, answer = await self._carried_out(bench, tool, call, text)
+            if rounds == MOST_CALLS - 1:
+                answer = f"{answer}\n{text('tool_enough')}"
+        tokens = estimate_tokens(answer, self._planner.vocabulary)
+        outcome = ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens)
+        outcome = replace(outcome, name=tool.spec.name if tool is not None else "")
+        if found is None:
+            return outcome
+        return replace(
+            outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines,
+            digests=found.digests, commitments=found.commitments, rest_ms=self._rest_ms,
+            commitment=found.commitment, settled=found.settled, receipt=found.receipt, remind=found.remind,
+            unremind=found.unremind, merging=merge_rule({bench.person.id: bench.person.name}),
+        )  # fmt: skip
+
+    async def _carried_out(
+        self, bench: ToolRound, tool: Tool, call: ToolCall, text: Sentence
+    ) -> tuple[ToolAnswer | None, str]:  # fmt: skip
+        """What the tool did, None when it did nothing, and what the model is told."""
+        try:
+            async with asyncio.timeout(TOOL_S):
+                done = await tool.run(await self._context(bench), call.arguments)
+        except ToolRefused as refused:
+            return None, text(refused.key, problem=refused.problem)
+        except (StoreError, TimeoutError) as error:
+            self._log.error("tool_failed", tool=call.name, error=str(error))
+            return None, text("tool_failed", problem=type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - a defect in one tool must end neither the others nor the turn
+            self._log.error("tool_failed", tool=call.name, exc_info=error)
+            return None, text("tool_failed", problem=type(error).__name__)
+        return done, done.text
+
+    def _spent(self, bench: ToolRound) -> bool:
+        """Whether the turn has lasted, or cost, as much as it may."""
+        late = self._clock.now() - bench.turn.asked_at > MOST_TURN_MS
+        return late or (self._most_tokens is not None and bench.used > self._most_tokens)
+
+    async def _context(self, bench: ToolRound) -> ToolContext:
+        turn, person = bench.turn, bench.person
+        return ToolContext(
+            await self._planner.audience(bench.chat, person), person.id, turn.session_id, turn.event_ids,
+            self._words.script(person), self._clock.now(),
+        )  # fmt: skip
+
+
+def _forgets(call: ToolCall) -> bool:
+    return call.name == FORGET

@@ -1,0 +1,161 @@
+"""What a person's own words allow a tool to write: their lines of the last minutes, and what they said yes to."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from bot.core.events import Event
+from bot.core.memories import MemoryQuestion
+from bot.core.tools import ToolContext, ToolRefused
+from bot.language import assertions
+from bot.language.assertions import folded_plain
+from bot.language.reminders.wording import in_second_person
+from bot.language.statements import READ_CHARS, UNSURE, sentences
+from bot.language.wishes.own_words import read_own_words
+from bot.language.wishes.short import answer_to
+from bot.memory.digest.answer import ItemSection
+from bot.memory.grounding import stands
+from bot.memory.transcript import TalkScope
+from bot.pipeline.concurrency import TextThread
+from bot.pipeline.findings import timezone_of
+from bot.pipeline.texts import Texts
+from bot.store.store import Store
+from bot.text.fold import fold
+from bot.text.terms import words
+
+YES = MemoryQuestion("cue", (0,))
+"""A question that a yes answers."""
+
+LEAST = 4
+"""Characters of a sentence that says by itself what is promised."""
+
+_ASKED = re.compile(r"[^。.!！?？;；\n]*[?？](?=[^?？]*$)|[^。.!！?？;；\n]*[吗嗎](?=\W*$)")
+"""The last question of a text."""
+
+OR_NOT = re.compile(r"(\w)不\1")
+"""要不要: asked, not denied."""
+
+_NICKNAME = re.compile("[阿小老][㐀-鿿]")
+
+_TAG = re.compile(
+    r"[\s,，]*(?<![a-z])(?:ok(?:ay)?|alright|please|好吗|好嗎|好不好|行吗|行嗎|可以吗|可以嗎)\s*[?？!！~～]+\s*$",
+    re.IGNORECASE,
+)
+"""don't forget i'm vegan now, ok? A request that ends so asks nothing."""
+
+_FIRST = re.compile(r"[,，。.!！;；~～\n]")
+
+
+class Consent:
+    """Looks in a person's own words for a wish and for what a tool is to write."""
+
+    def __init__(self, store: Store, words: Texts, names: tuple[str, ...], aside: TextThread) -> None:
+        """`names` are those the bot is called by; what takes long or loads a dictionary goes `aside`."""
+        self._store = store
+        self._words = words
+        self._names = names
+        self._aside = aside
+
+    async def answer(self, context: ToolContext, key: str) -> str:
+        """What a tool answers, in the language of what the person wrote in this turn."""
+        own = await self._store.asked.own(context.event_ids, context.person_id, context.now, answered=True)
+        said = " ".join(line.text for line in own if line.id in context.event_ids)
+        keep = {name: "{" + name + "}" for name in ("id", "new", "old")}
+        return self._words.openings.text(key, self._words.script_of(said, context.script), **keep)
+
+    async def lines(self, context: ToolContext, *, done: bool = False) -> tuple[Event, ...]:
+        """Their own lines of the last ten minutes, four at most; with `done` also what was done as a command.
+
+        A question of nuan's that one of them says yes to stands before it, as that person's own words.
+        """
+        own_lines = await self._store.asked.own(context.event_ids, context.person_id, context.now, answered=done)
+        asked = await self._store.asked.before(tuple(line.id for line in own_lines))
+        found: list[Event] = []
+        for line in own_lines:
+            question = _ASKED.search(asked.get(line.id, ""))
+            if question is not None and self._agrees(line.text):
+                words = OR_NOT.sub(r"\1", question[0].strip().rstrip("?？吗嗎"))
+                found.append(replace(line, text=in_second_person(words)))
+            found.append(replace(line, text=_TAG.sub("", line.text) or line.text))
+        return tuple(found)
+
+    async def wished(
+        self, context: ToolContext, asks: Callable[[Event], bool], refusal: str, *, done: bool = False
+    ) -> tuple[Event, ...]:  # fmt: skip
+        """As `lines`; ToolRefused with that key when none of them asks for it."""
+        found = await self.lines(context, done=done)
+        if not any(asks(line) for line in found):
+            raise ToolRefused(refusal)
+        return found
+
+    async def carrier(
+        self, context: ToolContext, text: str, known: Iterable[str] = (), section: ItemSection = "statements", *,
+        again: bool = False,
+    ) -> int | None:  # fmt: skip
+        """The message that a text to be written rests on; None where it does not stand in their own words.
+
+        The words may be cleaned: their numbers, names, days and denials must stand there, or in what is `known`, the
+        very thing that is changed. Something of it must be new, unless the known may be said `again`.
+        """
+        found = await self.lines(context, done=True)
+        for line in found if section != "promises" else ():
+            if read_own_words(line.id, line.text, self._names).carries(text):
+                return line.id
+        things = assertions.terms(folded_plain("\n".join(known)))
+        if again and assertions.terms(folded_plain(text)) <= things:
+            return next(
+                (line.id for line in reversed(found) if things & assertions.terms(folded_plain(line.text))), None
+            )
+        audience, tz = context.audience, await timezone_of(self._store, self._words, context)
+        scope = TalkScope(audience.chat_id, audience.kind, self._names[0], context.person_id, tz)
+        said = [(line.text, line.at) for line in found]
+        standing = partial(stands, text, said, scope, "\n".join(known), section)
+        at = await self._aside.run(standing)
+        heard = fold("\n".join((*(line.text for line in found), *known)))
+        unheard = await self._aside.run(_unheard, text, heard) or (
+            assertions.denied(folded_plain(text))
+            and not any(assertions.denied(folded_plain(line)) for line in heard.split("\n"))
+        )
+        if at is None or unheard or (section == "promises" and not _firm(found[at].text, text)):
+            return None
+        return found[at].id
+
+    async def strange(self, context: ToolContext, title: str, known: Iterable[str]) -> str:
+        """What a title holds that stands neither in their own words nor in what is `known` of them: its numbers and
+        names, or a denial; "" for nothing. Its other words are the model's.
+        """
+        heard = [folded_plain(text) for text in (*(line.text for line in await self.lines(context, done=True)), *known)]
+        return await self._aside.run(_strange, title, heard)
+
+    def _agrees(self, text: str) -> bool:
+        """Whether a line says yes, alone or before what else it says, and no nowhere."""
+        pieces = [text, *_FIRST.split(text)]
+        said = [answer_to(YES, piece, self._names) for piece in pieces]
+        verbs = [each.verb if each is not None else "" for each in said]
+        return "agree" in verbs[:2] and "let_be" not in verbs
+
+
+def _firm(words: str, text: str) -> bool:
+    """Whether the sentence that carries a promise neither asks, nor guesses, nor tells what others say."""
+    wanted = fold(text)
+    carrying = [
+        each for each in sentences(words[:READ_CHARS])
+        if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
+    ]  # fmt: skip
+    return not any(each.asks or UNSURE.search(each.folded) for each in carrying)
+
+
+def _unheard(text: str, heard: str) -> list[str]:
+    """What a text calls somebody for short, 阿明 or 小李, that nobody said."""
+    names = (name for name in _NICKNAME.findall(fold(text)) if name[0] == "阿" or len(words(name)) > 1)
+    return [name for name in names if name not in heard]
+
+
+def _strange(title: str, heard: Sequence[str]) -> str:
+    folded, whole = folded_plain(title), "\n".join(heard)
+    found = sorted(assertions.numbers(folded, all_of_them=False) - assertions.numbers(whole, all_of_them=True))
+    found += [*(name for name in assertions.names(title) if name not in whole), *_unheard(title, whole)]
+    if assertions.denied(folded) and not any(assertions.denied(text) for text in heard):
+        found.append(title)
+    return " ".join(found)

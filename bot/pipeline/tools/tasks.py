@@ -1,0 +1,316 @@
+"""The tools add_commitment, remind and cancel_reminder: promise and time stand in the person's own words."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import tzinfo
+from functools import partial
+from itertools import pairwise
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.core.clock import MINUTE_MS
+from bot.core.commitments import Commitment, CommitmentState, NewReminder, NudgeRules, Reminder
+from bot.core.events import Event
+from bot.core.models import ToolSpec
+from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.language.reminders.wording import SHARED, TASK_CHARS, reminder_title
+from bot.language.time.dates import checked_when, date_in
+from bot.language.time.moments import hour_in, time_parts
+from bot.language.time.schedule import local
+from bot.memory.promises import may_end
+from bot.pipeline.actions.plans import promised_title
+from bot.pipeline.concurrency import TextThread
+from bot.pipeline.reminders import ReminderRequest, ReminderService
+from bot.pipeline.texts import Texts, when_label
+from bot.pipeline.tools.consent import OR_NOT, Consent
+from bot.speaking.reminders import reminders_meant, retimed
+from bot.store.store import Store
+from bot.text.clean import as_data, clean
+from bot.text.codes import number_mark
+from bot.text.dates import local_day
+from bot.text.fold import fold, script_of
+from bot.text.length import clip
+from bot.text.similarity import promise_words
+from bot.tools.commitments import commitment_tool
+
+MOST_OPEN = 100
+"""Open promises among which a number is looked up."""
+
+
+def promise_tool(
+    store: Store, words: Texts, spec: ToolSpec, consent: Consent, nudging: NudgeRules | None, aside: TextThread
+) -> Tool:  # fmt: skip
+    """The tool; `nudging` is how people are reminded of what they promise. What loads a dictionary goes `aside`."""
+
+    async def carrier(context: ToolContext, text: str) -> tuple[int, str] | None:
+        event = await consent.carrier(context, text, section="promises")
+        lines = await consent.lines(context, done=True) if event is not None else ()
+        return next(((line.id, line.text) for line in lines if line.id == event), None)
+
+    async def ending(
+        context: ToolContext, number: int, state: CommitmentState, open_: Mapping[int, str]
+    ) -> tuple[int, str]:  # fmt: skip
+        """The model judges that it is over; certain is that a line is of this promise, and denies and plans nothing."""
+        last = await store.commitments.nudged(context.audience.chat_id, context.person_id)
+        for line in reversed(await consent.lines(context, done=True)):
+            if state == "ongoing":
+                return line.id, ""
+            allows = partial(
+                may_end, line.text, line.text, number, tuple(open_.items()), over=state == "done", last=last
+            )  # fmt: skip
+            if await aside.run(allows):
+                task = promised_title(open_[number], dm=context.audience.kind == "dm")
+                script = words.script_of(line.text, context.script)
+                return line.id, words.messages.text(f"promise_said_{state}", script, list=task)
+            if promise_words(line.text) & promise_words(open_[number]):
+                break
+        raise ToolRefused("commitment_unsure", number_mark("promise", number))
+
+    async def mine(context: ToolContext) -> tuple[Commitment, ...]:
+        found = await store.commitments.open(context.audience, MOST_OPEN)
+        return tuple(each for each in found if each.owner_id == context.person_id)
+
+    async def zone(context: ToolContext) -> tzinfo:
+        person = await store.people.person(context.person_id)
+        return words.tz(person.timezone or words.zone)
+
+    return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, consent.answer, ending, nudging)
+
+
+_WANTS = re.compile(
+    r"提醒|[叫喊催敲戳嗌](?:一?声|一?下|返?我|大家|醒)|提(?:返|番)?(?:我|下|声|大家)|记得[叫喊提]|叫醒|闹钟|(?:别|不要)让(?:我|大家)|别忘|通知我|吱一?声|盯着"
+    r"|\b(?:remind|reminder|wake|alarm|nudge|ping|poke|buzz|nag|bug|tell|text|message|forget|make sure|shout"
+    r"|(?:don['’]?t|do not) let (?:me|us))\b"
+)
+_ENDS = re.compile(
+    r"取消|不用|不要|不必|别|删|去掉|算了|关|\b(?:cancel|delete|remove|stop|drop|no longer|not|don'?t|never ?mind)\b"
+)
+
+_CHANGES = re.compile(
+    r"改|换|挪|推迟|提前|延后|不对|不是|错了|还是"
+    r"|\b(?:change|move|make|push|actually|instead|no|wait|rather|later|earlier|meant|not)\b"
+)
+
+_BEFORE = re.compile(r"前一?[天晚夜日]|头一?天|頭一?天|\bthe (?:night|day|evening|morning) before\b|\bthe eve\b")
+"""A day that is counted from another one."""
+
+_ISO = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?:[t ](?P<time>\d\d:\d\d)(?::\d\d)?)?", re.ASCII)
+
+_PIECE = re.compile(r"\band\b|[,，;；。、和跟與与]|再|然后")
+"""What stands between several times of one line."""
+
+_SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
+
+
+class RemindArguments(BaseModel):
+    """What the model may want to be said later, and the person's words for when; with `id` what changes of that one."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str = Field(default="", max_length=500)
+    when: str = Field(default="", max_length=200)
+    id: int | str | None = None
+
+
+class CancelArguments(BaseModel):
+    """Which reminder is not to be said."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: int | str | None = None
+    text: str | None = Field(default=None, max_length=200)
+
+
+def remind_tools(
+    store: Store, words: Texts, reminding: ReminderService, specs: tuple[ToolSpec, ToolSpec], consent: Consent
+) -> tuple[Tool, Tool]:  # fmt: skip
+    """Both tools."""
+
+    async def asked(context: ToolContext) -> ReminderRequest:
+        chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
+        return reminding.request(chat, person, context.event_ids[-1])
+
+    async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
+        given = read_arguments(RemindArguments, arguments)
+        at, old = await asked(context), None
+        mine = await reminding.mine(at)
+        if given.id is not None:
+            named = reminders_meant(str(given.id), mine, str(given.id))
+            if len(named) != 1 or named[0].promise:
+                raise ToolRefused("remind_which", _listed(words, at, mine))
+            old = named[0]
+        said = await consent.wished(context, partial(_changes, old) if old else _wants, "remind_unasked", done=True)
+        task = clip(reminder_title(" ".join(clean(given.text).split())), TASK_CHARS)
+        memories = [memory.text for memory in await store.memories.owned(context.person_id, context.audience)]
+        if strange := await consent.strange(context, task, (given.when, *memories)):
+            raise ToolRefused("remind_text", as_data(clip(strange, TASK_CHARS)))
+        if old is not None:
+            return _changed(old, given.when, task, said, reminding, at)
+        found, carrier = _resolved(given.when, said, reminding, at, task)
+        if carrier is None or found is None:
+            raise ToolRefused("remind_words")
+        if not isinstance(found, NewReminder):
+            raise ToolRefused("remind_unclear", found)
+        if known := tuple(each for each in mine if each.due_at == found.due_at and _same(each.text, task)):
+            raise ToolRefused("remind_known", _listed(words, at, known))
+        if await store.reminders.set_for(carrier, found.due_at):  # by an earlier call, or ended since
+            raise ToolRefused("remind_unasked")
+        if await reminding.full(at):
+            raise ToolRefused("remind_full")
+        words_of = next(each.text for each in reversed(said) if each.id == carrier)
+        shared = SHARED.search(fold(words_of)) is not None
+        new = replace(found, event_ids=(carrier,), script=script_of(words_of, at.script), shared=shared)
+        told = replace(new, text=as_data(task))
+        return ToolAnswer(reminding.confirmation(at, told, "{id}"), remind=new)  # the commit fills in the number
+
+    async def cancel(context: ToolContext, arguments: str) -> ToolAnswer:
+        given = read_arguments(CancelArguments, arguments)
+        at = await asked(context)
+        wanted = str(given.id if given.id is not None else given.text or "")
+        mine = await reminding.mine(at)
+        found = reminders_meant(wanted, mine, wanted) if wanted != "*" else ()
+        # What was set without a model for a message of this turn, the model may set right.
+        anew = await store.reminders.of_events(context.event_ids)
+        if not found or not anew.issuperset(each.id for each in found):
+            await consent.wished(context, _ends, "remind_kept", done=True)
+        if len(found) != 1:
+            raise ToolRefused("remind_which", _listed(words, at, found or mine))
+        text = words.openings.text("remind_ended", words.script_named(context.script), id=found[0].id)
+        return ToolAnswer(text, unremind=(found[0].id,))
+
+    return Tool(specs[0], remind), Tool(specs[1], cancel)
+
+
+def _wants(line: Event) -> bool:
+    return _WANTS.search(fold(line.text)) is not None
+
+
+def _changes(old: Reminder, line: Event) -> bool:
+    return line.at > old.made_at or _CHANGES.search(fold(line.text)) is not None
+
+
+def _changed(
+    old: Reminder, when: str, task: str, said: tuple[Event, ...], reminding: ReminderService, at: ReminderRequest
+) -> ToolAnswer:  # fmt: skip
+    """That reminder with other words or another time, which one of these messages says; ToolRefused where none does."""
+    then, carrier = (old.due_at, old.rule), said[-1].id
+    if when:
+        wanted = fold(" ".join(clean(when).split()))
+        stands = [line for line in said if wanted in " ".join(fold(line.text).split())]
+        ways = [(line, time_parts(when)) for line in stands] or [(line, time_parts(line.text)) for line in said]
+        moved = [(line.id, found) for line, parts in ways if (found := retimed(old, parts, "", at.now, at.tz))]
+        if not stands:  # a date of the model's own
+            named = wanted.replace(" ", "t")[:16]
+            moved = [each for each in moved if local(each[1][0], at.tz).strftime("%Y-%m-%dt%H:%M") == named]
+        if not moved:
+            new, other = _resolved(when, said, reminding, at, task)
+            if other is None or new is None:
+                raise ToolRefused("remind_words")
+            if not isinstance(new, NewReminder):
+                raise ToolRefused("remind_unclear", new)
+            moved = [(other, (new.due_at, new.rule))]
+        carrier, then = moved[-1]
+    new = NewReminder(
+        old.person_id, old.chat_id, task or old.text, *then, (carrier,), script=old.script, shared=old.shared
+    )  # fmt: skip
+    text = reminding.confirmation(at, replace(new, text=as_data(new.text)), old.id)
+    return ToolAnswer(text, remind=new, unremind=(old.id,))
+
+
+def _ends(line: Event) -> bool:
+    return _ENDS.search(OR_NOT.sub(r"\1", fold(line.text))) is not None
+
+
+def _resolved(
+    when: str, said: tuple[Event, ...], reminding: ReminderService, at: ReminderRequest, task: str
+) -> tuple[NewReminder | str | None, int | None]:  # fmt: skip
+    """What a model's words for the time make, and the message that carries them; no message where none does."""
+    wanted = fold(" ".join(clean(when).split()))
+    found: NewReminder | str | None = reminding.resolve(at, when, task)
+    carrier = next((each.id for each in said if wanted and wanted in " ".join(fold(each.text).split())), None)
+    if carrier is not None and isinstance(found, NewReminder) and not time_parts(when).day and _night(said, carrier):
+        return None, None  # the night before, like 9pm: which one only a date tells
+    if carrier is None and isinstance(found, NewReminder) and not found.rule:  # the same moment in other words
+        carrier = next((each.id for each in said if _names(each, found.due_at, at.tz)), None)
+        for line, answer in pairwise(said):  # remind me fri at 7 … 7pm i mean
+            if reminding.answers(at, line.text, answer.text) == found.due_at:
+                carrier = answer.id
+    if carrier is not None:
+        return found, carrier
+    dated, lines = _ISO.fullmatch(wanted), [(each.text, each.at) for each in said]
+    if dated is None and isinstance(found, NewReminder) and not found.rule and not found.assumed:
+        # The day stands in one line, the hour in another: 约了周四看牙医 … 四点叫我一下.
+        moment = local(found.due_at, at.tz).strftime("%Y-%m-%dT%H:%M")
+        named = checked_when(moment, lines, at.tz)
+        dated = _ISO.fullmatch(moment.lower()) if named is not None and named.precision == "time" else None
+    if dated is None:
+        return found, None
+    found = _checked(found, dated, said, reminding, at, task)
+    named_in = (each.id for each in reversed(said) if checked_when(dated["day"], [(each.text, each.at)], at.tz))
+    return found, next(named_in, None)
+
+
+def _night(said: tuple[Event, ...], carrier: int) -> bool:
+    return any(_BEFORE.search(fold(each.text)) for each in said if each.id == carrier)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two titles are of the same thing, or one of them says nothing."""
+    return not one or not other or bool(promise_words(one) & promise_words(other))
+
+
+def _checked(
+    found: NewReminder | str | None, dated: re.Match[str], said: tuple[Event, ...], reminding: ReminderService,
+    at: ReminderRequest, task: str,
+) -> NewReminder | str | None:  # fmt: skip
+    """A model's own date, where the person's lines name its day: at their hour, or one of the part of the day in them.
+
+    Of a day alone it is the configured hour, whatever the model says; None where they name another day or hour.
+    """
+    named = checked_when(dated[0].upper().replace(" ", "T"), [(each.text, each.at) for each in said], at.tz)
+    if named is None or not isinstance(found, NewReminder):
+        return found if named is not None else None
+    if named.precision == "time":
+        return found
+    parts = [time_parts(each.text) for each in said]
+    if any(each.clock is not None or each.delay is not None for each in parts):
+        return None
+    if dated["time"] and any(hour_in(each.half, local(found.due_at, at.tz).hour) for each in parts):
+        return replace(found, assumed=True)
+    return reminding.resolve(at, dated["day"], task)
+
+
+def _listed(words: Texts, at: ReminderRequest, found: tuple[Reminder, ...]) -> str:
+    """A few reminders as a refusal names them."""
+    return (
+        "; ".join(
+            f"{number_mark('reminder', each.id)} {as_data(clip(each.text, 40))} "
+            f"{when_label(words, each.due_at, at.now, at.tz, at.script)}"
+            for each in found[:5]
+        )
+        or "-"
+    )
+
+
+def _names(event: Event, due_at: int, tz: tzinfo) -> bool:
+    """Whether a line names that very minute; of several times of one day each is named in its own piece."""
+    found = date_in(event.text, event.at, tz)
+    if _BEFORE.search(fold(event.text)):  # which night that is they know, and the confirmation tells its date
+        hour = date_in(f"{local_day(due_at, tz).isoformat()} {event.text}", event.at, tz)
+        return hour is not None and abs(hour.at - due_at) < MINUTE_MS
+    if found is None:
+        return False
+    if found.precision == "time" and abs(found.at - due_at) < MINUTE_MS:
+        return True
+    day = local_day(due_at, tz)
+    if local_day(found.at, tz) != day:
+        return False
+    pieces = (date_in(f"{day.isoformat()} {piece}", event.at, tz) for piece in _PIECE.split(event.text))
+    if any(each is not None and abs(each.at - due_at) < MINUTE_MS for each in pieces):
+        return True
+    # The hour of another sentence says nothing of this one: the clocks change tonight. wake me at 5.30
+    moment = local(due_at, tz).strftime("%Y-%m-%dT%H:%M")
+    own = (f"{day.isoformat()} {piece}" for piece in _SENTENCE.split(event.text) if piece.strip())
+    named = [checked_when(moment, [(piece, event.at)], tz) for piece in own]
+    return any(each is not None and each.precision == "time" for each in named)

@@ -1,0 +1,383 @@
+"""Turn: from asked to said, with calls, tools and settlement. It can be taken up again at any of its commits."""
+
+from dataclasses import dataclass, replace
+
+from bot.config.settings import Settings
+from bot.core.clock import DAY_MS, HOUR_MS
+from bot.core.errors import LogForgottenError, ModelError, OverBudget, StoreError
+from bot.core.events import Button, Draft, Event
+from bot.core.models import Completion, ModelRequest, ToolSpec
+from bot.core.people import Chat, Person
+from bot.core.ports import Clock, Log, Model, log_context, model_fields
+from bot.core.sessions import Epoch, ModelCall, Occasion, Turn
+from bot.core.speaking import UNASKED, UNCALLED
+from bot.core.tools import Tool, UnlearnRequest
+from bot.model.pool import Endpoint
+from bot.money.budget import BudgetStep
+from bot.pipeline.calls import ModelCaller, ModelReply, settlement_of
+from bot.pipeline.plan import Planner, TurnPlan
+from bot.pipeline.refusals import BudgetRefusal, is_machine_error
+from bot.pipeline.reply import ReplyBuilder, StreamListener
+from bot.pipeline.send import LinkCheck, OutboxSender
+from bot.pipeline.texts import Texts
+from bot.pipeline.tools.calls import (
+    MOST_CALLS,
+    ToolRound,
+    ToolRunner,
+    cause_of,
+    messages_of,
+    unanswered,
+    without_broken_calls,
+)
+from bot.prompt.composition import log_budget, log_tokens, message_tokens, whole_prompt
+from bot.speaking.initiative import SKIP
+from bot.store.failures import OVER_BUDGET
+from bot.store.forget import Forgetting
+from bot.store.ledger import Settlement
+from bot.store.memories import Receipt
+from bot.store.store import Store
+from bot.store.turns import AskedTurn, TurnToSay
+from bot.tools.stop_listen import called_stop_listen, last_line
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTurn:
+    """A turn under way: its log as it is stored, and who is reserved to be called for it, if anybody.
+
+    The newest of what it answers is of `written_at`, ms.
+    """
+
+    turn: Turn
+    chat: Chat
+    person: Person
+    epoch: Epoch
+    tools: tuple[ToolSpec, ...]
+    reserved: tuple[Endpoint, ModelCall] | None
+    written_at: int
+
+
+class ToolForget:
+    """Forgets within a turn."""
+
+    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Texts) -> None:
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+
+    async def carry_out(self, turn: Turn, person: Person, unlearn: UnlearnRequest) -> None:
+        """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
+        now, memories, days = self._clock.now(), unlearn.memories, self._settings.memory.undo_days
+        forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
+        self._store.tombstones.add_tombstones(
+            [(memory.id, text) for memory in memories for text in memory.wordings], now
+        )
+        script = self._words.script(person)
+        event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
+        _, account = await self._store.access.answer_to(event)
+        gone_ids = " ".join(f"#{memory.id}" for memory in memories)
+
+        def say(key: str, number: int) -> str:
+            text = self._words.messages.text
+            what, gone = text("matter_this", script), text("gone_lines", script, n=len(lines))
+            return text(key, script, id=number, list=gone_ids, days=days, what=what, gone=gone)
+
+        def buttons(number: int) -> tuple[Button, ...]:
+            if lines:
+                return ()
+            return (Button(say("button_undo", number), say("say_undo", number), account),) if account else ()
+
+        one = "forgot" if len(memories) == 1 else "forgot_several"
+        key = "forgot_matter" if lines else "forgot_forever" if forever else one
+        receipt = Receipt(
+            event.id, turn.chat_id, f"event:{event.id}:tool:{memories[0].id}",
+            lambda number, _: say(key, number), True, unlearn.rest, hide=True,
+            buttons=buttons,
+        )  # fmt: skip
+        until = None if forever else now + days * DAY_MS
+        await self._store.asked.forget(turn, Forgetting(memories, person.id, until, lines=lines), receipt, now)
+
+
+class TurnTrace:
+    """Tells of turns that are over."""
+
+    def __init__(self, store: Store, clock: Clock, words: Texts, currency: str) -> None:
+        self._store = store
+        self._clock = clock
+        self._words = words
+        self._currency = currency
+
+    async def tell(self, turn: Turn, outcome: str) -> None:
+        """Say it to everyone who asked for it and is an owner still; a line that a crash cuts off is never said."""
+        watchers = await self._store.traces.watchers()
+        if not watchers:
+            return
+        calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
+        now = self._clock.now()
+        for chat_id, person_id in watchers:
+            person = await self._store.people.person(person_id)
+            if not person.is_owner:
+                continue
+            line = self._words.messages.text(
+                "trace_line", self._words.script(person), chat=turn.chat_id, session=turn.session_number,
+                turn=turn.number, why=turn.why, mode=turn.mode, outcome=outcome, model=model, calls=calls,
+                prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} {self._currency}",
+                ms=now - turn.asked_at,
+            )  # fmt: skip
+            await self._store.traces.tell(chat_id, Draft(line, "notice"), now)
+
+
+MOST_LOST = 8
+"""Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""
+
+MOST_AT_ONCE = 16
+"""Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnModel:
+    """Who answers and with which tools."""
+
+    caller: ModelCaller
+    tools: tuple[Tool, ...]
+
+
+class TurnRunner:
+    """Runs turns; every effect is committed before the next step."""
+
+    def __init__(
+        self, store: Store, planner: Planner, brain: TurnModel, clock: Clock, settings: Settings, words: Texts,
+        log: Log, sending: OutboxSender,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._planner = planner
+        self._brain = brain
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._log = log
+        self._sending = sending
+        self._refusing = BudgetRefusal(store, clock, words, log, notify=settings.budget.notify)
+        rest_ms = settings.memory.life.interval_hours * HOUR_MS
+        self._tooling = ToolRunner(planner, brain.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
+        self._hearing = StreamListener(store, clock, sending, settings, log, planner.personas.paced)
+        self._tracing = TurnTrace(store, clock, words, settings.budget.currency)
+        self._voice = ReplyBuilder(sending, words, planner.personas.paced, settings.speak.reply_chars)
+        self._unlearning = ToolForget(store, clock, settings, words)
+
+    async def begin(self, occasion: Occasion) -> None:
+        """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
+        try:
+            plan, asked = await self._affordable(occasion)
+        except OverBudget as error:
+            await self._refusing.refuse(occasion, error)
+            return
+        turn, reserved = asked.turn, (plan.member, asked.call)
+        with log_context(turn.numbers):
+            if plan.asking.session_id is None:
+                self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
+            written = max((event.at for event in occasion.answering), default=turn.asked_at)
+            chat, person = occasion.chat, occasion.person
+            await self._run(RunningTurn(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written))
+
+    async def _affordable(self, occasion: Occasion) -> tuple[TurnPlan, AskedTurn]:
+        """Compose and commit the turn at the first step that fits into every limit; OverBudget when none does."""
+        step: BudgetStep = "full"
+        while True:
+            plan = await self._planner.plan(occasion, self._clock.now(), step)
+            try:
+                return plan, await self._store.turns.ask(plan.asking, self._clock.now())
+            except OverBudget:
+                following = self._planner.cheaper(plan)
+                if following is None:
+                    raise
+                step = following
+
+    async def resume(self, turn: Turn) -> None:
+        """Take up a turn that was left between two commits: the same bytes are asked again, a lost call is charged."""
+        with log_context(turn.numbers):
+            await self._resume(turn)
+
+    async def _resume(self, turn: Turn) -> None:
+        lost = await self._store.turns.reserved_call(turn.id)
+        if lost is not None:
+            await self._store.ledger.charge(lost, self._clock.now())
+        chat, person = await self._store.people.chat(turn.chat_id), await self._store.people.person(turn.person_id)
+        epoch = await self._store.sessions.epoch(turn.session_id)
+        if epoch is None or not messages_of(epoch, turn):
+            await self._fail(turn, person, "log gone", self._words.messages.text("went_wrong", person.script), "charge")
+            return
+        if epoch.stale == "forgotten":
+            await self._begin_anew(turn, "forgotten", "charge")
+            return
+        tools = await self._store.sessions.tools(epoch.signature)
+        await self._run(RunningTurn(turn, chat, person, epoch, tools, None, turn.asked_at))
+
+    async def _run(self, running: RunningTurn) -> None:
+        turn, person = running.turn, running.person
+        try:
+            step: RunningTurn | None = running
+            while step is not None:
+                step = await self._step(step)
+        except OverBudget as error:
+            told = await self._refusing.told(turn.chat_id, person)
+            text = "" if told else self._refusing.text(person, error)
+            await self._store.refusals.keep(turn.chat_id, person.id, error, self._clock.now())
+            await self._fail(turn, person, f"{OVER_BUDGET} {error.limit}", text, "release")
+        except ModelError as error:
+            if error.fault == "overflow" and len(messages_of(running.epoch, turn)) < len(running.epoch.entries):
+                self._log.warning("overflow", detail=error.detail, text=error.said)
+                await self._begin_anew(turn, "overflow", "charge" if error.billed else "release")
+                return
+            self._log.warning("model_failed", fault=error.fault, detail=error.detail, text=error.said)
+            text, sorry = await self._refusing.unanswered(turn.chat_id, person, error)
+            await self._fail(turn, person, error.fault, text, "charge" if error.billed else "release", sorry)
+        except LogForgottenError:
+            await self._begin_anew(turn, "forgotten", "charge")
+        except Exception as error:
+            if is_machine_error(error) or (turn.why in UNASKED and isinstance(error, StoreError | OSError)):
+                raise
+            self._log.error("turn_failed", exc_info=error)  # neither the turn nor its money may be left hanging
+            if turn.why not in UNASKED and not await self._store.failures.acted(turn.id):
+                await self._begin_anew(turn, type(error).__name__, "charge")
+                raise
+            text = self._words.messages.text("went_wrong", self._words.script(person))
+            await self._fail(turn, person, type(error).__name__, text, "charge")
+
+    async def _step(self, running: RunningTurn) -> RunningTurn | None:
+        """One commit further; None when the turn is said."""
+        turn, epoch = running.turn, running.epoch
+        waiting = unanswered(epoch, turn)
+        if waiting:
+            _, prompt, _, output, _, _ = await self._store.turns.totals(turn.id)
+            own = await self._store.asked.own(turn.event_ids, running.person.id, self._clock.now(), answered=True)
+            said = " ".join(line.text for line in own if line.id in turn.event_ids)
+            bench = ToolRound(
+                turn, running.chat, running.person, tuple(messages_of(epoch, turn)), prompt + output, said
+            )
+            receipts = list(turn.receipts)
+            outcomes = await self._tooling.run(bench, waiting)
+            gone = [each.forget for each in outcomes if each.forget is not None]
+            if gone:
+                every = dict.fromkeys(memory for each in gone for memory in each.memories)
+                await self._unlearning.carry_out(turn, running.person, replace(gone[0], memories=tuple(every)))
+                return None
+            for outcome in outcomes:
+                await self._store.turns.tool_done(turn, outcome, self._clock.now())
+                receipts += [outcome.receipt] if outcome.receipt else []
+            return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))
+        logged = messages_of(epoch, turn)
+        if called_stop_listen(logged) and await self._store.windows.end_with(turn.id):
+            await self._say(running, Completion(last_line(logged) or SKIP, (), None, "stop"), None)
+            return None
+        answered = await self._ask(running)
+        completion = answered.completion
+        vocabulary, window = self._planner.vocabulary, self._settings.model.window_tokens
+        settlement = settlement_of(answered, vocabulary, self._clock.now(), window)
+        if len(completion.tool_calls) > MOST_AT_ONCE:
+            raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
+        if completion.tool_calls:
+            message = without_broken_calls(completion.message())
+            await self._store.turns.answer(
+                turn, message, message_tokens(message, self._planner.vocabulary), settlement, self._clock.now()
+            )
+            return await self._reload(running)
+        await self._say(running, completion, settlement)
+        return None
+
+    async def _reload(self, running: RunningTurn) -> RunningTurn:
+        """The turn with its log as it is stored now."""
+        epoch = await self._store.sessions.epoch(running.turn.session_id)
+        return replace(running, epoch=epoch or running.epoch, reserved=None)
+
+    async def _ask(self, running: RunningTurn) -> ModelReply:
+        """One reserved model call on the log as it is stored."""
+        turn, epoch, ledger = running.turn, running.epoch, self._store.ledger
+        request = self._planner.request(whole_prompt(epoch.prefix, running.tools, epoch, ()), epoch.signature)
+        first = running.reserved
+        if first is None:
+            made, lost = await self._store.turns.tried(turn.id)
+            if made >= MOST_CALLS or lost >= MOST_LOST:
+                raise ModelError("invalid", f"no end after {made} answers and {lost} requests without one")
+            step, _ = await self._planner.step(turn.chat_id, turn.person_id, self._clock.now())
+            first = await self._reserved(running, small=step != "full")
+
+        async def reserve(member: Endpoint) -> ModelCall:
+            return await self._reserve(running, member)
+
+        async def listen(model: Model, request: ModelRequest) -> Completion:
+            return await self._hearing.listen(running.chat, turn, model, request)
+
+        by = running.written_at + self._settings.speak.late_seconds * 1000
+        return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
+
+    async def _reserved(self, running: RunningTurn, *, small: bool) -> tuple[Endpoint, ModelCall]:
+        """The next call of a turn, with the small model where only that fits into a limit."""
+        crew = self._brain.caller.crew
+        member = crew.pick(self._clock.now(), small=small)
+        try:
+            return member, await self._reserve(running, member)
+        except OverBudget:
+            if small or not crew.has_small:
+                raise
+        return await self._reserved(running, small=True)
+
+    async def _reserve(self, running: RunningTurn, member: Endpoint) -> ModelCall:
+        """Reserve the next request of a turn."""
+        turn, epoch = running.turn, running.epoch
+        tokens, estimated = await self._planner.size(member, epoch.prefix, running.tools, epoch)
+        now = self._clock.now()
+        reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, estimated)
+        return await self._store.turns.ask_again(turn, reservation, now)
+
+    async def _say(self, running: RunningTurn, completion: Completion, settlement: Settlement | None) -> None:
+        now, turn = self._clock.now(), running.turn
+        asked = whole_prompt(running.epoch.prefix, running.tools, running.epoch, ())
+        naming = LinkCheck(asked.messages, self._settings.speak.links)
+        said = self._voice.said(completion, turn, running.chat, running.person, naming)
+        if said.unnamed:
+            self._log.warning("links_removed", **turn.numbers, count=said.unnamed)
+        saying = TurnToSay(
+            turn_id=turn.id, entry=said.message, tokens=message_tokens(said.message, self._planner.vocabulary),
+            settlement=settlement, line=said.line, drafts=said.drafts,
+            window_until=now + said.lasts_ms + self._settings.speak.window_seconds * 1000,
+            close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
+            platforms=self._sending.platforms,
+        )  # fmt: skip
+        self._sending.enqueue(turn.chat_id, await self._store.say(turn.why, saying, now))
+        await self._report(turn, reply=said.line)
+        model, limits = self._settings.model, self._settings.session
+        most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
+        if log_tokens(running.epoch) + saying.tokens >= most:
+            # The log has reached its budget: the next turn opens a new session on its raw tail.
+            await self._store.sessions.close(turn.session_id, "budget", now)
+
+    async def _report(self, turn: Turn, error: str = "", reply: str = "") -> None:
+        """The one line of a turn; the log leaves the reply out unless `log.text` is on."""
+        calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
+        outcome = "failed" if error else "answered" if reply or turn.receipts else "skipped"
+        line = self._log.warning if error else self._log.info
+        line(
+            "turn", **turn.numbers, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
+            **model_fields("chat", model, self._brain.caller.crew.provider(model)),
+            **{"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.cache_read.input_tokens": cached,
+               "gen_ai.usage.output_tokens": output},
+            cost=round(cost, 6), ms=self._clock.now() - turn.asked_at, calls=calls, reply=reply,
+            outcome=outcome, **({"error.type": error} if error else {}),
+        )  # fmt: skip
+        await self._tracing.tell(turn, outcome)
+
+    async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str, sorry: bool = False) -> None:
+        """Void the turn and tell the person, if they called; a call in flight is charged or released."""
+        reserved = await self._store.turns.reserved_call(turn.id)
+        called = turn.why not in UNCALLED
+        said = "\n".join(line for line in (*turn.receipts, text if called else "") if line)
+        call = (reserved, fate) if reserved is not None else None
+        notice = Draft(said, "notice") if said and not person.is_bot else None
+        await self._store.turns.fail(turn, error, notice, call, self._clock.now(), sorry=sorry and called)
+        await self._report(turn, error)
+
+    async def _begin_anew(self, turn: Turn, error: str, fate: str) -> None:
+        """Void the turn and ask the same once more, on another log or a little later; nobody is told."""
+        call = await self._store.turns.reserved_call(turn.id)
+        await self._store.turns.begin_anew(turn, error, (call, fate) if call is not None else None, self._clock.now())

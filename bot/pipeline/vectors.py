@@ -1,0 +1,413 @@
+"""Vectors: budgeted calls, making those that are lacking in the background, and search by likeness."""
+
+import asyncio
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.config.memory import EmbeddingServer
+from bot.config.settings import Settings
+from bot.core.clock import HOUR_MS
+from bot.core.errors import ModelError, OverBudget
+from bot.core.models import Embeddings, MissingEmbedding, Usage
+from bot.core.people import Audience
+from bot.core.ports import Alarm, Clock, Log, model_fields
+from bot.core.recall import RecallQuery
+from bot.model.pool import CircuitBreaker, EmbeddingEndpoint
+from bot.money import budget
+from bot.pipeline.background import BackgroundGate
+from bot.pipeline.calls import reserve_shielded
+from bot.pipeline.concurrency import TextThread
+from bot.pipeline.texts import Texts
+from bot.recall.ranking import HASH_WEIGHT, Likeness
+from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest
+from bot.store.ledger import Reservation, Settlement
+from bot.store.search import NewVector, VectorSpace
+from bot.store.store import Store
+from bot.text.length import clip, estimate_tokens
+
+TEXT_CHARS = 2_000
+"""Longest text that gets a vector, in characters: most models read 512 tokens, few more than 8,000."""
+
+Trouble = Literal["", "down", "budget", "switched_off"]
+"""Nothing; the server fails or rests; a limit is reached; calls in the background are off."""
+
+
+class EmbeddingCaller:
+    """Asks one embedder, and knows how it went."""
+
+    def __init__(
+        self, store: Store, member: EmbeddingEndpoint, clock: Clock, settings: Settings, words: Texts, log: Log
+    ) -> None:  # fmt: skip
+        self.embedder = member.embedder
+        self._store = store
+        self._rate = member.rate
+        self._clock = clock
+        self._settings = settings
+        self._words = words
+        self._log = log
+        self._breaker = CircuitBreaker()
+        self._wanted_until = 0
+        self.trouble: Trouble = ""
+
+    async def embed(
+        self, texts: Sequence[str], chat_id: int, person_id: int | None, deadline_s: float
+    ) -> tuple[Embeddings, Settlement | None]:
+        """The vectors of these texts, and what is to be committed for them with what they are made for.
+
+        ModelError and OverBudget: nothing of it is left to settle.
+        """
+        shown = [clip(text, TEXT_CHARS) for text in texts]
+        if not self.embedder.calls:
+            return await self.embedder.embed(shown, deadline_s), None
+        now = self._clock.now()
+        if now < self._wanted_until or not self._breaker.allows(now):
+            until = max(self._wanted_until, self._breaker.rests_until)
+            wait = max(until - now, 0) / 1000
+            raise ModelError("busy", f"{self.embedder.name} is left alone for {wait:.0f} s", limited=True, wait_s=wait)
+        tokens = sum(estimate_tokens(text) for text in shown)
+        call = await self._reserve(tokens, chat_id, person_id, now)
+        probe = not self._breaker.closed
+        self._breaker = self._breaker.begun()
+        try:
+            found = await self.embedder.embed(shown, deadline_s)
+        except ModelError as error:
+            await self._failed(call, error, probe=probe)
+            raise
+        except BaseException as error:
+            self._breaker = self._breaker.ended(probe=probe)
+            await self._store.ledger.charge(call, self._clock.now())
+            if isinstance(error, asyncio.CancelledError) or not isinstance(error, Exception):
+                raise
+            self._log.error("embedding_failed", call=call, exc_info=error)
+            raise ModelError("invalid", type(error).__name__) from error
+        self._breaker = self._breaker.worked()
+        counted = found.tokens is not None
+        usage = Usage(found.tokens if found.tokens is not None else tokens, 0, 0, returned=counted)
+        return found, Settlement(call, usage, budget.cost(usage, self._rate(self._clock.now())))
+
+    @property
+    def _named(self) -> dict[str, str]:
+        return model_fields("embeddings", self.embedder.name)
+
+    def note(self, trouble: Trouble, detail: str = "") -> None:
+        """Say once that it does not work any more, or that it does again."""
+        if trouble == self.trouble:
+            return
+        self.trouble = trouble
+        if trouble:
+            self._log.warning("embedding_trouble", why=trouble, detail=detail, **self._named)
+        else:
+            self._log.info("embedding_works", **self._named)
+
+    def rests_until(self, now: int) -> int:
+        """When the server may be asked again, ms; `now` while it may."""
+        until = max(self._wanted_until, now if self._breaker.closed else self._breaker.rests_until)
+        return max(until, now)
+
+    async def _reserve(self, tokens: int, chat_id: int, person_id: int | None, now: int) -> int:
+        most = budget.estimate(tokens, 0, self._rate(now))
+        day, month = budget.periods(now, self._words.tz(self._words.zone))
+        limits = budget.limits(self._settings)
+        reservation = Reservation("embedding", self.embedder.name, most.tokens, most.cost, limits, day, month)
+        try:
+            booking = self._store.vectors.reserve(chat_id, person_id, reservation, now)
+            return await reserve_shielded(booking, self._store, self._clock)
+        except OverBudget as error:
+            self.note("budget", error.limit)
+            raise
+
+    async def _failed(self, call: int, error: ModelError, *, probe: bool) -> None:
+        now, ledger = self._clock.now(), self._store.ledger
+        self._breaker = self._breaker.failed(error, now, probe=probe)
+        if error.wait_s is not None:
+            self._wanted_until = now + math.ceil(error.wait_s * 1000)
+        await (ledger.charge if error.billed else ledger.release)(call, now)
+        self.note("down", f"{error.fault}: {error.detail}")
+
+
+GATHER_MS = 20_000
+"""How long what is new is gathered before one call makes its vectors: a talk has many short lines."""
+
+FIRST_WAIT_MS, LONGEST_WAIT_MS = 30_000, HOUR_MS
+"""Before trying again: 30 s, doubled each time, at most an hour; as digests do."""
+
+PAGE = 256
+"""Documents that are looked at together."""
+
+ALONE = 3
+"""Texts of a refused batch that are tried one by one before it is the server, and not one text, that is wrong."""
+
+ONE_BY_ONE = ("refused", "overflow", "filtered")
+"""Faults that a single text of a batch may have caused."""
+
+DIMENSIONS_CHANGED = "the dimensions change from call to call"
+
+
+@dataclass(slots=True)
+class VectorProgress:
+    """How far the vectors are made: up to which document, with how many dimensions; failures in a row."""
+
+    after: int = 0
+    dimensions: int = 0
+    begun: bool = False
+    moved: bool = False
+    failures: int = 0
+
+
+class VectorMaker:
+    """The work of the one lane for vectors; without an embedder there is none."""
+
+    def __init__(
+        self, store: Store, calls: EmbeddingCaller | None, gate: BackgroundGate, clock: Clock, batch: int,
+        timeout_s: float, log: Log,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._calls = calls
+        self._gate = gate
+        self._clock = clock
+        self._batch = batch
+        self._timeout_s = timeout_s
+        self._log = log
+        self._progress = VectorProgress()
+        self._alarm: Alarm | None = None
+        self._ended = False
+
+    def hint(self, wake: Callable[[], None], *, now: bool = False) -> None:
+        """There may be new documents: wake the lane soon, or now."""
+        if self._calls is not None and not self._ended and self._alarm is None:
+            self._arm(self._clock.now() + (0 if now else GATHER_MS), wake)
+
+    def end(self) -> None:
+        """No alarm is armed any more, and the round under way ends after its batch."""
+        self._ended = True
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    async def work(self, wake: Callable[[], None]) -> None:
+        """Make what is lacking; after trouble the lane is woken again later. StoreError: nothing of the last batch."""
+        if self._calls is None or self._ended:
+            return
+        done = 0
+        try:
+            while not self._ended:
+                page = await self._page()
+                if not page:
+                    break
+                done += await self.make(page)
+            self._progress.failures = 0
+        except OverBudget:
+            self._again(wake, LONGEST_WAIT_MS)
+        except ModelError as error:
+            wait = min(FIRST_WAIT_MS << min(self._progress.failures, 10), LONGEST_WAIT_MS)
+            self._progress.failures += 1
+            self._calls.note("down", f"{error.fault}: {error.detail}")
+            now = self._clock.now()
+            self._again(wake, max(wait, self._calls.rests_until(now) - now))
+        if done:
+            self._log.info("embedded", documents=done, **model_fields("embeddings", self._calls.embedder.name))
+
+    async def make_all(self, progress: Callable[[int], None], *, anew: bool = False) -> None:
+        """Make every vector that is lacking now; with `anew` those that are there go first.
+
+        `progress` is told how many are made, after each page. ModelError and OverBudget end it; what is made stays.
+        """
+        if anew:
+            await self._store.vectors.drop()
+            self._progress = VectorProgress()
+        made = 0
+        while self._calls is not None and not self._ended and (page := await self._page()):
+            made += await self.make(page)
+            progress(made)
+
+    async def lacking(self, *, anew: bool = False) -> int:
+        """How many documents have no vector; with `anew` how many there are."""
+        if self._calls is None:
+            return 0
+        there, having = await self._store.vectors.counts(await self._space())
+        return there if anew else there - having
+
+    async def make(self, page: Sequence[MissingEmbedding]) -> int:
+        """The vectors of these documents, batch by batch, each of one chat: on whose account its call goes."""
+        chats: dict[int, list[MissingEmbedding]] = {}
+        for each in page:
+            if each.text.strip():
+                chats.setdefault(each.chat_id, []).append(each)
+        made = 0
+        for documents in chats.values():
+            for start in range(0, len(documents), self._batch):
+                if self._ended:
+                    return made
+                made += await self._one(documents[start : start + self._batch])
+        if not self._progress.begun:
+            return made  # the dimensions are others now: all over again
+        self._progress.after = page[-1].id
+        return made
+
+    async def _page(self) -> tuple[MissingEmbedding, ...]:
+        assert self._calls is not None
+        if self._calls.embedder.calls and not await self._gate.allows("embedding"):
+            self._calls.note("switched_off")
+            return ()
+        space = await self._space()
+        return await self._store.vectors.lacking(space, self._progress.after, PAGE)
+
+    async def _space(self) -> VectorSpace:
+        assert self._calls is not None
+        progress, model = self._progress, self._calls.embedder.name
+        if not progress.begun:
+            progress.dimensions = progress.dimensions or await self._store.vectors.dimensions(model)
+            progress.begun, progress.after = True, 0
+        return VectorSpace(model, progress.dimensions)
+
+    async def _one(self, batch: Sequence[MissingEmbedding]) -> int:
+        """One batch; where the server refuses it for one of its texts, each alone, and those texts are left out."""
+        try:
+            return await self._call(batch)
+        except ModelError as error:
+            if error.fault not in ONE_BY_ONE or len(batch) == 1:
+                raise
+            trouble = error
+        made = failed = 0
+        for each in batch:
+            try:
+                made += await self._call((each,))
+            except ModelError as error:
+                failed += 1
+                if error.fault not in ONE_BY_ONE or (not made and failed >= min(ALONE, len(batch))):
+                    raise trouble from error
+                self._log.warning("not_embedded", document=each.id, fault=error.fault, detail=error.detail)
+        return made
+
+    async def _call(self, batch: Sequence[MissingEmbedding]) -> int:
+        assert self._calls is not None
+        texts = list(dict.fromkeys(each.text for each in batch))
+        found, settlement = await self._calls.embed(texts, batch[0].chat_id, None, self._timeout_s)
+        self._calls.note("")
+        vectors = dict(zip(texts, found.vectors, strict=True))
+        space = VectorSpace(self._calls.embedder.name, found.dimensions)
+        new = [NewVector(each.id, each.text, vectors[each.text]) for each in batch]
+        stored = await self._store.vectors.put(space, new, settlement, self._clock.now())
+        self._check(found)
+        return stored
+
+    def _check(self, found: Embeddings) -> None:
+        """Other dimensions than so far: all vectors are made anew, but not again and again."""
+        progress = self._progress
+        if progress.dimensions and found.dimensions != progress.dimensions:
+            if progress.moved:
+                raise ModelError("invalid", DIMENSIONS_CHANGED)
+            self._log.warning("embedding_dimensions", before=progress.dimensions, now=found.dimensions)
+            progress.begun, progress.moved = False, True
+        progress.dimensions = found.dimensions
+
+    def _again(self, wake: Callable[[], None], wait_ms: int) -> None:
+        if not self._ended and self._alarm is None:
+            self._arm(self._clock.now() + wait_ms, wake)
+
+    def _arm(self, when: int, wake: Callable[[], None]) -> None:
+        def fire() -> None:
+            self._alarm = None
+            wake()
+
+        self._alarm = self._clock.at(when, fire)
+
+
+QUESTIONS = 64
+"""Questions whose vectors are kept: a turn may ask the same again."""
+
+MANY = 500
+"""Documents of which those of the types that are asked for are taken: a matrix knows no types of memories."""
+
+MATRICES_BYTES = 64_000_000
+"""Memory that vectors may take between two questions."""
+
+State = tuple[int, int, int]
+"""Count, newest and sum of the numbers of the documents in a matrix."""
+
+
+class VectorSearch:
+    """Finds by likeness. The work on vectors runs beside the event loop."""
+
+    def __init__(
+        self, store: Store, aside: TextThread, calls: EmbeddingCaller | None, clock: Clock, rules: EmbeddingServer, *,
+        pays: bool = True,
+    ) -> None:  # fmt: skip
+        """Without `pays` no server is asked."""
+        self._store = store
+        self._aside = aside
+        self._calls = calls
+        self._clock = clock
+        self._rules = rules
+        self._pays = pays
+        self._questions: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
+        self._matrices: OrderedDict[tuple[Audience, int], tuple[State, VectorMatrix]] = OrderedDict()
+
+    async def like(self, asking: RecallQuery, most: int) -> Likeness:
+        """At most `most` documents like the question; without vectors at once nothing, and why."""
+        if self._calls is None or not asking.text.strip():
+            return Likeness(missing="off")
+        if self._calls.embedder.calls and not self._pays:
+            return Likeness(missing="unpaid")
+        states = await self._store.vectors.state(asking.audience, self._calls.embedder.name)
+        if not states:
+            return Likeness(missing="none")
+        try:
+            asked, dimensions = await self._vector(asking)
+        except OverBudget:
+            return Likeness(missing="budget")
+        except ModelError:
+            return Likeness(missing="down")
+        if dimensions not in states:
+            return Likeness(missing="none")
+        rows = await self._rows(asking.audience, dimensions, states[dimensions])
+        some = bool(asking.memory_kinds)
+        best = await self._aside.run(nearest, asked, rows, asking, self._rules.least_cosine, MANY if some else most)
+        if some:
+            fit = await self._store.vectors.of_kinds(
+                asking.audience, [number for number, _ in best], asking.memory_kinds
+            )
+            best = tuple(each for each in best if each[0] in fit)[:most]
+        weight = 1.0 if self._calls.embedder.calls else HASH_WEIGHT
+        return Likeness({number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}, "", weight)
+
+    async def _vector(self, asking: RecallQuery) -> tuple[bytes, int]:
+        """The question's vector, from a call unless it was asked lately."""
+        assert self._calls is not None
+        text, chat_id = asking.text, asking.audience.chat_id
+        if text in self._questions:
+            self._questions.move_to_end(text)
+            return self._questions[text]
+        found, settlement = await self._calls.embed((text,), chat_id, asking.person_id, self._rules.query_seconds)
+        if settlement is not None:
+            await asyncio.shield(self._store.ledger.settle(settlement, self._clock.now()))
+        self._calls.note("")
+        self._questions[text] = found.vectors[0], found.dimensions
+        if len(self._questions) > QUESTIONS:
+            self._questions.popitem(last=False)
+        return self._questions[text]
+
+    async def _rows(self, audience: Audience, dimensions: int, state: State) -> VectorMatrix:
+        """The vectors that this audience may see; only those that are not known from the last question are read."""
+        assert self._calls is not None
+        key, space, vectors = (
+            (audience, dimensions),
+            VectorSpace(self._calls.embedder.name, dimensions),
+            self._store.vectors,
+        )
+        before, known = self._matrices.pop(key, (None, None))
+        if known is None or before != state:
+            wanted = await vectors.numbers(audience, space)
+            need = wanted if known is None else await self._aside.run(lacking, known, wanted)
+            new = await vectors.of(audience, space, need)
+            if known is None:
+                known = await self._aside.run(matrix, new, dimensions)
+            else:
+                known = await self._aside.run(changed, known, wanted, new)
+        self._matrices[key] = state, known
+        while sum(each.size for _, each in self._matrices.values()) > MATRICES_BYTES and len(self._matrices) > 1:
+            self._matrices.popitem(last=False)
+        return known

@@ -1,0 +1,271 @@
+"""The warm boot: typed memories, open tasks and past talks as the sections of a narrative, without a model."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from bot.core.clock import DAY_MS, HOUR_MS
+from bot.core.memories import Memory
+from bot.language.clauses import excerpt
+from bot.language.sections import is_lasting, is_single_valued
+from bot.language.time.dates import named_times
+from bot.prompt.days import DayFormatter, said_at, speaks_of_days
+from bot.prompt.opening_facts import OpeningFacts, OpeningLine, OpeningSection
+from bot.prompt.past_talks import PastTalk, past_talk_lines
+from bot.prompt.upcoming import UpcomingThing, is_upcoming, upcoming
+from bot.text.clean import is_named, named_once
+from bot.text.dates import local_day
+from bot.text.fold import fold
+from bot.text.length import clip
+
+ALIVE = 0.5
+"""Knowledge that nobody asked to keep is told while its vitality is above this (seed Warm Boot)."""
+
+EMOTIONS, EVENTS, KNOWLEDGE = 5, 7, 10
+"""How many lines of each at most (seed Warm Boot); of passing knowledge those with the most vitality."""
+
+MOOD_DAYS, LIGHT_MOOD_DAYS = 14, 3
+"""An older mood is none of these days any more, for small talk none of now."""
+
+AHEAD, UNDATED = 12, 6
+"""Things with a day and tasks without one that are told at most: of more of them nobody keeps track."""
+
+LINE_TOKENS = 90
+"""A longer memory is told in part; recall brings it whole."""
+
+SHARES = {"who": 0.06, "about": 0.36, "ahead": 0.22, "moods": 0.08, "events": 0.13, "talks": 0.15}
+"""What each section may take when all are full; what is known of people takes most."""
+
+TITLE_CHARS = 24
+"""Of a group's title; platforms allow 128."""
+
+ORDER = ("ahead", "about", "events", "moods")
+"""Whoever tells the same thing first keeps it; summaries of talks are told whatever is in them."""
+
+LIVING = ("knowledge", "experience")
+"""The kinds that are told while they live."""
+
+KEPT, NAMED, LASTING = 3.0, 2.0, 1.5
+"""What somebody asked to keep weighs so much; what lasts of health, home and the like; and what lasts else."""
+
+
+def warm_boot_sections(facts: OpeningFacts, days: DayFormatter) -> tuple[OpeningSection, ...]:
+    """The narrative's sections in the order they are read, past ones in the order of what happened, the last first.
+
+    Past talks come as they were selected. Empty ones are dropped; what one section tells no other does.
+    """
+    teller = LineBuilder(facts, days)
+    coming = upcoming(facts, days)
+    dated, undated = [one for one in coming if one.day], [one for one in coming if not one.day]
+    shown = (*dated[:AHEAD], *undated[:UNDATED])
+    busy = {memory.id for one in coming for memory in one.memories}
+    told = [memory for memory in _current(facts) if not memory.is_name and memory.id not in busy]
+    found = (
+        OpeningSection("who", SHARES["who"], (OpeningLine(excerpt(facts.who, LINE_TOKENS)),)),
+        OpeningSection("about", SHARES["about"], tuple(teller.fact(memory) for memory in _about(facts, told))),
+        OpeningSection("ahead", SHARES["ahead"], tuple(teller.due(one, place) for place, one in enumerate(shown))),
+        OpeningSection("moods", SHARES["moods"], tuple(teller.event(memory) for memory in moods(facts))),
+        OpeningSection(
+            "events", SHARES["events"], tuple(teller.event(memory) for memory in happened(told, days)[:EVENTS])
+        ),
+        OpeningSection("talks", SHARES["talks"], teller.talks()),
+    )
+    return _once(found)
+
+
+def moods(facts: OpeningFacts, days: int = MOOD_DAYS) -> list[Memory]:
+    """The moods of these days, the last first; of each person the last one of a day."""
+    oldest = facts.now - days * DAY_MS
+    found = _latest(m for m in facts.memories if m.kind == "emotion" and m.observed_at >= oldest)
+    last: dict[tuple[int | None, date], Memory] = {}
+    for memory in found:
+        last.setdefault((memory.owner_id, local_day(memory.observed_at, facts.tz)), memory)
+    return [*last.values()][:EMOTIONS]
+
+
+def happened(memories: Iterable[Memory], days: DayFormatter) -> list[Memory]:
+    """What happened and does not last, the last first."""
+    events = (m for m in memories if m.kind == "event" and not (m.kept or m.lasting))
+    return _latest(memory for memory in events if not is_upcoming(memory, days))
+
+
+LIST_MARKS = str.maketrans("（）();；【】[]", " " * 10)
+"""Brackets and separators of the list of those present."""
+
+QUOTE_MARKS = str.maketrans('「」『』“”"', "       ")
+
+
+@dataclass(frozen=True, slots=True)
+class LineBuilder:
+    """Says who, what and when."""
+
+    facts: OpeningFacts
+    days: DayFormatter
+
+    def fact(self, memory: Memory) -> OpeningLine:
+        """What is known of somebody, with the day it was said; of an event that lasts, that of the event."""
+        day = self.days.told(memory.observed_at, memory.dated) if memory.kind == "event" else ""
+        said = self.days.told(said_at(memory))
+        when = self._when(memory, day) if day else self.days.said(said_at(memory)) if memory.teller_id else said
+        if until := self._until(memory):
+            when = self.days.words("and_said", when=when, said=until)
+        who, text = named_once(self.whom(memory), memory.text)
+        place = self._heard(memory)
+        return OpeningLine(
+            self._told(text, memory), memory.id, who + place, day=day or said, at=said_at(memory),
+            weight=self._weight(memory), memory=memory.id, when=when, place=place,
+        )  # fmt: skip
+
+    def event(self, memory: Memory) -> OpeningLine:
+        """What happened, or how somebody felt, with its day."""
+        day = self.days.told(memory.observed_at, memory.dated)
+        who, text = named_once(self.whom(memory), memory.text)
+        place = self._heard(memory)
+        return OpeningLine(
+            self._told(text, memory), memory.id, who + place, memory.emotion, memory.emotion_value,
+            day, at=memory.observed_at, memory=memory.id, when=self._when(memory, day), place=place,
+        )  # fmt: skip
+
+    def _told(self, text: str, memory: Memory) -> str:
+        """As much of a text as is told, marked where it names a day that was changed later."""
+        mark = memory.id in self.facts.changed and named_times(fold(text), self.days.today)
+        return excerpt(text, LINE_TOKENS) + (self.days.words("talk_changed") if mark else "")
+
+    def _until(self, memory: Memory) -> str:
+        """Till when it holds, where what takes its place is known, and lies ahead."""
+        after = next((m for m in self.facts.memories if m.id == memory.replaced_by), None)
+        if memory.former_at is not None or after is None or said_at(after) - said_at(memory) < HOUR_MS:
+            return ""
+        return self.days.words("found_until", day=self.days.dated(after.observed_at))
+
+    def due(self, one: UpcomingThing, place: int) -> OpeningLine:
+        """What lies ahead, with its day; the number where its words were told to be kept."""
+        days = self.days
+        over = one.day is not None and one.day < days.today
+        if one.day is None:
+            due, when = "", days.words("undated", said=days.said(one.said))
+        elif over:
+            due, when = days.told(one.at), days.over(one.at)
+        else:
+            due = days.far(one.day)
+            when = days.ahead(one.at, one.dated) if not one.yearly else days.on(one.day)
+            if speaks_of_days(one.text, days.words) and days.day(one.said) != days.today:
+                when = days.words("and_said", when=when, said=days.said(one.said))
+        kept = next((memory.id for memory in one.memories if memory.kept), 0)
+        number = one.memories[0].id if one.memories else 0
+        memory = next((memory for memory in one.memories if memory.id == number), None)
+        who = self.whom(memory) if memory is not None and memory.text == one.text else self._name(one.owner)
+        who, text = named_once(who, one.text)
+        text = excerpt(text, LINE_TOKENS)
+        if one.toward:
+            text = days.words("toward", text=text, toward=one.toward)
+        if one.reminder:
+            key = "reminder" if one.remind_at == one.at else "reminded"
+            text = days.words(key, text=text, time=days.time(one.remind_at))
+        group = self._place(one.chat)
+        return OpeningLine(
+            text, kept, who + group, day=days.told(one.said), due=due, over=over, at=one.at,
+            weight=0.0 if one.day is None else 1.0 / (place + 1), memory=number, commitment=one.commitment, when=when,
+            place=group, reminder=one.reminder,
+        )  # fmt: skip
+
+    def talks(self) -> tuple[OpeningLine, ...]:
+        """Past talks, a line for each stretch."""
+        days = self.days
+        lines = past_talk_lines(self.facts.dialogues, (days.now, days.tz), days.words, days.near)
+        return tuple(self._talk(line) for line in lines)
+
+    def whom(self, memory: Memory) -> str:
+        """Whose words it is and whom it is about, if its own words do not name them: 小王, 猫 年糕."""
+        owner = self._name(memory.teller_id)
+        if not memory.subject or is_named(memory.subject, memory.text):
+            return owner
+        alone = self.facts.chat.kind == "dm"
+        return memory.subject if alone else self.days.words("subject", who=owner, subject=memory.subject)
+
+    def _heard(self, memory: Memory) -> str:
+        return self._place(memory.chat_id) if memory.visibility == "chat" else ""
+
+    def _place(self, chat: int) -> str:
+        """The group in which it was said, if that is not here: 在群「家」里."""
+        if chat not in self.facts.groups:
+            return ""
+        return self.days.words(
+            "found_in", chat=clip(self.facts.groups[chat].translate(LIST_MARKS | QUOTE_MARKS), TITLE_CHARS)
+        )
+
+    def _when(self, memory: Memory, day: str) -> str:
+        """The day of an event, and when that was said if its words count from then; only that where they name none."""
+        said = self.days.told(said_at(memory))
+        if said == day and not memory.dated and speaks_of_days(memory.text, self.days.words):
+            return self.days.said(said_at(memory))
+        if said in (day, self.days.near.today) or not speaks_of_days(memory.text, self.days.words):
+            return day
+        return self.days.words("and_said", when=day, said=self.days.said(said_at(memory)))
+
+    def _weight(self, memory: Memory) -> float:
+        """What somebody asked to keep weighs most, then health, home and the like, whenever it was, then what lasts."""
+        if memory.kept:
+            return KEPT
+        if memory.lasts and is_lasting(memory.slot):
+            return NAMED
+        if durable(memory):
+            return LASTING
+        return min(self.facts.vitality.get(memory.id, 0.0), 0.99)
+
+    def _talk(self, talks: PastTalk) -> OpeningLine:
+        return OpeningLine(talks.text, day=talks.head, at=talks.at, dialogues=talks.talks, when=talks.head)
+
+    def _name(self, person: int | None) -> str:
+        return self.facts.names.get(person, "?") if person else ""
+
+
+def durable(memory: Memory) -> bool:
+    """Whether it stays true of somebody: who they are, what lasts, and what they asked to keep."""
+    return memory.kept or memory.lasts
+
+
+def _current(facts: OpeningFacts) -> Iterable[Memory]:
+    """Of what somebody has one of, the newer of what they said here and in groups."""
+    if not facts.groups:
+        return facts.memories
+    held = {(m.owner_id, m.subject, m.slot): m.id for m in reversed(_newest(facts.memories))}
+    return (m for m in facts.memories if not m.slot or not is_single_valued(m.slot) or m.is_name
+            or held[m.owner_id, m.subject, m.slot] == m.id)  # fmt: skip
+
+
+def _about(facts: OpeningFacts, told: Iterable[Memory]) -> list[Memory]:
+    """What is known of people: what lasts, the newest first, and the passing that lives; each subject together."""
+    known = [memory for memory in told if memory.kind != "emotion" or memory.kept]
+    lasting = _newest(memory for memory in known if durable(memory))
+    vital = facts.vitality
+    alive = [m for m in known if not durable(m) and m.kind in LIVING and vital.get(m.id, 1.0) > ALIVE]
+    alive.sort(key=lambda memory: (-vital.get(memory.id, 1.0), -memory.id))
+    found = (*lasting, *_newest(alive[:KNOWLEDGE]))
+    first = {memory.subject: place for place, memory in reversed(tuple(enumerate(found)))} | {"": -1}
+    return sorted(found, key=lambda memory: first[memory.subject])
+
+
+def _newest(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (-said_at(memory), -memory.id))
+
+
+def _latest(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (-memory.observed_at, -memory.id))
+
+
+def _once(found: tuple[OpeningSection, ...]) -> tuple[OpeningSection, ...]:
+    """The sections without lines that another tells in the same words of the same person."""
+    known: set[tuple[str, str]] = set()
+    left: dict[str, tuple[OpeningLine, ...]] = {section.name: section.lines for section in found}
+    for name in ORDER:
+        kept: list[OpeningLine] = []
+        for line in left[name]:
+            mark = line.who.removesuffix(line.place), "".join(filter(str.isalnum, fold(line.text)))
+            if mark not in known:
+                known.add(mark)
+                kept.append(line)
+        left[name] = tuple(kept)
+    return tuple(
+        OpeningSection(section.name, section.share, left[section.name]) for section in found if left[section.name]
+    )

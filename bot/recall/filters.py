@@ -1,0 +1,276 @@
+"""Rules after the scores: lines that only ask or repeat, memories in place of their lines, former values."""
+
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+
+from bot.core.memories import Memory
+from bot.core.recall import Candidate, ScoredHit, SearchHit, TimeSpan
+from bot.language.clauses import SENTENCE, clauses_of
+from bot.recall.lexical import LexicalFit, in_spans
+from bot.recall.query import SearchQuery
+from bot.text.fold import fold
+from bot.text.patterns import LazyPattern
+
+NEWS = 0.3
+"""What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk."""
+
+NEAR = 2
+"""So many lines before and after it a person may have said the same."""
+
+QUOTED = 5
+"""Characters of what a person told that are known again in a line of nuan's: she tells it back."""
+
+COVERS = 0.6
+"""What holds this share of what another has of the question stands for it: a memory for its line."""
+
+RELATED = 0.6
+"""What a memory about the same, or from the same line, has of the figure it goes with (seed Warm Boot, W13)."""
+
+CHANGES = 0.3
+"""What says that something is otherwise now has this share of the figure of what it changes (measured): else it is
+about another thing."""
+
+FORMER = 0.9
+"""What a former value has of the figure of the one that took its place, where the question is about the past."""
+
+_WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
+_PAST, _ASKED, _SAID, _ASKS, _LEADS, _PRESUMES, _CHANGED = (
+    LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
+    for name in ("past", "asked", "said", "asks", "leads", "presumes", "changed")
+)
+
+
+def asks_about_past(question: str) -> bool:
+    """Whether a question is about what was so before."""
+    return _PAST.search(fold(question)) is not None
+
+
+def only_asks(text: str) -> bool:
+    """Whether a line only asks, so that it tells nothing: no clause states anything, nor takes it as known."""
+    parts = [clause for words, end in SENTENCE.findall(fold(text)) for clause in clauses_of(words + end)]
+    asked = False
+    for part in (part for each in reversed(parts) if (part := each.strip(" ,，"))):
+        if not _ASKS.search(part) or _PRESUMES.search(part):
+            if not _LEADS.search(part):
+                return False
+        else:
+            asked = True
+    return asked
+
+
+def own_terms_fit(question: SearchQuery, fit: LexicalFit) -> LexicalFit:
+    """The same fit by the question's own terms alone: what only stands around it tells nothing of what is found."""
+    if not question.beside:
+        return fit
+    own = {doc: {term: share for term, share in found.items() if term not in question.beside}
+           for doc, found in fit.shares.items()}  # fmt: skip
+    return replace(fit, shares=own)
+
+
+def filtered(
+    question: SearchQuery,
+    fit: LexicalFit,
+    candidates: Sequence[Candidate],
+    scored: Sequence[ScoredHit],
+    nothing: Collection[int],
+) -> list[ScoredHit]:
+    """The same with what tells `nothing` aside, memories in their lines' places, and what goes with them."""
+    done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
+    done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
+    done = _supported(question.spans, fit.shares, done)
+    done = _with_former(_changed(fit.shares, done), question.past or asks_about_past(question.text))
+    return _once(fit.shares, _outdated({each.finding.doc: frozenset(each.terms) for each in candidates}, done))
+
+
+def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) -> list[ScoredHit]:
+    """The same without summaries and notes that hold a finding's words, former ones or those of a line that tells
+    nothing, and nothing more of the question."""
+    late = [place for place, one in enumerate(scored) if not one.cut and one.finding.kind in ("digest", "note")]
+    told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut) for one in scored
+            if late and one.cut in ("", "former", "aside") and one.finding.kind in ("line", "memory")]  # fmt: skip
+    for place in late:
+        finding = scored[place].finding
+        text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
+        for words, known, cut in told:
+            if words in text and own <= known:
+                rest = text.replace(words.rstrip(" ?!.。~"), "")  # a note has it in its name, too
+                if cut != "aside" or not any(term in rest for term in own):
+                    scored[place] = replace(scored[place], cut=cut or "duplicate")
+                    break
+    return scored
+
+
+def _outdated(terms: Mapping[int, frozenset[str]], scored: list[ScoredHit]) -> list[ScoredHit]:
+    """The same without older summaries and notes that tell a former value and nothing of what took its place."""
+    current = {one.finding.ref: one for one in scored if one.finding.memory is not None}
+    gone: list[tuple[int, frozenset[str], frozenset[str]]] = []
+    for one in scored:
+        memory = one.finding.memory
+        now = _now(memory, current)
+        if memory is not None and memory.former_at is not None and one.cut == "former" and now is not None:
+            was, is_ = terms.get(one.finding.doc, frozenset()), terms.get(now.finding.doc, frozenset())
+            value = frozenset(term for term in was - is_ if len(term) > 1)
+            gone.append((memory.former_at, value, is_ - was))
+
+    def outdated(one: ScoredHit) -> bool:
+        there = terms.get(one.finding.doc, frozenset())
+        return any(one.finding.at <= till and value & there and not new & there for till, value, new in gone)
+
+    late = ("digest", "note")
+    return [replace(one, cut="former") if not one.cut and one.finding.kind in late and outdated(one) else one
+            for one in scored] if gone else scored  # fmt: skip
+
+
+def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[Candidate]) -> frozenset[int]:
+    """The lines that tell nothing of a question: what only asks, and what nuan says that a person told."""
+    of_questions, of_nuan = (words.search(question.wording) is not None for words in (_ASKED, _SAID))
+    told: dict[tuple[int, int], Candidate] = {}
+    for each in candidates:
+        line = each.finding.line
+        if line is not None and each.finding.person_id is not None:
+            told[line.chat_id, line.place] = each
+    of_people = [each for each in candidates if each.finding.person_id is not None]
+    quotable = cache(lambda: [(fold(each.finding.text), each) for each in of_people])
+
+    def aside(finding: SearchHit) -> bool:
+        line = finding.line
+        if line is None or not fit.figures[finding.doc]:
+            return False
+        if only_asks(finding.text) and not of_questions:
+            answer = told.get((line.chat_id, line.place + 1))
+            return answer is None or answer.finding.person_id == finding.person_id
+        if finding.person_id is not None or of_nuan:
+            return False
+        near = [told[place] for step in range(-NEAR, NEAR + 1) if (place := (line.chat_id, line.place + step)) in told]
+        text = fold(finding.text)
+        near += [each for words, each in quotable() if len(words) >= QUOTED and words in text]
+        known = {term for each in near for term in each.terms}
+        return sum(share for term, share in fit.shares[finding.doc].items() if term not in known) < NEWS * fit.best
+
+    return frozenset(each.finding.doc for each in candidates if aside(each.finding))
+
+
+def _standing(
+    shares: Mapping[int, Mapping[str, float]], sources: Mapping[int, Sequence[int]], scored: Sequence[ScoredHit]
+) -> list[ScoredHit]:
+    """Memories have the figure of the best line they stand for, which is told no more; others go with what is found."""
+    done = {one.finding.doc: one for one in scored}
+    lines = {one.finding.ref: one for one in scored if one.finding.line is not None}
+    memories = [one for one in scored if one.finding.memory is not None]
+    best: dict[tuple[int | None, str], float] = {}
+    for one in memories:
+        own = shares.get(one.finding.doc, {})
+        for ref in sources.get(one.finding.doc, ()):
+            line = lines.get(ref)
+            if line is None or line.cut == "no_term":
+                continue
+            there = shares.get(line.finding.doc, {})
+            if not there:  # it comes for those around it, and proves nothing for what was drawn from it
+                continue
+            if not own.keys() & there.keys() and _asked_for(one.finding, line.finding):
+                done[line.finding.doc] = replace(line, cut="duplicate")  # 住 of 记住 is no word of what is to be kept
+            elif _covers(own, there):
+                done[line.finding.doc] = replace(line, cut="duplicate")
+                if not line.cut or line.cut == "aside":
+                    one = replace(one, score=max(one.score, line.score), cut="")
+            elif one.cut == "no_term" and not line.cut:
+                one = replace(one, score=RELATED * line.score, parts=(*one.parts, ("related", RELATED)), cut="")
+        done[one.finding.doc] = one
+        subject = _subject(one.finding)
+        if not one.cut and subject[1]:
+            best[subject] = max(best.get(subject, 0.0), one.score)
+    for one in memories:
+        figure = best.get(_subject(one.finding), 0.0)
+        if figure and done[one.finding.doc].cut == "no_term":
+            parts = (*one.parts, ("related", RELATED))
+            done[one.finding.doc] = ScoredHit(one.finding, RELATED * figure, parts, "")
+    return list(done.values())
+
+
+def _supported(
+    spans: Sequence[TimeSpan], shares: Mapping[int, Mapping[str, float]], scored: Sequence[ScoredHit]
+) -> list[ScoredHit]:  # fmt: skip
+    """The same without lines that come only for those around them, where these are told no more: a question is one
+    that the line answers."""
+    near = {
+        (line.chat_id, line.place) for one in scored
+        if (line := one.finding.line) is not None and shares.get(one.finding.doc)
+        and (not one.cut or only_asks(one.finding.text))
+    }  # fmt: skip
+
+    def alone(one: ScoredHit) -> bool:
+        line = one.finding.line
+        if line is None or one.cut or shares.get(one.finding.doc) or in_spans(one.finding.at, spans):
+            return False
+        return not any((line.chat_id, line.place + step) in near for step in range(-NEAR, NEAR + 1))
+
+    return [replace(one, cut="no_term") if alone(one) else one for one in scored]
+
+
+def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[ScoredHit]) -> list[ScoredHit]:
+    """What somebody says is otherwise now comes before what they said of it there earlier."""
+    news = [
+        one for one in scored if not one.cut and shares.get(one.finding.doc) and _CHANGED.search(fold(one.finding.text))
+    ]
+
+    def below(one: ScoredHit) -> ScoredHit:
+        own, where = shares.get(one.finding.doc, {}), _where(one.finding)
+        later = [
+            new.score for new in news if new.finding.at > one.finding.at and _where(new.finding) == where
+            and CHANGES * one.score <= new.score < one.score and _covers(shares[new.finding.doc], own)
+        ]  # fmt: skip
+        return replace(one, score=FORMER * max(later)) if later else one
+
+    return [below(one) if not one.cut else one for one in scored] if news else list(scored)
+
+
+def _where(finding: SearchHit) -> tuple[int | None, int]:
+    chat = finding.memory.chat_id if finding.memory is not None else finding.line.chat_id if finding.line else 0
+    return finding.person_id, chat
+
+
+def _covers(own: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Whether what holds these terms stands for what holds the others."""
+    return bool(other) and sum(share for term, share in other.items() if term in own) >= COVERS * sum(other.values())
+
+
+def _asked_for(finding: SearchHit, line: SearchHit) -> bool:
+    """Whether a line is the wish to keep that memory, and holds it."""
+    return finding.memory is not None and finding.memory.asked and fold(finding.text) in fold(line.text)
+
+
+def _subject(finding: SearchHit) -> tuple[int | None, str]:
+    return finding.person_id, fold(finding.memory.subject) if finding.memory is not None else ""
+
+
+def _with_former(scored: Sequence[ScoredHit], asked: bool) -> list[ScoredHit]:
+    """What is former comes only when it is asked for, below what took its place."""
+    current = {one.finding.ref: one for one in scored if one.finding.memory is not None}
+    done: list[ScoredHit] = []
+    for one in scored:
+        memory = one.finding.memory
+        if memory is None or memory.former_at is None:
+            done.append(one)
+        elif not asked:
+            done.append(replace(one, cut="former"))
+        else:
+            now = _now(memory, current)
+            if now is not None and not now.cut:
+                figure = FORMER * now.score if one.cut else min(one.score, FORMER * now.score)
+                one = replace(one, score=figure, cut="")
+            done.append(one)
+    return done
+
+
+def _now(memory: Memory | None, found: Mapping[int, ScoredHit]) -> ScoredHit | None:
+    """Of a former value what took its place in the end, as far as that is found."""
+    now = None
+    for _ in found:
+        if memory is None or memory.former_at is None:
+            break
+        now = found.get(memory.replaced_by or 0)
+        memory = now.finding.memory if now is not None else None
+    return now

@@ -1,0 +1,254 @@
+"""How well documents fit a query by their words: BM25 with feedback terms and the lines around."""
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from bot.core.recall import Candidate, Matches, Posting, TimeSpan
+from bot.recall.query import SearchQuery
+from bot.recall.selection import best_besides_lines
+from bot.recall.talks import message_share
+
+K1, B = 1.2, 0.6
+"""BM25: how soon a term that repeats tells no more, and how much a long text is held back (Robertson: 1.2, .75;
+lines of a talk differ less for being long than articles do)."""
+
+PRIOR = 100
+"""Documents that hold none of the terms, counted in: among three memories a word that stands in one is still rare."""
+
+TERMS = 64
+"""Terms that score, the rarest; the others change no order (measured: 40 are nearly as good)."""
+
+LEAST = 0.01
+"""Terms that tell less than this share of the one that tells most change no order, and cost the most (a character that
+stands in nine of ten documents)."""
+
+POOL, LIFTING = (60, 160), (15, 30)
+"""Documents that are looked at closely, and lines whose neighbours are as well: for a question of a few words, and for
+a message that goes on with a talk, of which many lines tell a little (measured)."""
+
+LIKELY = 3
+"""Of so many times as many documents, the ones with the most weight, length is looked at as well."""
+
+CLAUSE = 0.5
+"""What each question of several adds to the documents that answer it, as a share of the best fit."""
+
+LIKE_BEST, NEW_TERMS, FEEDBACK = 5, 12, 0.3
+"""The best documents give so many new terms, the first of which counts this much (RM3 of Abdul-Jaleel, 2004)."""
+
+NEXT, BEFORE, SECOND = 0.3, 0.2, 0.5
+"""What a line gets of the fit of the one before it (an answer follows its question), of the one after it, and the share
+of that at the second place."""
+
+SUBSTANCE = 6
+"""Terms that a line needs to be brought for those around it alone: 好的 answers nothing."""
+
+OTHER_TALK = 0.4
+"""The share of that between lines of two talks."""
+
+BESIDE = 0.5
+"""The most that words around the question add to a document, as a share of what the question's own give it."""
+
+NAMED = 0.5
+"""How much more a line counts whose speaker the question names."""
+
+IN_TALK, TALK_DECAY = 0.5, 0.8
+"""How much more a line of the best talk counts; of a talk's lines the best counts whole, each next this share less."""
+
+DATED, DATED_ALONE = 1.0, 0.3
+"""How much more a document counts that happened when the question asks about, and what it has of the best fit without
+a word in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalFit:
+    """The terms that count with their weights, the rarest first, and the words' figure of each candidate by number.
+
+    `shares` is what each term gives each candidate by itself.
+    """
+
+    weights: Mapping[str, float]
+    figures: Mapping[int, float]
+    best: float
+    shares: Mapping[int, Mapping[str, float]]
+
+
+def without_common(question: SearchQuery, matches: Matches) -> Matches:
+    """The same without the postings of terms that nearly everything holds, where a term tells LEAST times more."""
+    figures = {posting.term: _weight(question, matches, posting) for posting in matches.postings}
+    least = LEAST * max(figures.values(), default=0.0)
+    return replace(matches, postings=tuple(each for each in matches.postings if figures[each.term] >= least))
+
+
+def weighed(question: SearchQuery, matches: Matches) -> dict[str, float]:
+    """The question's terms with what each tells among what the audience sees; the rarest TERMS, the rarest first."""
+    figures = {each.term: _weight(question, matches, each) for each in matches.postings if each.holding}
+    best = sorted(figures, key=lambda term: -figures[term])[:TERMS]
+    return {term: figures[term] for term in best}
+
+
+def _weight(question: SearchQuery, matches: Matches, posting: Posting) -> float:
+    return question.weights[posting.term] * rarity(posting.holding, matches.count) if posting.holding else 0.0
+
+
+def rarity(holding: int, count: int) -> float:
+    """BM25's weight of a term that so many of so many documents hold; positive."""
+    return math.log(1 + (count + PRIOR - holding + 0.5) / (holding + 0.5))
+
+
+def candidate_pool(
+    question: SearchQuery, matches: Matches, like: Iterable[int] = ()
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The documents to look at closely, and those of them whose neighbours too; without their texts.
+
+    As `fitting` would order them by their words if every term stood in a document once; what a message goes on with
+    is told in long lines too.
+    """
+    matches = without_common(question, matches)
+    weights = weighed(question, matches)
+    sums: dict[int, float] = {}
+    for posting in sorted(matches.postings, key=lambda posting: posting.term in question.beside):
+        weight = weights.get(posting.term)
+        if weight is not None:
+            beside = posting.term in question.beside
+            for doc in filter(sums.__contains__, posting.docs) if beside else posting.docs:
+                sums[doc] = sums.get(doc, 0.0) + weight
+    much = message_share(question)
+    most, lifting = (round(few + (many - few) * much) for few, many in (POOL, LIFTING))
+    average = max(1.0, matches.length / max(1, matches.count))
+    likely = heapq.nlargest(LIKELY * most, zip(sums.values(), sums, strict=True))
+    docs = chain.from_iterable(each.docs for each in matches.talks)
+    long = dict(zip(docs, chain.from_iterable(each.lengths for each in matches.talks), strict=True))
+    held = B * (1 - much)
+    found = ((figure / (1 + K1 * (1 - held + held * long.get(doc, average) / average)), doc) for figure, doc in likely)
+    best = [doc for _, doc in heapq.nlargest(most, found)]
+    return tuple(dict.fromkeys((*best, *best_besides_lines(matches, sums), *matches.dated, *like))), tuple(
+        best[:lifting]
+    )
+
+
+def lexical_fit(question: SearchQuery, matches: Matches, candidates: Sequence[Candidate]) -> LexicalFit:
+    """The figures of all candidates; 0 for what has nothing in common with the question and its times."""
+    weights = weighed(question, matches)
+    average = max(1.0, matches.length / max(1, matches.count))
+    terms = {each.finding.doc: each.terms for each in candidates}
+    shares = {each.finding.doc: _shares(weights, each, average) for each in candidates}
+    figures = {number: _figure(found, question.beside) for number, found in shares.items()}
+    best = max(figures.values(), default=0.0)
+    for clause in question.clauses:
+        answers = {n: sum(found[term] for term in found.keys() & clause) for n, found in shares.items() if found}
+        _add(figures, answers, CLAUSE * best)
+    more = _feedback(weights, figures, terms, matches.count)
+    for each in candidates:
+        number = each.finding.doc
+        # A new term alone brings nothing: it may be anybody's.
+        if figures[number] and not more.keys().isdisjoint(each.terms):
+            figures[number] += sum(_shares(more, each, average).values())
+    figures = _around(figures, candidates)
+    top = max(figures.values(), default=0.0)
+    for each in candidates:
+        number = each.finding.doc
+        if question.named and each.finding.person_id in question.named:
+            figures[number] *= 1 + NAMED
+        if question.spans and in_spans(each.finding.at, question.spans):
+            figures[number] = figures[number] * (1 + DATED) + DATED_ALONE * (top or 1.0)
+    return LexicalFit(weights, _in_talks(figures, candidates), best or float(bool(top or question.spans)), shares)
+
+
+def in_spans(at: int, spans: Iterable[TimeSpan]) -> bool:
+    """Whether a moment, ms, is in one of these times."""
+    return any(start <= at < end for start, end in spans)
+
+
+def _shares(weights: Mapping[str, float], each: Candidate, average: float) -> dict[str, float]:
+    """What each term of the question gives a document (BM25)."""
+    found = [term for term in each.terms if term in weights]
+    if not found:
+        return {}
+    counted: dict[str, int] = {}
+    for term in found:
+        counted[term] = counted.get(term, 0) + 1
+    length = K1 * (1 - B + B * len(each.terms) / average)
+    return {term: weights[term] * times * (K1 + 1) / (times + length) for term, times in counted.items()}
+
+
+def _figure(found: Mapping[str, float], beside: Set[str]) -> float:
+    """What the terms give a document together; those around the question at most BESIDE of what its own give."""
+    if not beside:
+        return sum(found.values())
+    own = sum(figure for term, figure in found.items() if term not in beside)
+    return own + min(sum(found.values()) - own, BESIDE * own)
+
+
+def _add(figures: dict[int, float], more: Mapping[int, float], share: float) -> None:
+    """Add figures of another kind, their best as `share`."""
+    top = max(more.values(), default=0.0)
+    if top:
+        for number, figure in more.items():
+            figures[number] += share * figure / top
+
+
+def _feedback(
+    weights: Mapping[str, float], figures: Mapping[int, float], terms: Mapping[int, Sequence[str]], count: int
+) -> dict[str, float]:
+    """Terms that the best documents share and the question lacks: who is asked about, by their name.
+
+    A term that every tenth document holds is no name; one that only one document holds leads nowhere.
+    """
+    best = [
+        number
+        for number in sorted(figures, key=lambda number: (-figures[number], number))[:LIKE_BEST]
+        if figures[number]
+    ]
+    if not best:
+        return {}
+    told = {term for number in best for term in terms[number] if len(term) > 1} - weights.keys()
+    holding = Counter(chain.from_iterable(map(told.intersection, terms.values())))
+    sums: dict[str, float] = {}
+    for number in best:
+        for term in sorted(told.intersection(terms[number])):
+            if 1 < holding[term] <= max(2, len(terms) // 10):
+                share = figures[number] / figures[best[0]]
+                sums[term] = sums.get(term, 0.0) + share * rarity(holding[term], count)
+    new = sorted(sums, key=lambda term: (-sums[term], term))[:NEW_TERMS]
+    return {term: FEEDBACK * sums[term] / sums[new[0]] * rarity(holding[term], count) for term in new}
+
+
+def _around(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Lines support those around them in the chat."""
+    places = {(each.finding.line.chat_id, each.finding.line.place): each for each in candidates if each.finding.line}
+    lifted = dict(figures)
+    for (chat, place), each in places.items():
+        figure, line = figures[each.finding.doc], each.finding.line
+        if not figure or line is None:
+            continue
+        for step, share in ((1, NEXT), (2, NEXT * SECOND), (-1, BEFORE), (-2, BEFORE * SECOND)):
+            other = places.get((chat, place + step))
+            says = other is not None and (figures[other.finding.doc] or len(other.terms) >= SUBSTANCE)
+            if other is not None and other.finding.line is not None and says:
+                near = 1.0 if other.finding.line.talk == line.talk else OTHER_TALK
+                lifted[other.finding.doc] += share * near * figure
+    return lifted
+
+
+def _in_talks(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Lines of a talk that is about the question count more."""
+    talks: dict[tuple[int, int], list[float]] = {}
+    for each in candidates:
+        if each.finding.line is not None:
+            talks.setdefault((each.finding.line.chat_id, each.finding.line.talk), []).append(figures[each.finding.doc])
+    sums = {
+        talk: sum(figure * TALK_DECAY**place for place, figure in enumerate(sorted(found, reverse=True)))
+        for talk, found in talks.items()
+    }
+    best = max(sums.values(), default=0.0)
+    if not best:
+        return dict(figures)
+    return {
+        each.finding.doc: figures[each.finding.doc]
+        * (1 + IN_TALK * sums[each.finding.line.chat_id, each.finding.line.talk] / best if each.finding.line else 1)
+        for each in candidates
+    }

@@ -1,0 +1,1 @@
+"""When to speak: triggers, windows, bursts, pacing."""

@@ -1,0 +1,221 @@
+"""When a reminder is said (quiet hours, changed times), and which of several reminders is meant."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, time, tzinfo
+
+from bot.config.speaking import RemindRules
+from bot.core.clock import HOUR_MS, Instant, Unclear, UnclearTime
+from bot.core.commitments import NudgeRules, Reminder
+from bot.language.reminders.requests import ALL_REMINDERS, ReminderWish, task_of
+from bot.language.reminders.wording import in_second_person
+from bot.language.time.dates import date_in
+from bot.language.time.days import date_of_named
+from bot.language.time.moments import hour_of, joined_parts, moment_meant, time_parts
+from bot.language.time.parts import DayPart, TimeParts
+from bot.language.time.schedule import SEVERAL, local, ms_of, next_of
+from bot.text.codes import SIGNS
+from bot.text.dates import between_hours, local_day, local_hour, next_local_time
+from bot.text.fold import fold
+from bot.text.length import clip
+from bot.text.similarity import promise_words
+
+SHORTLY_MS = 3 * HOUR_MS
+"""What is said so soon before something may be for it."""
+
+WAKING_HOUR = 6
+"""An hour before it that is named alone is one of the afternoon."""
+
+_MARK = rf"[{SIGNS['memory']}{SIGNS['reminder']}]\ufe0f?"
+_SIGNED = re.compile(rf"{_MARK}(\d{{1,9}})")
+_EMPTY = re.compile(r"[（(]\s*[）)](?:之?前)?")
+_NUMBER = re.compile(rf"(?:{_MARK})? ?(\d{{1,9}})(?!\d|[点时日号月年:])")
+_LEAD = re.compile(
+    r"^(?:那|好的?|嗯|记得|記得|别忘了?|別忘了?|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
+    r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約](?:[好定]了?|了)|就|也|都"
+    r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
+    r"|^(?:(?:ok(?:ay)?|well|sure|and|but)[, ]+)*i(?:['’]ll| will|['’]m going to| am going to|['’]m gonna| need to"
+    r"| have to|['’]ve got to| must| shall| promise (?:to|(?:you )?i['’]ll))\b",
+    re.IGNORECASE,
+)
+"""Who is to do it, which the one who hears it knows."""
+TITLE_CHARS = 60
+"""What a promise is told by is short."""
+
+_CLAUSE = re.compile(r"[,，;；。!！~～\n]|\s(?=(?:because|otherwise|or else)\b)")
+_ASIDE = re.compile(
+    r"(?:跟|和|告诉|提醒|通知|叫|喊|催)[^,]{0,2}我(?!们?[的家妈爸])|^你|别(?:让我)?忘|到时候?$|放心|拜托|谢谢|^(?:不然|否则|因为|免得|省得)"
+    r"|\b(?:remind me|let me know|tell me|don't let me|or else|otherwise|because|thanks|please)\b"
+)
+"""What is said to nuan beside it, and why it is to be done."""
+
+_BY = re.compile(
+    r"(?<=[周週期拜月号號日天底末午点點半钟鐘一二三四五六七八九十])(?:[之以]?前)(?=\S)|[在于於](?=[今明后後下本这這大周週星礼禮\d]|月底)"
+)
+_IN = re.compile(r"(?<=[天周週月时時钟鐘])(?:[之以]?[内內])")
+_GAP = re.compile(r"(?<=[㐀-鿿]) +(?=[㐀-鿿])")
+_NAME = 2
+"""Characters of the shortest name that is known for one at the beginning of a text: 安 begins 安排 as well."""
+
+_BESIDE = re.compile(r"[和与與跟同及]|(?P<en> and\b)")
+"""Somebody else is to do it too."""
+
+_HIS = re.compile(r"^(?:的|['’]s\b| (?:needs|has|wants|is going) to\b| (?:will|must|should)\b)")
+_NOISE = re.compile(r"\b(?:the|my|your|me|you|i|a|an|about|to|for|of|that)\b|[的了那个这我你]|\W")
+
+
+def spoken_at(found: Instant, rules: RemindRules, tz: tzinfo) -> int:
+    """When an instant is said, ms: what has no time of day waits for the end of the quiet hours."""
+    quiet = in_quiet_hours(local_hour(found.at, tz), rules)
+    return next_local_time(found.at, rules.quiet_until, tz) if quiet and not found.timed else found.at
+
+
+def quiet_end(hour: int, rules: RemindRules) -> int:
+    """That local hour, or the end of the quiet ones where it is one of them."""
+    return rules.quiet_until if in_quiet_hours(hour, rules) else hour
+
+
+def retimed(reminder: Reminder, said: TimeParts, half: DayPart, now: int, tz: tzinfo) -> tuple[int, str] | None:
+    """When a reminder is said instead, ms, and its rule; None where no hour or day ahead is named.
+
+    `half` is the part of the day that its request named. A bare hour is read as by the 24-hour clock, or as one of the
+    afternoon where nobody is up.
+    """
+    clock = said.clock
+    if said.doubt is not None or said.every is not None:
+        return None
+    if said.delay is not None:
+        found = moment_meant(said, local(now, tz))
+        return (found.at, "") if isinstance(found, Instant) and not reminder.rule else None
+    there = local(reminder.due_at, tz)
+    if clock is None:
+        if said.day is None or said.half or reminder.rule:
+            return None
+        hour: tuple[int, int] | UnclearTime = (there.hour, there.minute)
+    else:
+        if not said.half and clock.hour < WAKING_HOUR and not clock.whole:
+            half = half or "afternoon"
+        hour = hour_of(replace(said, day=None, half=said.half or half), there.date(), local(now, tz), plain=True)
+    if isinstance(hour, str) or hour[0] >= 24:
+        return None
+    if reminder.rule:
+        each = reminder.rule.split(SEVERAL, maxsplit=1)[0].split(" ")
+        rule = " ".join((str(hour[1]), str(hour[0]), *each[2:]))
+        due = next_of(rule, now, tz)
+        return (due, rule) if due is not None else None
+    day = date_of_named(said.day, local(now, tz).date(), local(now, tz).hour) if said.day is not None else there.date()
+    if isinstance(day, str):
+        return None
+    due = ms_of(datetime.combine(day, time(*hour), tz))
+    return (due, "") if due > now else None
+
+
+def with_line_before(
+    wish: ReminderWish, line: str, said_at: int, now: int, tz: tzinfo, *, judged: bool, near: bool
+) -> ReminderWish:
+    """An hour alone, soon after a line that its writer said at `said_at`, ms: that of the day which the line names.
+
+    Where it may be of today as well, which day is in doubt: other lines stand between (not `near`), it is about
+    something else shortly before what the line tells of, or later than that. What only says why is left to a model that
+    is there (`judged`).
+    """
+    named = date_in(line, said_at, tz)
+    if named is None or named.precision not in ("day", "time") or local_day(named.at, tz) <= local_day(now, tz):
+        return wish
+    alone = moment_meant(wish.parts, local(now, tz), wish.manner)
+    if isinstance(alone, Instant) and local_day(alone.at, tz) == local_day(named.at, tz):
+        return wish
+    parts, task = time_parts(line), in_second_person(promised_task(line))
+    own, alike = promise_words(wish.task), bool(promise_words(wish.task) & promise_words(task))
+    unsure = replace(wish, parts=replace(wish.parts, doubt="day"))
+    if not near and not alike:
+        return wish if own else unsure
+    if parts.day is None or parts.doubt is not None or (judged and wish.apart and not alike):
+        return unsure
+    both = joined_parts(parts, wish.parts)
+    for half in dict.fromkeys((both.half, wish.parts.half)):
+        then = replace(wish, task=wish.task if alike else task, parts=replace(both, half=half))
+        found = moment_meant(then.parts, local(now, tz), wish.manner)
+        if isinstance(found, Unclear) and found.what == "half" and (alike or not own):
+            return then
+        if not isinstance(found, Instant) or (named.precision == "time" and found.at > named.at):
+            continue
+        if alike or not own or wish.apart:
+            return then
+        return unsure if named.precision == "time" and named.at - found.at <= SHORTLY_MS else wish
+    return unsure if not own or alike else wish
+
+
+def in_quiet_hours(hour: int, rules: RemindRules) -> bool:
+    """Whether that local hour, 0-23, is one of the quiet ones; they may cross midnight."""
+    return between_hours(hour, rules.quiet_from, rules.quiet_until)
+
+
+def nudging_rules(rules: RemindRules) -> NudgeRules | None:
+    """How people are reminded of what they promised, outside the quiet hours; None: not at all."""
+    hour = rules.commitment_hour
+    if not rules.commitments:
+        return None
+    return NudgeRules(quiet_end(hour, rules), rules.most_open)
+
+
+def promised_task(text: str) -> str:
+    """What a promise is of, as a short title: its own words without who, when, why and what is said to nuan."""
+    plain = _IN.sub("后", _BY.sub("", text)).replace("今晚会", "今天会").replace("今晚會", "今天會")
+    task = _GAP.sub("", _EMPTY.sub("", task_of(plain)[0]))
+    found: list[str] = []
+    for clause in _CLAUSE.split(task):
+        said = _LEAD.sub("", clause.strip(" ,，、")).strip(" ,，、")
+        if said and not _ASIDE.search(fold(said)) and sum(map(len, found)) + len(said) <= TITLE_CHARS:
+            found.append(said)
+    return (
+        (", " if task.isascii() else "，").join(found) or clip(_LEAD.sub("", task).strip(" ,，、"), TITLE_CHARS) or text
+    )
+
+
+def told_to(name: str, task: str) -> str:
+    """What is to be done as it is told to whoever is to do it: a name of theirs that it begins with is left out."""
+    who = name.strip()
+    if len(who) < _NAME or not task.casefold().startswith(who.casefold()):
+        return task
+    rest = task[len(who) :]
+    if who[-1].isascii() and rest[:1].isalnum() and rest[:1].isascii():
+        return task  # another name: Jo, Jordan
+    if beside := _BESIDE.match(rest):
+        return f"{'you' if beside['en'] else '你'}{rest}"
+    return _HIS.sub("", rest).strip(" ,，、:：") or task
+
+
+def names_numbers(words: str) -> bool:
+    """Whether words name reminders by their numbers: ⏰6 和 ⏰7."""
+    return _SIGNED.search(words) is not None
+
+
+def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tuple[Reminder, ...]:
+    """Those that words of a wish name: a number, all, or what they are about (`task` is that without its time).
+
+    Without words it is the only one; of several nobody knows which.
+    """
+    if words == ALL_REMINDERS:
+        return tuple(reminders)
+    if signed := {int(number) for number in _SIGNED.findall(words)}:
+        return tuple(each for each in reminders if each.id in signed)
+    if number := _NUMBER.fullmatch(words.strip().removeprefix("第")):
+        return tuple(each for each in reminders if each.id == int(number[1]))
+    for said in (words, task):
+        wanted = _NOISE.sub("", fold(said))
+        if wanted:
+            found = tuple(
+                each for each in reminders
+                if each.text and (wanted in _core(each) or (len(_core(each)) > 1 and _core(each) in wanted))
+            )  # fmt: skip
+            if found:
+                return found
+    if _NOISE.sub("", fold(words)):
+        return ()
+    return tuple(reminders) if len(reminders) == 1 else ()
+
+
+def _core(reminder: Reminder) -> str:
+    return _NOISE.sub("", fold(reminder.text))

@@ -1,0 +1,476 @@
+"""The SQLite engine: opening, checking and migrating the file; one writer thread, one reading connection."""
+
+import asyncio
+import contextlib
+import os
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import aiosqlite
+
+from bot.core.errors import StatementError, StoreError
+from bot.store.index import check_indexes, refresh_index
+from bot.store.schema import MIGRATIONS, SCHEMA_VERSION, GuardedConnection, copy_database, open_existing
+
+DISK_ERRORS = frozenset(
+    (
+        sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_NOTADB,
+    )
+)  # fmt: skip
+"""Primary result codes that say something of the disk or of other programs, and nothing of what was to be done."""
+
+
+def store_error(text: str, error: sqlite3.Error) -> StoreError:
+    """The error with that text: StatementError where the database is well."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return StoreError(text) if code is None or code & 0xFF in DISK_ERRORS else StatementError(text)
+
+
+T = TypeVar("T")
+Params = Sequence[object]
+Row = tuple[Any, ...]
+
+
+class ReadConnection(aiosqlite.Connection):
+    """A connection that can also answer several SELECTs in one trip to its thread."""
+
+    async def snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
+        """The rows of each SELECT, read in one transaction."""
+        return await self.look(lambda db: [db.execute(sql, params).fetchall() for sql, params in selects])
+
+    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` reads, all of one moment."""
+        found: T = await self._execute(self._look, work)  # type: ignore[no-untyped-call]
+        return found
+
+    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._conn.execute("BEGIN")
+        try:
+            return work(self._conn)
+        finally:
+            self._conn.execute("COMMIT")
+
+
+Transaction = Callable[[sqlite3.Connection], Any]
+
+COMMIT_BATCH = 64
+"""Most verbs in one commit: bounds how long the first of them waits."""
+
+
+class _Job:
+    __slots__ = ("alone", "error", "future", "result", "verb")
+
+    def __init__(self, verb: Transaction, future: "asyncio.Future[Any]", alone: bool) -> None:
+        self.verb = verb
+        self.future = future
+        self.alone = alone
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+class Writer:
+    """Runs verbs one after the other on the only connection that may write."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
+        self._waiting = 0
+        self._closed = False
+        self.refusing = ""
+        """Why the disk or the database refused the last write, "" when it took it."""
+        self._gate = threading.Lock()
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many verbs are asked for and not yet told their result."""
+        return self._waiting
+
+    async def run(self, verb: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `verb` in a transaction; return after the commit.
+
+        A cancelled caller does not undo it: the verb runs whole or not at all. Raises what the verb raised
+        (its savepoint is rolled back) or StoreError when the disk or the database refuses.
+        """
+        result: T = await self._do(verb, alone=False)
+        return result
+
+    async def checkpoint(self) -> bool:
+        """Copy the write-ahead log into the file and truncate it, outside any transaction.
+
+        False when somebody read for so long that it could not be done.
+        """
+        busy: bool = await self._do(_truncate, alone=True)
+        return not busy
+
+    async def _do(self, verb: Transaction, *, alone: bool) -> Any:
+        job = _Job(verb, asyncio.get_running_loop().create_future(), alone)
+        with self._gate:  # a verb that came after the last one would wait for ever
+            if self._closed:
+                raise StoreError("the database is closed")
+            self._jobs.put(job)
+        self._waiting += 1
+        return await job.future
+
+    def close(self) -> None:
+        """Finish what waits, then end the thread and the connection."""
+        with self._gate:
+            if self._closed:
+                return
+            self._closed = True
+            self._jobs.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _work(self) -> None:
+        while (first := self._jobs.get()) is not None:
+            batch, rest, last = self._batch(first)
+            self._commit(batch)
+            if rest is not None:
+                self._alone(rest)
+                batch.append(rest)
+            for job in batch:
+                with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
+                    job.future.get_loop().call_soon_threadsafe(self._tell, job)
+            if last:
+                return
+
+    def _batch(self, first: _Job) -> tuple[list[_Job], _Job | None, bool]:
+        """What waits now: verbs for one commit, a job that runs alone after them, and whether it was the last."""
+        batch: list[_Job] = []
+        job: _Job | None = first
+        while job is not None:
+            if job.alone:
+                return batch, job, False
+            batch.append(job)
+            if len(batch) == COMMIT_BATCH:
+                return batch, None, False
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                return batch, None, False
+        return batch, None, True
+
+    def _commit(self, batch: list[_Job]) -> None:
+        """One transaction for all; when it is refused, one for each, so that nobody fails for another's verb."""
+        if not batch:
+            return
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                self._one(job)
+            self._connection.execute("COMMIT")
+            self.refusing = ""
+        except sqlite3.Error as error:
+            with contextlib.suppress(sqlite3.Error):  # the failure itself may have ended the transaction
+                self._connection.execute("ROLLBACK")
+            for job in batch:
+                job.result, job.error = None, None
+            if len(batch) == 1:
+                self.refusing = str(error)
+                batch[0].error = store_error(f"the database refused a write ({error}); nothing of it was stored", error)
+                return
+            for job in batch:
+                self._commit([job])
+
+    def _alone(self, job: _Job) -> None:
+        try:
+            job.result = job.verb(self._connection)
+        except sqlite3.Error as error:
+            job.error = StoreError(f"the database refused ({error})")
+        except Exception as error:  # noqa: BLE001 - as in a transaction: it belongs to the caller
+            job.error = error
+
+    def _one(self, job: _Job) -> None:
+        self._connection.execute("SAVEPOINT verb")
+        try:
+            job.result = job.verb(self._connection)
+        except (sqlite3.OperationalError, sqlite3.InternalError):
+            # The disk or the file refuses: nothing of this commit can be trusted, so all of it is undone.
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a verb raises belongs to its caller, not to this thread
+            job.error = error
+        if job.error is not None:
+            self._connection.execute("ROLLBACK TO verb")
+        self._connection.execute("RELEASE verb")
+
+    def _tell(self, job: _Job) -> None:
+        self._waiting -= 1
+        if job.future.cancelled():
+            return
+        if job.error is not None:
+            job.future.set_exception(job.error)
+            job.future.exception()  # seen, also when a cancelled caller no longer looks
+        else:
+            job.future.set_result(job.result)
+
+
+def _truncate(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
+
+
+Migrations = tuple[tuple[str, ...], ...]
+
+WAL_BYTES = 32 * 1024 * 1024
+"""What the log of the database keeps on the disk once it is copied into the file; a long backup may need more for as
+long as it runs (FAULTS S12: at most 64 MB)."""
+
+BUSY_MS = 5_000
+"""How long a statement waits for another process's lock (FAULTS S4: at least 5 s)."""
+
+
+class Database:
+    """One writer thread and one read-only connection; `folder` is where the file is."""
+
+    def __init__(self, reader: ReadConnection, writer: Writer | None, folder: Path) -> None:
+        self.folder = folder
+        self._reader = reader
+        self._writer = writer
+
+    @property
+    def refusing(self) -> str:
+        """Why the last write was refused, "" when it was taken."""
+        return self._writer.refusing if self._writer is not None else ""
+
+    @property
+    def unwritten(self) -> int:
+        """How many verbs wait for their commit."""
+        return self._writer.waiting if self._writer is not None else 0
+
+    async def write(self, verb: Callable[[sqlite3.Connection], T]) -> T:
+        """Run one verb in a transaction and return after its commit; StoreError when it cannot be stored."""
+        if self._writer is None:
+            raise StoreError("the database is open for reading only")
+        return await self._writer.run(verb)
+
+    async def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """All rows of a SELECT; StoreError when the file cannot be read."""
+        try:
+            return [tuple(row) for row in await self._reader.execute_fetchall(sql, tuple(params))]
+        except sqlite3.Error as error:
+            raise store_error(f"the database cannot be read ({error})", error) from error
+
+    async def snapshot(self, *selects: tuple[str, Params]) -> list[list[Row]]:
+        """The rows of several SELECTs, all of one moment and in one trip; StoreError when the file cannot be read."""
+        try:
+            return await self._reader.snapshot(selects)
+        except sqlite3.Error as error:
+            raise store_error(f"the database cannot be read ({error})", error) from error
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What a function reads in one transaction, off the event loop; StoreError when the file cannot be read."""
+        try:
+            return await self._reader.look(work)
+        except sqlite3.Error as error:
+            raise store_error(f"the database cannot be read ({error})", error) from error
+
+    async def row(self, sql: str, params: Params = ()) -> Row | None:
+        """The first row of a SELECT, or None."""
+        found = await self.rows(sql, params)
+        return found[0] if found else None
+
+    async def truncate(self) -> None:
+        """Empty the write-ahead log into the file, so that nothing deleted is left in it.
+
+        StoreError when another process reads for longer than BUSY_MS; the next purge or start does it then.
+        """
+        if self._writer is not None and not await self._writer.checkpoint():
+            raise StoreError("the log of the database could not be emptied: another program is reading it")
+
+    async def close(self) -> None:
+        """Finish the writes that wait and free both connections."""
+        if self._writer is not None:
+            await asyncio.to_thread(self._writer.close)
+        await self._reader.close()
+
+
+class Repository:
+    """What the store knows of one noun: the verbs of a subclass read and write through this database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+async def open_database(path: Path, *, read_only: bool = False) -> Database:
+    """Open or create the database and bring it to the newest schema.
+
+    Raises StoreError, saying what to do, when the file is damaged, newer than this nuan, not a database,
+    unwritable, or (read only) absent.
+    """
+    if read_only and not await asyncio.to_thread(path.exists):
+        raise StoreError(f"there is no database at {path.name} yet: talk to nuan once, or give --data DIR")
+    if not read_only:
+        await asyncio.to_thread(_prepare, path, MIGRATIONS)
+    reader = await _reader(path)
+    try:
+        if read_only:
+            await _same_version(reader, path)
+            return Database(reader, None, path.parent)
+        return Database(reader, Writer(await asyncio.to_thread(_connect, path)), path.parent)
+    except sqlite3.Error as error:
+        await reader.close()
+        raise StoreError(_advice(path, error)) from error
+    except BaseException:
+        await reader.close()
+        raise
+
+
+async def _reader(path: Path) -> ReadConnection:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None, factory=GuardedConnection
+        )
+
+    try:
+        reader = ReadConnection(connect, iter_chunk_size=64)
+        await reader
+    except sqlite3.Error as error:
+        raise StoreError(_advice(path, error)) from error
+    try:
+        await reader.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        await reader.execute("PRAGMA query_only = ON")
+    except BaseException:
+        await reader.close()
+        raise
+    return reader
+
+
+async def _same_version(reader: ReadConnection, path: Path) -> None:
+    found = list(await reader.execute_fetchall("PRAGMA user_version"))
+    if found[0][0] > SCHEMA_VERSION:
+        raise StoreError(_newer(path, found[0][0]))
+    if found[0][0] < 1:
+        raise StoreError(_advice(path, sqlite3.DatabaseError("malformed: it is empty, or its version is lost")))
+    if found[0][0] != SCHEMA_VERSION:
+        raise StoreError(f"{path.name} has another version: start nuan of the same version once")
+
+
+def _newer(path: Path, version: int) -> str:
+    return f"{path.name} was written by a newer nuan (schema {version}): update nuan, nothing was changed"
+
+
+def _quoted(path: Path) -> str:
+    return str(path.resolve()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}").fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(path: Path, migrations: Migrations) -> None:
+    """Create or check the file and run what migrations are missing, each in a transaction."""
+    try:
+        if path.exists():
+            with contextlib.closing(open_existing(path)) as connection:
+                _check(connection, path, len(migrations))
+            with contextlib.closing(_connect(path)) as connection:
+                _migrate(connection, path, migrations)
+                _index(connection)
+        else:
+            _create(path, migrations)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(_advice(path, error)) from error
+
+
+def bring_forward(path: Path) -> None:
+    """A database, closed, to the newest schema; StoreError when that cannot be."""
+    _prepare(path, MIGRATIONS)
+
+
+def _create(path: Path, migrations: Migrations) -> None:
+    """A new database appears whole or not at all, so that an empty file is always a damaged one."""
+    left = path.with_name(f"{path.name}-wal")
+    if left.exists() and left.stat().st_size:
+        raise StoreError(f"{path.name} is gone but {left.name} is there: put the database or a backup back beside it")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    for part in ("", "-wal", "-shm"):
+        new.with_name(new.name + part).unlink(missing_ok=True)
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    with contextlib.closing(_connect(new)) as connection:
+        _migrate(connection, new, migrations)
+        _index(connection)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    new.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _advice(path: Path, error: Exception) -> str:
+    text = str(error)
+    if "full" in text or "No space" in text:
+        return f"{path.name}: the disk is full; free some space and start again, nothing was changed"
+    if "malformed" in text or "not a database" in text:
+        return (
+            f"{path.name} is damaged ({text}); nothing was changed. Put a backup in its place, "
+            "or move it away to begin anew"
+        )
+    return f"{path.name} cannot be used ({text}): check that the folder is yours and writable, and the disk not full"
+
+
+def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
+    """Read only: a file that is not ours, or not whole, must stay as it is."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > newest:
+        raise StoreError(_newer(path, version))
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(f"malformed: {' '.join(verdict.split())}")
+    if version < 0:
+        raise sqlite3.DatabaseError("malformed: its version is lost")
+    if version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise StoreError(f"{path.name} is a database of another program; give --data DIR another folder")
+    if version == 0:
+        raise sqlite3.DatabaseError("malformed: it is empty")
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version:
+        with _transaction(connection):
+            check_indexes(connection)
+    if 0 < version < len(migrations):
+        copy_database(path, path.with_name(f"{path.stem}.before-{version + 1}.db"), again=True)
+    for number in range(version, len(migrations)):
+        with _transaction(connection):
+            for statement in migrations[number]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number + 1}")
+
+
+def _index(connection: sqlite3.Connection) -> None:
+    with _transaction(connection):
+        refresh_index(connection)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):  # the failure itself may have ended the transaction
+            connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,292 @@
+"""Parts of taking an event in: duplicates, loops between bots, quoted lines, and what became of the event."""
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import cast
+from zlib import crc32
+
+from bot.core.commitments import SpokenPromise
+from bot.core.events import Event, Incoming
+from bot.core.memories import Signal
+from bot.core.people import Chat
+from bot.core.speaking import Decision, PacedDecision, PendingMessages, Situation
+from bot.text.fold import fold
+
+
+def _nothing(_: str) -> bool:
+    return False
+
+
+def _at_once(decision: Decision, waiting: PendingMessages) -> PacedDecision:
+    return PacedDecision(decision)
+
+
+def no_promise(zone: str) -> tuple[SpokenPromise, ...]:
+    """Of a message that promises nothing, in any zone."""
+    return ()
+
+
+def _no_receipt(key: str, script: str) -> str:
+    return key
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """What a command to stop, or a message that interrupts, ended: turns under way, and `dropped` waiting lines.
+
+    `others`: what is going on in the chat belongs to somebody else, and goes on.
+    """
+
+    turns: tuple[int, ...]
+    dropped: int
+    others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of an incoming event; `event` is None for a copy of one that was there before.
+
+    `superseded` are the turns whose replies were still being said to its sender, and end with it. `armed`: there is a
+    deadline now that is nearer than the one there was.
+    """
+
+    event: Event | None
+    chat: Chat
+    decision: Decision | None
+    halted: Halted | None = None
+    superseded: tuple[int, ...] = ()
+    armed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What intake knows of an event before it is stored: the situation (window and switch still unknown).
+
+    `script` gives what its sender usually writes in, from what that was ("" when unknown) and the lines before it, the
+    newest first. For a command to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting
+    texts that are done though nothing is answered any more. `pace` sets a decision's deadline by what waits in the
+    chat; `interrupts`: the message cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms.
+    `remarks` are what it lets on about the last reply, `promising` what its writer promises in it, given the name of
+    their zone ("": none).
+    """
+
+    incoming: Incoming
+    situation: Situation
+    script: Callable[[str, tuple[str, ...]], str]
+    hidden: str = ""
+    receipt: Callable[[str, str], str] = _no_receipt
+    spared: Callable[[str], bool] = _nothing
+    pace: Callable[[Decision, PendingMessages], PacedDecision] = _at_once
+    interrupts: bool = False
+    pause_ms: int = 0
+    remarks: tuple[Signal, ...] = ()
+    promising: Callable[[str], tuple[SpokenPromise, ...]] = no_promise
+
+
+QUOTED_ID = """coalesce((SELECT max(said.id) FROM main.event AS said WHERE said.chat_id = event.chat_id
+    AND said.external_id = event.target AND said.external_id <> '' AND said.kind = 'message' AND said.id < event.id),
+    (SELECT max(said.id) FROM sent JOIN main.event AS said ON said.turn_id = sent.turn_id AND said.kind = 'bot'
+    WHERE sent.chat_id = event.chat_id AND sent.external_id = event.target AND event.target <> ''))"""
+"""The line that a message replies to."""
+
+QUOTE_CHARS = 200
+"""What is kept of a message that was never stored itself, where another one replies to it."""
+
+
+def was_stored(db: sqlite3.Connection, chat_id: int, target: str) -> bool:
+    """Verb part: whether the message of that id was stored once: then its own row says what may be told of it."""
+    there = (
+        "SELECT 1 FROM event WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' "
+        "UNION SELECT 1 FROM sent WHERE chat_id = ?1 AND external_id = ?2"
+    )
+    return db.execute(there, (chat_id, target)).fetchone() is not None
+
+
+MOST_EXCHANGES = 20
+EXCHANGE_WINDOW_MS = 60_000
+BOT_SILENCE_MS = 60_000
+"""So many exchanges within a minute, then a minute of silence towards all bots of the chat (FAULTS D20)."""
+
+MOST_IN_A_ROW = 60
+"""Exchanges without a line of a human, after which nuan waits for one: two slow bots never make 20 in a minute."""
+
+
+def bots_are_quiet(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
+    """Verb part: whether bots get no answer in that chat now."""
+    rows = db.execute(
+        "SELECT id, at FROM event WHERE chat_id = ? AND why = 'bot' ORDER BY id DESC LIMIT ?", (chat_id, MOST_IN_A_ROW)
+    ).fetchall()
+    # abs: after the clock was set back the newest lie ahead, and nobody is to wait until it has caught up.
+    if (
+        len(rows) >= MOST_EXCHANGES
+        and abs(rows[0][1] - rows[MOST_EXCHANGES - 1][1]) < EXCHANGE_WINDOW_MS
+        and abs(at - rows[0][1]) < BOT_SILENCE_MS
+    ):
+        return True
+    if len(rows) < MOST_IN_A_ROW:
+        return False
+    human = db.execute(
+        "SELECT 1 FROM event JOIN person ON person.id = person_id WHERE chat_id = ? AND event.id > ? "
+        "AND kind = 'message' AND is_bot = 0 LIMIT 1",
+        (chat_id, rows[-1][0]),
+    ).fetchone()
+    return human is None
+
+
+COPY_MS = 250
+"""The same person and text as close as this is one message: a double click (SEED_SYSTEMS 1.2)."""
+
+ECHO_MS = 1_200
+"""A line of the system that repeats a message this close is its echo (SEED_SYSTEMS 1.2)."""
+
+FOLDED_CHARS = 8_000
+"""How much of a text is compared folded, as folding takes long; behind that it must be the same to the letter."""
+
+_SECOND_MS = 1_000
+_ECHOING = ("", "chat")
+"""Labels of an event that only tells what was said; any other event happened by itself, whatever its text is."""
+_MARKS = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class LinePrint:
+    """A line as copies and echoes are told by: checksums of folded texts, since 忘记 empties a text at once.
+
+    `said` is its text, `bare` that without marks, `named` the sender's name before it. `at` is the platform's time,
+    0 for unknown, `arrived_at` ours, ms. `original` is the event that it copies, or itself.
+    """
+
+    original: int
+    person_id: int | None
+    said: int
+    bare: int
+    named: int
+    at: int
+    arrived_at: int
+    target: str
+
+
+def print_of(incoming: Incoming, person_id: int | None, at: int) -> LinePrint | None:
+    """How a message, or a system line that may be an echo, is compared; None for what is never a copy.
+
+    Pictures of one album and forwarded lines may share a text, and a platform waits for an answer to each command.
+    """
+    text = " ".join((fold(incoming.text[:FOLDED_CHARS]) + incoming.text[FOLDED_CHARS:]).split())
+    bare = _MARKS.sub("", text)
+    named = _MARKS.sub("", fold(incoming.sender.name)) + bare if incoming.sender else ""
+    is_message = incoming.kind == "message" and person_id is not None
+    is_system = incoming.kind == "server" or (incoming.kind == "event" and incoming.label in _ECHOING)
+    apart = bool(incoming.attachments or incoming.forwarded or incoming.via)
+    if not text or apart or not (is_message or is_system):
+        return None
+    return LinePrint(
+        0, person_id if is_message else None, _sum(text), _sum(bare), _sum(named), incoming.at, at, incoming.target
+    )
+
+
+def copied_from(new: LinePrint, lately: Iterable[LinePrint]) -> int | None:
+    """The number of the message that `new` copies or echoes; None when it says something of its own.
+
+    `lately` is ordered newest first. Who wrote something else in between did not click twice.
+    """
+    for old in lately:
+        late = abs(new.arrived_at - old.arrived_at)
+        if new.person_id is None:
+            found = bool(new.bare) and new.bare in (old.bare, old.named) and late <= ECHO_MS
+        else:
+            same = (new.person_id, new.said, new.target) == (old.person_id, old.said, old.target)
+            found = same and late <= COPY_MS and _apart(new.at, old.at) <= COPY_MS
+        if found:
+            return old.original
+        if new.person_id is not None and new.person_id == old.person_id:
+            return None
+    return None
+
+
+def find_copy(db: sqlite3.Connection, chat_id: int, new: LinePrint | None) -> tuple[LinePrint | None, int | None]:
+    """Verb part: the same line, with the number of the message of this chat that it copies or echoes."""
+    if new is None:
+        return None, None
+    db.execute("DELETE FROM lately WHERE abs(arrived_at - ?) > ?", (new.arrived_at, ECHO_MS))
+    rows = db.execute(
+        "SELECT original, person_id, said, bare, named, at, arrived_at, target FROM lately WHERE chat_id = ? "
+        "ORDER BY event_id DESC",
+        (chat_id,),
+    )
+    return new, copied_from(new, (LinePrint(*row) for row in rows))
+
+
+def note_print(db: sqlite3.Connection, chat_id: int, number: int, new: LinePrint | None, copy_of: int | None) -> None:
+    """Verb part: event `number` was heard just now, as a message of its own or as a copy."""
+    if copy_of is not None:
+        db.execute("UPDATE event SET same_as = ? WHERE id = ?", (copy_of, number))
+    if new is not None and new.person_id is not None:
+        db.execute(
+            "INSERT INTO lately (chat_id, event_id, original, person_id, said, bare, named, at, arrived_at, target) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                chat_id, number, copy_of or number, new.person_id, new.said, new.bare, new.named, new.at,
+                new.arrived_at, new.target,
+            ),
+        )  # fmt: skip
+
+
+def retargeted(db: sqlite3.Connection, chat_id: int, incoming: Incoming) -> Incoming:
+    """Verb part: a reply or reaction to a copy is one to the message itself."""
+    if not incoming.target or (incoming.kind != "message" and incoming.label != "reaction"):
+        return incoming
+    row = db.execute(
+        "SELECT first.external_id FROM event AS copy JOIN event AS first ON first.id = copy.same_as "
+        "WHERE copy.chat_id = ? AND copy.external_id = ? AND copy.hidden = 'copy' AND first.external_id <> ''",
+        (chat_id, incoming.target),
+    ).fetchone()
+    return incoming if row is None else replace(incoming, target=str(row[0]))
+
+
+def separate_copy(db: sqlite3.Connection, chat_id: int, person_id: int | None, target: str, text: str) -> None:
+    """Verb part: a copy that its sender edits says something of its own."""
+    db.execute(
+        "UPDATE event SET hidden = '', same_as = NULL WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' "
+        "AND hidden = 'copy' AND person_id = ?3 AND (SELECT first.text FROM event AS first "
+        "WHERE first.id = event.same_as) <> ?4",
+        (chat_id, target, person_id, text),
+    )
+
+
+def pass_to_copy(db: sqlite3.Connection, chat_id: int, target: str) -> bool:
+    """Verb part: of two copies the first was deleted, so the other stands for what was said; False without another.
+
+    After an edit the two were not the same any more.
+    """
+    row = db.execute(
+        "SELECT first.id, copy.id, copy.external_id FROM event AS first JOIN event AS copy ON copy.same_as = first.id "
+        "AND copy.hidden = 'copy' AND copy.external_id <> '' WHERE first.chat_id = ?1 AND first.external_id = ?2 "
+        "AND first.external_id <> '' AND first.kind = 'message' AND first.hidden NOT IN ('forgotten', 'deleted') "
+        "AND NOT EXISTS (SELECT 1 FROM event AS edit WHERE edit.chat_id = ?1 AND edit.label = 'edit' "
+        "AND edit.target = ?2) ORDER BY copy.id LIMIT 1",
+        (chat_id, target),
+    ).fetchone()
+    if row is None:
+        return False
+    first, copy, external_id = cast("tuple[int, int, str]", row)
+    db.execute("UPDATE event SET external_id = ? WHERE id = ?", (external_id, first))
+    db.execute("UPDATE event SET external_id = ?, hidden = 'deleted' WHERE id = ?", (target, copy))
+    db.execute(
+        "UPDATE event SET target = ? WHERE chat_id = ? AND target = ? AND kind = 'message'",
+        (external_id, chat_id, target),
+    )
+    return True
+
+
+def _apart(one: int, other: int) -> int:
+    """How far apart two times are at least, ms: a clock of whole seconds cannot tell less than one."""
+    if not one or not other:
+        return 0
+    whole = one % _SECOND_MS == 0 and other % _SECOND_MS == 0
+    return max(abs(one - other) - (_SECOND_MS - 1 if whole else 0), 0)
+
+
+def _sum(text: str) -> int:
+    return crc32(text.encode(errors="surrogatepass")) if text else 0

@@ -1,0 +1,529 @@
+"""What the operator may see: memories, people, events and turns of all chats, and vital signs of the store."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+from bot.core.errors import StoreError
+from bot.core.inspection import PaidCall
+from bot.core.memories import Memory
+from bot.core.models import Message, ToolSpec
+from bot.core.people import Person
+from bot.core.sessions import ToldItem
+from bot.store.engine import Database, Repository, Row
+from bot.store.people import PERSON, AccessLists, person_of
+from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.views import HIDDEN_STATES
+from bot.text.fold import fold
+
+FORGOTTEN_REASONS = ("asked", "derived")
+"""Why a memory is over that was forgotten: its text is told nobody any more, also while the row waits for undo."""
+
+MEMORY_STATES = {
+    "active": "memory.disabled_at IS NULL",
+    "archived": "memory.disabled_reason = 'archived'",
+    "forgotten": "memory.disabled_reason IN ('asked', 'derived')",
+    "all": "1",
+}
+"""What can be browsed."""
+
+PLACED = "(SELECT platform || ' ' || coalesce(nullif(chat.title, ''), external_id) FROM place WHERE place.chat_id = "
+CHAT_LABEL = f"coalesce({PLACED}chat.id AND current = 1), '#' || chat.id)"
+"""How a chat is called, for a query that joins it."""
+
+_FOUND = f"""SELECT {MEMORY_COLUMNS}, memory.disabled_reason, memory.purge_at, coalesce(person.name, ''), {CHAT_LABEL}
+    FROM memory LEFT JOIN person ON person.id = memory.owner_id
+    LEFT JOIN chat ON chat.id = memory.chat_id """
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """What is browsed: words in the text, one owner, one kind, a state of STATES; those with numbers below `below`."""
+
+    text: str = ""
+    owner_id: int | None = None
+    kind: str = ""
+    state: str = "active"
+    below: int = 0
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """One memory with whose it is and where it was told; `undo_until` (ms) is when an ended one goes for good.
+
+    The text of one that was forgotten is empty.
+    """
+
+    memory: Memory
+    owner: str
+    chat: str
+    ended: str = ""
+    undo_until: int | None = None
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether somebody asked to forget it, or it went with what was forgotten."""
+        return self.ended in FORGOTTEN_REASONS
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line that a memory was made from; its text is "" when it is not told any more."""
+
+    event_id: int
+    at: int
+    chat: str
+    who: str
+    text: str
+    turn_id: int | None
+
+
+class MemoryInspector(Repository):
+    """All memories of the house."""
+
+    async def memories(self, wanted: MemoryFilter) -> tuple[MemoryRow, ...]:
+        """The newest that fit, newest first; the text of what was forgotten is not searched."""
+        where, params = [MEMORY_STATES.get(wanted.state, MEMORY_STATES["active"])], list[object]()
+        if wanted.text.strip():
+            like = fold(wanted.text).strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+            where.append("memory.folded LIKE ? ESCAPE '\\' AND memory.disabled_reason NOT IN ('asked', 'derived')")
+            params.append(f"%{like}%")
+        for column, value in (("owner_id", wanted.owner_id), ("kind", wanted.kind or None)):
+            if value is not None:
+                where.append(f"memory.{column} = ?")
+                params.append(value)
+        if wanted.below:
+            where.append("memory.id < ?")
+            params.append(wanted.below)
+        rows = await self._database.rows(
+            f"{_FOUND}WHERE {' AND '.join(where)} ORDER BY memory.id DESC LIMIT ?", (*params, wanted.limit)
+        )
+        return tuple(browsed(row) for row in rows)
+
+    async def memory(self, number: int) -> MemoryRow | None:
+        """The memory of that number; None when there is none (any more)."""
+        row = await self._database.row(f"{_FOUND}WHERE memory.id = ?", (number,))
+        return browsed(row) if row is not None else None
+
+    async def origins(self, number: int) -> tuple[SourceLine, ...]:
+        """The lines that a memory was made from, in order."""
+        rows = await self._database.rows(
+            f"SELECT event.id, at, {CHAT_LABEL}, coalesce(nullif(event.name, ''), person.name, ''), CASE WHEN hidden "
+            "= '' AND off_record = 0 THEN text ELSE '' END, turn_id FROM edge JOIN event ON event.id = event_id "
+            "JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id "
+            "WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id",
+            (number,),
+        )
+        return tuple(SourceLine(*row) for row in rows)
+
+    async def counts(self) -> dict[str, int]:
+        """How many memories there are of each state of STATES."""
+        sums = ", ".join(f"coalesce(sum({where}), 0)" for where in MEMORY_STATES.values())
+        row = await self._database.row(f"SELECT {sums} FROM memory")
+        assert row is not None
+        return dict(zip(MEMORY_STATES, (int(value) for value in row), strict=True))
+
+
+def browsed(row: Row | sqlite3.Row) -> MemoryRow:
+    """A row of `_FOUND` as a value."""
+    *values, ended, undo_until, owner, chat = row
+    found = MemoryRow(memory_of(tuple(values)), str(owner), str(chat or ""), str(ended), cast("int | None", undo_until))
+    return replace(found, memory=replace(found.memory, text="", original="")) if found.forgotten else found
+
+
+_RESIDENTS = PERSON.replace(
+    " FROM person ",
+    ", access, (SELECT count(*) FROM memory WHERE owner_id = person.id AND disabled_at IS NULL), "
+    "(SELECT max(seen_at) FROM member WHERE person_id = person.id) FROM person ",
+)
+
+_TOLD = f"""SELECT digest.id, chat_id, {CHAT_LABEL}, tier, talks, summary, made_by, names, started_at, ended_at, into_id
+    FROM digest JOIN chat ON chat.id = chat_id WHERE summary <> '' """
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """Somebody nuan knows: their accounts ("platform:id"), what an owner decided, active memories, last seen (ms)."""
+
+    person: Person
+    accounts: tuple[str, ...]
+    access: str
+    memories: int
+    seen_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentRow:
+    """One commitment of somebody; times are ms."""
+
+    id: int
+    who: str
+    chat: str
+    text: str
+    state: str
+    visibility: str
+    source: str
+    made_at: int
+    due_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderRow:
+    """One open reminder: for whom, where it is said, when (ms), and how often ("": once, else cron's five fields)."""
+
+    id: int
+    who: str
+    chat: str
+    text: str
+    due_at: int
+    rule: str
+    made_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """One summary on the time line, of a conversation or of the `talks` that it was rolled up of; times are ms.
+
+    `parts` are what it was rolled up of, as far as that is still kept.
+    """
+
+    id: int
+    chat_id: int
+    chat: str
+    tier: str
+    talks: int
+    summary: str
+    made_by: str
+    names: tuple[str, ...]
+    started_at: int
+    ended_at: int
+    parts: tuple["SummaryRow", ...] = ()
+
+
+class PeopleInspector:
+    """Everybody, and what is open and told of them."""
+
+    def __init__(self, database: Database, lists: AccessLists) -> None:
+        self._database = database
+        self._lists = lists
+
+    async def all(self) -> tuple[PersonRow, ...]:
+        """Everybody, whoever was seen last first."""
+        rows = await self._database.rows(f"{_RESIDENTS}ORDER BY 10 DESC, id")
+        return tuple(
+            PersonRow(
+                person_of(row[:7], self._lists.owners), tuple(sorted(str(row[5] or "").split("\n"))), str(row[7]),
+                cast("int", row[8]), cast("int | None", row[9]),
+            )
+            for row in rows
+        )  # fmt: skip
+
+    async def promises(self, limit: int) -> tuple[CommitmentRow, ...]:
+        """What is open first, then what ended last."""
+        rows = await self._database.rows(
+            f"SELECT commitment.id, person.name, {CHAT_LABEL}, text, state, visibility, source, made_at, due_at "
+            "FROM commitment JOIN person ON person.id = owner_id JOIN chat ON chat.id = commitment.chat_id "
+            "ORDER BY ended_at IS NOT NULL, coalesce(ended_at, 0) DESC, due_at IS NULL, due_at, commitment.id DESC "
+            "LIMIT ?",
+            (limit,),
+        )
+        return tuple(CommitmentRow(*row) for row in rows)
+
+    async def reminders(self, limit: int) -> tuple[ReminderRow, ...]:
+        """What somebody is still to be reminded of, the next first; of a promise by its own words."""
+        rows = await self._database.rows(
+            f"SELECT reminder.id, person.name, {CHAT_LABEL}, coalesce(nullif(reminder.text, ''), commitment.text, ''), "
+            "reminder.due_at, rule, reminder.made_at FROM reminder JOIN person ON person.id = reminder.person_id "
+            "JOIN chat ON chat.id = reminder.chat_id LEFT JOIN commitment ON commitment.id = commitment_id "
+            "WHERE reminder.ended_at IS NULL ORDER BY reminder.due_at, reminder.id LIMIT ?",
+            (limit,),
+        )
+        return tuple(ReminderRow(*row) for row in rows)
+
+    async def told(self, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:
+        """Summaries that ended before that instant (ms, 0: all), newest first; what was emptied is left out."""
+        rows = await self._database.rows(
+            f"{_TOLD}AND into_id IS NULL AND (?1 IS NULL OR chat_id = ?1) AND (?2 = 0 OR ended_at < ?2) "
+            "ORDER BY ended_at DESC, digest.id DESC LIMIT ?3",
+            (chat_id, before, limit),
+        )
+        inside = await self._database.rows(f"{_TOLD}AND into_id IS NOT NULL ORDER BY ended_at DESC, digest.id DESC")
+        parts: dict[int, list[Row]] = {}
+        for row in inside:
+            parts.setdefault(int(row[-1]), []).append(row)
+        return tuple(_told(row, parts) for row in rows)
+
+
+def _told(row: Row, parts: Mapping[int, list[Row]]) -> SummaryRow:
+    number, chat, label, tier, talks, summary, made_by, names, started, ended, _ = row
+    inside = tuple(_told(each, parts) for each in parts.get(number, ()))
+    return SummaryRow(
+        number, chat, label, tier, talks, summary, made_by, tuple(json.loads(names)), started, ended, inside
+    )
+
+
+SHOWN_TEXT = "CASE WHEN hidden = '' AND off_record = 0 THEN event.text ELSE '' END"
+
+_HAPPENED = f"""SELECT event.id, event.chat_id, {CHAT_LABEL}, at, event.kind,
+    coalesce(nullif(event.name, ''), person.name, ''), {SHOWN_TEXT}, label, state, why, outcome, hidden, turn_id
+    FROM event JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id """
+
+_TAKEN = f"""SELECT turn.id, turn.chat_id, {CHAT_LABEL}, session.number, epoch.number, turn.number, turn.state,
+    turn.why, turn.mode_why, epoch.mode, epoch.reason, asked_at, said_at, coalesce(person.name, ''), turn.error,
+    (SELECT count(*) FROM call WHERE turn_id = turn.id),
+    (SELECT coalesce(sum(prompt_tokens), 0) FROM call WHERE turn_id = turn.id),
+    (SELECT coalesce(sum(cached_tokens), 0) FROM call WHERE turn_id = turn.id),
+    (SELECT coalesce(sum(output_tokens), 0) FROM call WHERE turn_id = turn.id),
+    (SELECT coalesce(sum(cost), 0) FROM call WHERE turn_id = turn.id)
+    FROM turn JOIN chat ON chat.id = turn.chat_id JOIN session ON session.id = turn.session_id
+    JOIN epoch ON epoch.id = turn.epoch_id LEFT JOIN person ON person.id = turn.person_id """
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event; its text is "" when it is not told any more (`hidden`), `turn_id` is the turn it belongs to."""
+
+    id: int
+    chat_id: int
+    chat: str
+    at: int
+    kind: str
+    who: str
+    text: str
+    label: str
+    state: str
+    why: str
+    outcome: str
+    hidden: str
+    turn_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """One turn in a list: its numbers in the chat, why it was taken, in which mode, and what its calls used.
+
+    `epoch_reason` is why its log began; times are ms.
+    """
+
+    id: int
+    chat_id: int
+    chat: str
+    session: int
+    epoch: int
+    number: int
+    state: str
+    why: str
+    mode_why: str
+    mode: str
+    epoch_reason: str
+    asked_at: int
+    said_at: int | None
+    who: str
+    error: str
+    calls: int
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One item of a log: the number of the turn that appended it, the message, and its estimated tokens."""
+
+    turn: int
+    own: bool
+    message: Message
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One call of a turn: why, which model, how it ended, tokens, money, and how long it took, ms."""
+
+    cause: str
+    model: str
+    state: str
+    counted: str
+    prompt_tokens: int
+    cached_tokens: int
+    written_tokens: int
+    output_tokens: int
+    cost: float
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """What a turn was sent: prefix, tools and log, its calls, what memory brought, what it answered, what it said.
+
+    `kept` is False when the log is not kept any more: by its age, or because something in it was forgotten. Of a turn
+    that failed or was stopped the log is that before it: what it added is taken out again.
+    """
+
+    turn: TurnRow
+    prefix: Message
+    tools: tuple[ToolSpec, ...]
+    signature: str
+    log: tuple[LogRow, ...]
+    kept: bool
+    calls: tuple[CallRow, ...]
+    brought: tuple[ToldItem, ...]
+    answered: tuple[EventRow, ...]
+    said: tuple[EventRow, ...]
+
+
+class TurnInspector(Repository):
+    """Events and turns of all chats."""
+
+    async def happened(self, after: int, limit: int, chat_id: int | None = None) -> tuple[EventRow, ...]:
+        """The newest events with a higher number, newest first."""
+        here = "" if chat_id is None else "AND event.chat_id = ?3 "
+        params = (after, limit) if chat_id is None else (after, limit, chat_id)
+        rows = await self._database.rows(
+            f"{_HAPPENED}WHERE event.id > ?1 {here}ORDER BY event.id DESC LIMIT ?2", params
+        )
+        return tuple(EventRow(*row) for row in rows)
+
+    async def taken(self, below: int, limit: int, chat_id: int | None = None) -> tuple[TurnRow, ...]:
+        """The newest turns with a number below that (0: all), newest first."""
+        here = "" if chat_id is None else "AND turn.chat_id = ?3 "
+        params = (below, limit) if chat_id is None else (below, limit, chat_id)
+        rows = await self._database.rows(
+            f"{_TAKEN}WHERE (?1 = 0 OR turn.id < ?1) {here}ORDER BY turn.id DESC LIMIT ?2", params
+        )
+        return tuple(TurnRow(*row) for row in rows)
+
+    async def sent(self, turn_id: int) -> TurnRequest | None:
+        """What the turn of that number was sent, all of one moment; None when there is no such turn."""
+        given = (turn_id,)
+        epoch = "(SELECT epoch_id FROM turn WHERE id = ?1)"
+        turns, prefixes, entries, calls, brought, answered, said = await self._database.snapshot(
+            (f"{_TAKEN}WHERE turn.id = ?1", given),
+            (f"SELECT message, tools, signature, stale FROM epoch JOIN prefix USING (signature) WHERE id = {epoch}",
+             given),
+            ("SELECT turn.number, turn.id = ?1, message, tokens FROM entry JOIN turn ON turn.id = entry.turn_id "
+             f"WHERE entry.epoch_id = {epoch} AND turn.id <= ?1 AND (EXISTS (SELECT 1 FROM entry WHERE turn_id = ?1) "
+             "OR (SELECT state FROM turn WHERE id = ?1) IN ('failed', 'void')) ORDER BY position", given),
+            ("SELECT cause, model, state, counted, prompt_tokens, cached_tokens, written_tokens, output_tokens, cost, "
+             "coalesce(settled_at, at) - at FROM call WHERE turn_id = ?1 ORDER BY id", given),
+            ("SELECT way, ref, tokens, why FROM brought WHERE turn_id = ?1 ORDER BY rowid", given),
+            (f"{_HAPPENED}WHERE event.id IN (SELECT event_id FROM turn_event WHERE turn_id = ?1) ORDER BY event.id",
+             given),
+            (f"{_HAPPENED}WHERE turn_id = ?1 AND event.kind = 'bot' ORDER BY event.id", given),
+        )  # fmt: skip
+        if not turns:
+            return None
+        message, tools, signature, stale = prefixes[0]
+        log = () if stale in HIDDEN_STATES else tuple(_logged(row) for row in entries)
+        return TurnRequest(
+            TurnRow(*turns[0]), Message.parse(str(message)),
+            tuple(ToolSpec(*tool) for tool in json.loads(str(tools))), str(signature), log, bool(log),
+            tuple(CallRow(*row) for row in calls), tuple(ToldItem(*row) for row in brought),
+            tuple(EventRow(*row) for row in answered), tuple(EventRow(*row) for row in said),
+        )  # fmt: skip
+
+
+def _logged(row: Row) -> LogRow:
+    number, own, message, tokens = row
+    return LogRow(cast("int", number), bool(own), Message.parse(str(message)), cast("int", tokens))
+
+
+_CALLS = """SELECT id, cause, model, state, settled_at - at, prompt_tokens, cached_tokens, output_tokens, cost
+    FROM call """
+
+MANY_TRIES = 8
+"""So often put off, a digest is stuck."""
+
+
+PROBE_BYTES = 65_536
+"""What a store that refused must take before anybody builds on it again: more than a line with all it causes."""
+
+
+class Vitals(Repository):
+    """The signs of life of the one file."""
+
+    @property
+    def refusing(self) -> str:
+        """Why the last write was refused, "" when it was taken."""
+        return self._database.refusing
+
+    @property
+    def unwritten(self) -> int:
+        """How many verbs wait for their commit."""
+        return self._database.unwritten
+
+    async def writable(self) -> bool:
+        """Whether the store takes writes again; what is written to see it is deleted."""
+        try:
+            await self._database.write(_fill)
+            await self._database.write(_empty)
+        except StoreError:
+            return False
+        return True
+
+    async def queued(self) -> int:
+        """Lines that wait for an answer; StoreError when the file cannot be read."""
+        row = await self._database.row("SELECT count(*) FROM event WHERE state = 'queued'")
+        return int(row[0]) if row is not None else 0
+
+    async def damage(self) -> tuple[str, ...]:
+        """What SQLite finds wrong with the file, nothing when it is whole; it reads all of it."""
+        verdicts = [str(row[0]) for row in await self._database.rows("PRAGMA integrity_check(5)")]
+        return tuple(" ".join(verdict.split()) for verdict in verdicts if verdict != "ok")
+
+    async def dangling(self) -> int:
+        """How many rows refer to one that is not there."""
+        return len(await self._database.rows("PRAGMA foreign_key_check"))
+
+    async def unindexed(self) -> int:
+        """How many rows that can be searched the full-text index lacks, or has beyond them."""
+        row = await self._database.row(
+            "SELECT (SELECT count(*) FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)) + "
+            "(SELECT count(*) FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc))"
+        )
+        return int(row[0]) if row is not None else 0
+
+    async def newest_line(self) -> int:
+        """When the last line was stored, ms; 0 before the first."""
+        row = await self._database.row("SELECT coalesce(max(at), 0) FROM event WHERE id = (SELECT max(id) FROM event)")
+        return int(row[0]) if row is not None else 0
+
+    async def stuck_digests(self) -> int:
+        """Talks whose digest was put off MANY_TRIES times or more."""
+        row = await self._database.row(
+            "SELECT count(*) FROM session WHERE digest_due_at IS NOT NULL AND digest_attempts >= ?", (MANY_TRIES,)
+        )
+        return int(row[0]) if row is not None else 0
+
+    async def newest_call(self) -> int:
+        """The number of the last call, 0 before the first."""
+        row = await self._database.row("SELECT coalesce(max(id), 0) FROM call")
+        return int(row[0]) if row is not None else 0
+
+    async def calls(self, after: int, among: Collection[int] = ()) -> tuple[PaidCall, ...]:
+        """The calls after that number, and those `among` the numbers, oldest first."""
+        rows = await self._database.rows(
+            f"{_CALLS}WHERE id > ? OR id IN ({placeholders(among)}) ORDER BY id", (after, *among)
+        )
+        return tuple(PaidCall(*row) for row in rows)
+
+    async def numbers(self, outbox_id: int) -> dict[str, int]:
+        """The session, epoch and turn that a message on its way out belongs to; nothing for one of no turn."""
+        row = await self._database.row(
+            "SELECT session.number, epoch.number, turn.number FROM outbox JOIN turn ON turn.id = outbox.turn_id "
+            "JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id WHERE outbox.id = ?",
+            (outbox_id,),
+        )
+        return dict(zip(("session", "epoch", "turn"), map(int, row), strict=True)) if row is not None else {}
+
+
+def _fill(db: sqlite3.Connection) -> None:
+    db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', zeroblob(?))", (PROBE_BYTES,))
+
+
+def _empty(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM meta WHERE key = 'probe'")

@@ -1,0 +1,469 @@
+"""Files of Markdown notes, opened safely, and the rows that the index has of them."""
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from errno import ENOTDIR
+from pathlib import Path
+from typing import cast
+
+from bot.core.archive import (
+    CURATED_NOTE,
+    NOTES_FOLDER,
+    FrontMatter,
+    NewNote,
+    NoteChunk,
+    NoteLine,
+    NoteRefused,
+    ReadNoteFile,
+)
+from bot.core.errors import StoreError
+from bot.core.memories import Visibility
+from bot.store.index import Doc, drop_documents, put_document, scope_of
+from bot.text.files import lines_of, read_front, with_events, write_front
+
+MOST_FILES = 5_000
+"""Notes that are looked at; a folder with more is no folder of notes."""
+PATH_BYTES = 400
+"""Longest path of a note."""
+
+
+@dataclass(slots=True)
+class Listing:
+    """The notes there are with how each file stands, and what is refused, with the reason."""
+
+    found: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+class NoteFiles:
+    """The notes of one data folder. Paths are like notes/2026-05-02.md; every method blocks."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+
+    def listing(self) -> Listing:
+        """All notes as they stand now."""
+        listing = Listing()
+        for path in self._paths(listing.refused):
+            try:
+                with self._open(path) as descriptor:
+                    listing.found[path] = stamp_of(os.fstat(descriptor))
+            except NoteRefused as refused:
+                listing.refused[path] = refused.why
+            except FileNotFoundError:
+                continue
+        return listing
+
+    def stamp(self, path: str) -> str:
+        """How a file stands now; "" when there is none."""
+        try:
+            with self._open(path) as descriptor:
+                return stamp_of(os.fstat(descriptor))
+        except (NoteRefused, OSError):
+            return ""
+
+    def read(self, path: str, most: int) -> tuple[bytes, str]:
+        """What a note holds and how it stood; NoteRefused with more than `most` bytes, OSError when it is gone."""
+        with self._open(path) as descriptor:
+            before = os.fstat(descriptor)
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                data = file.read(most + 1)
+            if len(data) > most:
+                raise NoteRefused(f"it has more than {most // 1024} kilobytes (notes.max_kilobytes)")
+            return data, stamp_of(before)
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a new note, whole or not at all; False when there is a file of that name. StoreError when it fails."""
+        folder, name = (self._data / path).parent, Path(path).name
+        try:
+            self._folder(Path(path).parent)
+            with _beside(folder, data, 0o600) as new:
+                try:
+                    os.link(new, folder / name)
+                except FileExistsError:
+                    return False
+            return True
+        except OSError as error:
+            raise StoreError(f"no note can be written ({error.strerror}): check the folder notes") from error
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Put other content in the place of a note, whole or not at all; StoreError when the disk refuses."""
+        file = self._data / path
+        try:
+            with self._open(path) as descriptor:
+                mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+            with _beside(file.parent, data, mode) as new:
+                new.replace(file)
+        except (OSError, NoteRefused) as error:
+            raise StoreError(f"a note cannot be written ({error}): nothing was changed") from error
+
+    def rename(self, path: str, other: str) -> bool:
+        """Give a note another name; False when that is taken. StoreError when the disk refuses."""
+        try:
+            os.link(self._data / path, self._data / other)
+            (self._data / path).unlink()
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise StoreError(f"a note cannot be renamed ({error.strerror}): nothing was changed") from error
+        return True
+
+    def remove(self, path: str) -> None:
+        """The note is gone; StoreError when the disk refuses."""
+        try:
+            (self._data / path).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"a note cannot be removed ({error.strerror}): nothing was changed") from error
+
+    def _folder(self, where: Path) -> None:
+        """Make the folders of a note; OSError for one below the folder of notes that is a link."""
+        for part in (*reversed(where.parents[:-1]), where):
+            (self._data / part).mkdir(mode=0o700, exist_ok=True)
+            if part.parts[1:] and (self._data / part).is_symlink():
+                raise NotADirectoryError(ENOTDIR, "a folder is a link")
+
+    def _paths(self, refused: dict[str, str]) -> Iterator[str]:
+        """The names of what may be a note."""
+        if os.path.lexists(self._data / CURATED_NOTE):
+            yield CURATED_NOTE
+        root, count = self._data / NOTES_FOLDER, 0
+        for folder, inside, names in os.walk(root):
+            where = Path(folder).relative_to(self._data)
+            inside[:] = sorted(name for name in inside if not name.startswith("."))
+            for name in [name for name in inside if (Path(folder) / name).is_symlink()]:
+                inside.remove(name)
+                refused[_shown(where / name)] = "it is a link"
+            for name in sorted(names):
+                if name.startswith(".") or not name.lower().endswith(".md"):
+                    continue
+                path = str(where / name)
+                if not _sound(path):
+                    refused[_shown(where / name)] = "its name is too long or no text"
+                    continue
+                count += 1
+                if count > MOST_FILES:
+                    refused[NOTES_FOLDER] = f"it holds more than {MOST_FILES} notes"
+                    return
+                yield path
+
+    @contextlib.contextmanager
+    def _open(self, path: str) -> Iterator[int]:
+        """A regular file below the data folder, opened step by step so that no link is followed."""
+        *folders, name = path.split("/")
+        if (folders[:1] != [NOTES_FOLDER] and path != CURATED_NOTE) or {"", ".", ".."} & {*folders, name}:
+            raise NoteRefused("it is outside of the folder of notes")
+        with contextlib.ExitStack() as opened:
+            at = os.open(self._data, os.O_RDONLY | os.O_DIRECTORY)
+            opened.callback(os.close, at)
+            for number, folder in enumerate(folders):
+                # The folder itself may be a link: whoever runs nuan chose where the notes lie.
+                follow = os.O_NOFOLLOW if number else 0
+                at = _step(folder, os.O_DIRECTORY | follow, at)
+                opened.callback(os.close, at)
+            descriptor = _step(name, os.O_NOFOLLOW | os.O_NONBLOCK, at)
+            opened.callback(os.close, descriptor)
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise NoteRefused("it is no ordinary file")
+            yield descriptor
+
+
+@contextlib.contextmanager
+def _beside(folder: Path, data: bytes, mode: int) -> Iterator[Path]:
+    """A new file with that content, whole on disk, which is gone afterwards unless it was renamed."""
+    new = folder / ".nuan.new"
+    new.unlink(missing_ok=True)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield new
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def stamp_of(found: os.stat_result) -> str:
+    """When a file was changed, ns, its size and its number: a new file of the same name has another."""
+    return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
+
+
+def _step(name: str, flags: int, folder: int) -> int:
+    try:
+        return os.open(name, os.O_RDONLY | flags, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise NoteRefused("it is a link, or cannot be read") from error
+
+
+def _sound(path: str) -> bool:
+    try:
+        return len(path.encode()) <= PATH_BYTES and path.isprintable()
+    except UnicodeEncodeError:
+        return False
+
+
+def _shown(path: Path) -> str:
+    return "".join(char if char.isprintable() else "?" for char in str(path))[:PATH_BYTES]
+
+
+def content_of(lines: list[str]) -> bytes:
+    """Lines as the bytes of a file."""
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+
+
+MOST_NUMBERS = 1_000
+"""Notes of one name: far more than anybody says `/new` in a day."""
+
+REMOVED_STATES = "('forgotten', 'deleted')"
+"""Why a line may not be written down."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteAudience:
+    """Who may read a note: a chat, or the owner of what it says."""
+
+    chat_id: int
+    owner_id: int | None
+    visibility: Visibility
+
+
+def store_read_note(db: sqlite3.Connection, files: NoteFiles, taken: ReadNoteFile) -> bool:
+    """Verb: the index has a note as it was read; False when the file changed meanwhile: nothing was done then.
+
+    NoteRefused when its front matter names no chat of ours; nothing of it is left in the index then.
+    """
+    if files.stamp(taken.path) != taken.stamp:
+        return False
+    try:
+        readers = _readers(db, taken.front, taken.owners)
+    except NoteRefused:
+        drop_note_path(db, taken.path)
+        raise
+    known = {
+        owner: number for number, owner in db.execute("SELECT id, owner_id FROM note WHERE path = ?", (taken.path,))
+    }
+    for owner in set(known) - {each.owner_id for each in readers}:
+        delete_note(db, known[owner])
+    for each in readers:
+        number = known.get(each.owner_id) or _new(db, taken.path, each)
+        db.execute(
+            "UPDATE note SET chat_id = ?, visibility = ?, made = ?, stamp = ?, hash = ?, cut = ?, at = ? WHERE id = ?",
+            (each.chat_id, each.visibility, int(taken.front is not None), taken.stamp, taken.hash, taken.cut, taken.at,
+             number),
+        )  # fmt: skip
+        _index(db, number, each, taken)
+        if (
+            taken.front is not None
+            and not db.execute("SELECT 1 FROM note_line WHERE note_id = ?", (number,)).fetchone()
+        ):
+            _relink(db, number, each.chat_id, taken.front, taken)
+    return True
+
+
+def drop_note_path(db: sqlite3.Connection, path: str) -> None:
+    """Verb: a file is gone, or none of ours any more: nothing of it comes back."""
+    for (number,) in db.execute("SELECT id FROM note WHERE path = ?", (path,)).fetchall():
+        delete_note(db, number)
+
+
+def unindex_note(db: sqlite3.Connection, number: int) -> None:
+    """Verb part: nothing of a note comes back until its file was read anew."""
+    drop_documents(db, "note", [row[0] for row in db.execute("SELECT id FROM note_chunk WHERE note_id = ?", (number,))])
+    db.execute("DELETE FROM note_chunk WHERE note_id = ?", (number,))
+    db.execute("UPDATE note SET stamp = '', hash = '' WHERE id = ?", (number,))
+
+
+def write_note(db: sqlite3.Connection, files: NoteFiles, new: NewNote, most: int) -> str | None:
+    """Verb: write a note and where each line comes from; its path, None when nothing of it may be written down.
+
+    What was forgotten meanwhile is left out. A name that is taken gets a number, unless the very same stands there,
+    which a crash left, or `new` appends to it; a note has at most `most` bytes.
+    """
+    lines = tuple(line for line in new.lines if not any(_gone(db, number) for number in line.event_ids))
+    if not lines:
+        return None
+    for number in range(1, MOST_NUMBERS):
+        path = f"{NOTES_FOLDER}/{new.path}.md" if number == 1 else f"{NOTES_FOLDER}/{new.path}-{number}.md"
+        before = _before(files, path, new.front, most) if new.appends else None
+        events = tuple(event for line in lines for event in line.event_ids)
+        data = content_of(_content(new, lines, events, before))
+        if before is not None and len(data) <= most:
+            files.replace(path, data)
+        elif not files.create(path, data) and not _same(files, path, data):
+            continue
+        _written(db, path, new, lines)
+        return path
+    return None
+
+
+def line_mark(line: str) -> str:
+    """By what a line is found again in its file."""
+    return hashlib.sha256(line.strip().encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _readers(
+    db: sqlite3.Connection, front: FrontMatter | None, owners: tuple[int, ...] = ()
+) -> tuple[NoteAudience, ...]:
+    """Those kept by hand are the owners', what was made of a talk is for who could read that."""
+    if front is None:
+        return tuple(NoteAudience(0, owner, "private") for owner in owners)
+    chat_id, kind = _chat(db, front)
+    if front.visibility == "chat":
+        return (NoteAudience(chat_id, None, "chat"),)
+    member = "SELECT person_id FROM member WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1"
+    person = db.execute(member, (chat_id,)).fetchone()
+    if kind != "dm" or person is None:
+        raise NoteRefused(f"only the note of a private chat can be {front.visibility}")
+    return (NoteAudience(chat_id, person[0], front.visibility),)
+
+
+def _chat(db: sqlite3.Connection, front: FrontMatter) -> tuple[int, str]:
+    """The chat that a note is of, and its kind; one that became part of another is where its events are now."""
+    find = "SELECT id, kind FROM chat WHERE id = ? AND EXISTS (SELECT 1 FROM place WHERE chat_id = chat.id)"
+    row = db.execute(find, (front.chat_id,)).fetchone()
+    if row is None and front.events and db.execute("SELECT 1 FROM chat WHERE id = ?", (front.chat_id,)).fetchone():
+        moved = db.execute("SELECT chat_id FROM event WHERE id = ?", (front.events[0],)).fetchone()
+        row = db.execute(find, moved).fetchone() if moved is not None else None
+    if row is None:
+        raise NoteRefused("its front matter names a chat that is not there")
+    return row[0], row[1]
+
+
+def _new(db: sqlite3.Connection, path: str, readers: NoteAudience) -> int:
+    return cast(
+        "int",
+        db.execute(
+            "INSERT INTO note (path, chat_id, owner_id, visibility) VALUES (?, ?, ?, ?)",
+            (path, readers.chat_id, readers.owner_id, readers.visibility),
+        ).lastrowid,
+    )
+
+
+def _index(db: sqlite3.Connection, number: int, readers: NoteAudience, taken: ReadNoteFile) -> None:
+    """Chunks that say what they said keep their numbers; only the others are written anew."""
+    old: dict[str, list[int]] = {}
+    for chunk_id, told in db.execute("SELECT id, hash FROM note_chunk WHERE note_id = ? ORDER BY id DESC", (number,)):
+        old.setdefault(told, []).append(chunk_id)
+    scope = scope_of(readers.visibility, readers.owner_id, readers.chat_id)
+    for chunk in taken.chunks:
+        same = old.get(_hash(chunk), [])
+        if same and _stays(db, same[-1], scope, taken.at):
+            db.execute(
+                "UPDATE note_chunk SET first_line = ?, last_line = ? WHERE id = ?",
+                (chunk.first, chunk.last, same.pop()),
+            )
+            continue
+        ref = cast(
+            "int",
+            db.execute(
+                "INSERT INTO note_chunk (note_id, first_line, last_line, text, hash) VALUES (?, ?, ?, ?, ?)",
+                (number, chunk.first, chunk.last, chunk.text, _hash(chunk)),
+            ).lastrowid,
+        )
+        put_document(db, Doc("note", ref, scope, readers.chat_id, readers.owner_id, taken.at, chunk.text))
+    gone = [chunk_id for rest in old.values() for chunk_id in rest]
+    drop_documents(db, "note", gone)
+    db.executemany("DELETE FROM note_chunk WHERE id = ?", [(chunk_id,) for chunk_id in gone])
+
+
+def _relink(db: sqlite3.Connection, number: int, chat_id: int, front: FrontMatter, taken: ReadNoteFile) -> None:
+    """A note that came from elsewhere (a backup, a crash) says itself which events it is made from.
+
+    The line that has an event's text is taken for its; where none has, forgetting looks for an echo.
+    """
+    lines = [line for chunk in taken.chunks for line in chunk.text.split("\n")]
+    for event in front.events:
+        row = db.execute("SELECT text FROM event WHERE id = ? AND chat_id = ?", (event, chat_id)).fetchone()
+        text = " ".join(str(row[0]).split()) if row is not None else ""
+        if text:
+            found = next((line for line in lines if text in line), None)
+            _add_line(db, number, line_mark(found) if found is not None else f"event {event}", (event,))
+
+
+def _add_line(db: sqlite3.Connection, number: int, told: str, events: tuple[int, ...]) -> None:
+    line_id = db.execute("INSERT INTO note_line (note_id, mark) VALUES (?, ?)", (number, told)).lastrowid
+    db.executemany(
+        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('note', ?, ?)",
+        [(line_id, event) for event in events],
+    )
+
+
+def _stays(db: sqlite3.Connection, ref: int, scope: str, at: int) -> bool:
+    """Whether the index has this chunk for the same readers; its day may have changed."""
+    row = db.execute("SELECT scope FROM doc WHERE kind = 'note' AND ref = ?", (ref,)).fetchone()
+    if row is None or row[0] != scope:
+        return False
+    db.execute("UPDATE doc SET at = ? WHERE kind = 'note' AND ref = ?", (at, ref))
+    return True
+
+
+def _hash(chunk: NoteChunk) -> str:
+    return hashlib.sha256(chunk.text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def delete_note(db: sqlite3.Connection, number: int) -> None:
+    """Verb part: nothing is known of a note any more."""
+    unindex_note(db, number)
+    delete_note_lines(db, [row[0] for row in db.execute("SELECT id FROM note_line WHERE note_id = ?", (number,))])
+    db.execute("DELETE FROM note WHERE id = ?", (number,))
+
+
+def delete_note_lines(db: sqlite3.Connection, numbers: list[int]) -> None:
+    """Verb part: nobody knows any more where these lines come from."""
+    for number in numbers:
+        db.execute("DELETE FROM edge WHERE kind = 'note' AND derived_id = ?", (number,))
+        db.execute("DELETE FROM note_line WHERE id = ?", (number,))
+
+
+def _gone(db: sqlite3.Connection, event_id: int) -> bool:
+    where = f"id = ? AND (hidden IN {REMOVED_STATES} OR off_record)"
+    return db.execute(f"SELECT 1 FROM event WHERE {where}", (event_id,)).fetchone() is not None
+
+
+def _before(files: NoteFiles, path: str, front: FrontMatter, most: int) -> list[str] | None:
+    """The lines of a note that can be written on: one for the same readers, as nuan left it or an operator."""
+    try:
+        lines = lines_of(files.read(path, most)[0].decode("utf-8-sig"))
+        found, _ = read_front(lines)
+    except (NoteRefused, UnicodeDecodeError, OSError):
+        return None
+    same = found is not None and (found.chat_id, found.visibility) == (front.chat_id, front.visibility)
+    return lines if same else None
+
+
+def _content(
+    new: NewNote, lines: tuple[NoteLine, ...], events: tuple[int, ...], before: list[str] | None
+) -> list[str]:  # fmt: skip
+    told = [new.heading, "", *(line.text for line in lines)]
+    if before is None:
+        front = FrontMatter(new.front.chat_id, new.front.visibility, tuple(sorted(set(events))))
+        return [*write_front(front), "", *told]
+    found, _ = read_front(before)
+    known = found.events if found is not None else ()
+    return [*with_events(before, tuple(sorted({*known, *events}))), "", *told]
+
+
+def _same(files: NoteFiles, path: str, data: bytes) -> bool:
+    try:
+        return files.read(path, len(data))[0] == data
+    except (NoteRefused, OSError):
+        return False
+
+
+def _written(db: sqlite3.Connection, path: str, new: NewNote, lines: tuple[NoteLine, ...]) -> None:
+    """The note and the edges of its lines; a name that tells of a message is a line of its own."""
+    row = db.execute("SELECT id FROM note WHERE path = ?", (path,)).fetchone()
+    number = row[0] if row is not None else _new(db, path, _readers(db, new.front)[0])
+    db.execute("UPDATE note SET made = 1, stamp = '' WHERE id = ?", (number,))
+    if not new.appends and db.execute("SELECT 1 FROM note_line WHERE note_id = ?", (number,)).fetchone():
+        return  # the very same was written before
+    named = (NoteLine("", new.named_by),) if new.named_by else ()
+    for line in (*named, *lines):
+        _add_line(db, number, line_mark(line.text) if line.text else "", line.event_ids)

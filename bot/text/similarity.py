@@ -1,0 +1,180 @@
+"""Similarity of texts by the words they share: whether two promises are the same, whether one text repeats another."""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import accumulate
+
+from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
+from bot.text.terms import index_terms
+
+LEAST_WEIGHT = 3
+"""Characters (a Latin word counts as two) of a promise that is found again in a longer one."""
+
+PROMISE_STEM = 4
+"""Latin words are the same when they begin alike: report and reports."""
+
+MEANT_SHARE = 0.5
+"""Words mean a promise when so much of them is in it."""
+
+NAMED_SHARE = 0.8
+"""Words name a promise when so much of them is in it: 修药箱的事 says one thing more."""
+
+FORM_WORDS = re.compile(
+    r"答应|保证|发誓|承诺|[说约讲][好定]|一定|肯定|绝对|记得|记着|不会忘记?|尽快|按时|准时|已经|终于|总算|刚刚|等会儿?|等下|待会儿?|一会儿?|晚点|回头|马上"
+    r"|大?后天|[今明昨][天晚早儿日]|(?:这|下)*个?(?:周|星期|礼拜)[一二三四五六日天末]?|早上|上午|中午|下午|晚上|[0-9一二三四五六七八九十]+[点号月日](?:半)?"
+    r"|\b(?:promised?|swear|guarantee|definitely|surely|certainly|remember|forget|sure|won|gonna|going|today"
+    r"|tonight|tomorrow"
+    r"|later|soon|already|just|finally|next|week|month|morning|evening|afternoon|day|after|before|monday"
+    r"|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday|word|agreed|sorry|ok|okay|done|all|now|back|get|got|first|thing)\b"
+)
+"""What words of a promise do not tell what it is of: how it is given, and when."""
+_EMPTY = frozenset(
+    "我你您他她它们的了吗呢吧啊呀哦嘛啦是在也都就还又很和跟与把被这那会要给得着过来去向对好完定掉上下再才正快一个儿下"
+)
+_RUNS = re.compile(r"([\u3400-\u9fff])|([a-z0-9']+)")
+_IRREGULAR = {
+    "sent": "send", "paid": "pay", "brought": "bring", "wrote": "write", "written": "write", "bought": "buy",
+    "gave": "give", "told": "tell", "fed": "feed", "did": "do", "made": "make", "picked": "pick",
+}  # fmt: skip
+
+
+def same_promise(one: str, other: str) -> bool:
+    """Whether two promises of the same person are the same: what one says, the other says too."""
+    mine, theirs = promise_words(one), promise_words(other)
+    if not mine or not theirs:
+        return fold(one).strip() == fold(other).strip()
+    less, more = (mine, theirs) if len(mine) <= len(theirs) else (theirs, mine)
+    return less == more or (less <= more and words_weight(less) >= LEAST_WEIGHT)
+
+
+def promise_meant(about: str, texts: Iterable[tuple[int, str]]) -> int | None:
+    """The number of the one text that these words are about; None when none is, or several are equally.
+
+    Without words it is the only one there is.
+    """
+    known = tuple(texts)
+    words = promise_words(about)
+    if not words:
+        return known[0][0] if len(known) == 1 else None
+    shared = {number: words & promise_words(text) for number, text in known}
+    fits = {
+        number: len(both)
+        for number, both in shared.items()
+        if len(both) >= MEANT_SHARE * len(words) and (words_weight(both) >= 2 or both == words)
+    }
+    most = [number for number, count in fits.items() if count == max(fits.values())]
+    return most[0] if len(most) == 1 else None
+
+
+def names_promise(about: str, text: str) -> bool:
+    """Whether words name this promise beyond doubt: nearly all that they say is in it."""
+    words = promise_words(about)
+    shared = words & promise_words(text)
+    return words_weight(shared) >= LEAST_WEIGHT and len(shared) >= NAMED_SHARE * len(words)
+
+
+def promise_words(text: str) -> frozenset[str]:
+    """The characters and word stems that tell what is to be done."""
+    plain = FORM_WORDS.sub(" ", fold(text).replace("’", "'"))
+    found = set[str]()
+    for char, word in _RUNS.findall(plain):
+        if char and char not in _EMPTY:
+            found.add(char)
+        elif word and word.split("'")[0] not in ENGLISH_FUNCTION_WORDS:
+            found.add(_IRREGULAR.get(word, word)[:PROMISE_STEM])
+    return frozenset(found)
+
+
+def words_weight(words: frozenset[str]) -> int:
+    return sum(2 if word.isascii() else 1 for word in words)
+
+
+ECHO_SHARE = 0.5
+"""More than this share of a statement's telling words must be in a line that is its echo: a paraphrase keeps most of
+them, 我喜欢喝茶 has half of those of 我喜欢喝咖啡."""
+
+LONG_WORD = 5
+"""A Latin word or number this long that holds a figure (a code, a number) gives a statement away by itself."""
+
+COMMON_CHARS = frozenset("我你您他她它们的了吗呢吧啊是在也都就还又很和跟与把被这那")
+"""A pair of characters with one of these tells nothing of what a sentence is about."""
+
+
+def echoes(statement: str, line: str) -> bool:
+    """True when `line` repeats `statement` in whole or in large part, in either script."""
+    said = fold(line)
+    told, telling, codes, enough = _read_statement(statement)
+    if not told:
+        return False
+    if _holds(said, told):
+        return True
+    # Terms are parts of the folded text, so most lines need not be cut into terms.
+    if sum(term in said for term in telling) <= enough and not any(code in said for code in codes):
+        return False
+    there = set(index_terms(line))
+    return not codes.isdisjoint(there) or len(telling & there) > enough
+
+
+class EchoIndex:
+    """Numbered texts in which echoes of many statements are looked for; each is folded once."""
+
+    def __init__(self, lines: Iterable[tuple[int, str]]) -> None:
+        self._lines = tuple(lines)
+        folded = [fold(text) for _, text in self._lines]
+        self._starts = tuple(accumulate((len(text) + 1 for text in folded), initial=0))
+        self._all = "\0".join(folded)
+        self._places: dict[str, tuple[int, ...]] = {}
+
+    def echoing(self, statement: str) -> set[int]:
+        """The numbers of those that `echoes` says repeat the statement."""
+        told, telling, codes, enough = _read_statement(statement)
+        if not told:
+            return set()
+        near = {place for part in (told, *codes) for place in self._having(part)}
+        shared = Counter(place for term in telling for place in self._having(term))
+        near |= {place for place, count in shared.items() if count > enough}
+        return {self._lines[place][0] for place in near if echoes(statement, self._lines[place][1])}
+
+    def _having(self, part: str) -> tuple[int, ...]:
+        if part not in self._places:
+            self._places[part] = tuple(self._found(part))
+        return self._places[part]
+
+    def _found(self, part: str) -> Iterator[int]:
+        at = self._all.find(part)
+        while at >= 0:
+            place = bisect_right(self._starts, at) - 1
+            yield place
+            at = self._all.find(part, self._starts[place + 1])
+
+
+def shares_words(statement: str, line: str) -> bool:
+    """True when `line` has even one telling word of `statement`: enough for a line that was made from it."""
+    _, telling, _, _ = _read_statement(statement)
+    return echoes(statement, line) or not telling.isdisjoint(index_terms(line))
+
+
+@lru_cache(maxsize=8)
+def _read_statement(statement: str) -> tuple[str, frozenset[str], frozenset[str], float]:
+    """Of a statement: the folded text, its telling words, those that are codes, and how many are not yet enough."""
+    words = frozenset(term for term in index_terms(statement) if len(term) > 1)
+    telling = (
+        frozenset(term for term in words if term not in ENGLISH_FUNCTION_WORDS and COMMON_CHARS.isdisjoint(term))
+        or words
+    )
+    codes = frozenset(term for term in words if len(term) >= LONG_WORD and any(char.isdigit() for char in term))
+    return fold(statement).strip(), telling, codes, ECHO_SHARE * len(telling) if len(words) > 1 else len(words)
+
+
+def _holds(said: str, told: str) -> bool:
+    """Whether the whole statement stands in the line; a Latin one as whole words, a single character only alone."""
+    if len(told) == 1:
+        return said.strip() == told
+    if told not in said:
+        return False
+    before, after = (r"(?<![a-z0-9])" if told[0].isascii() else ""), (r"(?![a-z0-9])" if told[-1].isascii() else "")
+    return re.search(before + re.escape(told) + after, said) is not None

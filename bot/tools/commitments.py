@@ -1,0 +1,98 @@
+"""The tool add_commitment: what a person promises in this turn, or what became of a promise."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import tzinfo
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.core.commitments import Commitment, CommitmentState, NewCommitment, NudgeRules, SettledCommitment
+from bot.core.models import ToolSpec
+from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.language.time.dates import due_in, nudge_for
+from bot.text.clean import as_data, clean_line
+from bot.text.codes import SIGNS, number_mark
+from bot.text.length import clip
+from bot.text.similarity import promise_meant
+
+NUMBER_CHARS, TEXT_CHARS, LIST_CHARS = 20, 40, 400
+"""Characters of a number, and of open promises that a refusal names."""
+
+
+class CommitmentArguments(BaseModel):
+    """What the model may want to be noted; with a number, what became of that promise."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str = Field(max_length=300)
+    id: int | str | None = None
+    state: Literal["ongoing", "done", "failed"] | None = None
+
+
+OutcomeFinder = Callable[[ToolContext, int, CommitmentState, Mapping[int, str]], Awaitable[tuple[int, str]]]
+"""The message that says so of a promise, of these by number, and the receipt; ToolRefused where none does."""
+
+PromiseFinder = Callable[..., Awaitable[tuple[int, str] | None]]
+"""The message that a promise rests on, and its words; None for none."""
+
+
+Done = Callable[[ToolContext, str], Awaitable[str]]
+"""What is answered, by the key of the sentence, in the person's language."""
+
+
+def commitment_tool(
+    spec: ToolSpec, carrier: PromiseFinder,
+    mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]], covers: Callable[[str], bool],
+    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: Done, ending: OutcomeFinder,
+    nudging: NudgeRules | None = None,
+) -> Tool:  # fmt: skip
+    """The tool; `carrier` finds the message of these minutes in which its person promises that, `ending` the one that
+    says what became of one.
+
+    `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` gives
+    the answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
+    """
+
+    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        asked = read_arguments(CommitmentArguments, arguments)
+        text = clean_line(asked.text)
+        if not text:
+            raise ToolRefused("commitment_empty")
+        if asked.id is not None and asked.state is None:
+            raise ToolRefused("tool_bad_arguments", "id + state")
+        if asked.state is not None:
+            which = str(asked.id or "").strip().lstrip(f"#{SIGNS['promise']}")
+            texts = {each.id: each.text for each in await mine(context)}
+            number = int(which[:NUMBER_CHARS]) if which.isdecimal() else _meant(which or text, texts)
+            if number not in texts:
+                listed = "; ".join(
+                    f"{number_mark('promise', each)} {as_data(clip(said, TEXT_CHARS))}" for each, said in texts.items()
+                )
+                raise ToolRefused("commitment_unknown", clip(listed, LIST_CHARS) or "-")
+            event, receipt = await ending(context, number, asked.state, texts)
+            return ToolAnswer(
+                (await done(context, "commitment_settled")).replace("{id}", str(number)),
+                settled=SettledCommitment(number, asked.state, (event,)), receipt=receipt,
+            )  # fmt: skip
+        said = await carrier(context, text)
+        if said is None:
+            raise ToolRefused("commitment_words")
+        event, words = said
+        if covers(text):
+            raise ToolRefused("experience_forgotten")
+        tz = await zone(context)
+        due = due_in(text, context.now, tz) or due_in(words, context.now, tz)
+        new = NewCommitment(
+            context.person_id, context.audience.chat_id, "private" if context.audience.kind == "dm" else "chat", text,
+            context.now, "tool", (event,), due.at if due else None, nudge_for(due, nudging, tz),
+        )  # fmt: skip
+        return ToolAnswer(await done(context, "commitment_saved"), commitment=new)
+
+    return Tool(spec, run)
+
+
+def _meant(about: str, texts: Mapping[int, str]) -> int | None:
+    """The one promise that these words are about: most of them are in it, or most of it is in them."""
+    number = promise_meant(about, texts.items())
+    told = [each for each, text in texts.items() if promise_meant(text, ((each, about),))]
+    return number if number is not None or len(told) != 1 else told[0]
