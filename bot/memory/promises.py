@@ -18,6 +18,7 @@ from bot.language.assertions import (
 )
 from bot.language.statements import BARE, NOT_OVER, OVER, sentences
 from bot.language.time.tense import IRREGULAR
+from bot.text.fold import fold
 from bot.text.similarity import names_promise, promise_words, words_weight
 
 ASKED, MOST = 4, 0.5
@@ -82,6 +83,36 @@ def may_end(
     if not clauses or (_things(words) or promise_words(words)) & promise_words(known[number]):
         return bool(clauses)
     return all(map(_points, clauses)) and (last == number or len(known) == 1)
+
+
+_SOMEBODY = re.compile("[小老阿][\u3400-\u9fff](?![的那])(?!.{0,4}我)|他|她|\\b(?:he|she|they)\\b")
+"""Somebody else as the doer of a clause."""
+
+
+def may_tell_end(
+    cited: str, said: str, number: int, promises: Iterable[tuple[int, str]], *, over: bool, last: int = 0
+) -> bool:  # fmt: skip
+    """Whether what somebody `said` may tell an end, by the words of it that a model cites: half of them stand there.
+
+    Which promise it is of the model says; `over`: in a clause that plans and denies nothing and tells that something
+    is done, or is of that promise. What only points, may be of several. `last` is the one nuan spoke of just before.
+    """
+    known, words = dict(promises), promise_words(cited)
+    if fold(cited) not in fold(said) and (not words or 2 * len(words & promise_words(said)) < len(words)):
+        return False
+    mine = promise_words("\n".join(known.values()))
+    for sentence in () if not over else sentences(said):
+        for part in () if sentence.asks else parts_of(0, _plain(sentence.text)):
+            folded = part.folded
+            others = bool(part.who) and (relative(part.who) or not promise_words(part.who) <= mine)
+            others = others or _SOMEBODY.match(folded) is not None
+            if part.hedged or part.planned or others or denied(folded) or NOT_OVER.search(folded):
+                continue
+            if promise_words(folded) & promise_words(known[number]):
+                return True
+            if _state(folded) and (not _points(folded) or last == number or len(known) == 1):
+                return True
+    return not over
 
 
 def _plain(text: str) -> str:

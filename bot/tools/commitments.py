@@ -29,8 +29,9 @@ class CommitmentArguments(BaseModel):
     state: Literal["ongoing", "done", "failed"] | None = None
 
 
-OutcomeFinder = Callable[[ToolContext, int, CommitmentState, Mapping[int, str]], Awaitable[tuple[int, str]]]
-"""The message that says so of a promise, of these by number, and the receipt; ToolRefused where none does."""
+OutcomeFinder = Callable[[ToolContext, int, CommitmentState, str, Mapping[int, str]], Awaitable[tuple[int, str]]]
+"""The message that says so in these words of a promise, of these by number, and the receipt; ToolRefused where none
+does."""
 
 PromiseFinder = Callable[..., Awaitable[tuple[int, str] | None]]
 """The message that a promise rests on, and its words; None for none."""
@@ -69,7 +70,7 @@ def commitment_tool(
                     f"{number_mark('promise', each)} {as_data(clip(said, TEXT_CHARS))}" for each, said in texts.items()
                 )
                 raise ToolRefused("commitment_unknown", clip(listed, LIST_CHARS) or "-")
-            event, receipt = await ending(context, number, asked.state, texts)
+            event, receipt = await ending(context, number, asked.state, text, texts)
             return ToolAnswer(
                 (await done(context, "commitment_settled")).replace("{id}", str(number)),
                 settled=SettledCommitment(number, asked.state, (event,)), receipt=receipt,

@@ -18,7 +18,7 @@ from bot.language.reminders.wording import SHARED, TASK_CHARS, reminder_title
 from bot.language.time.dates import checked_when, date_in
 from bot.language.time.moments import hour_in, time_parts
 from bot.language.time.schedule import local
-from bot.memory.promises import may_end
+from bot.memory.promises import may_tell_end
 from bot.pipeline.actions.plans import promised_title
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.reminders import ReminderRequest, ReminderService
@@ -49,22 +49,20 @@ def promise_tool(
         return next(((line.id, line.text) for line in lines if line.id == event), None)
 
     async def ending(
-        context: ToolContext, number: int, state: CommitmentState, open_: Mapping[int, str]
+        context: ToolContext, number: int, state: CommitmentState, cited: str, open_: Mapping[int, str]
     ) -> tuple[int, str]:  # fmt: skip
-        """The model judges that it is over; certain is that a line is of this promise, and denies and plans nothing."""
+        """The model judges that it is over; certain is that a line holds the words it cites, and tells it plainly."""
         last = await store.commitments.nudged(context.audience.chat_id, context.person_id)
         for line in reversed(await consent.lines(context, done=True)):
             if state == "ongoing":
                 return line.id, ""
-            allows = partial(
-                may_end, line.text, line.text, number, tuple(open_.items()), over=state == "done", last=last
+            told = partial(
+                may_tell_end, cited, line.text, number, tuple(open_.items()), over=state == "done", last=last
             )  # fmt: skip
-            if await aside.run(allows):
+            if await aside.run(told):
                 task = promised_title(open_[number], dm=context.audience.kind == "dm")
                 script = words.script_of(line.text, context.script)
                 return line.id, words.messages.text(f"promise_said_{state}", script, list=task)
-            if promise_words(line.text) & promise_words(open_[number]):
-                break
         raise ToolRefused("commitment_unsure", number_mark("promise", number))
 
     async def mine(context: ToolContext) -> tuple[Commitment, ...]:
