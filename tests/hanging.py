@@ -35,7 +35,7 @@ async def hangs(folder: Path, size: Size) -> Found:
 
 def main(folder: str, how: str, piece: bool) -> None:
     """The run, or its piece."""
-    row = Row("D1", "", "", "tries", 1, 1, 1, limit_s=0.5 if how == "deaf" else 60, run=hangs)
+    row = Row("D1", "", "", "tries", 1, 1, 1, limit_s=0.5 if how == "deaf" else 600, run=hangs)
     results = Results(Path(folder) / "kept", {"D1": "aaaa"})
     if piece:
         follow(int(os.environ[RUNNER]), 5)
