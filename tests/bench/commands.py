@@ -227,7 +227,7 @@ async def _played(folder: Path, row: Row, hand: ByHand) -> tuple[tuple[Memory, .
     await world.wait(1)
     first = len(world.replies)
     await world.say(text)
-    if kind != "none" and world.replies[first:] and world.replies[-1].rstrip().splitlines()[0].endswith(("?", "？")):
+    if kind != "none" and world.rows("SELECT 1 FROM question"):
         await world.say("yes" if text.isascii() else "是")
     await world.say("/new")
     chat = await world.store.people.chat(1)
