@@ -13,6 +13,8 @@ from tests.bench.logs import Log, log_of, people_of, read_rows
 from tests.bench.replay import replay, show
 from tests.bench.script import play, read_script, tokens
 from tests.bench.script import show as show_script
+from tests.bench.shape import importers, source_files
+from tests.bench.shape import show as show_shape
 from tests.bench.speaking import count, observe, wrong
 from tests.bench.speaking import show as show_behaviour
 
@@ -126,3 +128,15 @@ async def test_the_script_restarts_the_program_and_finds_the_fact_in_every_reque
 
 def test_tokens_of_the_script_follow_one_rule_for_all_programs() -> None:
     assert tokens("好" * 100 + "a" * 100) == 94
+
+
+def test_the_shape_of_code_counts_code_and_who_imports_a_file(tmp_path: Path) -> None:
+    (tmp_path / "bot/text").mkdir(parents=True)
+    (tmp_path / "bot/text/a.py").write_text('"""What\nit is."""\n\n# why\nX = (  # one\n    "two",\n)\n')
+    (tmp_path / "bot/text/b.py").write_text("from bot.text.a import X\n\nprint(X)  # fmt: skip\n")
+    files = source_files(tmp_path)
+    assert [(file.name, file.lines, file.code) for file in files] == [("bot.text.a", 7, 3), ("bot.text.b", 3, 2)]
+    assert importers(files) == {"bot.text.a": 1}
+    told = show_shape(files).splitlines()
+    assert [line.split()[-1] for line in told[:9]] == ["2", "10", "5", "400.0", "3", "7", "1", "1", "1"]
+    assert told[-1].split() == ["bot/text", "2", "files", "10", "lines"]

@@ -10,11 +10,16 @@ from bot.commands.registry import COMMANDS
 from bot.config.keys import keys
 from bot.config.settings import Settings
 from tests.fakes.clock import let_others_run
+from tests.test_shape import LAYERS
 from tests.world import World
 
 FILES = (".py", ".db", ".token", ".jsonl")
 MODULES = ("bot.core", "bot.core.ports", "bot.core.errors", "bot.text")
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
+ROOT = DOCS.parent
+BESIDE = ("README.md", "README.zh.md", "SECURITY.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "deploy/README.md")
+"""What else names files of the code."""
+MADE_UP = ("adapters/socket.py", "adapters/NAME.py", "prompts/tools/NAME.json")
 
 
 def test_the_written_pages_are_what_the_code_gives() -> None:
@@ -30,7 +35,7 @@ def test_every_key_and_every_listed_command_is_there() -> None:
 
 
 def test_the_picture_of_one_message_is_the_same_wherever_it_stands() -> None:
-    texts = (TEXTS["architecture.md"], (DOCS.parent / "README.md").read_text(encoding="utf-8"))
+    texts = (TEXTS["architecture.md"], (ROOT / "README.md").read_text(encoding="utf-8"))
     pictures = [re.findall(r"(?m)^## One message\n\n((?: {4,}.*\n)+)", text) for text in texts]
     assert pictures[0] == pictures[1] != []
 
@@ -58,8 +63,39 @@ def test_the_pages_name_only_commands_keys_and_files_that_exist() -> None:
             if said.split(".")[0] in tables and not said.endswith(FILES):
                 assert said in dotted or said in MODULES, (name, said)
         for said in re.findall(r"`([a-z_]+/[\w/.-]*\.(?:py|txt))`", text):
-            places = (DOCS.parent / said, DOCS.parent / "bot" / said)
-            assert said == "adapters/socket.py" or any(place.exists() for place in places), (name, said)
+            places = (ROOT / said, ROOT / "bot" / said)
+            assert said in MADE_UP or any(place.exists() for place in places), (name, said)
+
+
+def test_every_file_and_module_of_ours_that_a_page_names_exists() -> None:
+    texts = TEXTS | {name: (ROOT / name).read_text(encoding="utf-8") for name in BESIDE}
+    keys_named = {key.dotted for key in keys()}
+    missing = [
+        (name, said)
+        for name, text in texts.items()
+        for said in re.findall(r"(?<![\w./-])(?:bot|adapters|tests|prompts|docs|deploy)/[\w./*-]*[\w*/]", text)
+        if not any(ROOT.glob(said)) and said not in MADE_UP and "_resources" not in said
+    ] + [
+        (name, said)
+        for name, text in texts.items()
+        for said in re.findall(r"(?:python -m |`)((?:bot|adapters|tests)(?:\.[a-z_]+)+)", text)
+        if not any((ROOT / (said.replace(".", "/") + end)).exists() for end in ("", ".py")) and said not in keys_named
+    ]
+    assert missing == []
+
+
+def test_the_table_of_packages_has_every_package_in_its_layer() -> None:
+    rows = re.findall(r"(?m)^\| (\d+) \| `bot/(\w+)`", TEXTS["architecture.md"])
+    layers = {name: number for number, names in enumerate(LAYERS, 1) for name in names}
+    folders = {path.parent.name for path in (ROOT / "bot").glob("*/__init__.py")}
+    assert {name: int(number) for number, name in rows} == {name: layers[name] for name in folders}
+
+
+def test_the_trees_of_the_readmes_have_every_package() -> None:
+    folders = {path.parent.name for path in (ROOT / "bot").glob("*/__init__.py")}
+    for name in ("README.md", "README.zh.md"):
+        tree = (ROOT / name).read_text(encoding="utf-8").partition("    bot/\n")[2].partition("    adapters/")[0]
+        assert set(re.findall(r"(?:^|  )(\w+)/  ?", tree, re.MULTILINE)) == folders, name
 
 
 async def test_the_adapter_of_the_document_talks(tmp_path: Path) -> None:
