@@ -1,7 +1,10 @@
 """The files of `nuan memory` for any text: JSON Lines are read back, Markdown is readable, and what cannot be read never raises."""
 
+import json
 from dataclasses import replace
+from typing import get_args
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +18,7 @@ from bot.core.archive import (
     ExportedSummary,
     ImportBase,
 )
+from bot.core.memories import MemoryKind
 from bot.memory.archive.foreign import ForeignOwner, parse_foreign
 from bot.memory.archive.imports import make_plan
 from bot.memory.archive.markdown import TITLE, is_export, write_markdown
@@ -72,6 +76,43 @@ def test_what_is_written_is_read_back(carried: ExportContents) -> None:
     assert lines.problems == ()
     assert lines.carried == carried
     assert make_plan(lines, ImportBase(carried, len(carried.memories)), lambda text: False).count == 0
+
+
+MEMORY = ExportedMemory(
+    1, "discord:2", "telegram:-100", "private", "event", "x", 1, 2, "digest", 14.0, 3, 4, merges=(MERGE,), more=(("n", 1),)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("kind", "dream", f"kind should be one of {', '.join(get_args(MemoryKind))}"),
+        ("type", "dream", "type should be one of person, chat, memory, summary, note"),
+        ("type", None, "type should be one of person, chat, memory, summary, note"),
+        ("text", " ", "text should be a text"),
+        ("text", "x" * 20_001, "text is longer than 20000 characters"),
+        ("slot", "x" * 201, "slot should be a short text"),
+        ("owner", "Ann", "owner should be platform:id, like telegram:123"),
+        ("created_at", 1_765_000_000, "created_at should be a time like 2026-06-12T01:00:00.000Z"),
+        ("archived_at", "2026-13-40T01:00:00Z", "archived_at is no day or hour that there is"),
+        ("asked", 1, "asked should be true or false"),
+        ("importance", -1, "importance should be 0 or more"),
+        ("importance", True, "importance should be a number, 0 or more"),
+        ("stability_days", 2e9, "stability_days should be 1000000000 or less"),
+        ("emotion_value", float("nan"), "emotion_value should be a number"),
+        ("merges", {}, "merges should be a list"),
+        ("merges", [3], "merges should be a list of merges"),
+        ("merges", [{"at": 3}], "merges: at should be a time like 2026-06-12T01:00:00.000Z"),
+        ("more", {"n": [1]}, "more should be an object of names with numbers and texts"),
+        ("mood", "x", "'mood' is not known of a memory"),
+        ("section", ..., "section is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said_in_a_few_words(name: str, value: object, problem: str) -> None:
+    header, line = "".join(write_jsonl(ExportContents("ab12", memories=(MEMORY,)))).splitlines()
+    values = {**json.loads(line), name: value}
+    changed = json.dumps({key: each for key, each in values.items() if each is not ...})
+    assert [each.text for each in parse_jsonl(f"{header}\n{changed}", "f").problems] == [problem]
 
 
 @given(exports())
