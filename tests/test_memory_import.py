@@ -19,7 +19,7 @@ from tests.storing import Where, drop, ids, keep, look, sound, talk
 ACTIVE = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"
 
 
-def exported(folder: Path, name: str = "memories.md") -> Path:
+def exported(folder: Path, name: str = "memories.jsonl") -> Path:
     """A filled house in `one` and its export."""
     in_house(folder / "one", fill)
     assert nuan(folder / "one", "export", str(folder / "out")).code == 0
@@ -48,7 +48,7 @@ def test_nothing_is_changed_where_nobody_can_answer(tmp_path: Path) -> None:
     for words in ((), ("--dry-run",)):
         said = nuan(tmp_path / "two", "import", str(path), *words)
         assert said.code == (0 if words else 1)
-        assert said.out.startswith("5 new, 0 changed, 0 the same, 0 refused, 0 not in the file any more")
+        assert said.out.startswith("5 new, 0 changed, 0 the same, 0 refused, 0 conversations new")
         assert ("--yes" in said.err) == (not words)
         assert look(tmp_path / "two", ACTIVE) == []
         assert look(tmp_path / "two", "SELECT name FROM person") == [("Eve",)]
@@ -73,42 +73,64 @@ def test_it_asks_on_a_terminal_and_takes_only_a_yes(tmp_path: Path) -> None:
     assert sound(tmp_path / "two") == []
 
 
-def test_an_edited_file_changes_adds_and_only_when_told_forgets(tmp_path: Path) -> None:
+def test_an_edited_file_changes_what_it_says_otherwise(tmp_path: Path) -> None:
     path = exported(tmp_path)
-    edit(path, ("我喜歡爬山", "我喜歡游泳"), ("### knowledge\n", "### knowledge\n\n- 我有一只猫\n"))
-    kept = [line for line in path.read_text("utf-8").split("\n") if "花生" not in line]
-    path.write_text("\n".join(kept), "utf-8")
+    edit(path, ("我喜歡爬山", "我喜歡游泳"))
     said = nuan(tmp_path / "one", "import", str(path), "--yes")
-    assert said.out.startswith("2 new, 1 changed, 3 the same, 0 refused, 1 not in the file any more")
+    assert said.out.startswith("0 new, 1 changed, 4 the same, 0 refused")
     assert "我喜歡爬山 → 我喜歡游泳" in said.out
-    assert "--forget" in said.out
     texts = {str(row[0]) for row in look(tmp_path / "one", ACTIVE)}
-    assert {"我喜歡游泳", "我有一只猫"} <= texts
-    assert [text for text in texts if "花生" in text]
-    assert nuan(tmp_path / "one", "import", str(path), "--yes", "--forget").code == 0
-    assert [row for row in look(tmp_path / "one", ACTIVE) if "花生" in str(row[0])] == []
+    assert ("我喜歡游泳" in texts, "我喜歡爬山" in texts, len(texts)) == (True, False, 5)
     assert sound(tmp_path / "one") == []
-    again = tmp_path / "again.jsonl"
-    assert nuan(tmp_path / "one", "export", str(again)).code == 0
-    assert "花生" not in again.read_text("utf-8")
 
 
-def test_a_file_that_was_cut_off_forgets_nothing(tmp_path: Path) -> None:
+def test_a_file_that_was_cut_off_changes_nothing(tmp_path: Path) -> None:
     path = exported(tmp_path)
-    text = path.read_text("utf-8")
-    path.write_text(text[: text.index("- #2 ")], "utf-8")
-    said = nuan(tmp_path / "one", "import", str(path), "--yes", "--forget")
-    assert "0 not in the file any more" in said.out
-    assert len(look(tmp_path / "one", ACTIVE)) == 5
-    lines = (tmp_path / "out" / "memories.jsonl").read_text("utf-8").split("\n")
-    (tmp_path / "cut.jsonl").write_text("\n".join(lines[:-3]), "utf-8")
-    cut = nuan(tmp_path / "two", "import", str(tmp_path / "cut.jsonl"), "--yes")
-    assert (cut.code, "cut.jsonl:1: tells of 5 memories, 3 are there" in cut.err) == (1, True)
+    lines = path.read_text("utf-8").split("\n")
+    path.write_text("\n".join(lines[:-3]), "utf-8")
+    for house, kept in (("one", 5), ("two", 0)):
+        cut = nuan(tmp_path / house, "import", str(path), "--yes")
+        assert (cut.code, "memories.jsonl:1: tells of 5 memories, 3 are there" in cut.err) == (1, True)
+        assert kept == (len(look(tmp_path / house, ACTIVE)) if kept else (tmp_path / house).exists())
 
 
-@pytest.mark.parametrize("name", ["memories.md", "memories.jsonl"])
-def test_what_was_forgotten_stays_forgotten(tmp_path: Path, name: str) -> None:
-    path = exported(tmp_path, name)
+OLD_MARKDOWN = """# nuan memories
+
+<!-- {"nuan": "memories", "version": 1, "house": "x", "exported_at": "2026-06-12T01:00:00.000Z", "memories": 1} -->
+
+## Ann (test:ann) <!-- {"owner": "test:ann"} -->
+
+### knowledge
+
+- #1 2026-06-12 我喜欢游泳 <!-- {"chat": "test:dm-ann", "visibility": "private"} -->
+
+<!-- end -->
+"""
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_exported_markdown_is_for_reading_and_refused_in_one_line(tmp_path: Path, old: bool) -> None:
+    path = exported(tmp_path, "memories.md")
+    if old:
+        path.write_text(OLD_MARKDOWN, "utf-8")
+    (path.parent / "memories.jsonl").rename(tmp_path / "moved.jsonl")
+    for given in (path, path.parent):
+        said = nuan(tmp_path / "two", "import", str(given), "--yes", "--owner", "test:ann")
+        assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
+        assert "is for reading only: import the memories.jsonl beside it" in said.err
+    assert not (tmp_path / "two").exists()
+
+
+def test_of_a_folder_the_json_lines_are_taken_and_edited_markdown_is_pointed_out(tmp_path: Path) -> None:
+    path = exported(tmp_path, "memories.md")
+    edit(path, ("我喜歡爬山", "我喜歡游泳"))
+    said = nuan(tmp_path / "one", "import", str(path.parent), "--yes")
+    assert said.out.endswith("nothing to change\n")
+    assert "memories.md is for reading only: what was edited there is not taken in" in said.err
+
+
+def test_what_was_forgotten_stays_forgotten(tmp_path: Path) -> None:
+    path = exported(tmp_path)
     in_house(tmp_path / "one", lambda store: forget_last(store, BOB))
     said = nuan(tmp_path / "one", "import", str(path), "--yes")
     assert said.out.startswith("0 new, 0 changed, 4 the same, 1 refused")
@@ -122,7 +144,7 @@ def test_what_was_forgotten_stays_forgotten(tmp_path: Path, name: str) -> None:
 
 
 def test_what_went_with_something_forgotten_does_not_come_back_by_a_file(tmp_path: Path) -> None:
-    path = exported(tmp_path, "memories.jsonl")
+    path = exported(tmp_path)
 
     async def derived(store: Store) -> None:
         """As after 忘记 of another memory from the same line: no tombstone has this text."""
@@ -149,7 +171,7 @@ def test_people_are_known_by_their_accounts_and_never_by_names(tmp_path: Path) -
 
 def test_an_owner_that_no_line_of_the_file_introduces_is_refused(tmp_path: Path) -> None:
     path = exported(tmp_path)
-    edit(path, ('<!-- {"owner": "test:bob"} -->', '<!-- {"owner": "test:nobody"} -->'))
+    edit(path, ('"owner": "test:bob"', '"owner": "test:nobody"'))
     said = nuan(tmp_path / "two", "import", str(path), "--yes")
     assert said.out.startswith("2 new, 0 changed, 0 the same, 3 refused")
     assert "unknown owner test:nobody" in said.out
@@ -166,7 +188,7 @@ async def test_a_nuan_that_runs_here_is_not_written_beneath(tmp_path: Path) -> N
 
 
 def test_bad_lines_are_named_and_nothing_is_done(tmp_path: Path) -> None:
-    path = exported(tmp_path, "memories.jsonl")
+    path = exported(tmp_path)
     lines = path.read_text("utf-8").split("\n")
     first, second = [number for number, line in enumerate(lines) if '"memory"' in line][:2]
     lines[first] = lines[first].replace('"knowledge"', '"dream"')
@@ -179,14 +201,6 @@ def test_bad_lines_are_named_and_nothing_is_done(tmp_path: Path) -> None:
     assert not (tmp_path / "two").exists()
     assert nuan(tmp_path / "two", "import", str(path), "--yes", "--skip-bad").code == 0
     assert len(look(tmp_path / "two", ACTIVE)) == 3
-
-
-def test_both_files_of_a_folder_must_say_the_same(tmp_path: Path) -> None:
-    path = exported(tmp_path)
-    assert nuan(tmp_path / "one", "import", str(path.parent)).out.endswith("nothing to change\n")
-    edit(path, ("我喜歡爬山", "我喜歡游泳"))
-    said = nuan(tmp_path / "one", "import", str(path.parent), "--yes")
-    assert (said.code, "differ: give the one that you edited" in said.err) == (1, True)
 
 
 def test_an_open_talk_begins_a_new_log_with_what_was_brought_in(tmp_path: Path) -> None:

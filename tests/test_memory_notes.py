@@ -14,8 +14,8 @@ PRIVATE, GROUPS = "2026-06-12-private.md", "2026-06-12-chat.md"
 def exported(folder: Path) -> Path:
     """A house with notes in `one` and its export."""
     in_house(folder / "one", with_notes)
-    assert nuan(folder / "one", "export", str(folder / "x.md"), **OWNERS).code == 0
-    return folder / "x.md"
+    assert nuan(folder / "one", "export", str(folder / "x.jsonl"), **OWNERS).code == 0
+    return folder / "x.jsonl"
 
 
 def files(folder: Path) -> list[str]:
@@ -72,6 +72,6 @@ def test_the_same_words_for_other_readers_are_another_note(tmp_path: Path) -> No
         assert store.notes.files.create(f"notes/{GROUPS}", f"{text}# 09:00\n- 10:00 nuan: 好\n".encode())
 
     in_house(tmp_path / "two", same_words)
-    path.write_text(path.read_text("utf-8").replace("> # 09:00\n", ""), "utf-8")
+    path.write_text(path.read_text("utf-8").replace("# 09:00\\n", ""), "utf-8")
     assert nuan(tmp_path / "two", "import", str(path), "--yes", **OWNERS).code == 0
     assert files(tmp_path / "two") == ["2026-06-12-chat-2.md", GROUPS, PRIVATE]

@@ -18,12 +18,12 @@ from bot.cli.terminal import (
     write_private,
 )
 from bot.core.archive import ExportContents, ExportedMemory, ImportBase, ImportPlan, ParsedExport
-from bot.core.clock import DAY_MS, SystemClock
+from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
 from bot.core.memories import MemoryKind
 from bot.memory.archive.foreign import ForeignOwner, parse_foreign
 from bot.memory.archive.imports import make_plan, plan_json, plan_text
-from bot.memory.archive.markdown import is_export, parse_markdown, write_markdown
+from bot.memory.archive.markdown import is_export, write_markdown
 from bot.memory.archive.records import BadValue, parse_jsonl, reference, time_text, to_json, write_jsonl
 from bot.store.archive import MemoryWithLines
 from bot.store.store import DATABASE, Store, open_store
@@ -35,12 +35,11 @@ FILE_NAMES = {"jsonl": "memories.jsonl", "md": "memories.md"}
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """How files are imported. `forget` also forgets, without a question, what an edited file holds no more."""
+    """How files are imported."""
 
     path: Path
     owner: str = ""
     yes: bool = False
-    forget: bool = False
     dry_run: bool = False
     skip_bad: bool = False
 
@@ -106,11 +105,10 @@ async def find_person(store: Store, wanted: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """How an import ended, in words, and how much it took in and forgot."""
+    """How an import ended, in words, and how much it took in."""
 
     text: str = ""
     taken: int = 0
-    forgotten: int = 0
 
 
 async def import_memories(
@@ -130,14 +128,15 @@ async def import_memories(
         with progress_bar("reading", quiet=as_json):
             here = await store.memory_archive.here()
             plan = make_plan(_readable(taking, here, now), here, store.tombstones.covers)
+        if not as_json and (taking.path / FILE_NAMES["md"]).is_file():
+            print_error(f"{FILE_NAMES['md']} is for reading only: what was edited there is not taken in")
         if not as_json:
             print_result(plan_text(plan))
         elif taking.asks:
             print(plan_text(plan), file=sys.stderr)
-        until = now + place.settings.memory.undo_days * DAY_MS
-        outcome = await _carry_out(store, plan, taking, ask, (now, until), quiet=as_json)
+        outcome = await _carry_out(store, plan, taking, ask, now, quiet=as_json)
     if as_json:
-        done = {"dry_run": taking.dry_run, "taken": outcome.taken, "forgotten": outcome.forgotten}
+        done = {"dry_run": taking.dry_run, "taken": outcome.taken}
         print_result(json_document(done | plan_json(plan)))
     elif outcome.text:
         print_result(outcome.text)
@@ -155,48 +154,25 @@ def _readable(taking: ImportRequest, here: ImportBase, now: int) -> ParsedExport
 
 
 async def _carry_out(
-    store: Store, plan: ImportPlan, taking: ImportRequest, ask: Callable[[str], bool], times: tuple[int, int], *,
-    quiet: bool
+    store: Store, plan: ImportPlan, taking: ImportRequest, ask: Callable[[str], bool], now: int, *, quiet: bool
 ) -> ImportResult:  # fmt: skip
-    """What is agreed to; `times` are now and when what is forgotten cannot be taken back any more, ms."""
+    """What is agreed to."""
     if taking.dry_run:
         return ImportResult()
-    forget = bool(plan.forget) and _confirm_forgetting(taking, ask, len(plan.forget), quiet=quiet)
-    if not plan.count and not forget:
+    if not plan.count:
         return ImportResult("nothing to change")
-    if plan.count and not (taking.yes or ask(f"Take in {plan.count}?")):
+    if not (taking.yes or ask(f"Take in {plan.count}?")):
         return ImportResult("nothing was changed")
-    now, until = times
     with progress_bar("import", quiet=quiet) as tell:
-        await store.memory_archive.bring_in(plan, now, until if forget else None, tell)
-    gone = len(plan.forget) if forget else 0
-    return ImportResult(f"done: {plan.count} taken in" + (f", {gone} forgotten" if forget else ""), plan.count, gone)
-
-
-def _confirm_forgetting(taking: ImportRequest, ask: Callable[[str], bool], count: int, *, quiet: bool) -> bool:
-    if taking.forget:
-        return True
-    if not taking.yes:
-        return ask(f"Forget the {count} that are not in the file any more?")
-    if not quiet:
-        print_result(f"the {count} that are not in the file any more are kept; --forget forgets them")
-    return False
+        await store.memory_archive.bring_in(plan, now, tell)
+    return ImportResult(f"done: {plan.count} taken in", plan.count)
 
 
 def read_files(taking: ImportRequest, here: ImportBase, now: int) -> ParsedExport:
-    """What a file or a folder says. A folder of ours may hold both formats when they say the same."""
-    if not taking.path.is_dir():
-        return _read(taking, taking.path, taking.path.name, here, now)
-    ours = [taking.path / name for name in FILE_NAMES.values() if (taking.path / name).is_file()]
-    if ours:
-        parsed = [_read(taking, path, path.name, here, now) for path in ours]
-        if (
-            len(parsed) == 2
-            and not any(each.problems for each in parsed)
-            and _content(parsed[0]) != _content(parsed[1])
-        ):
-            raise NuanError(f"{ours[0]} and {ours[1]} differ: give the one that you edited")
-        return next((each for each in parsed if each.problems), parsed[0])
+    """What a file or a folder says; of a folder that an export of ours wrote, its JSON Lines."""
+    path = taking.path / FILE_NAMES["jsonl"] if taking.path.is_dir() else taking.path
+    if path.is_file() or not taking.path.is_dir():
+        return _read(taking, path, path.name, here, now)
     paths = sorted(path for path in taking.path.rglob("*.md") if path.is_file())
     if not paths:
         raise NuanError(f"{taking.path}: there is no .md file and no export in it")
@@ -208,20 +184,15 @@ def read_files(taking: ImportRequest, here: ImportBase, now: int) -> ParsedExpor
     )
 
 
-def _content(parsed: ParsedExport) -> object:
-    carried = parsed.carried
-    return (
-        sorted(carried.memories, key=lambda memory: (memory.id, memory.text)),
-        sorted(carried.summaries, key=lambda each: each.id), carried.notes, carried.house,
-    )  # fmt: skip
-
-
 def _read(taking: ImportRequest, path: Path, name: str, here: ImportBase, now: int) -> ParsedExport:
     text = read_text_file(path)
     if path.suffix.lower() == ".jsonl":
         return parse_jsonl(text, name)
     if is_export(text):
-        return parse_markdown(text, name, now)
+        raise NuanError(
+            f"{path}: Markdown that nuan exported is for reading only: import the {FILE_NAMES['jsonl']} beside it; "
+            "where there is none, take it in with the version that wrote it and export .jsonl there"
+        )
     return parse_foreign(text, name, _owner_of(taking, path, here, now))
 
 

@@ -62,7 +62,7 @@ class ExportOptions:
         str,
         typer.Option(
             "--format",
-            help="md (to read and edit), jsonl (for programs) or both.",
+            help="md (to read), jsonl (to import, for programs) or both.",
             autocompletion=commandline.complete_from("md", "jsonl", "both"),
         ),
     ] = "both"
@@ -76,13 +76,12 @@ class ExportOptions:
 class ImportOptions:
     """The options of `nuan memory import`, in the order its help lists them."""
 
-    path: Annotated[Path, typer.Argument(help="What export wrote, or Markdown of another agent (MEMORY.md, a folder).")]
+    path: Annotated[
+        Path, typer.Argument(help="Folder or .jsonl that export wrote, or Markdown of another agent (MEMORY.md).")
+    ]
     owner: Annotated[str, typer.Option("--owner", help="Whose foreign Markdown it is: platform:id.")] = ""
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False
     yes: Annotated[bool, typer.Option("--yes", help="Take it in without asking, for scripts.")] = False
-    forget: Annotated[
-        bool, typer.Option("--forget", help="Forget without asking what an edited .md does not hold any more.")
-    ] = False
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read.")] = False
     as_json: JsonOption = False
     config: ConfigOption = None
@@ -97,8 +96,8 @@ class ImportOptions:
 def export(options: ExportOptions) -> None:
     """Write what is remembered to files.
 
-    Both formats hold everything, with owners as platform ids, notes too; what was forgotten is left out. Works beside
-    a running nuan. Files are for you alone (0600) and never replaced without --force.
+    JSON Lines hold everything, with owners as platform ids, notes too; Markdown is for reading only. What was forgotten
+    is left out. Works beside a running nuan. Files are for you alone (0600) and never replaced without --force.
     """
     from bot.cli.memories import export_memories
 
@@ -127,10 +126,10 @@ def import_(options: ImportOptions) -> None:
     """
     from bot.cli.memories import ImportRequest, import_memories
 
-    taking = ImportRequest(options.path, options.owner, options.yes, options.forget, options.dry_run, options.skip_bad)
+    taking = ImportRequest(options.path, options.owner, options.yes, options.dry_run, options.skip_bad)
     place, ask = (
         read_installation(options.config, options.data),
-        confirmation(aside=options.as_json, advice="--yes (and --forget to forget)"),
+        confirmation(aside=options.as_json),
     )
     run_guarded(import_memories(place, taking, ask, as_json=options.as_json))
 

@@ -114,7 +114,7 @@ def citation(path: str, first: int, last: int) -> str:
     return f"{path}#L{first}" if first == last else f"{path}#L{first}-{last}"
 
 
-ImportFate = Literal["new", "same", "changed", "refused", "missing"]
+ImportFate = Literal["new", "same", "changed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +224,7 @@ class ExportedNote:
 
 @dataclass(frozen=True, slots=True)
 class ExportContents:
-    """One export, or all of a house. `house` tells houses apart, `numbers` are the memories that were exported.
-
-    `whole`: the file still ends where it was written to, so what is not in it was taken out by somebody.
-    """
+    """One export, or all of a house; `house` tells houses apart."""
 
     house: str = ""
     exported_at: int = 0
@@ -236,8 +233,6 @@ class ExportContents:
     memories: tuple[ExportedMemory, ...] = ()
     summaries: tuple[ExportedSummary, ...] = ()
     notes: tuple[ExportedNote, ...] = ()
-    numbers: frozenset[int] = frozenset()
-    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,16 +291,12 @@ class ImportNote:
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would do: first make `people` and `chats`, then each item of another fate than same or refused.
-
-    `forget` are memories of this house that the file had and has no more: only after a question of their own.
-    """
+    """What an import would do: first make `people` and `chats`, then each item of another fate than same or refused."""
 
     people: tuple[ExportedPerson, ...]
     chats: tuple[ExportedChat, ...]
     items: tuple[ImportItem, ...]
     summaries: tuple[ExportedSummary, ...]
-    forget: tuple[ExportedMemory, ...] = ()
     notes: tuple[ImportNote, ...] = ()
 
     def of(self, fate: ImportFate) -> tuple[ImportItem, ...]:
@@ -319,5 +310,5 @@ class ImportPlan:
 
     @property
     def count(self) -> int:
-        """How much would be written besides what is forgotten."""
+        """How much would be written."""
         return len(self.of("new")) + len(self.of("changed")) + len(self.summaries) + len(self.new_notes)

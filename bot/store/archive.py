@@ -21,7 +21,6 @@ from bot.core.archive import (
 from bot.core.events import ChatKind
 from bot.core.sessions import TIERS
 from bot.store.engine import Database, Row
-from bot.store.forget import Forgetting, disable_memories
 from bot.store.index import index_digest, index_memory, sort_memory
 from bot.store.notes import (
     SELECT_ACCOUNTS,
@@ -35,7 +34,7 @@ from bot.store.notes import (
     write_notes,
 )
 from bot.store.people import AccessLists
-from bot.store.schema import SELECT_MEMORY, memory_of, placeholders
+from bot.store.schema import placeholders
 from bot.store.tombstones import Tombstones
 from bot.text.fold import fold
 
@@ -146,13 +145,9 @@ ImportProgress = Callable[[int, int], None]
 
 
 def carry_out_import(
-    db: sqlite3.Connection, plan: ImportPlan, at: int, forget_until: int | None, shelf: NoteStorage,
-    tell: ImportProgress = lambda *_: None
+    db: sqlite3.Connection, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None
 ) -> None:  # fmt: skip
-    """Verb: people and chats, then memories and summaries; what is told from logs is told anew by every open log.
-
-    With `forget_until` (ms) the memories that the file holds no more are forgotten, to be undone until then.
-    """
+    """Verb: people and chats, then memories and summaries; what is told from logs is told anew by every open log."""
     _people(db, plan, at)
     _chats(db, plan, at)
     join_direct_chats(db, plan.new_notes, at)
@@ -170,8 +165,6 @@ def carry_out_import(
         _change(db, item.before, item.memory, places[item.memory.chat], at)
     for summary in plan.summaries:
         _summary(db, summary, accounts.get(summary.owner), places[summary.chat])
-    if forget_until is not None:
-        _forget(db, [memory.id for memory in plan.forget], forget_until, at, shelf)
     db.execute(
         "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
         "(SELECT id FROM session WHERE state = 'open')"
@@ -274,14 +267,6 @@ def _summary(db: sqlite3.Connection, summary: ExportedSummary, owner_id: int | N
          json.dumps(summary.names, ensure_ascii=False), summary.started_at, summary.ended_at, summary.created_at),
     ).lastrowid  # fmt: skip
     index_digest(db, cast("int", number))
-
-
-def _forget(db: sqlite3.Connection, numbers: list[int], purge_at: int, at: int, shelf: NoteStorage) -> None:
-    for number in numbers:
-        row = db.execute(f"{SELECT_MEMORY}WHERE memory.id = ? AND disabled_at IS NULL", (number,)).fetchone()
-        if row is not None:
-            memory = memory_of(tuple(row))
-            disable_memories(db, Forgetting((memory,), memory.owner_id or 0, purge_at), memory.chat_id, at, shelf)
 
 
 ARCHIVED = "CASE WHEN disabled_reason = 'archived' THEN disabled_at ELSE 0 END"
@@ -455,23 +440,12 @@ class MemoryArchive:
         memory = next((memory for memory in found if memory.id == number), None)
         return MemoryWithLines(number, memory, sources=tuple(ExportedLine(*line) for line in lines))
 
-    async def bring_in(
-        self, plan: ImportPlan, at: int, forget_until: int | None = None, tell: ImportProgress = lambda *_: None
-    ) -> None:  # fmt: skip
+    async def bring_in(self, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None) -> None:
         """Carry the plan out in one transaction: after a crash all of it is there, or nothing.
 
         Then its notes are written.
-
-        With `forget_until` (ms, when undo ends) what the file holds no more is forgotten, first in the tombstones.
         """
-        gone = plan.forget if forget_until is not None else ()
-        if gone:
-            self._tombstones.add_tombstones(
-                [(each.id, text) for each in gone for text in (each.text, each.original) if text], at
-            )
-        await self._database.write(lambda db: carry_out_import(db, plan, at, forget_until, self._shelf, tell))
-        if gone:
-            await self._database.truncate()
+        await self._database.write(lambda db: carry_out_import(db, plan, at, tell))
         if plan.new_notes:
             await self._database.write(lambda db: write_notes(db, self._shelf.files, plan.new_notes))
 

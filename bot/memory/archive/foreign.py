@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.core.archive import ExportContents, ExportedMemory, ImportProblem, ParsedExport
 from bot.core.memories import STABILITY_DAYS, MemoryKind
-from bot.memory.archive.records import BadValue, value_of
+from bot.memory.archive.records import BadValue, text_of, time_of
 from bot.text.fold import fold
 
 _KINDS: tuple[tuple[MemoryKind, tuple[str, ...]], ...] = (
@@ -56,8 +56,8 @@ def parse_foreign(text: str, name: str, how: ForeignOwner) -> ParsedExport:
     for number, said, kind, day in rows:
         where = f"{name}:{number}"
         try:
-            told = str(value_of("memory", "text", said))
-            at = int(str(value_of("memory", "observed_at", f"{day}T12:00:00Z"))) if day else how.now
+            told = text_of(said)
+            at = time_of(f"{day}T12:00:00Z") if day else how.now
         except BadValue as error:
             problems.append(ImportProblem(where, str(error)))
             continue

@@ -244,10 +244,7 @@ def make_plan(parsed: ParsedExport, here: ImportBase, forgotten: Callable[[str],
             seen.add(_statement(items[-1].memory))
     summaries = _summaries(file, here, refs, forgotten)
     notes = plan_notes(file, here, refs.resolve, forgotten)
-    return ImportPlan(
-        *_needed(refs, items, summaries, notes), tuple(items), summaries, _taken_out(file, here) if at_home else (),
-        notes,
-    )  # fmt: skip
+    return ImportPlan(*_needed(refs, items, summaries, notes), tuple(items), summaries, notes)
 
 
 def _told(memory: ExportedMemory, forgotten: Callable[[str], bool]) -> ExportedMemory:
@@ -301,18 +298,6 @@ def _brought(
     return item
 
 
-def _taken_out(file: ExportContents, here: ImportBase) -> tuple[ExportedMemory, ...]:
-    """What the file held when it was written and holds no more, as far as it was not written to since."""
-    if not file.whole:
-        return ()
-    left = {memory.id for memory in file.memories}
-    return tuple(
-        memory
-        for memory in here.carried.memories
-        if memory.id in file.numbers and memory.id not in left and memory.created_at <= file.exported_at
-    )
-
-
 def _summaries(
     file: ExportContents, here: ImportBase, refs: _Refs, forgotten: Callable[[str], bool]
 ) -> tuple[ExportedSummary, ...]:  # fmt: skip
@@ -355,8 +340,7 @@ def plan_text(plan: ImportPlan) -> str:
     counts = {fate: len(plan.of(fate)) for fate in ("new", "same", "changed", "refused")}
     lines = [
         f"{counts['new']} new, {counts['changed']} changed, {counts['same']} the same, {counts['refused']} refused, "
-        f"{len(plan.forget)} not in the file any more, {len(plan.summaries)} conversations new, "
-        f"{len(plan.new_notes)} notes new"
+        f"{len(plan.summaries)} conversations new, {len(plan.new_notes)} notes new"
     ]
     lines += [f"new person: {', '.join(person.accounts)} {person.name}" for person in plan.people[:SHOWN]]
     lines += [f"new chat: {', '.join(chat.places)} {chat.title}" for chat in plan.chats[:SHOWN]]
@@ -364,7 +348,6 @@ def plan_text(plan: ImportPlan) -> str:
     lines += _some([line for item in plan.of("changed") for line in _changed(item)])
     lines += _some([f"refused {item.where}: {item.why}" for item in plan.of("refused")])
     lines += _some([_noted(item) for item in plan.notes if item.fate != "same"])
-    lines += _some([f"not in the file: #{memory.id} {_short(memory)}" for memory in plan.forget])
     return "\n".join(lines)
 
 
@@ -381,7 +364,6 @@ def plan_json(plan: ImportPlan) -> dict[str, object]:
             {"fate": item.fate, "path": item.note.path, "from": item.path, "why": item.why}
             for item in plan.notes if item.fate != "same"
         ],
-        "not_in_file": [{"id": memory.id, "text": memory.text} for memory in plan.forget],
     }  # fmt: skip
 
 

@@ -1,12 +1,13 @@
 """The records of an export as JSON Lines and back, each value checked. It opens no file."""
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from typing import get_args
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from bot.core.archive import (
     CURATED_NOTE,
@@ -28,7 +29,6 @@ from bot.text.clean import clean, clean_name
 from bot.text.files import events_of, events_text
 
 Record = ExportedPerson | ExportedChat | ExportedMemory | ExportedSummary | ExportedNote
-Reader = Callable[[object], object]
 
 VERSION = 1
 """Of the format, in the first line of a file."""
@@ -73,12 +73,9 @@ def reference(value: object) -> str:
     return value
 
 
-def _maybe(read: Reader) -> Reader:
-    return lambda value: "" if value == "" else read(value)
-
-
-def _text(value: object) -> str:
-    found = clean(value) if isinstance(value, str) else ""
+def text_of(value: str) -> str:
+    """The text of a memory, cleaned; BadValue when it is empty or too long."""
+    found = clean(value)
     if not found.strip():
         raise BadValue("should be a text")
     if len(found) > TEXT_CHARS:
@@ -86,90 +83,34 @@ def _text(value: object) -> str:
     return found
 
 
-def _word(value: object) -> str:
-    if not isinstance(value, str) or len(value) > 200 or clean(value) != value:
+def _word(value: str) -> str:
+    if len(value) > 200 or clean(value) != value:
         raise BadValue("should be a short text")
     return value
 
 
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise BadValue("should be true or false")
-    return value
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
-        raise BadValue("should be a number, 0 or more")
-    return value
-
-
-def _number(least: float, most: float) -> Reader:
-    def read(value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise BadValue("should be a number")
-        if not least <= value <= most:
-            raise BadValue(f"should be {least:g} to {most:g}")
-        return float(value)
-
-    return read
-
-
-def _one_of(names: tuple[str, ...]) -> Reader:
-    def read(value: object) -> str:
-        if not isinstance(value, str) or value not in names:
-            raise BadValue(f"should be one of {', '.join(name or 'nothing' for name in names)}")
-        return value
-
-    return read
-
-
-def _scalar(value: float) -> int | float:
-    _number(-_MOST, _MOST)(value)
-    return value
-
-
-def _archived(value: object) -> int:
-    return 0 if value == "" else time_of(value)
-
-
 def _more(value: object) -> tuple[tuple[str, int | float | str], ...]:
-    found: list[tuple[str, int | float | str]] = []
-    for name, each in value.items() if isinstance(value, dict) else [("", None)]:
-        if not _COLUMN.fullmatch(name) or isinstance(each, bool) or not isinstance(each, int | float | str):
-            raise BadValue("should be an object of names with numbers and texts")
-        found.append((name, _word(each) if isinstance(each, str) else _scalar(each)))
-    return tuple(sorted(found))
-
-
-def _list(read: Reader, least: int = 0) -> Reader:
-    def all_of(value: object) -> tuple[object, ...]:
-        if not isinstance(value, list) or not least <= len(value) <= 1_000:
-            raise BadValue("should be a list")
-        return tuple(read(each) for each in value)
-
-    return all_of
-
-
-def _merges(value: object) -> tuple[ExportedMerge, ...]:
-    if not isinstance(value, list) or not all(
-        isinstance(each, dict) and each.keys() == _MERGE.keys() for each in value
+    if not isinstance(value, dict) or not all(
+        _COLUMN.fullmatch(name) and _scalar(each) for name, each in value.items()
     ):
-        raise BadValue("should be a list of merges")
+        raise BadValue("should be an object of names with numbers and texts")
+    return tuple(sorted(value.items()))
 
-    made = [{name: reader(each[name]) for name, reader in _MERGE.items()} for each in value]
-    return tuple(ExportedMerge(**each) for each in made)  # type: ignore[arg-type]
+
+def _scalar(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= 200 and clean(value) == value
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_MOST <= value <= _MOST
 
 
 def _events(value: object) -> tuple[int, ...]:
     try:
-        return events_of(value) if isinstance(value, str) else _events("?")
+        return events_of(value if isinstance(value, str) else "?")
     except NoteRefused:
         raise BadValue("should be numbers like 12-15, 20") from None
 
 
-def _note_path(value: object) -> str:
-    path = _word(value)
+def _note_path(path: str) -> str:
     parts = path.split("/")
     hidden = any(not part or part.startswith(".") for part in parts)
     if path != CURATED_NOTE and (parts[0] != NOTES_FOLDER or len(parts) < 2 or hidden or not path.endswith(".md")):
@@ -179,46 +120,156 @@ def _note_path(value: object) -> str:
     return path
 
 
-def _note_text(value: object) -> str:
-    found = clean(value) if isinstance(value, str) else ""
+def _note_text(value: str) -> str:
+    found = clean(value)
     if not found.strip() or len(found) > NOTE_CHARS:
         raise BadValue("should be the text of a note")
     return found
 
 
-_MERGE: Mapping[str, Reader] = {
-    "at": time_of, "how": _one_of(get_args(MergeKind)), "before": _text, "before_observed_at": time_of, "said": _text,
-    "kind": _one_of(get_args(MemoryKind)), "source": _one_of(get_args(MemorySource)), "observed_at": time_of,
-    "undone_at": _archived,
+def _maybe(read: Callable[[Any], Any], nothing: object = "") -> Callable[[object], Any]:
+    return lambda value: nothing if value == "" else read(value)
+
+
+_LIST = Field(strict=False, max_length=1_000)
+Time = Annotated[int, BeforeValidator(time_of)]
+MaybeTime = Annotated[int, BeforeValidator(_maybe(time_of, 0))]
+Account = Annotated[str, BeforeValidator(reference)]
+MaybeAccount = Annotated[str, BeforeValidator(_maybe(reference))]
+Accounts = Annotated[tuple[Account, ...], _LIST]
+SomeAccounts = Annotated[Accounts, Field(min_length=1)]
+Text = Annotated[str, AfterValidator(text_of)]
+MaybeText = Annotated[str, AfterValidator(_maybe(text_of))]
+Word = Annotated[str, AfterValidator(_word)]
+Count = Annotated[int, Field(ge=0, le=_MOST)]
+
+
+class _Values(BaseModel):
+    """Values as JSON has them: each there, none besides, and of its own type. Built at the first file, not at start."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+
+class _Header(_Values):
+    """The first line of a file, as far as this nuan needs it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    house: Word
+    exported_at: Time
+    memories: Count
+    notes: Count = 0
+
+
+class _Merge(_Values):
+    at: Time
+    how: MergeKind
+    before: Text
+    before_observed_at: Time
+    said: Text
+    kind: MemoryKind
+    source: MemorySource
+    observed_at: Time
+    undone_at: MaybeTime
+
+
+class _Record(_Values):
+    """A line after the header; `owner_name` is for people who read the file."""
+
+    owner_name: Any = ""
+
+
+class _Person(_Record):
+    type: Literal["person"]
+    accounts: SomeAccounts
+    name: Annotated[Word, AfterValidator(clean_name)]
+    script: Word
+    timezone: Word
+    is_bot: bool
+
+
+class _Chat(_Record):
+    type: Literal["chat"]
+    places: SomeAccounts
+    kind: ChatKind
+    title: Word
+
+
+class _Memory(_Record):
+    type: Literal["memory"]
+    id: Count
+    owner: MaybeAccount
+    chat: MaybeAccount
+    visibility: Visibility
+    kind: MemoryKind
+    text: Text
+    observed_at: Time
+    created_at: Time
+    source: MemorySource
+    stability_days: Annotated[float, Field(ge=0, le=1e9)]
+    accessed_at: Time
+    updated_at: Time
+    section: Word
+    slot: Word
+    asked: bool
+    importance: Count
+    emotion: Word
+    emotion_value: Annotated[float, Field(ge=-1e6, le=1e6)]
+    access_count: Count
+    protected: bool
+    archived_at: MaybeTime
+    original: MaybeText
+    merges: Annotated[tuple[Annotated[_Merge, AfterValidator(lambda each: ExportedMerge(**dict(each)))], ...], _LIST]
+    more: Annotated[Any, BeforeValidator(_more)]
+
+
+class _Summary(_Record):
+    type: Literal["summary"]
+    id: Count
+    owner: MaybeAccount
+    chat: Account
+    summary: Text
+    made_by: Word
+    names: Annotated[tuple[Word, ...], _LIST]
+    started_at: Time
+    ended_at: Time
+    created_at: Time
+    tier: Word
+
+
+class _Note(_Record):
+    type: Literal["note"]
+    path: Annotated[Word, AfterValidator(_note_path)]
+    owners: Accounts
+    chat: MaybeAccount
+    visibility: Visibility
+    events: Annotated[tuple[int, ...], BeforeValidator(_events)]
+    text: Annotated[str, AfterValidator(_note_text)]
+
+
+_LINE: TypeAdapter[_Person | _Chat | _Memory | _Summary | _Note] = TypeAdapter(
+    Annotated[_Person | _Chat | _Memory | _Summary | _Note, Field(discriminator="type")],
+    config=ConfigDict(defer_build=True),
+)
+_KINDS: Mapping[str, type[Record]] = {
+    "person": ExportedPerson, "chat": ExportedChat, "memory": ExportedMemory, "summary": ExportedSummary,
+    "note": ExportedNote,
 }  # fmt: skip
-_PERSON: Mapping[str, Reader] = {
-    "accounts": _list(reference, 1), "name": lambda value: clean_name(_word(value)), "script": _word,
-    "timezone": _word, "is_bot": _flag,
-}  # fmt: skip
-_CHAT: Mapping[str, Reader] = {
-    "places": _list(reference, 1), "kind": _one_of(get_args(ChatKind)), "title": _word,
-}  # fmt: skip
-_MEMORY: Mapping[str, Reader] = {
-    "id": _whole, "owner": _maybe(reference), "chat": _maybe(reference), "visibility": _one_of(get_args(Visibility)),
-    "kind": _one_of(get_args(MemoryKind)), "text": _text, "observed_at": time_of, "created_at": time_of,
-    "source": _one_of(get_args(MemorySource)), "stability_days": _number(0, 1e9), "accessed_at": time_of,
-    "updated_at": time_of, "section": _word, "slot": _word, "asked": _flag, "importance": _whole,
-    "emotion": _word, "emotion_value": _number(-1e6, 1e6), "access_count": _whole, "protected": _flag,
-    "archived_at": _archived, "original": _maybe(_text), "merges": _merges, "more": _more,
-}  # fmt: skip
-_SUMMARY: Mapping[str, Reader] = {
-    "id": _whole, "owner": _maybe(reference), "chat": reference, "summary": _text, "made_by": _word,
-    "names": _list(_word), "started_at": time_of, "ended_at": time_of, "created_at": time_of, "tier": _word,
-}  # fmt: skip
-_NOTE: Mapping[str, Reader] = {
-    "path": _note_path, "owners": _list(reference), "chat": _maybe(reference),
-    "visibility": _one_of(get_args(Visibility)), "events": _events, "text": _note_text,
-}  # fmt: skip
-KINDS: Mapping[str, tuple[type[Record], Mapping[str, Reader]]] = {
-    "person": (ExportedPerson, _PERSON), "chat": (ExportedChat, _CHAT),
-    "memory": (ExportedMemory, _MEMORY), "summary": (ExportedSummary, _SUMMARY),
-    "note": (ExportedNote, _NOTE),
-}  # fmt: skip
+_SAID = {
+    "model_type": "should be a list of merges",
+    "union_tag_invalid": f"type should be one of {', '.join(_KINDS)}",
+    "union_tag_not_found": f"type should be one of {', '.join(_KINDS)}",
+    "missing": "is missing",
+    "bool_type": "should be true or false",
+    "int_type": "should be a number, 0 or more",
+    "float_type": "should be a number",
+    "finite_number": "should be a number",
+    "string_type": "should be a text",
+    "tuple_type": "should be a list",
+    "too_short": "should be a list",
+    "too_long": "should be a list",
+}
+"""What is said of pydantic's types of error."""
 
 
 def to_json(record: Record | ExportedMerge) -> dict[str, object]:
@@ -238,33 +289,10 @@ def to_json(record: Record | ExportedMerge) -> dict[str, object]:
     return found
 
 
-def from_json(kind: str, values: Mapping[str, object]) -> Record:
-    """The record; BadValue, naming the field, when one is missing, unknown or wrong."""
-    made, readers = KINDS[kind]
-    unknown = sorted(set(values) - set(readers))
-    if unknown:
-        raise BadValue(f"{unknown[0][:40]!r} is not known of a {kind}")
-    missing = [name for name in readers if name not in values]
-    if missing:
-        raise BadValue(f"{missing[0]} is missing")
-    return made(**{name: value_of(kind, name, value) for name, value in values.items()})  # type: ignore[arg-type]
-
-
-def value_of(kind: str, name: str, value: object) -> object:
-    """One field of a record; BadValue naming it."""
-    readers = KINDS[kind][1]
-    if name not in readers:
-        raise BadValue(f"{name[:40]!r} is not known of a {kind}")
-    try:
-        return readers[name](value)
-    except BadValue as error:
-        raise BadValue(f"{name} {error}") from None
-
-
-def object_of(text: str) -> dict[str, object]:
+def object_of(line: str) -> dict[str, object]:
     """The JSON object of a line; BadValue when it is none."""
     try:
-        found = json.loads(text)
+        found = json.loads(line)
     except (ValueError, RecursionError):
         raise BadValue("is no JSON") from None
     if not isinstance(found, dict):
@@ -272,21 +300,50 @@ def object_of(text: str) -> dict[str, object]:
     return found
 
 
-def header_of(values: Mapping[str, object]) -> tuple[str, int, int]:
-    """House, time and count of memories of a header; BadValue when this nuan cannot read what follows it."""
+def record_of(line: Mapping[str, object]) -> Record:
+    """The record of a line; BadValue, naming the field, when one is missing, unknown or wrong."""
+    try:
+        read = _LINE.validate_python(line)
+    except ValidationError as error:
+        raise BadValue(_problem(error)) from None
+    values = dict(read)
+    del values["type"], values["owner_name"]
+    return _KINDS[read.type](**values)
+
+
+def _problem(error: ValidationError) -> str:
+    """The first of the errors, in a few words: its field, then what that should be."""
+    first = error.errors(include_url=False)[0]
+    kind, names = "", [each for each in first["loc"] if isinstance(each, str)]
+    if names and names[0] in _KINDS:
+        kind = names.pop(0)
+    field, limits = ": ".join(names), first.get("ctx", {})
+    match first["type"]:
+        case "extra_forbidden":
+            return f"{field[:40]!r} is not known of a {kind}"
+        case "value_error":
+            said = str(limits["error"])
+        case "literal_error":
+            said = f"should be one of {limits['expected'].replace(' or ', ', ')}".replace("'", "")
+        case "greater_than_equal":
+            said = f"should be {limits['ge']:.0f} or more"
+        case "less_than_equal":
+            said = f"should be {limits['le']:.0f} or less"
+        case other:
+            said = _SAID.get(other, "cannot be read")
+    return f"{field} {said}".strip()
+
+
+def header_of(values: Mapping[str, object]) -> _Header:
+    """The header of a file; BadValue when this nuan cannot read what follows it."""
     if values.get("nuan") != "memories":
         raise BadValue("is no header of a nuan export")
     if values.get("version") != VERSION:
         raise BadValue(f"is version {str(values.get('version'))[:20]}, this nuan reads version {VERSION}: update nuan")
     try:
-        return _word(values.get("house")), time_of(values.get("exported_at")), _whole(values.get("memories"))
-    except BadValue as error:
-        raise BadValue(f"has a header that cannot be read: a field {error}") from None
-
-
-def count_of(values: Mapping[str, object], name: str) -> int:
-    """How many records of a kind a header tells of, 0 where it tells nothing; BadValue when it is no number."""
-    return _whole(values.get(name, 0))
+        return _Header.model_validate(values)
+    except ValidationError as error:
+        raise BadValue(f"has a header that cannot be read: {_problem(error)}") from None
 
 
 def write_jsonl(carried: ExportContents) -> Iterator[str]:
@@ -315,47 +372,38 @@ def _line(values: dict[str, object]) -> str:
 
 def parse_jsonl(text: str, name: str) -> ParsedExport:
     """What such a file says; lines that cannot be read are problems by `name`:line. Never raises."""
-    found: dict[str, list[tuple[object, str]]] = {kind: [] for kind in KINDS}
+    header: _Header | None = None
+    found: list[tuple[Record, str]] = []
     problems: list[ImportProblem] = []
-    house, exported_at, count, notes, begun = "", 0, 0, 0, False
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         where = f"{name}:{number}"
         if not line.strip():
             continue
         try:
             values = object_of(line)
-            if not begun:
-                house, exported_at, count = header_of(values)
-                notes, begun = count_of(values, "notes"), True
-                continue
-            kind = values.pop("type", "")
-            values.pop("owner_name", "")
-            if not isinstance(kind, str) or kind not in KINDS:
-                raise BadValue(f"type should be one of {', '.join(KINDS)}")
-            found[kind].append((from_json(kind, values), where))
+            if header is None:
+                header = header_of(values)
+            else:
+                found.append((record_of(values), where))
         except BadValue as error:
             problems.append(ImportProblem(where, str(error)))
-            if not begun:
+            if header is None:
                 return ParsedExport(ExportContents(), (), tuple(problems))
-    if not begun:
+    if header is None:
         return ParsedExport(ExportContents(), (), (ImportProblem(f"{name}:1", "is empty: there is no header"),))
-    memories = [(record, where) for record, where in found["memory"] if isinstance(record, ExportedMemory)]
-    if len(memories) != count and not problems:
-        problems.append(
-            ImportProblem(f"{name}:1", f"tells of {count} memories, {len(memories)} are there: was it cut off?")
-        )
-    if len(found["note"]) != notes and not problems:
-        problems.append(
-            ImportProblem(f"{name}:1", f"tells of {notes} notes, {len(found['note'])} are there: was it cut off?")
-        )
-    return ParsedExport(
-        ExportContents(
-            house, exported_at,
-            tuple(record for record, _ in found["person"] if isinstance(record, ExportedPerson)),
-            tuple(record for record, _ in found["chat"] if isinstance(record, ExportedChat)),
-            tuple(memory for memory, _ in memories),
-            tuple(record for record, _ in found["summary"] if isinstance(record, ExportedSummary)),
-            tuple(record for record, _ in found["note"] if isinstance(record, ExportedNote)),
-        ),
-        tuple(where for _, where in memories), tuple(problems),
-    )  # fmt: skip
+    memories = [(record, where) for record, where in found if isinstance(record, ExportedMemory)]
+    notes = tuple(record for record, _ in found if isinstance(record, ExportedNote))
+    counts = (("memories", header.memories, len(memories)), ("notes", header.notes, len(notes)))
+    for what, told, there in () if problems else counts:
+        if told != there:
+            problems.append(ImportProblem(f"{name}:1", f"tells of {told} {what}, {there} are there: was it cut off?"))
+    carried = ExportContents(
+        header.house,
+        header.exported_at,
+        tuple(record for record, _ in found if isinstance(record, ExportedPerson)),
+        tuple(record for record, _ in found if isinstance(record, ExportedChat)),
+        tuple(memory for memory, _ in memories),
+        tuple(record for record, _ in found if isinstance(record, ExportedSummary)),
+        notes,
+    )
+    return ParsedExport(carried, tuple(where for _, where in memories), tuple(problems))
