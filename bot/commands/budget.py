@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.commands.registry import Invocation
+from bot.commands.command import Invocation
 from bot.commands.settings import NO_LIMIT_WORDS, SETTING_WORDS, InvalidWords, SettingsEditor, keys_of, parse_setting
 from bot.config.sources import LIVE_KEYS
 from bot.config.speaking import DAY_S, MOST_ANSWERS, TalkLimits

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bot.commands.registry import Invocation, hint
+from bot.commands.command import Invocation
+from bot.commands.registry import hint
 from bot.config.settings import ContextRules
 from bot.config.speaking import SpeakRules
 from bot.core.people import ChatContextSettings

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from bot.commands.registry import COMMANDS, Invocation, hint
+from bot.commands.command import Invocation
+from bot.commands.registry import COMMANDS, hint
 from bot.config.settings import Settings
 from bot.core.people import Audience
 from bot.core.ports import Clock

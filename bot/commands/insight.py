@@ -6,7 +6,7 @@ from functools import partial
 from itertools import groupby
 
 from bot import __version__
-from bot.commands.registry import Invocation
+from bot.commands.command import Invocation
 from bot.config.settings import Settings
 from bot.core.clock import DAY_MS
 from bot.core.inspection import ToldMemory

@@ -6,7 +6,8 @@ from datetime import tzinfo
 from functools import partial
 from operator import itemgetter
 
-from bot.commands.registry import Invocation, hint
+from bot.commands.command import Invocation
+from bot.commands.registry import hint
 from bot.config.settings import Settings
 from bot.core.clock import DAY_MS
 from bot.core.memories import KIND_PRIORITY, STABILITY_DAYS, Memory, PastMerge

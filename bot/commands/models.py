@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 
-from bot.commands.registry import Invocation, nearest_word
+from bot.commands.command import Invocation, nearest_word
 from bot.commands.settings import SettingsEditor
 from bot.config.checks import configured_models
 from bot.config.models import ModelSettings, ModelUse

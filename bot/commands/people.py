@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bot.commands.registry import Invocation
+from bot.commands.command import Invocation
 from bot.core.events import Draft
 from bot.core.ports import Clock
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS, PersonData

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from bot.commands.registry import Invocation, hint
+from bot.commands.command import Invocation
+from bot.commands.registry import hint
 from bot.core.commitments import OPEN_STATES, Commitment, CommitmentState, Reminder
 from bot.core.ports import Clock
 from bot.language.reminders.requests import ALL_REMINDERS

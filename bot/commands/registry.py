@@ -1,78 +1,23 @@
 """The registry of commands: name, arguments, who may, who reads the answer; help, menus, docs and corrections from
 it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 
-from bot.core.events import ArgumentShape, CommandSpec, Event
-from bot.core.people import Chat, Person
+from bot.commands.command import TOPICS, Command, HelpTopic, Invocation, Permission, corrected, nearest_word
+from bot.core.events import ArgumentShape, CommandSpec
 from bot.language.wishes.reader import ORDERS
 from bot.store.people import AccessRights
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
 from bot.text.codes import COMMAND_HEADS, KEY_NAMES
-from bot.text.fold import SCRIPTS, Script, fold
-
-Permission = Literal["anyone", "own", "admins", "owner"]
-
-HelpTopic = Literal["chat", "memory", "you", "inside", "house"]
-"""What a command is about, in the order of help: this chat, what is remembered, the person, what goes on inside, the
-house itself."""
-
-TOPICS: tuple[HelpTopic, ...] = ("chat", "memory", "you", "inside", "house")
+from bot.text.fold import SCRIPTS, fold
 
 BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "house")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """A command as it was given: by whom, where, with which words after its name."""
-
-    event: Event
-    chat: Chat
-    person: Person
-    script: Script
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command. Its help text is `help_NAME` in the message catalogue, or `help_ABOUT`.
-
-    `arguments`: alternatives between " | ", words that are said as they stand in small letters, the others in capitals.
-    `who`: anyone; own, in a DM everyone, in a group the owner; admins, there also those who look after the group, which
-    is asked when the command is carried out; or the owner alone. The answer of a `private` one
-    is for the person who asked, also in a group. One that is not `listed` stands in no help and no menu. `example` is
-    what one might say after the name, `aliases` are other names that it goes by.
-    """
-
-    name: str
-    arguments: str
-    who: Permission
-    topic: HelpTopic
-    private: bool = False
-    shape: ArgumentShape = "none"
-    listed: bool = True
-    about: str = ""
-    example: str = ""
-    aliases: tuple[str, ...] = ()
-
-    @property
-    def help(self) -> str:
-        """The key of its help text."""
-        return f"help_{self.about or self.name}"
-
-    def allows(self, asked: Invocation) -> bool:
-        """Whether this person may use it here."""
-        return (
-            self.who in ("anyone", "admins") or asked.person.is_owner or (self.who == "own" and asked.chat.kind == "dm")
-        )
-
-
-COMMANDS = (
+TABLE = (
     Command("start", "[CODE]", "anyone", "chat", private=True, shape="words", listed=False),
     Command("help", "[COMMAND]", "anyone", "chat", shape="words", example="remind"),
     Command("info", "", "anyone", "chat"),
@@ -143,6 +88,18 @@ COMMANDS = (
 )  # fmt: skip
 
 
+MODULES: tuple[ModuleType, ...] = ()
+"""Modules whose commands stand where their functions do."""
+
+DECLARED = {
+    each.name: each
+    for module in MODULES for each in vars(module).values()
+    if isinstance(each, Command) and each.handler is not None and each.handler.__module__ == module.__name__
+}  # fmt: skip
+
+COMMANDS = tuple(DECLARED.get(each.name, each) for each in TABLE)
+
+
 def find_command(name: str) -> Command | None:
     """The command that goes by this name; None when none does."""
     return next((command for command in COMMANDS if name == command.name or name in command.aliases), None)
@@ -193,54 +150,10 @@ def command_specs(messages: Catalogue) -> tuple[CommandSpec, ...]:
     return listed + tuple(CommandSpec(name, says, about(f"help_{name}"), shape) for name, says, shape in MENU_PHRASES)
 
 
-LIKENESS = 0.65
-"""How alike two words are that may be meant for each other, by difflib; at .6 dance would be trace."""
-
-SHORTEST_PREFIX = 2
-"""Letters from which the beginning of a word stands for it."""
-
-ECHOED_CHARS = 32
-"""Letters of a word that are said back."""
-
-ArgumentForm = tuple[tuple[str, ...], ...]
-"""One alternative of a command's arguments: for each place the words that may stand there, none for anything."""
-
-
 def nearest_command(name: str, commands: Iterable[Command]) -> str:
     """The name among these commands that is most like this one, "" when none is."""
     known = {each: command.name for command in commands for each in (command.name, *command.aliases)}
     return known.get(nearest_word(name, known), "")
-
-
-def nearest_word(word: str, known: Iterable[str]) -> str:
-    """The known word that is most like this one, or the only one it begins; "" when none is."""
-    known = tuple(known)
-    begun = [each for each in known if len(word) >= SHORTEST_PREFIX and each.startswith(word)]
-    if len(begun) == 1:
-        return begun[0]
-    return next(iter(get_close_matches(word, known, n=1, cutoff=LIKENESS)), "")
-
-
-def corrected(command: Command, words: tuple[str, ...], *, loosely: bool = False) -> str:
-    """The whole command with the first word that does not fit put right, ".ai mode called"; "" when all fit.
-
-    Also "" when nothing is like that word, or when the person may say there what they like and said enough of it;
-    `loosely` is for a command that could make nothing of it.
-    """
-    left: Sequence[ArgumentForm] = _argument_forms(command.arguments)
-    for place, word in enumerate(map(fold, words)):
-        here = [form for form in left if len(form) > place]
-        fitting = [form for form in here if word in form[place]]
-        free = [form for form in here if not form[place] and len(form) <= len(words)]
-        if not fitting and (not free or loosely):
-            right = nearest_word(word, sorted({each for form in here for each in form[place]}))
-            return (
-                " ".join((".ai", command.name, *(each[:ECHOED_CHARS] for each in words[:place]), right))
-                if right
-                else ""
-            )
-        left = [*fitting, *free]
-    return ""
 
 
 def hint(asked: Invocation, name: str, text: Callable[..., str]) -> str:
@@ -248,15 +161,6 @@ def hint(asked: Invocation, name: str, text: Callable[..., str]) -> str:
     command = find_command(name)
     wanted = corrected(command, asked.words, loosely=True) if command is not None else ""
     return f"\n{text(asked, 'meant', near=wanted)}" if wanted else ""
-
-
-def _argument_forms(arguments: str) -> tuple[ArgumentForm, ...]:
-    """The alternatives of a command's arguments; a place in capitals or with a # takes anything."""
-    plain = arguments.replace("[", "").replace("]", "")
-    return tuple(
-        tuple(tuple(token.split("|")) if token.islower() and token[0].isalpha() else () for token in form.split())
-        for form in plain.split(" | ") if form
-    )  # fmt: skip
 
 
 class HelpCommand:

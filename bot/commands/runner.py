@@ -1,10 +1,10 @@
 """Carries out a command: finds it in the registry, checks who may, and runs its handler."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 
 from bot.commands.budget import BudgetCommand, LimitCommand
 from bot.commands.chat import ContextCommand, ModeCommand, PersonaCommand, SwitchCommands, WhyCommand
+from bot.commands.command import CommandServices, Invocation, corrected
 from bot.commands.dialog import DialogCommand
 from bot.commands.insight import AccountCommands, InsightCommands, TraceCommand
 from bot.commands.memories import MemCommand
@@ -12,74 +12,49 @@ from bot.commands.models import CALLS_SHOWN, BaseCommand, KeyCommand, ModelComma
 from bot.commands.people import AccessCommands, ErasePersonCommand, ExportPersonCommand
 from bot.commands.promises import PromiseCommand, RemindCommand, ZoneCommand
 from bot.commands.prompt_report import ctx_report
-from bot.commands.registry import HelpCommand, Invocation, corrected, find_command, parse_command
+from bot.commands.registry import HelpCommand, find_command, parse_command
 from bot.commands.settings import ReloadCommand, SetCommand, SettingsEditor
-from bot.config.checks import ApplyWish
-from bot.config.settings import Settings
 from bot.core.events import Draft, Event
 from bot.core.people import Chat, Person
-from bot.core.ports import Adapter, Clock, Reload
 from bot.core.sessions import CloseReason
 from bot.pipeline.background import BackgroundGate
 from bot.pipeline.inspection import inspect_plan, plan_imagined
-from bot.pipeline.jobs.archives import PersonData
-from bot.pipeline.jobs.notes import NoteWriter
-from bot.pipeline.plan import Planner
 from bot.pipeline.refusals import Strangers
-from bot.pipeline.reminders import ReminderService
-from bot.pipeline.texts import Texts
-from bot.store.store import Store
 from bot.text.codes import names_key
 from bot.text.fold import fold
-
-
-@dataclass(frozen=True, slots=True)
-class CommandServices:
-    """Who does what commands ask for beyond a look: ends notes, reminds, exports and erases, reads settings."""
-
-    notes: NoteWriter
-    reminding: ReminderService
-    belongings: PersonData
-    reload: Reload | None = None
-    settle: ApplyWish | None = None
-    written: Settings | None = None
-    adapter: Callable[[str], Adapter | None] = lambda _: None
 
 
 class CommandRunner:
     """The commands of this house."""
 
-    def __init__(
-        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Texts, errands: CommandServices
-    ) -> None:  # fmt: skip
-        self._notes = errands.notes
-        self._store = store
-        self._planner = planner
-        self._clock = clock
-        self._settings = settings
-        self._words = words
+    def __init__(self, services: CommandServices) -> None:
+        self._services = services
+        store, planner, clock = services.store, services.planner, services.clock
+        settings, words = services.settings, services.texts
+        self._notes, self._store, self._planner, self._clock = services.notes, store, planner, clock
+        self._settings, self._words = settings, words
         guests = AccessCommands(store, clock, Strangers(store, clock, words), self._text)
         limit = LimitCommand(store.switches, store.settings, clock, settings.limits, self._text)
         context = ContextCommand(store.switches, settings.context, self._text)
         mode = ModeCommand(store.switches, settings.speak, self._text)
         why = WhyCommand(store, clock, words, self._text)
-        setting = SettingsEditor(store.settings, errands.settle, errands.written or settings, words, self._text)
-        switching = SwitchCommands(store, clock, errands.adapter, self._text)
+        setting = SettingsEditor(store.settings, services.settle, services.written, words, self._text)
+        switching = SwitchCommands(store, clock, services.adapter, self._text)
         self._help = HelpCommand(store.access, self._text)
         mem = MemCommand(store, planner, clock, settings, words, self._text)
         account = AccountCommands(store, planner, clock, settings, words, self._text)
         inside = InsightCommands(store, planner, clock, words, settings.budget.currency, self._text)
         self._runs: Mapping[str, Callable[[Invocation], Awaitable[str]]] = {
-            "export": ExportPersonCommand(store, clock, errands.belongings, words, self._text).run,
-            "forget": ErasePersonCommand(store, clock, errands.belongings, self._text).run,
+            "export": ExportPersonCommand(store, clock, services.personal_data, words, self._text).run,
+            "forget": ErasePersonCommand(store, clock, services.personal_data, self._text).run,
             "start": guests.start, "help": self._help.run, "new": self._new, "clear": self._clear, "ctx": self._ctx,
             "dialog": DialogCommand(store, planner, clock, settings, words, self._text).run,
             "budget": BudgetCommand(store, planner, clock, setting).run, "on": switching.on, "off": switching.off,
             "model": ModelCommand(setting).run, "base": BaseCommand(setting).run, "key": KeyCommand(setting).run,
             "max": SetCommand("max", setting).run, "reply": SetCommand("reply", setting).run, "link": guests.link,
             "calls": self._calls, "limit": limit.run, "context": context.run, "approve": guests.approve,
-            "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(errands.reload, self._text).run,
-            "remind": RemindCommand(errands.reminding).run, "tz": ZoneCommand(store, clock, words, self._text).run,
+            "allow": guests.allow, "deny": guests.deny, "reload": ReloadCommand(services.reload, self._text).run,
+            "remind": RemindCommand(services.reminders).run, "tz": ZoneCommand(store, clock, words, self._text).run,
             "mode": mode.run, "why": why.run,
             "info": account.info, "feedback": account.feedback, "refs": account.refs, "mem": mem.run,
             "memstats": mem.stats, "tools": SetCommand("tools", setting, inside.tools).run,
@@ -94,7 +69,7 @@ class CommandRunner:
         person = await self._store.people.person(event.person_id or 0)
         via, account = await self._store.access.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = parse_command(event.text)
-        asked = Invocation(event, chat, person, self._words.script(person), words)
+        asked = Invocation(event, chat, person, self._words.script(person), words, self._services)
         command = find_command(name) or (find_command("key") if names_key(name) else None)
         if command is None:
             text = self._help.unknown(asked, next(iter(event.text.split()[1:2]), name))
@@ -103,7 +78,7 @@ class CommandRunner:
         elif near := corrected(command, words):
             text = self._text(asked, "words_near", near=near)
         else:
-            text = await self._runs[command.name](asked)
+            text = await (command.handler or self._runs[command.name])(asked)
         if not text:
             return None
         private = command is not None and command.private and chat.kind == "group"

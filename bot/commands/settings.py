@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from bot.commands.registry import Invocation
+from bot.commands.command import Invocation
 from bot.config.checks import ApplyWish, value_fits
 from bot.config.settings import Settings
 from bot.core.ports import ChatSetting, Reload, SettingChanges
