@@ -4,6 +4,7 @@ it."""
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 
+from bot.commands import budget, chat, insight, models, settings
 from bot.commands.command import TOPICS, Command, HelpTopic, Invocation, Permission, corrected, nearest_word
 from bot.core.events import ArgumentShape, CommandSpec
 from bot.language.wishes.reader import ORDERS
@@ -88,7 +89,7 @@ TABLE = (
 )  # fmt: skip
 
 
-MODULES: tuple[ModuleType, ...] = ()
+MODULES: tuple[ModuleType, ...] = (chat, insight, budget, models, settings)
 """Modules whose commands stand where their functions do."""
 
 DECLARED = {
