@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.commands.command import CommandServices
-from bot.commands.runner import CommandRunner
+from bot.commands.registry import CommandRunner
 from bot.config.checks import ApplyWish
 from bot.config.settings import Settings
 from bot.core.money import PriceAt

@@ -112,13 +112,13 @@ class Command:
     arguments: str
     who: Permission
     topic: HelpTopic
-    private: bool = False
-    shape: ArgumentShape = "none"
-    listed: bool = True
-    about: str = ""
-    example: str = ""
-    aliases: tuple[str, ...] = ()
-    handler: Handler | None = None
+    private: bool
+    shape: ArgumentShape
+    listed: bool
+    about: str
+    example: str
+    aliases: tuple[str, ...]
+    handler: Handler
 
     @property
     def help(self) -> str:

@@ -1,104 +1,125 @@
-"""The registry of commands: name, arguments, who may, who reads the answer; help, menus, docs and corrections from
-it."""
+"""The registry of commands: which there are, found by name and carried out, with help, menus and docs.
 
-from collections.abc import Callable, Iterable, Mapping
+A new command is a function with `@command` in one of `MODULES` and its texts in the message catalogue."""
+
+from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
-from bot.commands import budget, chat, insight, models, settings
-from bot.commands.command import TOPICS, Command, HelpTopic, Invocation, Permission, corrected, nearest_word
-from bot.core.events import ArgumentShape, CommandSpec
+from bot.commands import budget, chat, dialog, insight, memories, models, people, promises, settings
+from bot.commands.command import (
+    TOPICS,
+    Command,
+    CommandServices,
+    HelpTopic,
+    Invocation,
+    Permission,
+    command,
+    corrected,
+    nearest_word,
+)
+from bot.core.events import ArgumentShape, CommandSpec, Draft, Event
+from bot.core.people import Chat
 from bot.language.wishes.reader import ORDERS
-from bot.store.people import AccessRights
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
-from bot.text.codes import COMMAND_HEADS, KEY_NAMES
+from bot.text.codes import COMMAND_HEADS, names_key
 from bot.text.fold import SCRIPTS, fold
 
 BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "house")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
 
 
-TABLE = (
-    Command("start", "[CODE]", "anyone", "chat", private=True, shape="words", listed=False),
-    Command("help", "[COMMAND]", "anyone", "chat", shape="words", example="remind"),
-    Command("info", "", "anyone", "chat"),
-    Command("new", "", "anyone", "chat"),
-    Command("clear", "", "own", "chat"),
-    Command("on", "[all]", "admins", "chat", shape="words", example="all"),
-    Command("off", "[all]", "admins", "chat", shape="words", example="all"),
-    Command(
-        "mode", "[window | called | join | reset]", "own", "chat", shape="words", example="called",
-    ),
-    Command("why", "", "anyone", "chat"),
-    Command("persona", "[NAME | reset]", "own", "chat", shape="words", example="terse"),
-    Command(
-        "context", "[show | recent N | window SEC | recentmax N | reset]", "own", "chat", shape="words",
-        example="recent 20",
-    ),
-    Command(
-        "mem",
-        "[WORDS | #N | recent | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | "
-        "unmerge #N | share #N | unshare #N]",
-        "anyone", "memory", private=True, shape="words", example="#12", aliases=("memory",),
-    ),
-    Command("memstats", "", "anyone", "memory", private=True),
-    Command("dialog", "[full | clear | NAME]", "anyone", "memory", private=True, shape="words", example="full"),
-    Command(
-        "promise", "[all | done N | doing N | fail N | open N | drop N]", "anyone", "memory", private=True,
-        shape="words", example="done 3",
-    ),
-    Command(
-        "remind", "[WHEN WHAT | list | cancel N | cancel all]", "anyone", "memory", private=True, shape="words",
-        example="list",
-    ),
-    Command("feedback", "[stats | recent]", "anyone", "memory", private=True, shape="words", example="recent"),
-    Command("refs", "[recent | stats]", "anyone", "memory", private=True, shape="words", example="stats"),
-    Command("tz", "[CITY | ZONE | reset]", "anyone", "you", private=True, shape="words", example="Asia/Tokyo"),
-    Command("link", "[CODE]", "anyone", "you", private=True, shape="words"),
-    Command("export", "me", "anyone", "you", private=True, shape="words", example="me"),
-    Command("forget", "me [NUMBER]", "anyone", "you", private=True, shape="words", about="forget_me", example="me"),
-    Command("ctx", "[PERSON] [QUERY]", "own", "inside", private=True, shape="words"),
-    Command(
-        "calls", "[recent N | background on|off]", "owner", "inside", private=True, shape="words",
-        example="background off",
-    ),
-    Command("tools", "[on | off | reset]", "anyone", "inside", shape="words", example="off"),
-    Command("trace", "[on | off]", "own", "inside", private=True, shape="words", example="on"),
-    Command("introspect", "", "own", "inside", private=True),
-    Command("personality", "", "own", "inside", private=True),
-    Command(
-        "budget",
-        "[show | currency CODE | pricein N | priceout N | day N | month N | total N | maxtokens N | notify on|off | "
-        "resetday | resetmonth | resettotal | reset]",
-        "own", "house", private=True, shape="words", example="day 5",
-    ),
-    Command("model", "[NAME | reset]", "owner", "house", private=True, shape="words", example="small"),
-    Command("base", "", "owner", "house", private=True, shape="words"),
-    Command("max", "[N | reset]", "owner", "house", private=True, shape="words", example="800"),
-    Command("reply", "[show | maxlen N | reset]", "owner", "house", private=True, shape="words", example="maxlen 200"),
-    Command("key", "", "anyone", "house", private=True, shape="words", listed=False, aliases=KEY_NAMES[1:]),
-    Command(
-        "limit",
-        "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",
-        "owner", "house", private=True, shape="words", example="userday 50",
-    ),
-    Command("reload", "", "owner", "house", private=True),
-    Command("approve", "CODE", "owner", "house", private=True, shape="text", example="AB12CD"),
-    Command("allow", "[ID]", "owner", "house", shape="words", example="telegram:123"),
-    Command("deny", "[CODE | ID]", "owner", "house", shape="words", example="telegram:123"),
-)  # fmt: skip
+@command("help", "[COMMAND]", who="anyone", topic="chat", example="remind")
+async def show_help(call: Invocation) -> str:
+    """The registry as people read it; a stranger is told how to become none."""
+    here = await call.store.access.standing(call.chat.id, call.person.id)
+    if not here.allowed and not call.person.is_owner:
+        return call.text("help_stranger")
+    said = next((word for word in call.words if fold(word) not in (".ai", "。ai")), "")
+    if not said:
+        return _all_help(call)
+    found = find_command(fold(said))
+    return _unknown(call, said) if found is None else _one_help(call, found)
 
 
-MODULES: tuple[ModuleType, ...] = (chat, insight, budget, models, settings)
-"""Modules whose commands stand where their functions do."""
+def _all_help(call: Invocation) -> str:
+    """Plain words first, as a newcomer needs no more; then the commands."""
+    may, lines = usable_commands(call), [call.text("help_memory")]
+    for topic in TOPICS:
+        found, title = [each for each in may if each.topic == topic], call.text(f"topic_{topic}")
+        if found and topic in BRIEF_TOPICS:
+            names = " · ".join(each.name for each in found)
+            lines.append(call.text("help_brief", topic=title, names=names))
+        elif found:
+            lines += [title, *(f".ai {each.name} — {call.text(each.help)}" for each in found)]
+    return "\n".join((*lines, call.text("help_more")))
 
-DECLARED = {
-    each.name: each
-    for module in MODULES for each in vars(module).values()
-    if isinstance(each, Command) and each.handler is not None and each.handler.__module__ == module.__name__
-}  # fmt: skip
 
-COMMANDS = tuple(DECLARED.get(each.name, each) for each in TABLE)
+def _one_help(call: Invocation, command: Command) -> str:
+    lines = [f"{usage(command)} — {call.text(command.help)}"]
+    if command.aliases:
+        lines.append(call.text("help_aliases", names=", ".join(f".ai {name}" for name in command.aliases)))
+    where = call.text("help_private" if command.private else "help_open")
+    lines.append(call.text("help_who", who=call.text(f"who_{command.who}"), where=where))
+    if command.example not in ("", command.arguments):
+        lines.append(call.text("help_example", example=f".ai {command.name} {command.example}"))
+    return "\n".join(lines)
+
+
+def _unknown(call: Invocation, said: str) -> str:
+    """What is said to a name that no command goes by: the nearest that this person may use here, if any is near."""
+    name = fold(said)
+    near = nearest_command(name, usable_commands(call))
+    shown = name if name.isascii() else clean_name(said)  # folding writes Simplified, and they may not
+    return call.text("unknown_near" if near else "unknown_command", command=shown[:32], near=near)
+
+
+MODULES = (chat, memories, dialog, promises, insight, budget, models, settings, people)
+"""Modules with commands, in the order of help within a topic."""
+
+
+def declared_in(module: ModuleType) -> Iterator[Command]:
+    """The commands whose functions stand in that module, in their order there."""
+    for each in vars(module).values():
+        if isinstance(each, Command) and each.handler.__module__ == module.__name__:
+            yield each
+
+
+COMMANDS: tuple[Command, ...] = tuple(
+    sorted(
+        (show_help, *(each for module in MODULES for each in declared_in(module))),
+        key=lambda each: TOPICS.index(each.topic),
+    )
+)
+"""Every command, in the order of help."""
+
+
+class CommandRunner:
+    """Carries out commands by the registry."""
+
+    def __init__(self, services: CommandServices) -> None:
+        self._services = services
+
+    async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
+        """Do what a command says; its answer, for its sender alone where it holds somebody's data."""
+        store = self._services.store
+        person = await store.people.person(event.person_id or 0)
+        via, account = await store.access.answer_to(event)  # before: afterwards nobody may know who it was
+        name, words = parse_command(event.text)
+        call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services)
+        found = find_command(name) or (models.key if names_key(name) else None)
+        if found is None:
+            text = _unknown(call, next(iter(event.text.split()[1:2]), name))
+        elif not found.allows(call):
+            text = call.text("not_allowed")
+        elif near := corrected(found, words):
+            text = call.text("words_near", near=near)
+        else:
+            text = await found.handler(call)
+        if not text:
+            return None
+        private = found is not None and found.private and chat.kind == "group"
+        return Draft(text, "command", via, account if private else "")
 
 
 def find_command(name: str) -> Command | None:
@@ -157,65 +178,9 @@ def nearest_command(name: str, commands: Iterable[Command]) -> str:
     return known.get(nearest_word(name, known), "")
 
 
-def hint(asked: Invocation, name: str, text: Callable[..., str]) -> str:
-    """A further line for somebody whose words came to nothing in that command: what they may have meant, or ""."""
-    command = find_command(name)
-    wanted = corrected(command, asked.words, loosely=True) if command is not None else ""
-    return f"\n{text(asked, 'meant', near=wanted)}" if wanted else ""
-
-
-class HelpCommand:
-    """Tells the table to people."""
-
-    def __init__(self, access: AccessRights, text: Callable[..., str]) -> None:
-        """`text` is (asked, key, **values) in the person's script."""
-        self._access = access
-        self._text = text
-
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai help [COMMAND]`; a stranger is told how to become none."""
-        here = await self._access.standing(asked.chat.id, asked.person.id)
-        if not here.allowed and not asked.person.is_owner:
-            return self._text(asked, "help_stranger")
-        said = next((word for word in asked.words if fold(word) not in (".ai", "。ai")), "")
-        if not said:
-            return self._all(asked)
-        command = find_command(fold(said))
-        return self.unknown(asked, said) if command is None else self._one(asked, command)
-
-    def unknown(self, asked: Invocation, said: str) -> str:
-        """What is said to a name that no command goes by: the nearest that this person may use here, if any is near."""
-        name = fold(said)
-        near = nearest_command(name, usable_commands(asked))
-        shown = name if name.isascii() else clean_name(said)  # folding writes Simplified, and they may not
-        return self._text(asked, "unknown_near" if near else "unknown_command", command=shown[:32], near=near)
-
-    def _all(self, asked: Invocation) -> str:
-        """Plain words first, as a newcomer needs no more; then the commands."""
-        may, lines = usable_commands(asked), [self._text(asked, "help_memory")]
-        for topic in TOPICS:
-            found, title = [command for command in may if command.topic == topic], self._text(asked, f"topic_{topic}")
-            if found and topic in BRIEF_TOPICS:
-                names = " · ".join(command.name for command in found)
-                lines.append(self._text(asked, "help_brief", topic=title, names=names))
-            elif found:
-                lines += [title, *(f".ai {command.name} — {self._text(asked, command.help)}" for command in found)]
-        return "\n".join((*lines, self._text(asked, "help_more")))
-
-    def _one(self, asked: Invocation, command: Command) -> str:
-        lines = [f"{usage(command)} — {self._text(asked, command.help)}"]
-        if command.aliases:
-            lines.append(self._text(asked, "help_aliases", names=", ".join(f".ai {name}" for name in command.aliases)))
-        where = self._text(asked, "help_private" if command.private else "help_open")
-        lines.append(self._text(asked, "help_who", who=self._text(asked, f"who_{command.who}"), where=where))
-        if command.example not in ("", command.arguments):
-            lines.append(self._text(asked, "help_example", example=f".ai {command.name} {command.example}"))
-        return "\n".join(lines)
-
-
-def usable_commands(asked: Invocation) -> tuple[Command, ...]:
+def usable_commands(call: Invocation) -> tuple[Command, ...]:
     """The listed commands that this person may use here."""
-    return tuple(command for command in COMMANDS if command.listed and command.allows(asked))
+    return tuple(command for command in COMMANDS if command.listed and command.allows(call))
 
 
 def usage(command: Command) -> str:
