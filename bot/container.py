@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bot.commands.runner import CommandRunner, CommandServices
+from bot.commands.command import CommandServices
+from bot.commands.registry import CommandRunner
 from bot.config.checks import ApplyWish
 from bot.config.settings import Settings
 from bot.core.money import PriceAt
@@ -254,11 +255,11 @@ def make_services(parts: Dependencies, hall: SharedServices) -> Services:
     flushing = LogFlusher(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, hall.read_notes)
     writing = NoteWriter(store, settings, words, parts.aside, log, hall.read_notes)
-    errands = CommandServices(
-        writing, reminding, PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle,
-        parts.written, hall.sending.adapter,
+    services = CommandServices(
+        store, planner, clock, settings, parts.written or settings, words, writing, reminding,
+        PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle, hall.sending.adapter,
     )  # fmt: skip
-    answering.set_commands(CommandRunner(store, planner, clock, settings, words, errands))
+    answering.set_commands(CommandRunner(services))
     vectorising = make_vectorising(parts, calls)
     tidying = MemoryAging(store, clock, settings, words, parts.aside, log)
     rewriting = StatementRewriter(

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from bot.commands.registry import COMMANDS, TOPICS
+from bot.commands.command import TOPICS
+from bot.commands.registry import COMMANDS
 from tests.fakes.model import calls, says
 from tests.world import World
 

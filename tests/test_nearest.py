@@ -7,17 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.telegram.api import menu
-from bot.commands.registry import (
-    COMMANDS,
-    TOPICS,
-    Command,
-    command_specs,
-    corrected,
-    find_command,
-    is_command,
-    nearest_command,
-    parse_command,
-)
+from bot.commands.command import TOPICS, Command, Invocation, command, corrected
+from bot.commands.registry import COMMANDS, command_specs, find_command, is_command, nearest_command, parse_command
 from bot.config.resources import PromptFiles
 from bot.core.events import CommandSpec
 from bot.text.catalogue import catalogue
@@ -52,8 +43,11 @@ def test_a_name_is_told_its_nearest(name: str, near: str) -> None:
     ],
 )  # fmt: skip
 def test_a_word_that_fits_nowhere_is_put_right(arguments: str, words: str, right: str) -> None:
-    command = Command("x", arguments, "anyone", "chat")
-    assert corrected(command, tuple(words.split())) == (f".ai x {right}" if right else "")
+    @command("x", arguments, who="anyone", topic="chat")
+    async def made(call: Invocation) -> str:
+        return call.text("x")
+
+    assert corrected(made, tuple(words.split())) == (f".ai x {right}" if right else "")
 
 
 @pytest.mark.parametrize(
@@ -127,6 +121,11 @@ async def test_one_command_is_told_with_its_arguments_and_an_example(world: Worl
     assert "也可以写：.ai memory" in world.replies[-1]
 
 
+def test_no_two_commands_go_by_one_name() -> None:
+    names = [name for each in COMMANDS for name in (each.name, *each.aliases)]
+    assert len(set(names)) == len(names)
+
+
 def test_every_command_has_its_words_in_every_language() -> None:
     keys = {command.help for command in COMMANDS if command.listed}
     keys |= {f"who_{command.who}" for command in COMMANDS} | {f"topic_{topic}" for topic in TOPICS}
@@ -134,9 +133,8 @@ def test_every_command_has_its_words_in_every_language() -> None:
         told = {script: MESSAGES.text(key, script) for script in SCRIPTS}
         assert key not in told.values()
         assert told["en"].isascii() != told["zh-Hans"].isascii(), key
-    for command in COMMANDS:
-        assert corrected(command, tuple(command.example.split())) == "", command.name
-        assert command.topic in TOPICS
+    for each in COMMANDS:
+        assert corrected(each, tuple(each.example.split())) == "", each.name
 
 
 def test_telegrams_menu_holds_every_command_within_its_limits() -> None:
@@ -145,8 +143,8 @@ def test_telegrams_menu_holds_every_command_within_its_limits() -> None:
         entries = {entry.command: entry.description for entry in menu(command_specs(MESSAGES), language)}
         assert len(entries) <= 100
         assert all(0 < len(about) <= 256 for about in entries.values())
-        for command in listed:
-            assert f"ai_{command.name}" in entries or command.name in entries
+        for each in listed:
+            assert f"ai_{each.name}" in entries or each.name in entries
     crowd = tuple(replace(CommandSpec("a", ".ai a", (("en", "A"),)), name=f"a{number}") for number in range(120))
     assert len(menu(crowd, "en")) == 100
 

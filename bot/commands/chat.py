@@ -1,25 +1,67 @@
-"""Commands about one chat: `.ai on`, `off`, `mode`, `why`, `persona` and `context`."""
+"""Commands about one chat: `.ai info`, `new`, `clear`, `on`, `off`, `mode`, `why`, `persona` and `context`."""
 
 import asyncio
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bot.commands.registry import Invocation, hint
-from bot.config.settings import ContextRules
-from bot.config.speaking import SpeakRules
+from bot import __version__
+from bot.commands.command import Invocation, command, hint
 from bot.core.people import ChatContextSettings
-from bot.core.ports import Adapter, Admins, Clock, implements
-from bot.pipeline.texts import Texts
-from bot.prompt.persona import Personas
+from bot.core.ports import Admins, implements
+from bot.core.sessions import CloseReason
 from bot.speaking.activation import explain_decision
-from bot.store.settings import Switches
-from bot.store.store import Store
 from bot.text.clean import clean_name
-from bot.text.dates import time_label
+from bot.text.dates import clock_label, day_start, time_label
 from bot.text.fold import fold
 from bot.text.length import clip
+
+
+@command("info", who="anyone", topic="chat")
+async def info(call: Invocation) -> str:
+    """The chat as it stands, as everyone in it may know it."""
+    text, chat, services = call.text, call.chat, call.services
+    here = await call.store.insight.here(chat.id, day_start(call.now, call.tz))
+    mode = text("info_dm") if chat.kind == "dm" else text(f"mode_{chat.mode or services.settings.speak.mode}")
+    lines = [
+        text("info_who", version=__version__, persona=services.planner.personas.name(chat.persona)),
+        text("info_on", mode=mode) if chat.enabled else text("info_off"),
+        text("info_session", n=here.session, at=clock_label(here.opened_at, call.tz), turns=here.turns)
+        if here.session else text("info_no_session"),
+        text("info_today", n=here.said_today),
+    ]  # fmt: skip
+    return "\n".join((*lines, text("info_help")))
+
+
+@command("new", who="anyone", topic="chat")
+async def new(call: Invocation) -> str:
+    """End the session and have its digest made."""
+    await call.services.notes.ended(call.event, call.chat, call.person)
+    await _close(call, "new")
+    return call.text("new_session")
+
+
+@command("clear", who="own", topic="chat")
+async def clear(call: Invocation) -> str:
+    """End the session; nothing of it is kept."""
+    there = await _close(call, "clear")
+    return call.text("cleared" if there else "cleared_none")
+
+
+async def _close(call: Invocation, reason: CloseReason) -> bool:
+    """End the session that is open; whether there was one, or (clear) one that waits for its digest."""
+    sessions, chat, event = call.store.sessions, call.chat.id, call.event.id
+    session = await sessions.open_session(chat)
+    there = session is not None
+    if reason == "clear":
+        there = await sessions.clear(chat, event, ended=not there) or there
+    elif session is None and not await sessions.undigested(chat):
+        await sessions.clear(chat, event)
+    if session is not None:
+        await sessions.close(session.id, reason, call.now, upto_event=event)
+    await call.store.outbox.leave_off(chat, call.now)
+    return there
+
 
 EVERYWHERE_WORDS = ("all", "全部")
 
@@ -27,151 +69,125 @@ ADMIN_ANSWER_S = 10.0
 """Seconds to wait until a platform says who looks after a group."""
 
 
-class SwitchCommands:
+@command("on", "[all]", who="admins", topic="chat", example="all")
+async def switch_on(call: Invocation) -> str:
+    """Speak here again, or everywhere."""
+    return await _switch(call, on=True)
+
+
+@command("off", "[all]", who="admins", topic="chat", example="all")
+async def switch_off(call: Invocation) -> str:
+    """Be quiet here, or everywhere: what is said is still read and commands work; nobody is answered.
+
+    Reminders that people asked for still come, as they cost no call and somebody relies on them; nuan writes
+    nothing by herself.
+    """
+    return await _switch(call, on=False)
+
+
+async def _switch(call: Invocation, *, on: bool) -> str:
     """A chat by those who may, everything by owners."""
-
-    def __init__(
-        self, store: Store, clock: Clock, adapter: Callable[[str], Adapter | None], text: Callable[..., str]
-    ) -> None:  # fmt: skip
-        """`adapter` finds a platform, `text` is (asked, key, **values) in the person's script."""
-        self._adapter = adapter
-        self._store = store
-        self._clock = clock
-        self._text = text
-
-    async def on(self, asked: Invocation) -> str:
-        """Speak here again, or everywhere."""
-        return await self._switch(asked, on=True)
-
-    async def off(self, asked: Invocation) -> str:
-        """Be quiet here, or everywhere: what is said is still read and commands work; nobody is answered.
-
-        Reminders that people asked for still come, as they cost no call and somebody relies on them; nuan writes
-        nothing by herself.
-        """
-        return await self._switch(asked, on=False)
-
-    async def _switch(self, asked: Invocation, *, on: bool) -> str:
-        words, now = fold(" ".join(asked.words)), self._clock.now()
-        if words in EVERYWHERE_WORDS:
-            if not asked.person.is_owner:
-                return self._text(asked, "not_allowed")
-            await self._store.people.switch_bot(on, asked.person.id, now)
-            return self._text(asked, "switched_on_all" if on else "switched_off_all")
-        if words:
-            return self._text(asked, "switch_words")
-        if refused := await self._refused(asked):
-            return self._text(asked, refused)
-        await self._store.people.switch(asked.chat.id, on, now)
-        if on and await self._store.settings.is_bot_off():
-            return self._text(asked, "switched_on_house_off")
-        return self._text(asked, "switched_on" if on else "switched_off")
-
-    async def _refused(self, asked: Invocation) -> str:
-        """Why this person may not switch this chat, as a key, "" when they may; in a group the platform says so."""
-        if asked.person.is_owner or asked.chat.kind == "dm":
-            return ""
-        adapter = self._adapter(asked.chat.platform)
-        if adapter is None or not implements(adapter, Admins):
-            return "not_allowed"
-        _, account = await self._store.access.answer_to(asked.event)
-        try:
-            async with asyncio.timeout(ADMIN_ANSWER_S):
-                may = bool(account) and await adapter.is_admin(asked.chat.external_id, account)
-        except (OSError, TimeoutError):
-            return "switch_unsure"
-        return "" if may else "switch_not_allowed"
+    words, now = fold(" ".join(call.words)), call.now
+    if words in EVERYWHERE_WORDS:
+        if not call.person.is_owner:
+            return call.text("not_allowed")
+        await call.store.people.switch_bot(on, call.person.id, now)
+        return call.text("switched_on_all" if on else "switched_off_all")
+    if words:
+        return call.text("switch_words")
+    if refused := await _switch_refused(call):
+        return call.text(refused)
+    await call.store.people.switch(call.chat.id, on, now)
+    if on and await call.store.settings.is_bot_off():
+        return call.text("switched_on_house_off")
+    return call.text("switched_on" if on else "switched_off")
 
 
-class ModeCommand:
-    """Shows and sets how nuan speaks in the group it is asked in."""
-
-    def __init__(self, switches: Switches, speak: SpeakRules, text: Callable[..., str]) -> None:
-        """`text` is (asked, key, **values) in the person's script."""
-        self._switches = switches
-        self._speak = speak
-        self._text = text
-
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai mode …`; a mode is stored before it is confirmed."""
-        if asked.chat.kind == "dm":
-            return self._text(asked, "mode_dm")
-        match tuple(fold(word) for word in asked.words):
-            case () | ("show",):
-                mode = asked.chat.mode or self._speak.mode
-                origin = self._text(asked, "context_own" if asked.chat.mode else "context_configured")
-                return self._text(asked, "mode_now", mode=self._text(asked, f"mode_{mode}"), origin=origin)
-            case ("reset",):
-                await self._switches.set_mode(asked.chat.id, None, drop=self._speak.mode == "called")
-                return self._text(asked, "mode_set", mode=self._text(asked, f"mode_{self._speak.mode}"))
-            case ("window" | "called" | "join" as mode,):
-                await self._switches.set_mode(asked.chat.id, mode, drop=mode == "called")
-                return self._text(asked, "mode_set", mode=self._text(asked, f"mode_{mode}"))
-            case _:
-                return self._text(asked, "mode_words")
+async def _switch_refused(call: Invocation) -> str:
+    """Why this person may not switch this chat, as a key, "" when they may; in a group the platform says so."""
+    if call.person.is_owner or call.chat.kind == "dm":
+        return ""
+    adapter = call.services.adapter(call.chat.platform)
+    if adapter is None or not implements(adapter, Admins):
+        return "not_allowed"
+    _, account = await call.store.access.answer_to(call.event)
+    try:
+        async with asyncio.timeout(ADMIN_ANSWER_S):
+            may = bool(account) and await adapter.is_admin(call.chat.external_id, account)
+    except (OSError, TimeoutError):
+        return "switch_unsure"
+    return "" if may else "switch_not_allowed"
 
 
-class WhyCommand:
-    """Says why nuan last spoke, waits or stayed silent in the chat it is asked in."""
+@command("mode", "[window | called | join | reset]", who="own", topic="chat", example="called")
+async def mode(call: Invocation) -> str:
+    """How nuan speaks in the group it is asked in; a mode is stored before it is confirmed."""
+    chat, configured, switches = call.chat, call.services.settings.speak.mode, call.store.switches
+    if chat.kind == "dm":
+        return call.text("mode_dm")
+    match call.folded:
+        case () | ("show",):
+            origin = call.text("context_own" if chat.mode else "context_configured")
+            return call.text("mode_now", mode=call.text(f"mode_{chat.mode or configured}"), origin=origin)
+        case ("reset",):
+            await switches.set_mode(chat.id, None, drop=configured == "called")
+            return call.text("mode_set", mode=call.text(f"mode_{configured}"))
+        case ("window" | "called" | "join" as wanted,):
+            await switches.set_mode(chat.id, wanted, drop=wanted == "called")
+            return call.text("mode_set", mode=call.text(f"mode_{wanted}"))
+        case _:
+            return call.text("mode_words")
 
-    def __init__(self, store: Store, clock: Clock, words: Texts, text: Callable[..., str]) -> None:
-        """`text` is (asked, key, **values) in the person's script."""
-        self._store = store
-        self._clock = clock
-        self._words = words
-        self._text = text
 
-    async def run(self, asked: Invocation) -> str:
-        """One line; it holds names of those who write here, and nothing else that anybody said or keeps."""
-        known, now = await self._store.reasons.last(asked.chat.id, asked.event.id), self._clock.now()
-        reason = explain_decision(known, now)
-        tz = self._words.tz(self._words.zone_of(asked.chat, asked.person))
-        told = self._text(
-            asked, reason.key, name=reason.name, seconds=math.ceil(max(reason.at - now, 0) / 100) / 10,
-            at=time_label(reason.at, tz),
-        )  # fmt: skip
-        return self._text(asked, f"why_frame_{reason.frame}", reason=told)
+@command("why", who="anyone", topic="chat")
+async def why(call: Invocation) -> str:
+    """Why nuan last spoke, waits or stayed silent here.
+
+    One line; it holds names of those who write here, and nothing else that anybody said or keeps.
+    """
+    known, now = await call.store.reasons.last(call.chat.id, call.event.id), call.now
+    reason = explain_decision(known, now)
+    told = call.text(
+        reason.key, name=reason.name, seconds=math.ceil(max(reason.at - now, 0) / 100) / 10,
+        at=time_label(reason.at, call.tz),
+    )  # fmt: skip
+    return call.text(f"why_frame_{reason.frame}", reason=told)
 
 
 NAME_CHARS = 32
 
 
-class PersonaCommand:
-    """Shows and sets the persona of a chat; its next turn begins a new log on it."""
+@command("persona", "[NAME | reset]", who="own", topic="chat", example="terse")
+async def persona(call: Invocation) -> str:
+    """The persona of a chat; a choice is stored before it is confirmed, and the next turn begins a new log on it."""
+    personas, switches = call.services.planner.personas, call.store.switches
+    match call.words:
+        case ():
+            return _persona_now(call)
+        case (name,) if name in personas.known:
+            await switches.set_persona(call.chat.id, name)
+            return call.text("persona_set", name=name)
+        case ("reset",):
+            await switches.set_persona(call.chat.id, "")
+            return call.text("persona_set", name=personas.default)
+        case _:
+            return _persona_unknown(call, " ".join(call.words))
 
-    def __init__(self, switches: Switches, personas: Personas, text: Callable[..., str]) -> None:
-        """`text` is (asked, key, **values) in the person's script."""
-        self._switches = switches
-        self._personas = personas
-        self._text = text
 
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai persona …`; a choice is stored before it is confirmed."""
-        known = self._personas.known
-        match asked.words:
-            case ():
-                return self._now(asked)
-            case (name,) if name in known:
-                await self._switches.set_persona(asked.chat.id, name)
-                return self._text(asked, "persona_set", name=name)
-            case ("reset",):
-                await self._switches.set_persona(asked.chat.id, "")
-                return self._text(asked, "persona_set", name=self._personas.default)
-            case _:
-                return self._unknown(asked, " ".join(asked.words))
+def _persona_now(call: Invocation) -> str:
+    personas, chosen = call.services.planner.personas, call.chat.persona
+    name = personas.name(chosen)
+    origin = call.text("context_own" if chosen == name else "context_configured")
+    others = ", ".join(sorted(each for each in personas.known if each != name))
+    return call.text("persona_now" if others else "persona_only", name=name, origin=origin, list=others)
 
-    def _now(self, asked: Invocation) -> str:
-        chosen = asked.chat.persona
-        name = self._personas.name(chosen)
-        origin = self._text(asked, "context_own" if chosen == name else "context_configured")
-        others = ", ".join(sorted(each for each in self._personas.known if each != name))
-        return self._text(asked, "persona_now" if others else "persona_only", name=name, origin=origin, list=others)
 
-    def _unknown(self, asked: Invocation, wanted: str) -> str:
-        name, near = clip(clean_name(wanted), NAME_CHARS), self._personas.near(wanted)
-        listed = ", ".join(sorted(self._personas.known))
-        told = self._text(asked, "persona_near" if near else "persona_unknown", name=name, near=near, list=listed)
-        return told if near else told + hint(asked, "persona", self._text)
+def _persona_unknown(call: Invocation, wanted: str) -> str:
+    personas = call.services.planner.personas
+    name, near = clip(clean_name(wanted), NAME_CHARS), personas.near(wanted)
+    listed = ", ".join(sorted(personas.known))
+    told = call.text("persona_near" if near else "persona_unknown", name=name, near=near, list=listed)
+    return told if near else told + hint(call, persona)
 
 
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -207,58 +223,54 @@ def clamped(word: str, knob: ContextNumber) -> tuple[int, bool] | None:
     return kept, kept != asked
 
 
-class ContextCommand:
-    """Shows and sets the numbers of the chat it is asked in."""
+@command(
+    "context", "[show | recent N | window SEC | recentmax N | reset]", who="own", topic="chat", example="recent 20"
+)  # fmt: skip
+async def context(call: Invocation) -> str:
+    """How much of the chat a turn is told; a number is stored before it is confirmed."""
+    match call.folded:
+        case () | ("show",):
+            return await _context_shown(call)
+        case ("reset",):
+            await call.store.switches.set_context(call.chat.id, ChatContextSettings())
+            return f"{call.text('context_reset')}\n{await _context_shown(call)}"
+        case (name, _) if knob := next((knob for knob in CONTEXT_NUMBERS if knob.name == name), None):
+            return await _set_context(call, knob, call.words[1])
+        case _:
+            return call.text("context_words")
 
-    def __init__(self, switches: Switches, context: ContextRules, text: Callable[..., str]) -> None:
-        """`text` is (asked, key, **values) in the person's script."""
-        self._switches = switches
-        self._context = context
-        self._text = text
 
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai context …`; a number is stored before it is confirmed."""
-        match tuple(fold(word) for word in asked.words):
-            case () | ("show",):
-                return await self._show(asked)
-            case ("reset",):
-                await self._switches.set_context(asked.chat.id, ChatContextSettings())
-                return f"{self._text(asked, 'context_reset')}\n{await self._show(asked)}"
-            case (name, _) if knob := next((knob for knob in CONTEXT_NUMBERS if knob.name == name), None):
-                return await self._set(asked, knob, asked.words[1])
-            case _:
-                return self._text(asked, "context_words")
+async def _set_context(call: Invocation, knob: ContextNumber, word: str) -> str:
+    found = clamped(word, knob)
+    if found is None:
+        return call.text("context_number", name=knob.name, word=word[:32], least=knob.least, most=knob.most)
+    number, changed = found
+    wish = await call.store.switches.context(call.chat.id)
+    match knob.name:
+        case "recent":
+            wish = replace(wish, recent=number)
+        case "window":
+            wish = replace(wish, window_seconds=number)
+        case _:
+            wish = replace(wish, recent_max=number)
+    await call.store.switches.set_context(call.chat.id, wish)
+    key = "context_clamped" if changed else "context_set"
+    return call.text(key, name=knob.name, n=number, least=knob.least, most=knob.most)
 
-    async def _set(self, asked: Invocation, knob: ContextNumber, word: str) -> str:
-        found = clamped(word, knob)
-        if found is None:
-            return self._text(asked, "context_number", name=knob.name, word=word[:32], least=knob.least, most=knob.most)
-        number, changed = found
-        wish = await self._switches.context(asked.chat.id)
-        match knob.name:
-            case "recent":
-                wish = replace(wish, recent=number)
-            case "window":
-                wish = replace(wish, window_seconds=number)
-            case _:
-                wish = replace(wish, recent_max=number)
-        await self._switches.set_context(asked.chat.id, wish)
-        key = "context_clamped" if changed else "context_set"
-        return self._text(asked, key, name=knob.name, n=number, least=knob.least, most=knob.most)
 
-    async def _show(self, asked: Invocation) -> str:
-        wish = await self._switches.context(asked.chat.id)
-        rows = (
-            ("context_recent", wish.recent, self._context.recent),
-            ("context_window", wish.window_seconds, self._context.window_seconds),
-            ("context_recentmax", wish.recent_max, self._context.bus_max),
+async def _context_shown(call: Invocation) -> str:
+    wish, usual = await call.store.switches.context(call.chat.id), call.services.settings.context
+    rows = (
+        ("context_recent", wish.recent, usual.recent),
+        ("context_window", wish.window_seconds, usual.window_seconds),
+        ("context_recentmax", wish.recent_max, usual.bus_max),
+    )
+    lines = [
+        call.text(
+            key, n=number if own is None else own,
+            origin=call.text("context_configured" if own is None else "context_own"),
         )
-        lines = [
-            self._text(
-                asked, key, n=usual if own is None else own,
-                origin=self._text(asked, "context_configured" if own is None else "context_own"),
-            )
-            for key, own, usual in rows
-        ]  # fmt: skip
-        digest = "context_digest_all" if wish.recent_max is None else "context_digest"
-        return "\n".join((*lines, self._text(asked, digest, n=wish.recent_max or 0), self._text(asked, "context_when")))
+        for key, own, number in rows
+    ]  # fmt: skip
+    digest = "context_digest_all" if wish.recent_max is None else "context_digest"
+    return "\n".join((*lines, call.text(digest, n=wish.recent_max or 0), call.text("context_when")))

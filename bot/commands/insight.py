@@ -1,25 +1,22 @@
-"""`.ai info`, `feedback`, `refs`, `tools`, `trace`, `introspect` and `personality`: a look inside; nothing changes."""
+"""`.ai ctx`, `calls`, `tools`, `trace`, `introspect`, `personality`, `feedback` and `refs`: a look inside."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, tzinfo
-from functools import partial
 from itertools import groupby
 
-from bot import __version__
-from bot.commands.registry import Invocation
-from bot.config.settings import Settings
+from bot.commands.command import Invocation, command
+from bot.commands.prompt_report import ctx_report
+from bot.commands.settings import day_minute, show_or_set
 from bot.core.clock import DAY_MS
 from bot.core.inspection import ToldMemory
 from bot.core.memories import SIGN_WEIGHTS
 from bot.core.models import ToolSpec
-from bot.core.ports import Clock
-from bot.pipeline.inspection import plan_imagined
-from bot.pipeline.plan import Planner
-from bot.pipeline.texts import Texts
+from bot.core.money import RecentCall
+from bot.core.people import Person
+from bot.pipeline.background import BackgroundGate
+from bot.pipeline.inspection import inspect_plan, plan_imagined
 from bot.store.inspector import TurnRequest
-from bot.store.outbox import Traces
-from bot.store.store import Store
-from bot.text.dates import clock_label, day_start, local_day
+from bot.text.dates import clock_label, local_day
 from bot.text.fold import fold
 from bot.text.length import clip
 
@@ -34,87 +31,49 @@ TEXT_CHARS = 40
 Text = Callable[..., str]
 
 
-class AccountCommands:
-    """Shows a chat as it stands, what somebody thought of replies here, and which of their memories those were told."""
-
-    def __init__(
-        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Texts, text: Text
-    ) -> None:  # fmt: skip
-        """`text` is (asked, key, **values) in the person's script."""
-        self._store = store
-        self._planner = planner
-        self._clock = clock
-        self._settings = settings
-        self._words = words
-        self._text = text
-
-    async def info(self, asked: Invocation) -> str:
-        """The answer to `.ai` and `.ai info`: of the chat alone, as everyone in it may know it."""
-        text, chat, tz = partial(self._text, asked), asked.chat, self._tz(asked)
-        here = await self._store.insight.here(chat.id, day_start(self._clock.now(), tz))
-        mode = text("info_dm") if chat.kind == "dm" else text(f"mode_{chat.mode or self._settings.speak.mode}")
+@command("feedback", "[stats | recent]", who="anyone", topic="memory", private=True, example="recent")
+async def feedback(call: Invocation) -> str:
+    """Only the signs of the person who asks, to replies of this chat."""
+    if call.folded == ("recent",):
+        marks = await call.store.insight.marks(call.chat.id, call.person.id, REPLIES_SHOWN)
         lines = [
-            text("info_who", version=__version__, persona=self._planner.personas.name(chat.persona)),
-            text("info_on", mode=mode) if chat.enabled else text("info_off"),
-            text("info_session", n=here.session, at=clock_label(here.opened_at, tz), turns=here.turns)
-            if here.session else text("info_no_session"),
-            text("info_today", n=here.said_today),
+            call.text("feedback_line", at=day_minute(mark.at, call.tz), sign=sign_text(mark.sign, call.text),
+                      reply=clip(" ".join(mark.reply.split()), TEXT_CHARS) or call.text("feedback_gone"))
+            for mark in marks
         ]  # fmt: skip
-        return "\n".join((*lines, text("info_help")))
-
-    async def feedback(self, asked: Invocation) -> str:
-        """The answer to `.ai feedback …`: only the signs of the person who asks, to replies of this chat."""
-        text, given = partial(self._text, asked), (asked.chat.id, asked.person.id)
-        if tuple(map(fold, asked.words)) == ("recent",):
-            marks = await self._store.insight.marks(*given, REPLIES_SHOWN)
-            tz = self._tz(asked)
-            lines = [
-                text("feedback_line", at=time_text(mark.at, tz), sign=sign_text(mark.sign, text),
-                     reply=clip(" ".join(mark.reply.split()), TEXT_CHARS) or text("feedback_gone"))
-                for mark in marks
-            ]  # fmt: skip
-            return "\n".join(lines) or text("feedback_none")
-        signs = await self._store.insight.signs(*given)
-        return (
-            text("feedback_stats", signs=sign_list(signs, text), **sign_figures(signs))
-            if signs
-            else text("feedback_none")
-        )
-
-    async def refs(self, asked: Invocation) -> str:
-        """The answer to `.ai refs …`: only memories of the person who asks, as this chat may see them."""
-        text = partial(self._text, asked)
-        audience = await self._planner.audience(asked.chat, asked.person)
-        if tuple(map(fold, asked.words)) == ("stats",):
-            days = self._settings.retention.transcript_days
-            since = self._clock.now() - days * DAY_MS
-            counts = await self._store.insight.told_counts(asked.person.id, audience, since)
-            return text(
-                "refs_stats", days=days, replies=counts.replies, told=counts.with_memory, recalled=counts.recalled,
-                opened=counts.opened, memories=counts.memories,
-            )  # fmt: skip
-        told = await self._store.insight.told(asked.person.id, audience, MOST_MEMORIES_READ)
-        turns = [tuple(each) for _, each in groupby(told, key=lambda one: (one.session, one.turn))]
-        return "\n".join(self._reply(each, asked) for each in turns[:REPLIES_SHOWN]) or text("refs_none")
-
-    def _reply(self, told: tuple[ToldMemory, ...], asked: Invocation) -> str:
-        """One reply and the memories that it was told, the recalled ones first."""
-        text, first = partial(self._text, asked), told[0]
-        parts = [
-            text(key, list="; ".join(f"#{one.memory_id} {clip(one.text, TEXT_CHARS)}" for one in found))
-            for key, boot in (("refs_recalled", False), ("refs_opened", True))
-            if (found := [one for one in told if one.boot == boot])
-        ]
-        at = time_text(first.at, self._tz(asked))
-        return text("refs_line", at=at, session=first.session, turn=first.turn, told=" · ".join(parts))
-
-    def _tz(self, asked: Invocation) -> tzinfo:
-        return self._words.tz(self._words.zone_of(asked.chat, asked.person))
+        return "\n".join(lines) or call.text("feedback_none")
+    signs = await call.store.insight.signs(call.chat.id, call.person.id)
+    if not signs:
+        return call.text("feedback_none")
+    return call.text("feedback_stats", signs=sign_list(signs, call.text), **sign_figures(signs))
 
 
-def time_text(ms: int, tz: tzinfo) -> str:
-    """A moment in a list, "06-12 09:03"."""
-    return f"{datetime.fromtimestamp(ms / 1000, tz):%m-%d %H:%M}"
+@command("refs", "[recent | stats]", who="anyone", topic="memory", private=True, example="stats")
+async def refs(call: Invocation) -> str:
+    """Only memories of the person who asks, as this chat may see them."""
+    audience = await call.audience()
+    if call.folded == ("stats",):
+        days = call.services.settings.retention.transcript_days
+        counts = await call.store.insight.told_counts(call.person.id, audience, call.now - days * DAY_MS)
+        return call.text(
+            "refs_stats", days=days, replies=counts.replies, told=counts.with_memory, recalled=counts.recalled,
+            opened=counts.opened, memories=counts.memories,
+        )  # fmt: skip
+    told = await call.store.insight.told(call.person.id, audience, MOST_MEMORIES_READ)
+    turns = [tuple(each) for _, each in groupby(told, key=lambda one: (one.session, one.turn))]
+    return "\n".join(_reply_line(call, each) for each in turns[:REPLIES_SHOWN]) or call.text("refs_none")
+
+
+def _reply_line(call: Invocation, told: tuple[ToldMemory, ...]) -> str:
+    """One reply and the memories that it was told, the recalled ones first."""
+    first = told[0]
+    parts = [
+        call.text(key, list="; ".join(f"#{one.memory_id} {clip(one.text, TEXT_CHARS)}" for one in found))
+        for key, boot in (("refs_recalled", False), ("refs_opened", True))
+        if (found := [one for one in told if one.boot == boot])
+    ]
+    at = day_minute(first.at, call.tz)
+    return call.text("refs_line", at=at, session=first.session, turn=first.turn, told=" · ".join(parts))
 
 
 def sign_text(sign: str, text: Text) -> str:
@@ -136,78 +95,159 @@ def sign_figures(signs: tuple[tuple[str, int], ...]) -> dict[str, object]:
     return {"n": total, "up": up, "down": down, "mean": f"{mean:+.2f}"}
 
 
+@command("ctx", "[PERSON] [QUERY]", who="own", topic="inside", private=True)
+async def ctx(call: Invocation) -> str:
+    """The next turn as it would be sent, in parts."""
+    person, query = await _ctx_wanted(call)
+    services, now = call.services, call.now
+    tz = services.texts.tz(services.texts.zone_of(call.chat, person))
+    plan = await plan_imagined(services.planner, services.texts, call.chat, person, query, now)
+    return ctx_report(await inspect_plan(call.store, services.planner, plan, call.chat.id, now, tz), call.text)
+
+
+async def _ctx_wanted(call: Invocation) -> tuple[Person, str]:
+    """Of whom, and what they would say; in a DM only of oneself."""
+    words = call.words
+    if words and call.person.is_owner and call.chat.kind == "group":
+        known = await call.store.people.audience(call.chat)
+        other = await call.store.people.person_named(words[0])
+        if other is not None and other.id in known.person_ids:
+            return other, " ".join(words[1:])
+    return call.person, " ".join(words[1:] if words[:1] == (call.person.name,) else words)
+
+
+CALLS_SHOWN, MOST_CALLS = 10, 50
+
+
+@command(
+    "calls", "[recent N | background on|off]", who="owner", topic="inside", private=True, example="background off"
+)  # fmt: skip
+async def calls(call: Invocation) -> str:
+    """The calls of models, the newest first; switches those of the background."""
+    settings, words = call.services.settings, call.folded
+    gate = BackgroundGate(call.store.switches, settings.background)
+    shown = calls_wanted(words)
+    if shown is None and words not in (("background", "on"), ("background", "off")):
+        return call.text("calls_words")
+    if shown is None:
+        await gate.switch(words[1] == "on")
+    if words[1:] == ("on",) and not gate.configured:
+        return call.text("background_fixed")
+    made = await call.store.ledger.recent(shown or CALLS_SHOWN)
+    sources = gate.sources if await gate.is_on() else ()
+    report = calls_report(made, sources, call.tz, settings.budget.currency, call.text)
+    dead = sum((await call.store.failures.dead()).values())
+    return f"{report}\n{call.text('calls_dead', n=dead)}" if dead else report
+
+
+def calls_wanted(words: tuple[str, ...]) -> int | None:
+    """How many calls these words ask to see; None when they ask for something else."""
+    match words:
+        case () | ("recent",):
+            return CALLS_SHOWN
+        case ("recent", number) if number.isascii() and number.isdigit() and int(number[:9]):
+            return min(int(number[:9]), MOST_CALLS)
+        case _:
+            return None
+
+
+def calls_report(
+    made: tuple[RecentCall, ...], sources: tuple[str, ...], tz: tzinfo, currency: str, text: Callable[..., str]
+) -> str:
+    """What may call in the background (nothing: it is off), then each call, the newest first."""
+    state = text("background_on", sources=", ".join(sources)) if sources else text("background_off")
+    lines = [
+        text(
+            "calls_line", at=f"{datetime.fromtimestamp(call.at / 1000, tz):%m-%d %H:%M:%S}", cause=call.cause,
+            model=call.model, prompt=call.prompt_tokens, cached=call.cached_tokens, written=call.written_tokens,
+            output=call.output_tokens, thought=call.reasoning_tokens, money=f"{call.money:.5f} {currency}",
+            ms=call.ms, state=call.state,
+        )
+        for call in made
+    ]  # fmt: skip
+    return "\n".join((text("calls_head", state=state, n=len(made)), *(lines or [text("calls_none")])))
+
+
+@command("tools", "[on | off | reset]", who="anyone", topic="inside", example="off")
+async def tools(call: Invocation) -> str:
+    """Which tools a turn here would bring, composed as one is, for anyone; owners switch them."""
+    if call.words:
+        return await show_or_set(call, "tools")
+    planner = call.services.planner
+    plan = await plan_imagined(planner, call.services.texts, call.chat, call.person, "", call.now)
+    known, alone = planner.personas.of(call.chat.persona), call.chat.kind == "dm"
+    there = plan.prompt.tools or known.of("full", call.script, alone=alone).tools
+    lines = [call.text("tools_head", n=len(there)) if there else call.text("tools_none")]
+    lines += [f"{tool.name} — {tool_text(tool, call.text)}" for tool in there]
+    if there and not plan.prompt.tools:
+        lines.append(call.text("tools_light", why=plan.choice.why))
+    return "\n".join(lines)
+
+
+@command("trace", "[on | off]", who="own", topic="inside", private=True, example="on")
+async def trace(call: Invocation) -> str:
+    """Show the last turn, or switch the line about each turn in an owner's own direct chat; stored before confirmed."""
+    words = fold(" ".join(call.words))
+    if words not in ("on", "off"):
+        return call.text("trace_words") if words else await _last_turn(call)
+    if not call.person.is_owner:
+        return call.text("not_allowed")
+    if call.chat.kind != "dm":
+        return call.text("trace_private")
+    await call.store.traces.switch(call.chat.id, call.person.id, words == "on", call.now)
+    return call.text(f"trace_{words}")
+
+
+async def _last_turn(call: Invocation) -> str:
+    """The last turn of this chat in numbers; none of its words."""
+    last = await call.store.turn_inspector.taken(0, 1, call.chat.id)
+    sent = await call.store.turn_inspector.sent(last[0].id) if last else None
+    if sent is None:
+        return call.text("trace_none")
+    return trace_lines(sent, call.services.settings.budget.currency, call.tz, call.text)
+
+
 INTROSPECTION_DAYS = 7
 """How far back introspection looks."""
+
+
+@command("introspect", who="own", topic="inside", private=True)
+async def introspect(call: Invocation) -> str:
+    """How it went in this chat lately, in numbers."""
+    text = call.text
+    seen = await call.store.insight.looked(call.chat.id, call.now - INTROSPECTION_DAYS * DAY_MS)
+    lines = [
+        text("introspect_turns", days=INTROSPECTION_DAYS, said=seen.said, unasked=seen.unasked, failed=seen.failed,
+             quiet=seen.quiet),
+        text("introspect_signs", signs=sign_list(seen.signs, text), **sign_figures(seen.signs))
+        if seen.signs else text("introspect_no_signs"),
+        text("introspect_memory", told=seen.with_memory, said=seen.said),
+        text("introspect_only"),
+    ]  # fmt: skip
+    return "\n".join(lines)
+
 
 SOUL_CHARS = 1_200
 
 ABOUT_CHARS = 60
 
 
-class InsightCommands:
-    """Shows which tools there are, how the last turn came about, how it goes here, and who nuan is."""
-
-    def __init__(self, store: Store, planner: Planner, clock: Clock, words: Texts, currency: str, text: Text) -> None:
-        """`text` is (asked, key, **values) in the person's script."""
-        self._store = store
-        self._planner = planner
-        self._clock = clock
-        self._words = words
-        self._currency = currency
-        self._text = text
-
-    async def tools(self, asked: Invocation) -> str:
-        """The answer to `.ai tools`: what a turn here would bring, composed as one is."""
-        text = partial(self._text, asked)
-        plan = await plan_imagined(self._planner, self._words, asked.chat, asked.person, "", self._clock.now())
-        known, alone = self._planner.personas.of(asked.chat.persona), asked.chat.kind == "dm"
-        there = plan.prompt.tools or known.of("full", asked.script, alone=alone).tools
-        lines = [text("tools_head", n=len(there)) if there else text("tools_none")]
-        lines += [f"{tool.name} — {tool_text(tool, text)}" for tool in there]
-        if there and not plan.prompt.tools:
-            lines.append(text("tools_light", why=plan.choice.why))
-        return "\n".join(lines)
-
-    async def trace(self, asked: Invocation) -> str:
-        """The answer to `.ai trace`: the last turn of this chat in numbers; none of its words."""
-        last = await self._store.turn_inspector.taken(0, 1, asked.chat.id)
-        sent = await self._store.turn_inspector.sent(last[0].id) if last else None
-        if sent is None:
-            return self._text(asked, "trace_none")
-        return trace_lines(sent, self._currency, self._tz(asked), partial(self._text, asked))
-
-    async def introspect(self, asked: Invocation) -> str:
-        """The answer to `.ai introspect`: how it went in this chat lately, in numbers."""
-        text = partial(self._text, asked)
-        seen = await self._store.insight.looked(asked.chat.id, self._clock.now() - INTROSPECTION_DAYS * DAY_MS)
-        lines = [
-            text("introspect_turns", days=INTROSPECTION_DAYS, said=seen.said, unasked=seen.unasked, failed=seen.failed,
-                 quiet=seen.quiet),
-            text("introspect_signs", signs=sign_list(seen.signs, text), **sign_figures(seen.signs))
-            if seen.signs else text("introspect_no_signs"),
-            text("introspect_memory", told=seen.with_memory, said=seen.said),
-            text("introspect_only"),
-        ]  # fmt: skip
-        return "\n".join(lines)
-
-    async def personality(self, asked: Invocation) -> str:
-        """The answer to `.ai personality`: the persona of this chat in its own words, and since when it is that."""
-        text, personas = partial(self._text, asked), self._planner.personas
-        name, known = personas.name(asked.chat.persona), personas.of(asked.chat.persona)
-        full = known.of("full", asked.script, alone=asked.chat.kind == "dm")
-        since = await self._store.insight.since(asked.chat.id, full.signature)
-        day = local_day(since, self._tz(asked)) if since else None
-        return "\n".join(
-            (
-                text("personality_who", name=name, who=full.who),
-                *((clip(known.soul, SOUL_CHARS),) if known.soul else ()),
-                text("personality_since", day=day, signature=full.signature) if day else text("personality_new"),
-                text("personality_only", name=name),
-            )
+@command("personality", who="own", topic="inside", private=True)
+async def personality(call: Invocation) -> str:
+    """The persona of this chat in its own words, and since when it is that."""
+    personas = call.services.planner.personas
+    name, known = personas.name(call.chat.persona), personas.of(call.chat.persona)
+    full = known.of("full", call.script, alone=call.chat.kind == "dm")
+    since = await call.store.insight.since(call.chat.id, full.signature)
+    day = local_day(since, call.tz) if since else None
+    return "\n".join(
+        (
+            call.text("personality_who", name=name, who=full.who),
+            *((clip(known.soul, SOUL_CHARS),) if known.soul else ()),
+            call.text("personality_since", day=day, signature=full.signature) if day else call.text("personality_new"),
+            call.text("personality_only", name=name),
         )
-
-    def _tz(self, asked: Invocation) -> tzinfo:
-        return self._words.tz(self._words.zone_of(asked.chat, asked.person))
+    )
 
 
 def tool_text(tool: ToolSpec, text: Text) -> str:
@@ -235,28 +275,3 @@ def trace_lines(sent: TurnRequest, currency: str, tz: tzinfo, text: Text) -> str
         for each in sent.brought
     ]
     return "\n".join(lines)
-
-
-class TraceCommand:
-    """Shows the last turn, and switches the line about each turn in an owner's own direct chat."""
-
-    def __init__(
-        self, traces: Traces, clock: Clock, text: Callable[..., str], look: Callable[[Invocation], Awaitable[str]]
-    ) -> None:  # fmt: skip
-        """`look` shows the last turn."""
-        self._traces = traces
-        self._clock = clock
-        self._text = text
-        self._look = look
-
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai trace …`; a switch is stored before it is confirmed."""
-        words = fold(" ".join(asked.words))
-        if words not in ("on", "off"):
-            return self._text(asked, "trace_words") if words else await self._look(asked)
-        if not asked.person.is_owner:
-            return self._text(asked, "not_allowed")
-        if asked.chat.kind != "dm":
-            return self._text(asked, "trace_private")
-        await self._traces.switch(asked.chat.id, asked.person.id, words == "on", self._clock.now())
-        return self._text(asked, f"trace_{words}")

@@ -3,21 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import tzinfo
-from functools import partial
 from operator import itemgetter
 
-from bot.commands.registry import Invocation, hint
-from bot.config.settings import Settings
+from bot.commands.command import Invocation, command, hint
 from bot.core.clock import DAY_MS
 from bot.core.memories import KIND_PRIORITY, STABILITY_DAYS, Memory, PastMerge
-from bot.core.people import Audience
-from bot.core.ports import Clock
 from bot.memory.lifecycle import standing, vitality
 from bot.pipeline.actions.receipts import memory_line_for_people
-from bot.pipeline.plan import Planner
-from bot.pipeline.texts import Texts
 from bot.prompt.warm_boot import ALIVE
-from bot.store.store import Store
 from bot.text.codes import number_for
 from bot.text.dates import local_day
 from bot.text.fold import fold
@@ -131,121 +124,109 @@ def _line(memory: Memory, now: int, text: Text) -> str:
 MEMORIES_SHOWN = 12
 """How many memories a list shows."""
 
-
-class MemCommand:
-    """Shows memories, protects and shares them, lets them fade, archives and restores them, and takes merges back."""
-
-    def __init__(
-        self, store: Store, planner: Planner, clock: Clock, settings: Settings, words: Texts, text: Callable[..., str]
-    ) -> None:  # fmt: skip
-        """`text` is (asked, key, **values) in the person's script."""
-        self._store = store
-        self._planner = planner
-        self._clock = clock
-        self._settings = settings
-        self._words = words
-        self._text = text
-
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai mem …`; only what belongs to the person who asks, and may be told here."""
-        audience = await self._planner.audience(asked.chat, asked.person)
-        owned = await self._store.memories.owned(asked.person.id, audience)
-        words = tuple(fold(word) for word in asked.words)
-        number = number_for("memory", words[-1]) if words else None
-        if words == ("archived",):
-            return await self._archived(asked, audience)
-        if words == ("former",):
-            return self._list(asked, [m for m in owned if m.former_at is not None]) or self._text(
-                asked, "mem_none_former"
-            )
-        if words == ("recent",):
-            changed = recently_changed((m for m in owned if m.former_at is None), self._clock.now())
-            return self._list(asked, changed, len(changed)) or self._text(asked, "mem_none_recent")
-        if words == ("stats",):
-            return self._stats(asked, owned)
-        if number is not None and len(words) == 1:
-            return await self._one(asked, _of_number(owned, number))
-        if number is not None and len(words) == 2 and words[0] in MEMORY_ACTIONS:
-            return await self._do(asked, words[0], _of_number(owned, number))
-        if number is not None and len(words) == 2 and words[0] in SHARING_ACTIONS:
-            return await self._share(asked, _of_number(owned, number), on=words[0] == "share")
-        if words and words[0] in (*MEMORY_ACTIONS, *SHARING_ACTIONS):
-            return self._text(asked, "mem_words")
-        told = " ".join(words)
-        found = [m for m in owned if m.disabled_at is None and m.former_at is None and told in fold(m.text)]
-        none = "mem_none" if words else "mem_empty"
-        return self._list(asked, found) or self._text(asked, none) + hint(asked, "mem", self._text)
-
-    async def _archived(self, asked: Invocation, audience: Audience) -> str:
-        found = await self._store.lives.archived(asked.person.id, audience)
-        return self._list(asked, list(found)) or self._text(asked, "mem_none_archived")
-
-    async def stats(self, asked: Invocation) -> str:
-        """The answer to `.ai memstats`: the person's own; the owner is told the numbers of the whole house, too."""
-        audience = await self._planner.audience(asked.chat, asked.person)
-        own = self._stats(asked, await self._store.memories.owned(asked.person.id, audience))
-        if not asked.person.is_owner:
-            return own
-        counts = await self._store.memory_inspector.counts()
-        return f"{own}\n{self._text(asked, 'memstats_house', **counts)}"
-
-    def _stats(self, asked: Invocation, owned: tuple[Memory, ...]) -> str:
-        active = tuple(memory for memory in owned if memory.disabled_at is None and memory.former_at is None)
-        return stats_report(active, len(owned) - len(active), self._clock.now(), partial(self._text, asked))
-
-    async def _one(self, asked: Invocation, memory: Memory | None) -> str:
-        if memory is None:
-            return self._text(asked, "mem_none")
-        merged = await self._store.merges.of(memory)
-        tz, now = self._words.tz(self._words.zone_of(asked.chat, asked.person)), self._clock.now()
-        told = (await self._planner.boot(asked.chat, asked.person, now)).memories
-        text = partial(self._text, asked)
-        why = told_report(memory, now, text, opens=memory.id in told)
-        return f"{memory_report(memory, merged, now, tz, text)}\n{why}"
-
-    async def _do(self, asked: Invocation, deed: str, memory: Memory | None) -> str:
-        lives, now = self._store.lives, self._clock.now()
-        if memory is None or (deed == "restore") != (memory.disabled_at is not None):
-            return self._text(asked, "mem_none_archived" if deed == "restore" else "mem_none")
-        days = self._settings.memory.life.archive_days
-        other: int | None = None
-        match deed:
-            case "protect" | "unprotect":
-                await lives.protect(memory, on=deed == "protect")
-            case "fade":
-                await lives.fade(memory)
-            case "archive":
-                await lives.archive(memory, now + days * DAY_MS, now)
-            case "restore":
-                await lives.restore(memory, now)
-            case _:
-                other = await self._store.merges.undo(memory, now)
-                if other is None:
-                    return self._text(asked, "mem_not_merged", id=memory.id)
-        return self._text(asked, f"mem_did_{deed}", id=memory.id, other=other, days=days)
-
-    async def _share(self, asked: Invocation, memory: Memory | None, *, on: bool) -> str:
-        if memory is None or memory.disabled_at is not None:
-            return self._text(asked, "mem_none")
-        sharing, now = self._store.sharing, self._clock.now()
-        if on:
-            done = "mem_did_share" if await sharing.share(memory, now) else "mem_is_shared"
-        else:
-            back = await sharing.unshare(memory, now)
-            done = f"mem_did_unshare_{back}" if back is not None else "mem_not_shared"
-        return self._text(asked, done, id=memory.id)
-
-    def _list(self, asked: Invocation, memories: list[Memory], most: int = MEMORIES_SHOWN) -> str:
-        lines = list_report(memories[:most], self._clock.now(), partial(self._text, asked))
-        more = len(memories) - most
-        return f"{lines}\n{self._text(asked, 'mem_more', n=more)}" if more > 0 else lines
-
-
 MEMORY_ACTIONS = ("protect", "unprotect", "fade", "archive", "restore", "unmerge")
 """What a person may do to a memory of their own: `.ai mem protect #12`."""
 
 SHARING_ACTIONS = ("share", "unshare")
 """Whether it is told wherever its owner speaks: `.ai mem share #12`."""
+
+
+@command(
+    "mem",
+    "[WORDS | #N | recent | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | "
+    "unmerge #N | share #N | unshare #N]",
+    who="anyone", topic="memory", private=True, example="#12", aliases=("memory",),
+)  # fmt: skip
+async def mem(call: Invocation) -> str:
+    """Only what belongs to the person who asks, and may be told here."""
+    audience, words = await call.audience(), call.folded
+    owned = await call.store.memories.owned(call.person.id, audience)
+    number = number_for("memory", words[-1]) if words else None
+    if words == ("archived",):
+        archived = await call.store.lives.archived(call.person.id, audience)
+        return _list(call, list(archived)) or call.text("mem_none_archived")
+    if words == ("former",):
+        return _list(call, [m for m in owned if m.former_at is not None]) or call.text("mem_none_former")
+    if words == ("recent",):
+        changed = recently_changed((m for m in owned if m.former_at is None), call.now)
+        return _list(call, changed, len(changed)) or call.text("mem_none_recent")
+    if words == ("stats",):
+        return _stats(call, owned)
+    if number is not None and len(words) == 1:
+        return await _one(call, _of_number(owned, number))
+    if number is not None and len(words) == 2 and words[0] in MEMORY_ACTIONS:
+        return await _do(call, words[0], _of_number(owned, number))
+    if number is not None and len(words) == 2 and words[0] in SHARING_ACTIONS:
+        return await _share(call, _of_number(owned, number), on=words[0] == "share")
+    if words and words[0] in (*MEMORY_ACTIONS, *SHARING_ACTIONS):
+        return call.text("mem_words")
+    told = " ".join(words)
+    found = [m for m in owned if m.disabled_at is None and m.former_at is None and told in fold(m.text)]
+    return _list(call, found) or call.text("mem_none" if words else "mem_empty") + hint(call, mem)
+
+
+@command("memstats", who="anyone", topic="memory", private=True)
+async def memstats(call: Invocation) -> str:
+    """The person's own; the owner is told the numbers of the whole store, too."""
+    own = _stats(call, await call.store.memories.owned(call.person.id, await call.audience()))
+    if not call.person.is_owner:
+        return own
+    counts = await call.store.memory_inspector.counts()
+    return f"{own}\n{call.text('memstats_house', **counts)}"
+
+
+def _stats(call: Invocation, owned: tuple[Memory, ...]) -> str:
+    active = tuple(memory for memory in owned if memory.disabled_at is None and memory.former_at is None)
+    return stats_report(active, len(owned) - len(active), call.now, call.text)
+
+
+async def _one(call: Invocation, memory: Memory | None) -> str:
+    if memory is None:
+        return call.text("mem_none")
+    merged, now = await call.store.merges.of(memory), call.now
+    told = (await call.services.planner.boot(call.chat, call.person, now)).memories
+    why = told_report(memory, now, call.text, opens=memory.id in told)
+    return f"{memory_report(memory, merged, now, call.tz, call.text)}\n{why}"
+
+
+async def _do(call: Invocation, deed: str, memory: Memory | None) -> str:
+    lives, now = call.store.lives, call.now
+    if memory is None or (deed == "restore") != (memory.disabled_at is not None):
+        return call.text("mem_none_archived" if deed == "restore" else "mem_none")
+    days = call.services.settings.memory.life.archive_days
+    other: int | None = None
+    match deed:
+        case "protect" | "unprotect":
+            await lives.protect(memory, on=deed == "protect")
+        case "fade":
+            await lives.fade(memory)
+        case "archive":
+            await lives.archive(memory, now + days * DAY_MS, now)
+        case "restore":
+            await lives.restore(memory, now)
+        case _:
+            other = await call.store.merges.undo(memory, now)
+            if other is None:
+                return call.text("mem_not_merged", id=memory.id)
+    return call.text(f"mem_did_{deed}", id=memory.id, other=other, days=days)
+
+
+async def _share(call: Invocation, memory: Memory | None, *, on: bool) -> str:
+    if memory is None or memory.disabled_at is not None:
+        return call.text("mem_none")
+    sharing, now = call.store.sharing, call.now
+    if on:
+        done = "mem_did_share" if await sharing.share(memory, now) else "mem_is_shared"
+    else:
+        back = await sharing.unshare(memory, now)
+        done = f"mem_did_unshare_{back}" if back is not None else "mem_not_shared"
+    return call.text(done, id=memory.id)
+
+
+def _list(call: Invocation, memories: list[Memory], most: int = MEMORIES_SHOWN) -> str:
+    lines = list_report(memories[:most], call.now, call.text)
+    more = len(memories) - most
+    return f"{lines}\n{call.text('mem_more', n=more)}" if more > 0 else lines
 
 
 def _of_number(memories: tuple[Memory, ...], number: int) -> Memory | None:

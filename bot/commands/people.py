@@ -1,159 +1,141 @@
 """`.ai start`, `approve`, `allow`, `deny`, `link`, `export` and `forget`: who may use nuan, and their data."""
 
-from collections.abc import Callable
-
-from bot.commands.registry import Invocation
+from bot.commands.command import Invocation, command
 from bot.core.events import Draft
-from bot.core.ports import Clock
-from bot.pipeline.jobs.archives import ARCHIVE_DAYS, PersonData
+from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.refusals import Strangers
-from bot.pipeline.texts import Texts
 from bot.store.people import Access
-from bot.store.store import Store
 from bot.text.codes import code_form, code_in
-from bot.text.fold import fold
-
-Text = Callable[..., str]
 
 
-class AccessCommands:
-    """Carries them out; an empty answer says nothing."""
+@command("start", "[CODE]", who="anyone", topic="chat", private=True, listed=False)
+async def start(call: Invocation) -> str:
+    """Greet, use a code, or let a stranger knock."""
+    if call.words:
+        return await _redeem(call)
+    here = await call.store.access.standing(call.chat.id, call.person.id)
+    if here.allowed:
+        return call.text("start")
+    if call.chat.kind == "group":
+        return call.text("start_group")
+    strangers = Strangers(call.store, call.services.clock, call.services.texts)
+    await strangers.knock(call.event, call.chat, call.person, always=True)
+    return ""
 
-    def __init__(self, store: Store, clock: Clock, guests: Strangers, text: Text) -> None:
-        self._store = store
-        self._clock = clock
-        self._guests = guests
-        self._text = text
 
-    async def start(self, asked: Invocation) -> str:
-        """Greet, use a code, or let a stranger knock."""
-        if asked.words:
-            return await self.redeem(asked)
-        here = await self._store.access.standing(asked.chat.id, asked.person.id)
-        if here.allowed:
-            return self._text(asked, "start")
-        if asked.chat.kind == "group":
-            return self._text(asked, "start_group")
-        await self._guests.knock(asked.event, asked.chat, asked.person, always=True)
-        return ""
+async def _redeem(call: Invocation) -> str:
+    """Use the code that was given."""
+    code = code_in(call.words[-1], False) or call.words[-1]
+    outcome = await call.store.codes.redeem(code, call.event.id, call.now)
+    return "" if outcome == "ignored" else call.text(f"code_{outcome}")
 
-    async def redeem(self, asked: Invocation) -> str:
-        """Use the code that was given."""
-        code = code_in(asked.words[-1], False) or asked.words[-1]
-        outcome = await self._store.codes.redeem(code, asked.event.id, self._clock.now())
-        return "" if outcome == "ignored" else self._text(asked, f"code_{outcome}")
 
-    async def link(self, asked: Invocation) -> str:
-        """Give a code for the other account, or use the one from there."""
-        if asked.words:
-            return await self.redeem(asked)
-        if asked.chat.kind != "dm":
-            return self._text(asked, "link_dm")
-        code = await self._store.codes.link(asked.person.id, asked.chat.id, self._clock.now())
-        return self._text(asked, "link_code", code=code)
+@command("link", "[CODE]", who="anyone", topic="you", private=True)
+async def link(call: Invocation) -> str:
+    """Give a code for the other account, or use the one from there."""
+    if call.words:
+        return await _redeem(call)
+    if call.chat.kind != "dm":
+        return call.text("link_dm")
+    code = await call.store.codes.link(call.person.id, call.chat.id, call.now)
+    return call.text("link_code", code=code)
 
-    async def approve(self, asked: Invocation) -> str:
-        """Let in whom the code belongs to."""
-        return await self._by_code(asked, "allowed") or self._text(asked, "code_unknown")
 
-    async def allow(self, asked: Invocation) -> str:
-        """Let nuan talk in this group, or with whom or where the words name."""
-        return await self._set(asked, "allowed")
+ME_WORDS = ("me", "我", "myself")
 
-    async def deny(self, asked: Invocation) -> str:
-        """The same, the other way round; a code names its stranger."""
-        return await self._by_code(asked, "denied") or await self._set(asked, "denied")
 
-    async def _by_code(self, asked: Invocation, access: Access) -> str:
-        code = code_form(asked.words[0]) if len(asked.words) == 1 else ""
-        if not code:
-            return ""
+@command("export", "me", who="anyone", topic="you", private=True, example="me")
+async def export(call: Invocation) -> str:
+    """Put a person's archive where the owner hands it over: platforms take no files from nuan yet.
 
-        def tell(script: str) -> Draft | None:
-            return Draft(self._guests.text("approved_you", script), "notice") if access == "allowed" else None
+    An owner is told the file, for everyone else owners are told to hand it on.
+    """
+    match call.folded:
+        case (who,) if who in ME_WORDS:
+            path = await call.services.personal_data.export(call.person.id)
+        case _:
+            return call.text("export_words")
+    file = f"{path.parent.name}/{path.name}"
+    if call.person.is_owner:
+        return call.text("exported_here", file=file, days=ARCHIVE_DAYS)
 
-        name = await self._store.codes.decide(code, access, tell, self._clock.now())
-        return "" if name is None else self._text(asked, f"person_{access}", name=name)
+    def notice(script: str) -> Draft:
+        told = {"name": call.person.name, "file": file, "days": ARCHIVE_DAYS}
+        return Draft(call.services.texts.messages.text("export_notice", script, **told), "notice")
 
-    async def _set(self, asked: Invocation, access: Access) -> str:
-        chat_id: int | None = asked.chat.id if asked.chat.kind == "group" else None
-        person_id: int | None = None
-        words = " ".join(asked.words)
-        if words:
-            chat_id, person_id = await self._store.access.find(words, asked.chat.platform)
-        if chat_id is not None:
-            await self._store.access.set_chat(chat_id, access)
-            return self._text(asked, f"group_{access}")
-        if person_id is None:
-            return self._text(asked, "access_whom" if words else "access_where")
-        person = await self._store.people.person(person_id)
-        if person.is_owner:
-            return self._text(asked, "access_owner")
-        await self._store.access.set_person(person_id, access)
-        return self._text(asked, f"person_{access}", name=person.name)
+    await call.store.codes.tell_owners(call.chat.platform, notice, call.now)
+    return call.text("exported", days=ARCHIVE_DAYS)
 
 
 CONFIRM_MINUTES = 10
 """How long the number counts that is to be repeated."""
 
-ME_WORDS = ("me", "我", "myself")
+
+@command("forget", "me [NUMBER]", who="anyone", topic="you", private=True, about="forget_me", example="me")
+async def forget(call: Invocation) -> str:
+    """Take a person out, when they said so twice: the first answer names a number, with it the deed is done."""
+    erasing, now = call.store.person_erasure, call.now
+    match call.folded:
+        case (who, *_) if who in ME_WORDS and not await erasing.known(call.person.id):
+            return call.text("forget_me_done")  # a crash came between the deed and its answer
+        case (who,) if who in ME_WORDS:
+            counts = await erasing.counts(call.person.id)
+            number = await erasing.ask(call.person.id, call.chat.id, now)
+            return call.text("forget_me_ask", number=number, minutes=CONFIRM_MINUTES, **counts)
+        case (who, number) if who in ME_WORDS:
+            if not await erasing.agreed(call.person.id, call.chat.id, number, now):
+                return call.text("forget_me_wrong")
+            await call.services.personal_data.erase(call.person.id, call.event.id)
+            return call.text("forget_me_done")
+        case _:
+            return call.text("forget_me_words")
 
 
-class ExportPersonCommand:
-    """Puts a person's archive where the owner hands it over: platforms take no files from nuan yet."""
-
-    def __init__(
-        self, store: Store, clock: Clock, belongings: PersonData, words: Texts, text: Callable[..., str]
-    ) -> None:  # fmt: skip
-        """`text` is (asked, key, **values) in the person's script."""
-        self._store = store
-        self._clock = clock
-        self._belongings = belongings
-        self._words = words
-        self._text = text
-
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai export me`; an owner is told the file, for everyone else owners are told to hand it on."""
-        match tuple(fold(word) for word in asked.words):
-            case (who,) if who in ME_WORDS:
-                path = await self._belongings.export(asked.person.id)
-            case _:
-                return self._text(asked, "export_words")
-        if asked.person.is_owner:
-            return self._text(asked, "exported_here", file=f"{path.parent.name}/{path.name}", days=ARCHIVE_DAYS)
-
-        def notice(script: str) -> Draft:
-            told = {"name": asked.person.name, "file": f"{path.parent.name}/{path.name}", "days": ARCHIVE_DAYS}
-            return Draft(self._words.messages.text("export_notice", script, **told), "notice")
-
-        await self._store.codes.tell_owners(asked.chat.platform, notice, self._clock.now())
-        return self._text(asked, "exported", days=ARCHIVE_DAYS)
+@command("approve", "CODE", who="owner", topic="house", private=True, shape="text", example="AB12CD")
+async def approve(call: Invocation) -> str:
+    """Let in whom the code belongs to."""
+    return await _decide_by_code(call, "allowed") or call.text("code_unknown")
 
 
-class ErasePersonCommand:
-    """Takes a person out, when they said so twice."""
+@command("allow", "[ID]", who="owner", topic="house", example="telegram:123")
+async def allow(call: Invocation) -> str:
+    """Let nuan talk in this group, or with whom or where the words name."""
+    return await _decide(call, "allowed")
 
-    def __init__(self, store: Store, clock: Clock, belongings: PersonData, text: Callable[..., str]) -> None:
-        """`text` is (asked, key, **values) in the person's script."""
-        self._store = store
-        self._clock = clock
-        self._belongings = belongings
-        self._text = text
 
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai forget me` and, with the number it names, the deed."""
-        erasing, now = self._store.person_erasure, self._clock.now()
-        match tuple(fold(word) for word in asked.words):
-            case (who, *_) if who in ME_WORDS and not await erasing.known(asked.person.id):
-                return self._text(asked, "forget_me_done")  # a crash came between the deed and its answer
-            case (who,) if who in ME_WORDS:
-                counts = await erasing.counts(asked.person.id)
-                number = await erasing.ask(asked.person.id, asked.chat.id, now)
-                return self._text(asked, "forget_me_ask", number=number, minutes=CONFIRM_MINUTES, **counts)
-            case (who, number) if who in ME_WORDS:
-                if not await erasing.agreed(asked.person.id, asked.chat.id, number, now):
-                    return self._text(asked, "forget_me_wrong")
-                await self._belongings.erase(asked.person.id, asked.event.id)
-                return self._text(asked, "forget_me_done")
-            case _:
-                return self._text(asked, "forget_me_words")
+@command("deny", "[CODE | ID]", who="owner", topic="house", example="telegram:123")
+async def deny(call: Invocation) -> str:
+    """The same, the other way round; a code names its stranger."""
+    return await _decide_by_code(call, "denied") or await _decide(call, "denied")
+
+
+async def _decide_by_code(call: Invocation, access: Access) -> str:
+    code = code_form(call.words[0]) if len(call.words) == 1 else ""
+    if not code:
+        return ""
+
+    def tell(script: str) -> Draft | None:
+        texts = call.services.texts
+        told = texts.messages.text("approved_you", texts.script_named(script))
+        return Draft(told, "notice") if access == "allowed" else None
+
+    name = await call.store.codes.decide(code, access, tell, call.now)
+    return "" if name is None else call.text(f"person_{access}", name=name)
+
+
+async def _decide(call: Invocation, access: Access) -> str:
+    chat_id: int | None = call.chat.id if call.chat.kind == "group" else None
+    person_id: int | None = None
+    words = " ".join(call.words)
+    if words:
+        chat_id, person_id = await call.store.access.find(words, call.chat.platform)
+    if chat_id is not None:
+        await call.store.access.set_chat(chat_id, access)
+        return call.text(f"group_{access}")
+    if person_id is None:
+        return call.text("access_whom" if words else "access_where")
+    person = await call.store.people.person(person_id)
+    if person.is_owner:
+        return call.text("access_owner")
+    await call.store.access.set_person(person_id, access)
+    return call.text(f"person_{access}", name=person.name)

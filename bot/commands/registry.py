@@ -1,146 +1,125 @@
-"""The registry of commands: name, arguments, who may, who reads the answer; help, menus, docs and corrections from
-it."""
+"""The registry of commands: which there are, found by name and carried out, with help, menus and docs.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Literal
+A new command is a function with `@command` in one of `MODULES` and its texts in the message catalogue."""
 
-from bot.core.events import ArgumentShape, CommandSpec, Event
-from bot.core.people import Chat, Person
+from collections.abc import Iterable, Iterator, Mapping
+from types import ModuleType
+
+from bot.commands import budget, chat, dialog, insight, memories, models, people, promises, settings
+from bot.commands.command import (
+    TOPICS,
+    Command,
+    CommandServices,
+    HelpTopic,
+    Invocation,
+    Permission,
+    command,
+    corrected,
+    nearest_word,
+)
+from bot.core.events import ArgumentShape, CommandSpec, Draft, Event
+from bot.core.people import Chat
 from bot.language.wishes.reader import ORDERS
-from bot.store.people import AccessRights
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
-from bot.text.codes import COMMAND_HEADS, KEY_NAMES
-from bot.text.fold import SCRIPTS, Script, fold
-
-Permission = Literal["anyone", "own", "admins", "owner"]
-
-HelpTopic = Literal["chat", "memory", "you", "inside", "house"]
-"""What a command is about, in the order of help: this chat, what is remembered, the person, what goes on inside, the
-house itself."""
-
-TOPICS: tuple[HelpTopic, ...] = ("chat", "memory", "you", "inside", "house")
+from bot.text.codes import COMMAND_HEADS, names_key
+from bot.text.fold import SCRIPTS, fold
 
 BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "house")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """A command as it was given: by whom, where, with which words after its name."""
-
-    event: Event
-    chat: Chat
-    person: Person
-    script: Script
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command. Its help text is `help_NAME` in the message catalogue, or `help_ABOUT`.
-
-    `arguments`: alternatives between " | ", words that are said as they stand in small letters, the others in capitals.
-    `who`: anyone; own, in a DM everyone, in a group the owner; admins, there also those who look after the group, which
-    is asked when the command is carried out; or the owner alone. The answer of a `private` one
-    is for the person who asked, also in a group. One that is not `listed` stands in no help and no menu. `example` is
-    what one might say after the name, `aliases` are other names that it goes by.
-    """
-
-    name: str
-    arguments: str
-    who: Permission
-    topic: HelpTopic
-    private: bool = False
-    shape: ArgumentShape = "none"
-    listed: bool = True
-    about: str = ""
-    example: str = ""
-    aliases: tuple[str, ...] = ()
-
-    @property
-    def help(self) -> str:
-        """The key of its help text."""
-        return f"help_{self.about or self.name}"
-
-    def allows(self, asked: Invocation) -> bool:
-        """Whether this person may use it here."""
-        return (
-            self.who in ("anyone", "admins") or asked.person.is_owner or (self.who == "own" and asked.chat.kind == "dm")
-        )
+@command("help", "[COMMAND]", who="anyone", topic="chat", example="remind")
+async def show_help(call: Invocation) -> str:
+    """The registry as people read it; a stranger is told how to become none."""
+    here = await call.store.access.standing(call.chat.id, call.person.id)
+    if not here.allowed and not call.person.is_owner:
+        return call.text("help_stranger")
+    said = next((word for word in call.words if fold(word) not in (".ai", "。ai")), "")
+    if not said:
+        return _all_help(call)
+    found = find_command(fold(said))
+    return _unknown(call, said) if found is None else _one_help(call, found)
 
 
-COMMANDS = (
-    Command("start", "[CODE]", "anyone", "chat", private=True, shape="words", listed=False),
-    Command("help", "[COMMAND]", "anyone", "chat", shape="words", example="remind"),
-    Command("info", "", "anyone", "chat"),
-    Command("new", "", "anyone", "chat"),
-    Command("clear", "", "own", "chat"),
-    Command("on", "[all]", "admins", "chat", shape="words", example="all"),
-    Command("off", "[all]", "admins", "chat", shape="words", example="all"),
-    Command(
-        "mode", "[window | called | join | reset]", "own", "chat", shape="words", example="called",
-    ),
-    Command("why", "", "anyone", "chat"),
-    Command("persona", "[NAME | reset]", "own", "chat", shape="words", example="terse"),
-    Command(
-        "context", "[show | recent N | window SEC | recentmax N | reset]", "own", "chat", shape="words",
-        example="recent 20",
-    ),
-    Command(
-        "mem",
-        "[WORDS | #N | recent | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | "
-        "unmerge #N | share #N | unshare #N]",
-        "anyone", "memory", private=True, shape="words", example="#12", aliases=("memory",),
-    ),
-    Command("memstats", "", "anyone", "memory", private=True),
-    Command("dialog", "[full | clear | NAME]", "anyone", "memory", private=True, shape="words", example="full"),
-    Command(
-        "promise", "[all | done N | doing N | fail N | open N | drop N]", "anyone", "memory", private=True,
-        shape="words", example="done 3",
-    ),
-    Command(
-        "remind", "[WHEN WHAT | list | cancel N | cancel all]", "anyone", "memory", private=True, shape="words",
-        example="list",
-    ),
-    Command("feedback", "[stats | recent]", "anyone", "memory", private=True, shape="words", example="recent"),
-    Command("refs", "[recent | stats]", "anyone", "memory", private=True, shape="words", example="stats"),
-    Command("tz", "[CITY | ZONE | reset]", "anyone", "you", private=True, shape="words", example="Asia/Tokyo"),
-    Command("link", "[CODE]", "anyone", "you", private=True, shape="words"),
-    Command("export", "me", "anyone", "you", private=True, shape="words", example="me"),
-    Command("forget", "me [NUMBER]", "anyone", "you", private=True, shape="words", about="forget_me", example="me"),
-    Command("ctx", "[PERSON] [QUERY]", "own", "inside", private=True, shape="words"),
-    Command(
-        "calls", "[recent N | background on|off]", "owner", "inside", private=True, shape="words",
-        example="background off",
-    ),
-    Command("tools", "[on | off | reset]", "anyone", "inside", shape="words", example="off"),
-    Command("trace", "[on | off]", "own", "inside", private=True, shape="words", example="on"),
-    Command("introspect", "", "own", "inside", private=True),
-    Command("personality", "", "own", "inside", private=True),
-    Command(
-        "budget",
-        "[show | currency CODE | pricein N | priceout N | day N | month N | total N | maxtokens N | notify on|off | "
-        "resetday | resetmonth | resettotal | reset]",
-        "own", "house", private=True, shape="words", example="day 5",
-    ),
-    Command("model", "[NAME | reset]", "owner", "house", private=True, shape="words", example="small"),
-    Command("base", "", "owner", "house", private=True, shape="words"),
-    Command("max", "[N | reset]", "owner", "house", private=True, shape="words", example="800"),
-    Command("reply", "[show | maxlen N | reset]", "owner", "house", private=True, shape="words", example="maxlen 200"),
-    Command("key", "", "anyone", "house", private=True, shape="words", listed=False, aliases=KEY_NAMES[1:]),
-    Command(
-        "limit",
-        "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",
-        "owner", "house", private=True, shape="words", example="userday 50",
-    ),
-    Command("reload", "", "owner", "house", private=True),
-    Command("approve", "CODE", "owner", "house", private=True, shape="text", example="AB12CD"),
-    Command("allow", "[ID]", "owner", "house", shape="words", example="telegram:123"),
-    Command("deny", "[CODE | ID]", "owner", "house", shape="words", example="telegram:123"),
-)  # fmt: skip
+def _all_help(call: Invocation) -> str:
+    """Plain words first, as a newcomer needs no more; then the commands."""
+    may, lines = usable_commands(call), [call.text("help_memory")]
+    for topic in TOPICS:
+        found, title = [each for each in may if each.topic == topic], call.text(f"topic_{topic}")
+        if found and topic in BRIEF_TOPICS:
+            names = " · ".join(each.name for each in found)
+            lines.append(call.text("help_brief", topic=title, names=names))
+        elif found:
+            lines += [title, *(f".ai {each.name} — {call.text(each.help)}" for each in found)]
+    return "\n".join((*lines, call.text("help_more")))
+
+
+def _one_help(call: Invocation, command: Command) -> str:
+    lines = [f"{usage(command)} — {call.text(command.help)}"]
+    if command.aliases:
+        lines.append(call.text("help_aliases", names=", ".join(f".ai {name}" for name in command.aliases)))
+    where = call.text("help_private" if command.private else "help_open")
+    lines.append(call.text("help_who", who=call.text(f"who_{command.who}"), where=where))
+    if command.example not in ("", command.arguments):
+        lines.append(call.text("help_example", example=f".ai {command.name} {command.example}"))
+    return "\n".join(lines)
+
+
+def _unknown(call: Invocation, said: str) -> str:
+    """What is said to a name that no command goes by: the nearest that this person may use here, if any is near."""
+    name = fold(said)
+    near = nearest_command(name, usable_commands(call))
+    shown = name if name.isascii() else clean_name(said)  # folding writes Simplified, and they may not
+    return call.text("unknown_near" if near else "unknown_command", command=shown[:32], near=near)
+
+
+MODULES = (chat, memories, dialog, promises, insight, budget, models, settings, people)
+"""Modules with commands, in the order of help within a topic."""
+
+
+def declared_in(module: ModuleType) -> Iterator[Command]:
+    """The commands whose functions stand in that module, in their order there."""
+    for each in vars(module).values():
+        if isinstance(each, Command) and each.handler.__module__ == module.__name__:
+            yield each
+
+
+COMMANDS: tuple[Command, ...] = tuple(
+    sorted(
+        (show_help, *(each for module in MODULES for each in declared_in(module))),
+        key=lambda each: TOPICS.index(each.topic),
+    )
+)
+"""Every command, in the order of help."""
+
+
+class CommandRunner:
+    """Carries out commands by the registry."""
+
+    def __init__(self, services: CommandServices) -> None:
+        self._services = services
+
+    async def carry_out(self, event: Event, chat: Chat) -> Draft | None:
+        """Do what a command says; its answer, for its sender alone where it holds somebody's data."""
+        store = self._services.store
+        person = await store.people.person(event.person_id or 0)
+        via, account = await store.access.answer_to(event)  # before: afterwards nobody may know who it was
+        name, words = parse_command(event.text)
+        call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services)
+        found = find_command(name) or (models.key if names_key(name) else None)
+        if found is None:
+            text = _unknown(call, next(iter(event.text.split()[1:2]), name))
+        elif not found.allows(call):
+            text = call.text("not_allowed")
+        elif near := corrected(found, words):
+            text = call.text("words_near", near=near)
+        else:
+            text = await found.handler(call)
+        if not text:
+            return None
+        private = found is not None and found.private and chat.kind == "group"
+        return Draft(text, "command", via, account if private else "")
 
 
 def find_command(name: str) -> Command | None:
@@ -193,124 +172,15 @@ def command_specs(messages: Catalogue) -> tuple[CommandSpec, ...]:
     return listed + tuple(CommandSpec(name, says, about(f"help_{name}"), shape) for name, says, shape in MENU_PHRASES)
 
 
-LIKENESS = 0.65
-"""How alike two words are that may be meant for each other, by difflib; at .6 dance would be trace."""
-
-SHORTEST_PREFIX = 2
-"""Letters from which the beginning of a word stands for it."""
-
-ECHOED_CHARS = 32
-"""Letters of a word that are said back."""
-
-ArgumentForm = tuple[tuple[str, ...], ...]
-"""One alternative of a command's arguments: for each place the words that may stand there, none for anything."""
-
-
 def nearest_command(name: str, commands: Iterable[Command]) -> str:
     """The name among these commands that is most like this one, "" when none is."""
     known = {each: command.name for command in commands for each in (command.name, *command.aliases)}
     return known.get(nearest_word(name, known), "")
 
 
-def nearest_word(word: str, known: Iterable[str]) -> str:
-    """The known word that is most like this one, or the only one it begins; "" when none is."""
-    known = tuple(known)
-    begun = [each for each in known if len(word) >= SHORTEST_PREFIX and each.startswith(word)]
-    if len(begun) == 1:
-        return begun[0]
-    return next(iter(get_close_matches(word, known, n=1, cutoff=LIKENESS)), "")
-
-
-def corrected(command: Command, words: tuple[str, ...], *, loosely: bool = False) -> str:
-    """The whole command with the first word that does not fit put right, ".ai mode called"; "" when all fit.
-
-    Also "" when nothing is like that word, or when the person may say there what they like and said enough of it;
-    `loosely` is for a command that could make nothing of it.
-    """
-    left: Sequence[ArgumentForm] = _argument_forms(command.arguments)
-    for place, word in enumerate(map(fold, words)):
-        here = [form for form in left if len(form) > place]
-        fitting = [form for form in here if word in form[place]]
-        free = [form for form in here if not form[place] and len(form) <= len(words)]
-        if not fitting and (not free or loosely):
-            right = nearest_word(word, sorted({each for form in here for each in form[place]}))
-            return (
-                " ".join((".ai", command.name, *(each[:ECHOED_CHARS] for each in words[:place]), right))
-                if right
-                else ""
-            )
-        left = [*fitting, *free]
-    return ""
-
-
-def hint(asked: Invocation, name: str, text: Callable[..., str]) -> str:
-    """A further line for somebody whose words came to nothing in that command: what they may have meant, or ""."""
-    command = find_command(name)
-    wanted = corrected(command, asked.words, loosely=True) if command is not None else ""
-    return f"\n{text(asked, 'meant', near=wanted)}" if wanted else ""
-
-
-def _argument_forms(arguments: str) -> tuple[ArgumentForm, ...]:
-    """The alternatives of a command's arguments; a place in capitals or with a # takes anything."""
-    plain = arguments.replace("[", "").replace("]", "")
-    return tuple(
-        tuple(tuple(token.split("|")) if token.islower() and token[0].isalpha() else () for token in form.split())
-        for form in plain.split(" | ") if form
-    )  # fmt: skip
-
-
-class HelpCommand:
-    """Tells the table to people."""
-
-    def __init__(self, access: AccessRights, text: Callable[..., str]) -> None:
-        """`text` is (asked, key, **values) in the person's script."""
-        self._access = access
-        self._text = text
-
-    async def run(self, asked: Invocation) -> str:
-        """The answer to `.ai help [COMMAND]`; a stranger is told how to become none."""
-        here = await self._access.standing(asked.chat.id, asked.person.id)
-        if not here.allowed and not asked.person.is_owner:
-            return self._text(asked, "help_stranger")
-        said = next((word for word in asked.words if fold(word) not in (".ai", "。ai")), "")
-        if not said:
-            return self._all(asked)
-        command = find_command(fold(said))
-        return self.unknown(asked, said) if command is None else self._one(asked, command)
-
-    def unknown(self, asked: Invocation, said: str) -> str:
-        """What is said to a name that no command goes by: the nearest that this person may use here, if any is near."""
-        name = fold(said)
-        near = nearest_command(name, usable_commands(asked))
-        shown = name if name.isascii() else clean_name(said)  # folding writes Simplified, and they may not
-        return self._text(asked, "unknown_near" if near else "unknown_command", command=shown[:32], near=near)
-
-    def _all(self, asked: Invocation) -> str:
-        """Plain words first, as a newcomer needs no more; then the commands."""
-        may, lines = usable_commands(asked), [self._text(asked, "help_memory")]
-        for topic in TOPICS:
-            found, title = [command for command in may if command.topic == topic], self._text(asked, f"topic_{topic}")
-            if found and topic in BRIEF_TOPICS:
-                names = " · ".join(command.name for command in found)
-                lines.append(self._text(asked, "help_brief", topic=title, names=names))
-            elif found:
-                lines += [title, *(f".ai {command.name} — {self._text(asked, command.help)}" for command in found)]
-        return "\n".join((*lines, self._text(asked, "help_more")))
-
-    def _one(self, asked: Invocation, command: Command) -> str:
-        lines = [f"{usage(command)} — {self._text(asked, command.help)}"]
-        if command.aliases:
-            lines.append(self._text(asked, "help_aliases", names=", ".join(f".ai {name}" for name in command.aliases)))
-        where = self._text(asked, "help_private" if command.private else "help_open")
-        lines.append(self._text(asked, "help_who", who=self._text(asked, f"who_{command.who}"), where=where))
-        if command.example not in ("", command.arguments):
-            lines.append(self._text(asked, "help_example", example=f".ai {command.name} {command.example}"))
-        return "\n".join(lines)
-
-
-def usable_commands(asked: Invocation) -> tuple[Command, ...]:
+def usable_commands(call: Invocation) -> tuple[Command, ...]:
     """The listed commands that this person may use here."""
-    return tuple(command for command in COMMANDS if command.listed and command.allows(asked))
+    return tuple(command for command in COMMANDS if command.listed and command.allows(call))
 
 
 def usage(command: Command) -> str:

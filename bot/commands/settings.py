@@ -1,17 +1,18 @@
-"""`.ai max`, `reply`, `tools` and `reload`: which words set which key to what, checked, stored and shown."""
+"""`.ai max`, `reply`, `limit` and `reload`: which words set which key to what, checked, stored and shown."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Literal
 
-from bot.commands.registry import Invocation
-from bot.config.checks import ApplyWish, value_fits
+from bot.commands.command import Invocation, command
+from bot.config.checks import value_fits
 from bot.config.settings import Settings
-from bot.core.ports import ChatSetting, Reload, SettingChanges
-from bot.pipeline.texts import Texts
-from bot.store.settings import SettingRows
+from bot.config.sources import LIVE_KEYS
+from bot.config.speaking import DAY_S, MOST_ANSWERS, TalkLimits
+from bot.core.ports import ChatSetting, SettingChanges
+from bot.pipeline.refusals import current_limits
 from bot.text.clean import clean_name
 from bot.text.fold import fold
 from bot.text.length import clip
@@ -161,101 +162,64 @@ SAID_CHARS = 40
 
 MOST_PROBLEMS = 5
 
-Text = Callable[..., str]
+
+async def apply_wish(call: Invocation, wish: SettingChanges) -> tuple[str, Settings]:
+    """Have the wish carried out; why it is not ("" when it is), and the settings of afterwards."""
+    services = call.services
+    if services.settle is None:
+        return call.text("reload_unable"), services.written
+    done = await services.settle(wish, call.person.id)
+    if not done.problems:
+        return "", done.settings
+    return "\n".join((call.text("set_refused"), *done.problems[:MOST_PROBLEMS])), services.written
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsEditor:
-    """What every command that sets something needs; `text` is (asked, key, **values) in the person's script.
-
-    `settings` are as they were written and said. Without `settle` there is nobody who could take anything up.
-    """
-
-    said: SettingRows
-    settle: ApplyWish | None
-    settings: Settings
-    words: Texts
-    text: Text
-
-    async def change(self, asked: Invocation, wish: SettingChanges) -> tuple[str, Settings]:
-        """Have the wish carried out; why it is not ("" when it is), and the settings of afterwards."""
-        if self.settle is None:
-            return self.text(asked, "reload_unable"), self.settings
-        done = await self.settle(wish, asked.person.id)
-        if not done.problems:
-            return "", done.settings
-        return "\n".join((self.text(asked, "set_refused"), *done.problems[:MOST_PROBLEMS])), self.settings
-
-    def wrong(self, asked: Invocation, wrong: InvalidWords) -> str:
-        """One line about words that set nothing."""
-        return self.text(asked, "set_wrong", said=clip(clean_name(wrong.said), SAID_CHARS), example=wrong.example)
-
-    async def lines(self, asked: Invocation, settings: Settings, keys: Sequence[str]) -> list[str]:
-        """Each of these keys with its value, and where that comes from."""
-        said = {one.key: one for one in await self.said.all()}
-        return [
-            self.text(
-                asked, "limits_line", name=self.text(asked, f"set_{_catalogue_key(key).replace('.', '_')}"),
-                value=self._value(asked, settings, key), source=self.source(asked, said.get(key)),
-            )
-            for key in keys
-        ]  # fmt: skip
-
-    def source(self, asked: Invocation, said: ChatSetting | None) -> str:
-        """Where a value comes from: the configuration, or whoever set it in a chat, and when."""
-        if said is None:
-            return self.text(asked, "limits_configured")
-        return self.text(
-            asked, "set_by", name=said.name or self.text(asked, "set_somebody"), at=self.when(asked, said.at)
-        )  # fmt: skip
-
-    def when(self, asked: Invocation, at: int) -> str:
-        """A moment in the zone of whoever asks, by day and minute."""
-        tz = self.words.tz(self.words.zone_of(asked.chat, asked.person))
-        return f"{datetime.fromtimestamp(at / 1000, tz):%m-%d %H:%M}"
-
-    def _value(self, asked: Invocation, settings: Settings, key: str) -> str:
-        section, _, name = key.partition(".")
-        value = getattr(getattr(settings, section), name)
-        currency = settings.budget.currency
-        match value:
-            case None:
-                return self.text(asked, "set_public" if "price" in name else "budget_free")
-            case bool():
-                return self.text(asked, "limits_on" if value else "limits_off")
-            case _ if name.endswith("_money"):
-                return f"{value:.10g} {currency}"
-            case _ if name.startswith("price"):
-                return self.text(asked, "set_per_million", money=f"{value:.10g} {currency}")
-            case _ if name.endswith("_chars"):
-                return self.text(asked, "set_chars", n=value)
-            case _:
-                return f"{value} tok" if name.endswith("_tokens") else str(value)
+def wrong_words(call: Invocation, wrong: InvalidWords) -> str:
+    """One line about words that set nothing."""
+    return call.text("set_wrong", said=clip(clean_name(wrong.said), SAID_CHARS), example=wrong.example)
 
 
-class SetCommand:
-    """`.ai max`, `.ai reply`, `.ai tools`: shows what holds, sets it, takes it back."""
+async def setting_lines(call: Invocation, settings: Settings, keys: Sequence[str]) -> list[str]:
+    """Each of these keys with its value, and where that comes from."""
+    said = {one.key: one for one in await call.store.settings.all()}
+    return [
+        call.text(
+            "limits_line", name=call.text(f"set_{_catalogue_key(key).replace('.', '_')}"),
+            value=_value_text(call, settings, key), source=_source(call, said.get(key)),
+        )
+        for key in keys
+    ]  # fmt: skip
 
-    def __init__(
-        self, name: str, setting: SettingsEditor, look: Callable[[Invocation], Awaitable[str]] | None = None
-    ) -> None:
-        """`look` answers who only asks, whoever that is; only owners set."""
-        self._name = name
-        self._setting = setting
-        self._look = look
 
-    async def run(self, asked: Invocation) -> str:
-        """Do what the words say, then show what holds; words that set nothing change nothing."""
-        setting = self._setting
-        if self._look is not None and not asked.words:
-            return await self._look(asked)
-        if not asked.person.is_owner:
-            return setting.text(asked, "not_allowed")
-        wish = parse_setting(self._name, asked.words, setting.settings)
-        if isinstance(wish, InvalidWords):
-            return setting.wrong(asked, wish)
-        problem, settings = await setting.change(asked, wish) if wish else ("", setting.settings)
-        return problem or "\n".join(await setting.lines(asked, settings, keys_of(self._name, settings)))
+def _source(call: Invocation, said: ChatSetting | None) -> str:
+    """Where a value comes from: the configuration, or whoever set it in a chat, and when."""
+    if said is None:
+        return call.text("limits_configured")
+    return call.text("set_by", name=said.name or call.text("set_somebody"), at=day_minute(said.at, call.tz))
+
+
+def day_minute(ms: int, tz: tzinfo) -> str:
+    """A moment by day and minute, "06-12 09:03"."""
+    return f"{datetime.fromtimestamp(ms / 1000, tz):%m-%d %H:%M}"
+
+
+def _value_text(call: Invocation, settings: Settings, key: str) -> str:
+    section, _, name = key.partition(".")
+    value = getattr(getattr(settings, section), name)
+    currency = settings.budget.currency
+    match value:
+        case None:
+            return call.text("set_public" if "price" in name else "budget_free")
+        case bool():
+            return call.text("limits_on" if value else "limits_off")
+        case _ if name.endswith("_money"):
+            return f"{value:.10g} {currency}"
+        case _ if name.startswith("price"):
+            return call.text("set_per_million", money=f"{value:.10g} {currency}")
+        case _ if name.endswith("_chars"):
+            return call.text("set_chars", n=value)
+        case _:
+            return f"{value} tok" if name.endswith("_tokens") else str(value)
 
 
 def _catalogue_key(key: str) -> str:
@@ -264,23 +228,109 @@ def _catalogue_key(key: str) -> str:
     return f"model.{name}" if name.startswith("price") and section != "model" else key
 
 
-class ReloadCommand:
-    """Has configuration, persona and prompts read anew."""
+async def show_or_set(call: Invocation, name: str) -> str:
+    """Do what the words after that command's name say, then show what holds; only owners may, and words that set
+    nothing change nothing."""
+    if not call.person.is_owner:
+        return call.text("not_allowed")
+    settings = call.services.written
+    wish = parse_setting(name, call.words, settings)
+    if isinstance(wish, InvalidWords):
+        return wrong_words(call, wish)
+    problem, settings = await apply_wish(call, wish) if wish else ("", settings)
+    return problem or "\n".join(await setting_lines(call, settings, keys_of(name, settings)))
 
-    def __init__(self, reload: Reload | None, text: Callable[..., str]) -> None:
-        self._reload = reload
-        self._text = text
 
-    async def run(self, asked: Invocation) -> str:
-        """Do it and say what has changed."""
-        if self._reload is None:
-            return self._text(asked, "reload_unable")
-        done = await self._reload()
-        if done.problems:
-            return "\n".join((self._text(asked, "reload_refused"), *done.problems))
-        taken = [name for name in done.changed if name not in done.restart]
-        said = self._text(asked, "reload_done", changed=", ".join(taken)) if taken else ""
-        if not done.changed:
-            said = self._text(asked, "reload_nothing")
-        waits = self._text(asked, "reload_restart", keys=", ".join(done.restart)) if done.restart else ""
-        return "\n".join(line for line in (said, waits) if line)
+@command("max", "[N | reset]", who="owner", topic="house", private=True, example="800")
+async def max_tokens(call: Invocation) -> str:
+    """How long an answer of the model may be."""
+    return await show_or_set(call, "max")
+
+
+@command("reply", "[show | maxlen N | reset]", who="owner", topic="house", private=True, example="maxlen 200")
+async def reply(call: Invocation) -> str:
+    """How long a reply in a chat may be."""
+    return await show_or_set(call, "reply")
+
+
+LIMIT_WORDS = {
+    "cooldown": ("cooldown_seconds", DAY_S),
+    "usermin": ("person_minute", MOST_ANSWERS),
+    "userday": ("person_day", MOST_ANSWERS),
+    "globalmin": ("global_minute", MOST_ANSWERS),
+    "globalday": ("global_day", MOST_ANSWERS),
+}
+"""Words of the command: the key of the configuration, and the most it may be; 0 and FREE are no limit."""
+
+LIMIT_OFF_WORDS = ("0", *NO_LIMIT_WORDS)
+
+
+@command(
+    "limit", "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",
+    who="owner", topic="house", private=True, example="userday 50",
+)  # fmt: skip
+async def limit(call: Invocation) -> str:
+    """Do what the words say, then show what holds; words that nobody knows change nothing."""
+    words = tuple(word.lower() for word in call.words)
+    said = None if words == ("reset",) else parse_limit(words)
+    if said is None and words != ("reset",):
+        return call.text("limits_words")
+    if said != {}:
+        wish = dict.fromkeys(TalkLimits.model_fields) if said is None else said
+        keyed = {f"{LIVE_KEYS}{key}": value for key, value in wish.items()}
+        await call.store.settings.put(keyed, call.person.id, call.now)
+    return await _limits_shown(call)
+
+
+async def _limits_shown(call: Invocation) -> str:
+    switches = call.store.switches
+    rules, said = await current_limits(switches, call.services.settings.limits), await switches.limits()
+    lines = []
+    for key in TalkLimits.model_fields:
+        value: int | bool | None = getattr(rules, key)
+        match value:
+            case None:
+                shown = call.text("budget_free")
+            case bool():
+                shown = call.text("limits_on" if value else "limits_off")
+            case _:
+                shown = call.text("limits_seconds" if key == "cooldown_seconds" else "limits_times", n=value)
+        source = call.text("limits_owner" if key in said else "limits_configured")
+        lines.append(call.text("limits_line", name=call.text(f"limits_{key}"), value=shown, source=source))
+    return "\n".join(lines)
+
+
+def parse_limit(words: tuple[str, ...]) -> Mapping[str, str] | None:
+    """What the words set, by key of the configuration; empty: they only ask; None: nobody knows them."""
+    match words:
+        case () | ("show",):
+            return {}
+        case ("off",):
+            return {key: "none" for key, _ in LIMIT_WORDS.values()}
+        case ("notify", "on" | "off" as value):
+            return {"notify": value}
+        case (name, value) if name in LIMIT_WORDS:
+            key, most = LIMIT_WORDS[name]
+            if fold(value) in LIMIT_OFF_WORDS:
+                return {key: "none"}
+            if not (value.isascii() and value.isdigit() and int(value[:20])):
+                return None
+            return {key: str(min(int(value[:20]), most))}
+        case _:
+            return None
+
+
+@command("reload", who="owner", topic="house", private=True)
+async def reload(call: Invocation) -> str:
+    """Have configuration, persona and prompts read anew, and say what has changed."""
+    if call.services.reload is None:
+        return call.text("reload_unable")
+    done = await call.services.reload()
+    if done.problems:
+        return "\n".join((call.text("reload_refused"), *done.problems))
+    taken = [name for name in done.changed if name not in done.restart]
+    said = call.text("reload_done", changed=", ".join(taken)) if taken else ""
+    if not done.changed:
+        said = call.text("reload_nothing")
+    waits = call.text("reload_restart", keys=", ".join(done.restart)) if done.restart else ""
+    return "\n".join(line for line in (said, waits) if line)
