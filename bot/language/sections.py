@@ -2,22 +2,21 @@
 
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
 from bot.core.memories import MemoryKind
 from bot.core.recall import SectionWords
 from bot.text.fold import fold
+from bot.text.tables import read_table
 
 ME, PERSON, LESSON, RECENT = "me", "person", "lesson", "recent"
 
 SHIPPED_SECTIONS = tuple(
     SectionWords(key, tuple(word.strip() for word in words.split(",")))
-    for key, words in tomllib.loads(files("bot.language").joinpath("sections.toml").read_text("utf-8")).items()
+    for key, words in read_table("bot.language", "sections").items()
 )
 """In the order in which one is taken of two that fit a text alike."""
 
@@ -110,7 +109,7 @@ def _compiled(sections: tuple[SectionWords, ...]) -> tuple[re.Pattern[str] | Non
     return (re.compile("|".join(parts)) if parts else None), keys
 
 
-_DATA = tomllib.loads(files("bot.language").joinpath("slots.toml").read_text("utf-8"))
+_DATA = read_table("bot.language", "slots")
 _LASTING, _MANY, _GUARDED = (
     frozenset(map(fold, words))
     for words in (_DATA["words"]["lasting"], _DATA["other"]["many"], _DATA["other"]["guarded"])

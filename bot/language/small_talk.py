@@ -1,12 +1,11 @@
 """Whether a message is nothing but small talk, by vocabulary."""
 
 import re
-import tomllib
 import unicodedata
 from functools import lru_cache
-from importlib.resources import files
 
 from bot.text.fold import fold
+from bot.text.tables import read_table
 
 LONGEST = 40
 """Characters; what is longer is about something (seed 一般聊天 vs 主題／記憶: 30 to 50)."""
@@ -15,7 +14,7 @@ BARE = 3
 """A clause without a word of small talk may be this long beside one that has some: 谢谢，你呢？"""
 
 _SAID, _WARM, _ABOUT, _WISH, _WISHED, _THIRD, _GREETED = 1, 2, 4, 8, 16, 32, 64
-_DATA: dict[str, str] = tomllib.loads(files("bot.language").joinpath("small_talk.toml").read_text("utf-8"))
+_DATA: dict[str, str] = read_table("bot.language", "small_talk")
 _WORDS = {name: text.split() for name, text in _DATA.items()}
 _KINDS = dict.fromkeys((*_WORDS["around"], *_WORDS["called"]), 0)
 for _name, _kind in (

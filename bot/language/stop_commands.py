@@ -1,16 +1,15 @@
 """Whether a message is a command to stop or to be quiet, and nothing else."""
 
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.resources import files
 from itertools import product
 from typing import Literal
 
 from bot.core.speaking import Stop
 from bot.text.fold import fold
+from bot.text.tables import read_table
 
 LONGEST_COMMAND = 40
 """Characters; whoever wants silence says so briefly, and what is longer is talk about it."""
@@ -23,9 +22,7 @@ _QUOTES = frozenset('"“”「」『』《》`>')
 _JOINERS = frozenset("'-_./@#")
 """Between letters they make one word: non-stop, stop.sh, don't."""
 
-_DATA: dict[str, dict[str, str | list[str]]] = tomllib.loads(
-    files("bot.language").joinpath("stop_commands.toml").read_text("utf-8")
-)
+_DATA: dict[str, dict[str, str | list[str]]] = read_table("bot.language", "stop_commands")
 
 
 def _listed(table: str, name: str) -> list[str]:

@@ -1,15 +1,14 @@
 """Vocabulary of reminder requests, and the words of a request without its times and courtesies."""
 
 import re
-import tomllib
-from importlib.resources import files
 
 from bot.language.time.parts import TAKEN, TimeParts
 from bot.text.fold import fold_mapped, unfold
 from bot.text.length import clip
 from bot.text.patterns import LazyPattern
+from bot.text.tables import read_table
 
-_DATA = tomllib.loads(files("bot.language.reminders").joinpath("vocabulary.toml").read_text("utf-8"))
+_DATA = read_table("bot.language.reminders", "vocabulary")
 ANY: dict[str, str] = {name: "|".join(texts) for name, texts in _DATA["any"].items()}
 """Alternatives of regular expressions by their name."""
 _NUDGE_EN = ANY["nudge_en"]
