@@ -4,11 +4,11 @@ import ipaddress
 import json
 import re
 from types import NoneType
-from typing import get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 
@@ -95,12 +95,34 @@ def json_list(text: str) -> object:
         raise value_error('must be a list, like ["a", "b"], or texts with commas between them') from None
 
 
+ServerUrl = Annotated[str, AfterValidator(server_url)]
+ProxyUrl = Annotated[str, AfterValidator(proxy_url)]
+ModelName = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
+Money = Annotated[float | None, Field(ge=0)]
+Tokens = Annotated[int | None, Field(ge=0, le=10**15)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1, le=100_000)]
+Seconds = Annotated[int, Field(ge=1, le=86_400)]
+Hour = Annotated[int, Field(ge=0, le=23)]
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
 class SettingsTable(BaseModel):
-    """One table of the configuration: frozen, and no key but its own."""
+    """One table of the configuration: frozen, and no key but its own. The text under a key is its help."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False, validate_default=True
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        allow_inf_nan=False,
+        validate_default=True,
+        use_attribute_docstrings=True,
     )
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        for field in cls.model_fields.values():
+            field.description = " ".join((field.description or "").split()) or None
 
     @field_validator("*", mode="before")
     @classmethod

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 
-from bot.config.base import SettingsTable, proxy_url, server_url, value_error
+from bot.config.base import ModelName, Money, ProxyUrl, ServerUrl, SettingsTable, Share, Tokens, value_error
 from bot.core.errors import ConfigError
 from bot.core.models import CacheRule, JsonMode, MarkStyle, MaxTokensField
 
@@ -44,34 +44,50 @@ Switch = Annotated[Mapping[str, object], AfterValidator(switch)]
 class CapabilityRule(SettingsTable):
     """One rule of data/providers.toml or of [[capabilities]]; of several that fit, the last one that says it holds."""
 
-    hosts: tuple[str, ...] = Field(default=("*",), description="Servers it is for: host names, * for any part.")
-    models: tuple[str, ...] = Field(default=("*",), description="Models it is for: names, * for any part.")
-    provider: str | None = Field(default=None, max_length=32, description="Name of the provider, for people.")
-    cache: CacheRule | None = Field(default=None, description="What its cache matches: none, prefix, exact or units.")
-    marks: MarkStyle | None = Field(default=None, description="How a request marks what is worth keeping.")
-    cache_key: bool | None = Field(default=None, description="Whether prompt_cache_key is sent.")
-    cache_header: Annotated[str, AfterValidator(header)] | None = Field(
-        default=None, pattern=r"^[A-Za-z0-9-]{0,64}$", description="Header that carries the cache key."
-    )
-    cache_min_tokens: int | None = Field(default=None, ge=0, description="Smallest prompt that is cached, in tokens.")
-    cache_life_seconds: int | None = Field(
-        default=None, ge=1, le=31_536_000, description="How long a prefix is kept, in seconds."
-    )
-    cached_ratio: float | None = Field(default=None, ge=0, le=1, description="Price of cached input, part of the full.")
-    written_ratio: float | None = Field(default=None, ge=0, le=10, description="Price of input that is cached anew.")
-    usage_cached: tuple[str, ...] | None = Field(default=None, description="Fields of usage that count cached input.")
-    usage_written: tuple[str, ...] | None = Field(default=None, description="Fields that count input cached anew.")
-    thinking_off: Switch | None = Field(default=None, description="What a request says to think not.")
-    thinking_on: Switch | None = Field(default=None, description="What a request says to think.")
-    keep_reasoning: bool | None = Field(default=None, description="Whether the model wants its reasoning back.")
-    max_tokens_field: MaxTokensField | None = Field(default=None, description="What bounds an answer in a request.")
-    temperature: bool | None = Field(default=None, description="Whether a request may set a temperature.")
-    json_mode: JsonMode | None = Field(
-        default=None, description="How a request can ask for JSON: none, object, or schema (strict)."
-    )
-    embeddings: bool | None = Field(default=None, description="Whether the server makes embeddings.")
-    vision: bool | None = Field(default=None, description="Whether the server has models that see pictures.")
-    transcription: bool | None = Field(default=None, description="Whether the server transcribes recordings.")
+    hosts: tuple[str, ...] = ("*",)
+    """Servers it is for: host names, * for any part."""
+    models: tuple[str, ...] = ("*",)
+    """Models it is for: names, * for any part."""
+    provider: str | None = Field(default=None, max_length=32)
+    """Name of the provider, for people."""
+    cache: CacheRule | None = None
+    """What its cache matches: none, prefix, exact or units."""
+    marks: MarkStyle | None = None
+    """How a request marks what is worth keeping."""
+    cache_key: bool | None = None
+    """Whether prompt_cache_key is sent."""
+    cache_header: Annotated[str, AfterValidator(header)] | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{0,64}$")
+    """Header that carries the cache key."""
+    cache_min_tokens: int | None = Field(default=None, ge=0)
+    """Smallest prompt that is cached, in tokens."""
+    cache_life_seconds: int | None = Field(default=None, ge=1, le=31_536_000)
+    """How long a prefix is kept, in seconds."""
+    cached_ratio: float | None = Field(default=None, ge=0, le=1)
+    """Price of cached input, part of the full."""
+    written_ratio: float | None = Field(default=None, ge=0, le=10)
+    """Price of input that is cached anew."""
+    usage_cached: tuple[str, ...] | None = None
+    """Fields of usage that count cached input."""
+    usage_written: tuple[str, ...] | None = None
+    """Fields that count input cached anew."""
+    thinking_off: Switch | None = None
+    """What a request says to think not."""
+    thinking_on: Switch | None = None
+    """What a request says to think."""
+    keep_reasoning: bool | None = None
+    """Whether the model wants its reasoning back."""
+    max_tokens_field: MaxTokensField | None = None
+    """What bounds an answer in a request."""
+    temperature: bool | None = None
+    """Whether a request may set a temperature."""
+    json_mode: JsonMode | None = None
+    """How a request can ask for JSON: none, object, or schema (strict)."""
+    embeddings: bool | None = None
+    """Whether the server makes embeddings."""
+    vision: bool | None = None
+    """Whether the server has models that see pictures."""
+    transcription: bool | None = None
+    """Whether the server transcribes recordings."""
 
 
 def read_rules(text: str) -> tuple[CapabilityRule, ...]:
@@ -89,76 +105,51 @@ ModelUse = Literal["model", "fallback", "second_fallback", "small"]
 class ModelSettings(SettingsTable):
     """What every model is told by: where it is and what it costs."""
 
-    base_url: Annotated[str, AfterValidator(server_url)] = Field(
-        default="", description="Address of the server's API, for example http://localhost:11434/v1."
-    )
-    api_key: SecretStr | None = Field(
-        default=None, description="Key of the server; better kept in .env, in a variable like NUAN_MODEL__API_KEY."
-    )
-    name: str = Field(default="", pattern=r"^[^\x00-\x1f\x7f]*$", description="Name of the model on that server.")
-    stream: bool = Field(default=True, description="Whether answers are streamed from the server.")
-    thinking: bool = Field(
-        default=False,
-        description="Whether the model thinks before it answers, where that can be switched; thoughts are paid output.",
-    )
-    proxy: Annotated[str, AfterValidator(proxy_url)] = Field(
-        default="", description="Proxy, http://, https:// or socks5:// with host and port; empty for none."
-    )
-    price_input: float | None = Field(
-        default=None,
-        ge=0,
-        description="Price of a million uncached input tokens, in budget.currency; none takes the public table's.",
-    )
-    price_cached: float | None = Field(
-        default=None, ge=0, description="Price of a million cached input tokens; none follows the provider's rule."
-    )
-    price_written: float | None = Field(
-        default=None,
-        ge=0,
-        description="Price of a million input tokens that the provider caches anew; none follows the provider's rule.",
-    )
-    price_output: float | None = Field(
-        default=None,
-        ge=0,
-        description="Price of a million output tokens, in budget.currency; none takes the public table's.",
-    )
-    vocabulary: Literal["", "o200k", "deepseek", "qwen", "cl100k"] = Field(
-        default="", description="What estimates of tokens go by; empty follows the model's name. Counts correct them."
-    )
+    base_url: ServerUrl = ""
+    """Address of the server's API, for example http://localhost:11434/v1."""
+    api_key: SecretStr | None = None
+    """Key of the server; better kept in .env, in a variable like NUAN_MODEL__API_KEY."""
+    name: ModelName = ""
+    """Name of the model on that server."""
+    stream: bool = True
+    """Whether answers are streamed from the server."""
+    thinking: bool = False
+    """Whether the model thinks before it answers, where that can be switched; thoughts are paid output."""
+    proxy: ProxyUrl = ""
+    """Proxy, http://, https:// or socks5:// with host and port; empty for none."""
+    price_input: Money = None
+    """Price of a million uncached input tokens, in budget.currency; none takes the public table's."""
+    price_cached: Money = None
+    """Price of a million cached input tokens; none follows the provider's rule."""
+    price_written: Money = None
+    """Price of a million input tokens that the provider caches anew; none follows the provider's rule."""
+    price_output: Money = None
+    """Price of a million output tokens, in budget.currency; none takes the public table's."""
+    vocabulary: Literal["", "o200k", "deepseek", "qwen", "cl100k"] = ""
+    """What estimates of tokens go by; empty follows the model's name. Counts correct them."""
 
 
 class ModelServer(ModelSettings):
     """The OpenAI-compatible server that answers; without base_url and name the built-in offline model does."""
 
-    use: ModelUse = Field(
-        default="model",
-        description="Section of the model that answers first: model, fallback, second_fallback or small; the others "
-        "answer after it, in their order. `.ai model` sets it.",
-    )
-    window_tokens: int = Field(
-        default=128_000, ge=2048, le=100_000_000, description="Size of the model's context window, in tokens."
-    )
-    max_output_tokens: int = Field(
-        default=512, ge=1, le=1_000_000, description="Longest answer of one call, in tokens."
-    )
-    temperature: float = Field(default=0.7, ge=0, le=2, description="Sampling temperature from 0 to 2.")
-    deadline_seconds: float = Field(
-        default=90.0,
-        gt=0,
-        le=86_400,
-        description="When a call is given up, in seconds from its start; other tries and models are within it.",
-    )
-    first_token_seconds: float = Field(
-        default=20.0,
-        ge=0,
-        le=86_400,
-        description="When a model that has not begun to answer is left for the next one, in seconds, where answers are "
-        "streamed and another model is there; 0 waits for the deadline alone.",
-    )
-    tries: int = Field(
-        default=3, ge=1, le=3, description="Requests that one call makes at most, of all models together, 1 to 3."
-    )
-    slots: int = Field(default=4, ge=1, le=256, description="Calls that may be in flight at the same time.")
+    use: ModelUse = "model"
+    """Section of the model that answers first: model, fallback, second_fallback or small; the others answer after it,
+    in their order. `.ai model` sets it."""
+    window_tokens: int = Field(default=128_000, ge=2048, le=100_000_000)
+    """Size of the model's context window, in tokens."""
+    max_output_tokens: int = Field(default=512, ge=1, le=1_000_000)
+    """Longest answer of one call, in tokens."""
+    temperature: float = Field(default=0.7, ge=0, le=2)
+    """Sampling temperature from 0 to 2."""
+    deadline_seconds: float = Field(default=90.0, gt=0, le=86_400)
+    """When a call is given up, in seconds from its start; other tries and models are within it."""
+    first_token_seconds: float = Field(default=20.0, ge=0, le=86_400)
+    """When a model that has not begun to answer is left for the next one, in seconds, where answers are streamed and
+    another model is there; 0 waits for the deadline alone."""
+    tries: int = Field(default=3, ge=1, le=3)
+    """Requests that one call makes at most, of all models together, 1 to 3."""
+    slots: int = Field(default=4, ge=1, le=256)
+    """Calls that may be in flight at the same time."""
 
 
 class Fallback(ModelSettings):
@@ -179,69 +170,43 @@ class SmallModel(ModelSettings):
 class Budget(SettingsTable):
     """What may be spent; a limit that is reached stops model calls; those of a day or month end with it."""
 
-    currency: str = Field(
-        default="USD", pattern="^[A-Z]{3}$", description="Three-letter currency of all prices and limits."
-    )
-    usd_rate: float | None = Field(
-        default=None,
-        gt=0,
-        description="What a US dollar is worth in this currency, for the public table's prices; unless it is USD.",
-    )
-    small_at: float = Field(
-        default=0.8, ge=0, le=1, description="Used part of any limit from which the model of [small] answers, 0 to 1."
-    )
-    light_at: float = Field(
-        default=0.9,
-        ge=0,
-        le=1,
-        description="Used part of any limit from which new logs begin without tools and memories, 0 to 1.",
-    )
-    notify: bool = Field(
-        default=True, description="Whether who meets a limit is told so, once a day; off means silence."
-    )
-    day_money: float | None = Field(default=None, ge=0, description="Money per local day; none means no limit.")
-    month_money: float | None = Field(default=None, ge=0, description="Money per calendar month; none means no limit.")
-    day_tokens: int | None = Field(
-        default=2_000_000, ge=0, le=10**15, description="Tokens per local day; none means no limit."
-    )
-    month_tokens: int | None = Field(
-        default=None, ge=0, le=10**15, description="Tokens per calendar month; none means no limit."
-    )
-    total_money: float | None = Field(default=None, ge=0, description="Money for ever; none means no limit.")
-    total_tokens: int | None = Field(default=None, ge=0, le=10**15, description="Tokens for ever; none means no limit.")
-    turn_tokens: int | None = Field(
-        default=60_000,
-        ge=0,
-        le=10**15,
-        description="Tokens after which one turn gets no more tools, in all its calls; none means no limit.",
-    )
-    chat_day_money: float | None = Field(
-        default=None, ge=0, description="Money per chat and local day; none means no limit."
-    )
-    chat_day_tokens: int | None = Field(
-        default=None, ge=0, le=10**15, description="Tokens per chat and local day; none means no limit."
-    )
-    person_day_money: float | None = Field(
-        default=None, ge=0, description="Money per person who is answered and local day; none means no limit."
-    )
-    person_day_tokens: int | None = Field(
-        default=None,
-        ge=0,
-        le=10**15,
-        description="Tokens per person who is answered and local day; none means no limit.",
-    )
-    chat_month_money: float | None = Field(
-        default=None, ge=0, description="Money per chat and calendar month; none means no limit."
-    )
-    chat_month_tokens: int | None = Field(
-        default=None, ge=0, le=10**15, description="Tokens per chat and calendar month; none means no limit."
-    )
-    person_month_money: float | None = Field(
-        default=None, ge=0, description="Money per person who is answered and calendar month; none means no limit."
-    )
-    person_month_tokens: int | None = Field(
-        default=None,
-        ge=0,
-        le=10**15,
-        description="Tokens per person who is answered and calendar month; none means no limit.",
-    )
+    currency: str = Field(default="USD", pattern="^[A-Z]{3}$")
+    """Three-letter currency of all prices and limits."""
+    usd_rate: float | None = Field(default=None, gt=0)
+    """What a US dollar is worth in this currency, for the public table's prices; unless it is USD."""
+    small_at: Share = 0.8
+    """Used part of any limit from which the model of [small] answers, 0 to 1."""
+    light_at: Share = 0.9
+    """Used part of any limit from which new logs begin without tools and memories, 0 to 1."""
+    notify: bool = True
+    """Whether who meets a limit is told so, once a day; off means silence."""
+    day_money: Money = None
+    """Money per local day; none means no limit."""
+    month_money: Money = None
+    """Money per calendar month; none means no limit."""
+    day_tokens: Tokens = 2_000_000
+    """Tokens per local day; none means no limit."""
+    month_tokens: Tokens = None
+    """Tokens per calendar month; none means no limit."""
+    total_money: Money = None
+    """Money for ever; none means no limit."""
+    total_tokens: Tokens = None
+    """Tokens for ever; none means no limit."""
+    turn_tokens: Tokens = 60_000
+    """Tokens after which one turn gets no more tools, in all its calls; none means no limit."""
+    chat_day_money: Money = None
+    """Money per chat and local day; none means no limit."""
+    chat_day_tokens: Tokens = None
+    """Tokens per chat and local day; none means no limit."""
+    person_day_money: Money = None
+    """Money per person who is answered and local day; none means no limit."""
+    person_day_tokens: Tokens = None
+    """Tokens per person who is answered and local day; none means no limit."""
+    chat_month_money: Money = None
+    """Money per chat and calendar month; none means no limit."""
+    chat_month_tokens: Tokens = None
+    """Tokens per chat and calendar month; none means no limit."""
+    person_month_money: Money = None
+    """Money per person who is answered and calendar month; none means no limit."""
+    person_month_tokens: Tokens = None
+    """Tokens per person who is answered and calendar month; none means no limit."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.config.base import SettingsTable, gateway, proxy_url, region, server_url, zone
+from bot.config.base import Count, Days, Hour, ProxyUrl, Seconds, ServerUrl, SettingsTable, gateway, region, zone
 from bot.config.memory import MemoryRules, NoteRules, SectionRules
 from bot.config.models import Budget, CapabilityRule, Fallback, ModelServer, SecondFallback, SmallModel
 from bot.config.speaking import HeartbeatRules, RemindRules, SpeakRules, TalkLimits
@@ -15,16 +15,10 @@ from bot.core.sessions import LightPolicy
 class AgentRules(SettingsTable):
     """Other agents that use this memory: `nuan mcp`."""
 
-    remember_per_day: int = Field(
-        default=50, ge=0, le=10_000, description="Most memories that other agents may add for a person in 24 hours."
-    )
-    forget_per_day: int = Field(
-        default=20,
-        ge=0,
-        le=10_000,
-        description="Other agents forget nothing more for a person of whom so many memories were forgotten within "
-        "24 hours.",
-    )
+    remember_per_day: int = Field(default=50, ge=0, le=10_000)
+    """Most memories that other agents may add for a person in 24 hours."""
+    forget_per_day: int = Field(default=20, ge=0, le=10_000)
+    """Other agents forget nothing more for a person of whom so many memories were forgotten within 24 hours."""
 
 
 BackgroundSource = Literal["digest", "heartbeat", "join", "embedding", "flush", "rewrite"]
@@ -33,143 +27,116 @@ BackgroundSource = Literal["digest", "heartbeat", "join", "embedding", "flush", 
 class BackgroundRules(SettingsTable):
     """Model calls that nobody waits for; without them rules do the same, less well. `.ai calls` shows them."""
 
-    on: bool = Field(default=True, description="Whether the model is called in the background at all.")
-    sources: tuple[BackgroundSource, ...] = Field(
-        default=("digest", "heartbeat", "join", "embedding", "flush", "rewrite"),
-        description="What may call it: digest, which sums up a conversation when it ends, heartbeat, with which nuan "
-        "writes first ([heartbeat]), join, with which it enters a group's talk ([speak.join]), embedding, which makes "
-        "vectors of memories ([memory.embedding]), flush, which keeps notes of a long talk (memory.flush), rewrite, "
-        "which puts what it was asked to keep into clean statements (memory.rewrite).",
-    )
+    on: bool = True
+    """Whether the model is called in the background at all."""
+    sources: tuple[BackgroundSource, ...] = ("digest", "heartbeat", "join", "embedding", "flush", "rewrite")
+    """What may call it: digest, which sums up a conversation when it ends, heartbeat, with which nuan writes first
+    ([heartbeat]), join, with which it enters a group's talk ([speak.join]), embedding, which makes vectors of memories
+    ([memory.embedding]), flush, which keeps notes of a long talk (memory.flush), rewrite, which puts what it was asked
+    to keep into clean statements (memory.rewrite)."""
 
 
 class BackupRules(SettingsTable):
     """Copies of the database, made by `nuan backup` and, with backup.daily, by nuan itself."""
 
-    daily: bool = Field(
-        default=False,
-        description="Whether nuan makes one each day; what somebody tells it to forget stays in them until they go.",
-    )
-    hour: int = Field(default=4, ge=0, le=23, description="Local hour at which it does, 0 to 23.")
-    keep: int = Field(default=7, ge=1, le=10_000, description="Newest backups that are kept.")
-    days: int = Field(
-        default=30,
-        ge=1,
-        le=36_500,
-        description="Age at which a backup goes, in days, and a copy that a migration or a restore left beside the "
-        "database; the newest backup always stays.",
-    )
-    folder: str = Field(default="", description="Their folder; backups in the data folder unless given.")
+    daily: bool = False
+    """Whether nuan makes one each day; what somebody tells it to forget stays in them until they go."""
+    hour: Hour = 4
+    """Local hour at which it does, 0 to 23."""
+    keep: int = Field(default=7, ge=1, le=10_000)
+    """Newest backups that are kept."""
+    days: Days = 30
+    """Age at which a backup goes, in days, and a copy that a migration or a restore left beside the database; the
+    newest backup always stays."""
+    folder: str = ""
+    """Their folder; backups in the data folder unless given."""
 
 
 class MediaRules(SettingsTable):
     """Pictures, voice messages and files that people send along; only what is being answered is looked at."""
 
-    images: str = Field(
-        default="",
-        description="Name of a model on the same server that sees pictures; its calls cost model.price_* where "
-        "they are set, else what the public table says; empty looks at none.",
-    )
-    voice: str = Field(
-        default="",
-        description="Name of a model on the same server that transcribes voice messages; counted like media.images; "
-        "empty hears none.",
-    )
-    files: bool = Field(default=True, description="Whether text files are read; that needs no model.")
-    max_megabytes: float = Field(
-        default=10.0, gt=0, le=100, description="Largest picture, voice message or file that is fetched, in megabytes."
-    )
-    max_per_message: int = Field(
-        default=4, ge=1, le=9, description="Attachments of one message that are looked at, 1 to 9."
-    )
-    file_chars: int = Field(
-        default=4000, ge=1, le=100_000, description="How much of a text file is read, in characters."
-    )
-    description_tokens: int = Field(
-        default=300, ge=16, le=2_000, description="Longest description of one picture, in tokens."
-    )
+    images: str = ""
+    """Name of a model on the same server that sees pictures; its calls cost model.price_* where they are set, else what
+    the public table says; empty looks at none."""
+    voice: str = ""
+    """Name of a model on the same server that transcribes voice messages; counted like media.images; empty hears
+    none."""
+    files: bool = True
+    """Whether text files are read; that needs no model."""
+    max_megabytes: float = Field(default=10.0, gt=0, le=100)
+    """Largest picture, voice message or file that is fetched, in megabytes."""
+    max_per_message: int = Field(default=4, ge=1, le=9)
+    """Attachments of one message that are looked at, 1 to 9."""
+    file_chars: Count = 4000
+    """How much of a text file is read, in characters."""
+    description_tokens: int = Field(default=300, ge=16, le=2_000)
+    """Longest description of one picture, in tokens."""
 
 
 class MetricsPage(SettingsTable):
     """What `nuan run` shows to instruments: /metrics for Prometheus and /health, red (503) when something is wrong."""
 
-    on: bool = Field(default=False, description="Whether /metrics (needs nuan[metrics]) and /health are served.")
-    host: str = Field(
-        default="127.0.0.1",
-        min_length=1,
-        max_length=253,
-        description="Address to listen on. There is no password: let only this machine or your own network reach it.",
-    )
-    port: int = Field(default=9464, ge=1, le=65_535, description="Port to listen on.")
+    on: bool = False
+    """Whether /metrics (needs nuan[metrics]) and /health are served."""
+    host: str = Field(default="127.0.0.1", min_length=1, max_length=253)
+    """Address to listen on. There is no password: let only this machine or your own network reach it."""
+    port: int = Field(default=9464, ge=1, le=65_535)
+    """Port to listen on."""
 
 
 class TelegramSettings(SettingsTable):
     """Telegram; it starts when there is a token."""
 
-    token: SecretStr | None = Field(
-        default=None, description="Bot token from @BotFather; better kept as NUAN_TELEGRAM__TOKEN in .env."
-    )
-    base_url: Annotated[str, AfterValidator(server_url)] = Field(
-        default="https://api.telegram.org", description="Address of the Bot API server."
-    )
-    proxy: Annotated[str, AfterValidator(proxy_url)] = Field(
-        default="", description="Proxy, http://, https:// or socks5:// with host and port; empty for none."
-    )
-    delivery: Literal["send", "placeholder"] = Field(
-        default="send",
-        description="send: never twice, a reply cut off by a crash stays unknown; placeholder: … first, then edited.",
-    )
-    stream: bool = Field(default=True, description="Whether a reply is shown while it is written.")
-    allow: tuple[str, ...] = Field(
-        default=(), description="Ids of people and groups that may use the bot without being approved."
-    )
+    token: SecretStr | None = None
+    """Bot token from @BotFather; better kept as NUAN_TELEGRAM__TOKEN in .env."""
+    base_url: ServerUrl = "https://api.telegram.org"
+    """Address of the Bot API server."""
+    proxy: ProxyUrl = ""
+    """Proxy, http://, https:// or socks5:// with host and port; empty for none."""
+    delivery: Literal["send", "placeholder"] = "send"
+    """send: never twice, a reply cut off by a crash stays unknown; placeholder: … first, then edited."""
+    stream: bool = True
+    """Whether a reply is shown while it is written."""
+    allow: tuple[str, ...] = ()
+    """Ids of people and groups that may use the bot without being approved."""
 
 
 class DiscordSettings(SettingsTable):
     """Discord; it starts when there is a token."""
 
-    token: SecretStr | None = Field(
-        default=None, description="Bot token of the developer portal; better kept as NUAN_DISCORD__TOKEN in .env."
-    )
-    api_url: Annotated[str, AfterValidator(server_url)] = Field(
-        default="https://discord.com/api/v10", description="Address of the REST API."
-    )
-    gateway_url: Annotated[str, AfterValidator(gateway)] = Field(
-        default="", description="Address of the gateway, ws:// or wss://; empty asks the REST API."
-    )
-    proxy: Annotated[str, AfterValidator(proxy_url)] = Field(
-        default="", description="Proxy, http://, https:// or socks5:// with host and port; empty for none."
-    )
-    stream: bool = Field(default=True, description="Whether a long reply is shown while it is written.")
-    allow: tuple[str, ...] = Field(
-        default=(), description="Ids of people, guilds and channels that may use the bot without being approved."
-    )
+    token: SecretStr | None = None
+    """Bot token of the developer portal; better kept as NUAN_DISCORD__TOKEN in .env."""
+    api_url: ServerUrl = "https://discord.com/api/v10"
+    """Address of the REST API."""
+    gateway_url: Annotated[str, AfterValidator(gateway)] = ""
+    """Address of the gateway, ws:// or wss://; empty asks the REST API."""
+    proxy: ProxyUrl = ""
+    """Proxy, http://, https:// or socks5:// with host and port; empty for none."""
+    stream: bool = True
+    """Whether a long reply is shown while it is written."""
+    allow: tuple[str, ...] = ()
+    """Ids of people, guilds and channels that may use the bot without being approved."""
 
 
 class ReloadRules(SettingsTable):
     """Taking changed files while nuan runs; SIGHUP and `.ai reload` do it, too."""
 
-    watch_seconds: float = Field(
-        default=2.0,
-        ge=0,
-        le=3_600,
-        description="How often configuration, persona, prompts and notes are looked at, in seconds; 0 never looks.",
-    )
+    watch_seconds: float = Field(default=2.0, ge=0, le=3_600)
+    """How often configuration, persona, prompts and notes are looked at, in seconds; 0 never looks."""
 
 
 class WebPage(SettingsTable):
     """The operator's web page; `nuan run` serves it when it is on, `nuan web` always."""
 
-    on: bool = Field(default=False, description="Whether `nuan run` serves the web page.")
-    host: str = Field(
-        default="127.0.0.1",
-        min_length=1,
-        max_length=255,
-        description="Address it listens at; anything but this machine's own lets others on the network try the token, "
-        "and what is shown then travels unencrypted.",
-    )
-    port: int = Field(default=8390, ge=0, le=65_535, description="Port it listens at; 0 takes a free one.")
-    session_hours: int = Field(default=12, ge=1, le=720, description="How long a login lasts, in hours.")
+    on: bool = False
+    """Whether `nuan run` serves the web page."""
+    host: str = Field(default="127.0.0.1", min_length=1, max_length=255)
+    """Address it listens at; anything but this machine's own lets others on the network try the token, and what is
+    shown then travels unencrypted."""
+    port: int = Field(default=8390, ge=0, le=65_535)
+    """Port it listens at; 0 takes a free one."""
+    session_hours: int = Field(default=12, ge=1, le=720)
+    """How long a login lasts, in hours."""
 
 
 Language = Literal["zh-Hans", "zh-Hant", "en"]
@@ -181,177 +148,130 @@ OwnerAccount = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r
 class BotSettings(SettingsTable):
     """Who nuan is, and where and whom it belongs to."""
 
-    names: tuple[BotName, ...] = Field(
-        default=("小暖", "暖暖", "nuan"),
-        min_length=1,
-        description="Names that call the bot; the first is what it calls itself.",
-    )
-    prefix_trigger: bool = Field(
-        default=False, description="Whether the first three characters of a name call the bot, too."
-    )
-    owner: str = Field(
-        default="", max_length=64, description="The owner's name as shown to the model; empty shows none."
-    )
-    owners: tuple[OwnerAccount, ...] = Field(
-        default=("console:local",),
-        description="The owner's accounts, each \"platform:id\"; they alone have the owner's rights.",
-    )
-    language: Language = Field(
-        default="zh-Hans", description="Language of the bot's own notices: zh-Hans, zh-Hant or en."
-    )
-    timezone: Annotated[str, AfterValidator(zone)] = Field(
-        default="", description="Time zone, for example Asia/Shanghai; empty takes the machine's."
-    )
-    holidays: Annotated[str, AfterValidator(region)] = Field(
-        default="CN", description="Two-letter country whose public holidays the bot knows; empty for none."
-    )
+    names: tuple[BotName, ...] = Field(default=("小暖", "暖暖", "nuan"), min_length=1)
+    """Names that call the bot; the first is what it calls itself."""
+    prefix_trigger: bool = False
+    """Whether the first three characters of a name call the bot, too."""
+    owner: str = Field(default="", max_length=64)
+    """The owner's name as shown to the model; empty shows none."""
+    owners: tuple[OwnerAccount, ...] = ("console:local",)
+    """The owner's accounts, each "platform:id"; they alone have the owner's rights."""
+    language: Language = "zh-Hans"
+    """Language of the bot's own notices: zh-Hans, zh-Hant or en."""
+    timezone: Annotated[str, AfterValidator(zone)] = ""
+    """Time zone, for example Asia/Shanghai; empty takes the machine's."""
+    holidays: Annotated[str, AfterValidator(region)] = "CN"
+    """Two-letter country whose public holidays the bot knows; empty for none."""
 
 
 class SessionRules(SettingsTable):
     """When a conversation is closed and digested."""
 
-    idle_seconds: int = Field(
-        default=1800,
-        ge=1,
-        le=2_592_000,
-        description="Silence that closes a session, in seconds; unset it is as long as the provider's cache lives, "
-        "600 to 21,600.",
-    )
-    log_tokens: int = Field(
-        default=6000,
-        ge=500,
-        le=1_000_000,
-        description="Log size that closes a session, in tokens; unset it follows the provider's prices.",
-    )
-    reserve_tokens: int = Field(
-        default=1024, ge=0, le=1_000_000, description="Part of the model's window kept free, in tokens."
-    )
-    close_hour: int = Field(default=4, ge=0, le=23, description="Local hour at which every session is closed, 0 to 23.")
-    heard_lines: int = Field(
-        default=60,
-        ge=0,
-        le=1_000,
-        description="Lines of a group that nobody addressed to the bot which one digest may read; 0: none.",
-    )
+    idle_seconds: int = Field(default=1800, ge=1, le=2_592_000)
+    """Silence that closes a session, in seconds; unset it is as long as the provider's cache lives, 600 to 21,600."""
+    log_tokens: int = Field(default=6000, ge=500, le=1_000_000)
+    """Log size that closes a session, in tokens; unset it follows the provider's prices."""
+    reserve_tokens: int = Field(default=1024, ge=0, le=1_000_000)
+    """Part of the model's window kept free, in tokens."""
+    close_hour: Hour = 4
+    """Local hour at which every session is closed, 0 to 23."""
+    heard_lines: int = Field(default=60, ge=0, le=1_000)
+    """Lines of a group that nobody addressed to the bot which one digest may read; 0: none."""
 
 
 class SceneRules(SettingsTable):
     """What an adapter or plug-in says about the place."""
 
-    include: bool = Field(default=True, description="Whether the model is told about the place.")
-    max_chars: int = Field(default=300, ge=1, le=4_000, description="Longest description of the place, in characters.")
+    include: bool = True
+    """Whether the model is told about the place."""
+    max_chars: int = Field(default=300, ge=1, le=4_000)
+    """Longest description of the place, in characters."""
 
 
 class ContextRules(SettingsTable):
     """What the model is told of what happened."""
 
-    recent: int = Field(
-        default=10, ge=0, le=5_000, description="Newest lines of a chat that open a session; 0 means none."
-    )
-    window_seconds: int = Field(
-        default=86_400, ge=1, le=31_536_000, description="Oldest line that opens a session, in seconds."
-    )
-    bus_max: int = Field(
-        default=200, ge=1, le=5000, description="Newest events of a chat that one prompt looks at, 1 to 5000."
-    )
-    gap_seconds: int = Field(default=300, ge=1, le=86_400, description="Pause that is shown as a gap, in seconds.")
-    delta_tokens: int = Field(
-        default=1200, ge=1, le=1_000_000, description="Other people's new lines per turn, in tokens."
-    )
-    opening_tokens: int = Field(
-        default=600, ge=1, le=1_000_000, description="Size of the block that opens a session, in tokens."
-    )
-    carry_tokens: int = Field(
-        default=1500, ge=0, le=1_000_000, description="Lines taken over when the log begins anew, in tokens."
-    )
+    recent: int = Field(default=10, ge=0, le=5_000)
+    """Newest lines of a chat that open a session; 0 means none."""
+    window_seconds: int = Field(default=86_400, ge=1, le=31_536_000)
+    """Oldest line that opens a session, in seconds."""
+    bus_max: int = Field(default=200, ge=1, le=5000)
+    """Newest events of a chat that one prompt looks at, 1 to 5000."""
+    gap_seconds: Seconds = 300
+    """Pause that is shown as a gap, in seconds."""
+    delta_tokens: int = Field(default=1200, ge=1, le=1_000_000)
+    """Other people's new lines per turn, in tokens."""
+    opening_tokens: int = Field(default=600, ge=1, le=1_000_000)
+    """Size of the block that opens a session, in tokens."""
+    carry_tokens: int = Field(default=1500, ge=0, le=1_000_000)
+    """Lines taken over when the log begins anew, in tokens."""
     scene: SceneRules = SceneRules()
 
 
 class PromptRules(SettingsTable):
     """How much of the bootstrap a request brings."""
 
-    tools: bool = Field(
-        default=True,
-        description="Whether the model may use tools; without them what people ask for in words still works.",
-    )
-    light: LightPolicy = Field(
-        default="auto",
-        description="Small talk without tools and memories: auto (whenever that is cheaper), per_message, sticky "
-        "(until the talk is about something) or off.",
-    )
-    warm_seconds: int = Field(
-        default=300,
-        ge=0,
-        le=2_592_000,
-        description="How long the provider keeps a prompt that it has seen, in seconds; unset as is known of it.",
-    )
-    light_hint_turns: int = Field(
-        default=15,
-        ge=0,
-        le=1_000,
-        description="After so many replies to a person that were small talk alone, the next one is told so, once: "
-        "something may be worth keeping or asking about. 0 never says it.",
-    )
+    tools: bool = True
+    """Whether the model may use tools; without them what people ask for in words still works."""
+    light: LightPolicy = "auto"
+    """Small talk without tools and memories: auto (whenever that is cheaper), per_message, sticky (until the talk is
+    about something) or off."""
+    warm_seconds: int = Field(default=300, ge=0, le=2_592_000)
+    """How long the provider keeps a prompt that it has seen, in seconds; unset as is known of it."""
+    light_hint_turns: int = Field(default=15, ge=0, le=1_000)
+    """After so many replies to a person that were small talk alone, the next one is told so, once: something may be
+    worth keeping or asking about. 0 never says it."""
 
 
 class InputRules(SettingsTable):
     """What people send."""
 
-    max_chars: int = Field(
-        default=8000, ge=1, le=100_000, description="Longest message the model sees, in characters; the rest is cut."
-    )
+    max_chars: Count = 8000
+    """Longest message the model sees, in characters; the rest is cut."""
 
 
 class RetentionRules(SettingsTable):
     """How long things are kept."""
 
-    ids_days: int = Field(default=30, ge=1, le=36_500, description="Platform ids of handled messages, in days.")
-    transcript_days: int = Field(
-        default=90,
-        ge=1,
-        le=36_500,
-        description="What was said, with pictures' descriptions and what replies were told from memory, in days; "
-        "memories and notes stay until they are forgotten.",
-    )
-    dialogue_days: int = Field(
-        default=30, ge=1, le=36_500, description="Summaries of talks, by themselves and rolled up, in days."
-    )
-    counts_days: int = Field(
-        default=400,
-        ge=367,
-        le=36_500,
-        description="Rows without text (who spoke when, how a turn went), in days; what calls cost stays as one sum a "
-        "month.",
-    )
-    log_days: int = Field(
-        default=7, ge=1, le=36_500, description="What the model saw, in days after its session was digested."
-    )
+    ids_days: Days = 30
+    """Platform ids of handled messages, in days."""
+    transcript_days: Days = 90
+    """What was said, with pictures' descriptions and what replies were told from memory, in days; memories and notes
+    stay until they are forgotten."""
+    dialogue_days: Days = 30
+    """Summaries of talks, by themselves and rolled up, in days."""
+    counts_days: int = Field(default=400, ge=367, le=36_500)
+    """Rows without text (who spoke when, how a turn went), in days; what calls cost stays as one sum a month."""
+    log_days: Days = 7
+    """What the model saw, in days after its session was digested."""
 
 
 class LogFile(SettingsTable):
     """The operator's log, logs/nuan.jsonl in the data folder."""
 
-    text: bool = Field(
-        default=False, description="Whether people's text is logged, too; off means ids and numbers only."
-    )
-    level: Level = Field(default="info", description="Least level that is logged: debug, info, warning or error.")
-    max_megabytes: float = Field(
-        default=10.0, gt=0, le=100_000, description="Size at which the file is rotated, in megabytes."
-    )
-    keep: int = Field(default=5, ge=1, le=100, description="Rotated files that are kept.")
+    text: bool = False
+    """Whether people's text is logged, too; off means ids and numbers only."""
+    level: Level = "info"
+    """Least level that is logged: debug, info, warning or error."""
+    max_megabytes: float = Field(default=10.0, gt=0, le=100_000)
+    """Size at which the file is rotated, in megabytes."""
+    keep: int = Field(default=5, ge=1, le=100)
+    """Rotated files that are kept."""
 
 
 class Settings(BaseSettings):
     """The whole configuration; made by `load`, or directly in a test. Reads no file, no environment."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    persona: str = Field(default="default", pattern=r"^[\w-]+$", description="Persona folder under data/persona.")
-    prompts_dir: str = Field(default="", description="Own folder whose files replace shipped prompts of the same name.")
-    capabilities: tuple[CapabilityRule, ...] = Field(
-        default=(),
-        description="Own rules about model servers, as [[capabilities]]; data/providers.toml shows the form.",
+    model_config = SettingsConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
     )
+
+    persona: str = Field(default="default", pattern=r"^[\w-]+$")
+    """Persona folder under data/persona."""
+    prompts_dir: str = ""
+    """Own folder whose files replace shipped prompts of the same name."""
+    capabilities: tuple[CapabilityRule, ...] = ()
+    """Own rules about model servers, as [[capabilities]]; data/providers.toml shows the form."""
     bot: BotSettings = BotSettings()
     model: ModelServer = ModelServer()
     fallback: Fallback = Fallback()

@@ -1,15 +1,14 @@
 """What people's own words assert, clause by clause: terms, numbers, denial, doubt and whom a clause is about. Pure."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from bot.language.time.parts import count_en, count_zh
 from bot.text.fold import fold
 from bot.text.patterns import LazyPattern
+from bot.text.tables import read_table
 from bot.text.terms import STOP_WORDS, proper_names, runs, stem
 
 SENTENCE_CHARS = 600
@@ -36,7 +35,7 @@ class Vocabulary:
 
 
 def _vocabulary() -> Vocabulary:
-    found = tomllib.loads((Path(__file__).parent / "grounding.toml").read_text("utf-8"))
+    found = read_table("bot.language", "grounding")
     english, han = found["plain"]["en"].split(), found["plain"]["zh"].split()
     rows = tuple(
         frozenset(stem(word) if word.isascii() else word for word in row.split()) for row in found["alike"]["rows"]

@@ -1,10 +1,8 @@
 """What a person plainly tells, has still to do, or corrects in a sentence of their own: by rule, no model. Pure."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from itertools import takewhile
 from typing import Any
 
@@ -16,6 +14,7 @@ from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.length import clip, estimate_tokens
 from bot.text.patterns import LazyPattern
 from bot.text.similarity import FORM_WORDS
+from bot.text.tables import read_table
 
 STATEMENT_TOKENS = 80
 """Longest sentence that is kept; a part of a longer one would say something else."""
@@ -87,7 +86,7 @@ class _Fact:
     bare: bool
 
 
-DATA: dict[str, Any] = tomllib.loads(files("bot.language").joinpath("fallback.toml").read_text("utf-8"))
+DATA = read_table("bot.language", "fallback")
 _NAMED = re.compile(r"<([a-z_]+)>")
 
 

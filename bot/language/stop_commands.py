@@ -9,6 +9,7 @@ from typing import Literal
 
 from bot.core.speaking import Stop
 from bot.text.fold import fold
+from bot.text.tables import read_table
 
 LONGEST_COMMAND = 40
 """Characters; whoever wants silence says so briefly, and what is longer is talk about it."""
@@ -21,76 +22,15 @@ _QUOTES = frozenset('"“”「」『』《》`>')
 _JOINERS = frozenset("'-_./@#")
 """Between letters they make one word: non-stop, stop.sh, don't."""
 
-_STOP = (
-    "停止 停止回答 停止回复 停止说话 停止输出 停止生成 停止发言 停止聊天 停 停一停 停停 停下 停下来 "
-    "停一下 打住 中止 终止 暂停 立即停止 先停 停手 停嘴 别继续 别继续了 不要继续 不要继续了 别再继续 "
-    "别再继续了 不要再继续 不要再继续了 不用继续了 不用再继续了 不用回 不用回了 别回了 别再回了 不用回我 "
-    "不用回我了 别回我 别回我了 别再回我 别再回我了 不用说了 不用再说了 不必说了 不必再说了 不用讲了 "
-    "不用再讲了 少废话 少啰嗦 唔好讲啦 唔好再讲 唔好再讲啦 唔使答啦 唔好讲嘞 可以停了 可以停下了 "
-    "可以停下来了 停啦 停嘞 停低 停止回应 不要回我 不要回我了 别回复我 别回复我了 不要回复我 不要回复我了 "
-    "不用回复我 不用回复我了 无需回复 无需回答 不需要回复 不需要回答"
-)
-_ELSE = frozenset(
-    [
-        "能停吗",
-        "可以停吗",
-        "能不能停",
-        "可不可以停",
-        "能停",
-        "可以停",
-        "好停",
-        "停好了",
-        "停好啦",
-        "停那",
-        "停那吧",
-        "好安静",
-        "好安静啊",
-        "好安静呀",
-        "好安静哦",
-    ]
-)
-"""Made of the same words, and about parking or a quiet place."""
-_NO = ("别", "别再", "不要", "不要再", "不用", "不用再", "不必", "甭", "莫")
-_VERBS = "回答 回复 回应 输出 生成 唠叨 啰嗦 念叨 打字 发消息 发言 废话 答 写 发 念"
-_SAYS = ("说", "讲")
-_ENDED = ("了", "啦", "了啦", "下去", "下去了", "下去啦")
-_QUIET = (
-    "闭嘴 闭嘴啦 住口 住嘴 收声 闭上嘴 闭上嘴巴 闭上你的嘴 把嘴闭上 安静 安静点 安静点儿 安静些 安静一点 "
-    "安静一下 安静下来 安静一会 安静一会儿 安静会儿 保持安静 静一静 肃静 别吵 别吵了 别吵啦 别再吵了 "
-    "不要吵 不要吵了 别出声 不要出声 别作声 不许出声 不许说话 不准说话 别插嘴 别插嘴了 "
-    "不要插嘴 别再插嘴了 别插话 别插话了 不要插话 别接话 别接话了 不要接话 别搭话 别搭话了 别说话 "
-    "别说话了 别说话啦 别再说话 别再说话了 不要说话 不要说话了 不要再说话 不要再说话了 先别说话 先别出声 "
-    "咪嘈 唔好嘈 别讲话 别讲话了 别再讲话 别再讲话了 不要讲话 不要讲话了 不要再讲话 不要再讲话了 不许讲话 "
-    "不准讲话 先别讲话 唔好讲嘢 唔好再讲嘢 收声啦 保持沉默 别吵我 不要吵我"
-)
-_FILL = (
-    "请 请你 请您 麻烦 麻烦你 拜托 拜托你 求你 求求你 求你了 你 您 给我 快 快点 赶紧 赶快 马上 立刻 立即 "
-    "现在 先 好了 行了 够了 好啦 好 行 嗯 喂 哎 唉 诶 欸 嘿 嗨 等等 等一下 等下 算了 ok okay 那 那就 那你 "
-    "你好 机器人 啊 呀 哦 喔 嘛 唉呀 哎呀 拜托了 求求你了"
-)
-_TAIL = "吧 一下 一会 一会儿 会儿 先 谢谢 谢谢你 多谢 thanks"
-_LEAD = "能 能不能 能否 可以 可不可以 可以先 能先 can could would will"
-_POLITE = "好吗 好不好 行吗 行不行 可以吗 可以不 好嘛"
-_EN_STOP = (
-    "stop|stop it|stop that|stop there|stop right there|stop this|halt|stop talking|stop replying|"
-    "stop answering|stop writing|stop typing|stop generating|stop responding|stop speaking|stop rambling|"
-    "stop sending messages|stop messaging|don't reply|don't answer|do not reply|do not answer|dont reply|"
-    "dont answer|don't reply to this|don't answer that|don't answer this|no need to reply|"
-    "no need to answer|no need to respond|don't respond|do not respond|don't go on|don't continue|"
-    "do not continue|enough talking|cut it out"
-)
-_EN_QUIET = (
-    "shut up|shut it|shut your mouth|be quiet|be silent|keep quiet|stay quiet|stay silent|quiet down|"
-    "quiet please|hush|stfu|zip it|stop listening|stop butting in|stop interrupting|don't talk|"
-    "do not talk|don't speak|do not speak|dont talk|don't say anything|do not say anything|"
-    "don't say a word|not another word|pipe down|shut the hell up|shut the fuck up|shush|shh|shhh"
-)
-_EN_FILL = (
-    "please|pls|plz|hey|hi|hello|now|just|alright|right|enough|that's enough|thank you|thx|already|"
-    "for now|for a moment|for a while|for a bit|for a second|for a minute|for a sec|right now|at once|"
-    "immediately|wait|no|you|you can|you may|i said|bot|this instant|anymore|any more|anything else|"
-    "never mind|nevermind|hold on"
-)
+_DATA: dict[str, dict[str, str | list[str]]] = read_table("bot.language", "stop_commands")
+
+
+def _listed(table: str, name: str) -> list[str]:
+    found = _DATA[table][name]
+    return found.split() if isinstance(found, str) else found
+
+
+_ELSE = frozenset(_listed("else", "words"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,18 +158,14 @@ def _index(names: tuple[str, ...]) -> dict[str, tuple[_Word, ...]]:
 
 
 def _known() -> Iterator[_Word]:
-    lists: tuple[tuple[WordKind, str, str], ...] = (
-        ("stop", _STOP, " "), ("quiet", _QUIET, " "), ("fill", _FILL, " "), ("tail", _TAIL, " "),
-        ("polite", _POLITE, " "), ("stop", _EN_STOP, "|"), ("quiet", _EN_QUIET, "|"), ("fill", _EN_FILL, "|"),
-    )  # fmt: skip
-    for kind, texts, sign in lists:
-        yield from (_Word(text, kind) for text in texts.split(sign))
-    for lead in _LEAD.split():
-        yield _Word(lead, "lead")
+    kinds: tuple[WordKind, ...] = ("stop", "quiet", "fill")
+    yield from (_Word(text, kind) for kind in kinds for name in ("zh", "en") for text in _listed(kind, name))
+    around: tuple[WordKind, ...] = ("tail", "lead", "polite")
+    yield from (_Word(text, kind) for kind in around for text in _listed("around", kind))
     yield _Word("吗", "ask")
-    for no, verb in product(_NO, (*_VERBS.split(), *_SAYS)):
-        if verb in _SAYS and no not in ("别", "别再", "不要", "不要再", "甭", "莫"):
-            continue
+    negated = (*product(_listed("no", "words"), _listed("no", "verbs")),
+               *product(_listed("no", "before_says"), _listed("no", "says")))  # fmt: skip
+    for no, verb in negated:
         yield _Word(no + verb, "stop", last=True)
-        yield from (_Word(no + verb + end, "stop") for end in _ENDED)
+        yield from (_Word(no + verb + end, "stop") for end in _listed("no", "ended"))
         yield from (_Word(no + "继续" + verb + end, "stop") for end in ("", "了", "下去", "下去了"))

@@ -4,12 +4,10 @@ import re
 import unicodedata
 
 from bot.text.fold import fold
+from bot.text.tables import read_table
 
-_GREETINGS = re.compile(
-    r"(?:你们好|你好|您好|大家好|早上好|下午好|晚上好|中午好|哈喽|哈啰|哈罗|早安|晚安|午安|谢谢|多谢|请问|在吗|嗨|嘿|喂|诶|欸|哎|早"
-    r"|(?:hi there|hello there|hey there|good (?:morning|evening|afternoon|night)|thank you|thanks|hello|hiya|hey|hi|yo"
-    r"|okay|ok|please|morning)(?![a-z0-9]))"
-)
+_ANY = {name: "|".join(texts) for name, texts in read_table("bot.speaking", "triggers").items()}
+_GREETINGS = re.compile(rf"(?:{_ANY['greetings_zh']}|(?:{_ANY['greetings_en']})(?![a-z0-9]))")
 """Words that may stand before a name that calls, folded."""
 
 _ENDINGS = re.compile(r"(?:[呀啊呢哦喔哈嘛啦哟唷诶欸噢酱]|(?<![a-z0-9])(?:please|pls|plz|thanks|thx))$")
@@ -25,17 +23,10 @@ _JOINERS = frozenset(".-'’/@#\\")
 """Between letters these make one word of a Latin name and its neighbour: nuan.toml, you@nuan, nuan's."""
 
 _SENTENCE_END = re.compile(r"(?:[!?。]|\.{2,}|\.(?=\s))+\s*")
-_SPOKEN_TO = re.compile(
-    r"\s*(?:[,:~!]|[你您帮记提能请别给叫把](?!们))"
-    r"|\s+(?:can|could|would|will|what|how|where|when|why|who|do|don['’]?t|are|please|pls|tell|remind|call|remember"
-    r"|forget)\b"
-)
+_SPOKEN_TO = re.compile(rf"\s*(?:[,:~!]|[你您帮记提能请别给叫把](?!们))|\s+(?:{_ANY['spoken_to_en']})\b")
 """What stands behind a name inside a message that speaks to it: do NOT. Nuan, call me Kev; else it is told of."""
 
-_GOES_ON = re.compile(
-    r"(?:(?:and|also|oh|but|so|btw|then)(?![a-z0-9])|对了|那么?|还有|另外|然后|顺便|不过|哦|噢|啊)[\s,，]*",
-    re.IGNORECASE,
-)
+_GOES_ON = re.compile(rf"(?:(?:{_ANY['goes_on_en']})(?![a-z0-9])|{_ANY['goes_on_zh']})[\s,，]*", re.IGNORECASE)
 """What may stand before a name that a message speaks to: and Nuan, remind us."""
 
 _PREFIX = 3

@@ -68,19 +68,8 @@ COMMAND_HEADS = (".ai", "。ai", "．ai", "/ai")
 """How a command begins; the full-width forms are what a Chinese keyboard gives."""
 
 KEY_NAMES = (
-    "key",
-    "keys",
-    "apikey",
-    "api_key",
-    "api-key",
-    "token",
-    "secret",
-    "password",
-    "密钥",
-    "金钥",
-    "钥匙",
-    "密码",
-)
+    "key", "keys", "apikey", "api_key", "api-key", "token", "secret", "password", "密钥", "金钥", "钥匙", "密码",
+)  # fmt: skip
 """What people call the command that nuan does not have; folded."""
 
 LEFT_OUT = "…"

@@ -9,6 +9,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Literal
 
+from bot.text.tables import read_table
+
 _HAN = (range(0x3400, 0xA000), range(0x20000, 0x323B0))
 _UNSEEN = re.compile(
     "[\u00ad\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
@@ -93,13 +95,7 @@ def _joins(char: str) -> bool:
 Script = Literal["zh-Hans", "zh-Hant", "en"]
 SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
 
-_ENGLISH = (
-    "a an the i me my mine you your yours he she him her his it its we us our they them their this that these those "
-    "is am are was were be been do does did have has had will would can could should shall may might must "
-    "what which who whom whose when where why how of to in on at for from with about and or but if so as by than "
-    "not no there here just then too s t m re ve ll d"
-)
-ENGLISH_FUNCTION_WORDS = frozenset(_ENGLISH.split())
+ENGLISH_FUNCTION_WORDS = frozenset(read_table("bot.text", "stop_words")["en"].split())
 """English function words: they make a sentence English, and say nothing of what it is about."""
 
 _CHAR = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af]")

@@ -5,18 +5,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from bot.text.tables import read_table
+
 _PLAIN = "!-;=?-~\u00a1-\u1fff"
 """What an address consists of without Chinese: what stands before or behind it without a blank is no part of it."""
 _STOP = "\\s<>\"'`，。！？；：、（）【】《》「」『』“”‘’…"
 _SCHEME = r"(?:https?|ftps?|tg|ton|tonsite|discord|steam|spotify|facetime)://"
 """What a chat program makes a link of."""
 _LABEL = "[a-z0-9\u00a1-\u1fff][a-z0-9\u00a1-\u1fff-]{0,62}"
-_ENDINGS = (
-    "com|net|org|info|biz|edu|gov|mil|int|app|dev|xyz|top|site|online|club|shop|store|live|link|click|page|blog"
-    "|news|wiki|cloud|tech|space|fun|icu|vip|pro|mobi|name|tv|cc|io|ai|me|co|gg|ly|to|im|us|eu|uk|de|fr|nl|it|es|ch"
-    "|at|be|se|no|pl|ru|su|ua|tr|in|jp|kr|cn|tw|hk|mo|sg|my|th|vn|id|ph|au|nz|ca|br|mx|ar|za|ws|ms|rocks|world|zone"
-    "|zip|mov|рф"
-)
+_ENDINGS = "|".join(read_table("bot.text", "links")["endings"])
 """Endings of bare names that chat programs make links of, without those that files often have (py, sh, md, rs, so)."""
 _ADDRESS = re.compile(
     rf"{_SCHEME}(?:[{_PLAIN}]+|[^{_STOP}/?#]+[{_PLAIN}]*)"

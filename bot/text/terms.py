@@ -9,17 +9,12 @@ from threading import Lock
 from typing import Protocol
 
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
+from bot.text.tables import read_table
 
 QUERY_CHARS = 8_000
 """A longer question is read up to here: 0.05 s of work, 0.6 s for the worst text."""
 
-_CHINESE_STOP_WORDS = (
-    "的 了 吗 呢 吧 啊 呀 嘛 哦 么 着 过 得 地 我 你 他 她 它 您 们 我们 你们 他们 "
-    "她们 咱们 自己 是 不是 在 有 没有 没 不 和 跟 与 也 都 就 还 又 很 太 这 那 哪 谁 "
-    "啥 几 个 这个 那个 一个 什么 怎么 怎样 怎么样 为什么 哪里 哪儿 哪个 多少 时候 什么时候 "
-    "是否 怎 什 可以 会 要 想 说 给 把 被 让 对"
-)
-STOP_WORDS = ENGLISH_FUNCTION_WORDS.union(_CHINESE_STOP_WORDS.split())
+STOP_WORDS = ENGLISH_FUNCTION_WORDS.union(read_table("bot.text", "stop_words")["zh"].split())
 """Words that say nothing of what a question is about, in folded form."""
 
 LONG_WORD = 4

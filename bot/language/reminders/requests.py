@@ -8,6 +8,7 @@ from bot.core.clock import UnclearTime
 from bot.language.reminders.wording import (
     ABOUT,
     AFTER_EN,
+    ANY,
     ASIDE,
     ASKS_ZH,
     CALLED,
@@ -479,33 +480,16 @@ def _residue(before: str, english: bool) -> str:
     ).strip()  # fmt: skip
 
 
-CORRECTING = (
-    r"(?:等等|等下|啊|哦)?(?:不对|不是|说错了?|搞错了?|错了|弄错了?)|改[成到为在]?|换[成到]|还是|应该是|"
-    r"(?a:\b(?:no|nope|wait|oops|actually|sorry|i mean|i meant|make (?:it|that)|change (?:it|that) to|rather|instead)"
-    r"\b)"
-)
+CORRECTING = ANY["correcting"]
 ANSWER_CHARS = 60
 """A longer message is no answer to a question for a time."""
 
-_DISMISS = LazyPattern(
-    r"\s*(?:算了|不用了?|不要了?|不必了?|没事了?|取消|别提醒我?了?|never ?mind|forget it|no|nope|cancel|no thanks?)(?:吧|啦|谢谢|[。.!！~\s])*"
-)
-_WHENEVER = LazyPattern(
-    r"\s*(?:随便|都行|都可以|什么时候都行|你定|你看着办|看着办|无所谓|随你|any ?time|whenever|you choose|up to you|doesn't matter)"
-    r"(?:吧|啦|[。.!！~\s])*"
-)
-_AGREE = LazyPattern(
-    r"(?:好|要|嗯+|对|行|可以|没错|是|ok|okay|yes|yeah|yep|sure|please)"
-    r"(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*"
-)
+_DISMISS = LazyPattern(rf"\s*(?:{ANY['dismiss']})(?:吧|啦|谢谢|[。.!！~\s])*")
+_WHENEVER = LazyPattern(rf"\s*(?:{ANY['whenever']})(?:吧|啦|[。.!！~\s])*")
+_AGREE = LazyPattern(rf"(?:{ANY['agree']})(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*")
 _CORRECTS = LazyPattern(CORRECTING)
 _FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
-_FILL_ANSWER = LazyPattern(
-    rf"{CORRECTING}|"
-    r"好的?|那就|那|就|吧|是|嗯|对|的|呢|啊|哦|在|要|早点|\b(?:ok|okay|at|on|in|the|please|then|let's say|say|make it|by|around|yes|um"
-    r"|i mean|i meant|meant|sorry|pls|thanks?|thank you|thx|ty|lol|haha|yeah|yep)\b|谢谢|谢啦|哈+|我是说|意思是|不好意思"
-    r"|[\s，,。.!！?？~～、:]"
-)
+_FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
 
 @dataclass(frozen=True, slots=True)

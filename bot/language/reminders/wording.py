@@ -6,16 +6,13 @@ from bot.language.time.parts import TAKEN, TimeParts
 from bot.text.fold import fold_mapped, unfold
 from bot.text.length import clip
 from bot.text.patterns import LazyPattern
+from bot.text.tables import read_table
 
-_NUDGE_EN = (
-    r"(?:ping|nudge|poke|buzz|bug|nag|prod|pester|shout at|yell at|holler at|text|message|alert|notify)"
-    r" (?:me|us)\b|tell (?:me|us)(?= to\b)"
-    r"|give (?:me|us) an? (?:little |quick )?(?:nudge|shout|buzz|ping|poke|prod|holler|heads[- ]up)"
-)
-ABOUT = LazyPattern(
-    "(?:不用|不必)(?:了|啦)|提醒|闹钟|闹铃|[叫喊催敲戳踢滴盯提](?:着?我|大家|一下)|叫醒|通知我|让我忘|吱一?个?声|盯着点|remind|wake|alarm"
-    rf"|{_NUDGE_EN}|(?:ping|call|cue|nudge|poke)我|let (?:me|us) forget|make sure|get me "
-)
+_DATA = read_table("bot.language.reminders", "vocabulary")
+ANY: dict[str, str] = {name: "|".join(texts) for name, texts in _DATA["any"].items()}
+"""Alternatives of regular expressions by their name."""
+_NUDGE_EN = ANY["nudge_en"]
+ABOUT = LazyPattern(f"{ANY['about']}|{_NUDGE_EN}")
 QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
 STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
 MISSPELT = re.compile(
@@ -29,9 +26,7 @@ SPACED = re.compile(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![
 MUST = re.compile(r"记得|别忘|一定|务必")
 THEN = re.compile(r"到时候?|到点|那时候?")
 """The time that was named just before."""
-CORRECTS = re.compile(
-    r"不对|不是|错了|改|还是|或者?|要不|\b(?:or|no|not|wait|actually|instead|rather|make (?:it|that)|correction)\b"
-)
+CORRECTS = re.compile(ANY["corrects"])
 """Words beside a request that may mean another time for it."""
 CLAUSE_END = re.compile(
     r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
@@ -66,37 +61,14 @@ KIN = re.compile(
     r"(?:老?[妈爸爷奶公婆]|[姐哥弟妹]|外[婆公]|女儿|儿子|女?朋友|男?朋友|同[事学]|老板|娃|家人)(?![^，。,]{0,3}(?:生日|节|纪念日))"
 )
 """提醒我妈吃药 may be about somebody else."""
-NOT_WHOLE = re.compile(
-    r"[，,。；;!！?？].*(?:提醒|remind)|再[叫喊提]|除了|除外|不算|不包括|跳过|\b(?:except|unless|apart from|other than|but not)\b"
-)
+NOT_WHOLE = re.compile(ANY["not_whole"])
 """What a title does not say: another wish, or what a time leaves out."""
-ASIDE = LazyPattern(
-    r"\s*(?:不然|否则|要不然?|因为|毕竟|省得|免得|以免|懒得|怕|别|不要|谢谢|(?a:because|otherwise|or else|don't|thanks?|cheers)\b)"
-)
+ASIDE = LazyPattern(rf"\s*(?:{ANY['aside']})")
 """A clause that only says why, or how much, somebody wants it."""
-FILL_ZH = (
-    r"别忘了?|不要忘了?|请|麻烦|劳烦|拜托|帮我|记一?下|记着|您|帮忙|给我|替我|"
-    r"到时候?|到点|话说|以后|之后|今后|往后|eod|cob|也|都(?=提醒|[叫喊]|$)|"
-    r"嗯+|哦|噢|啊+|呃|欸|诶|哎呀?|唉|好的?|行|等?到(?![家站了])|等我?|快|我想(?=在|要)|我想$|记得|记住|一定|务必|要|到时候?|到点|的时候|时候|你|可不可以|能不能|可以|能|再|就|"
-    r"然后|还有|对了|那么|那|在|于|大概|大约|左右|准时|喂|嗨|嘿|哈喽|如果|要是|万一|我?(?:要|想|需要|希望|想要|想让|想请|想麻烦)你|(?:如果|要是|万一)?我(?:忘了|"
-    r"忘记了?|没记住)(?:的话)?|一下|下|的|从|等|于"
-)
-FILL_EN = (
-    r"please|pls|plz|can (?:yo)?u|could (?:yo)?u|would (?:yo)?u|will (?:yo)?u|hey|hi|hello|yo|ok(?:ay)?|"
-    r"and|then|also|so|just|i need you to|btw|oh|ah|ugh|um|uh|hmm|well"
-    r"|anyway|actually|by the way|quick(?:ly)?|one more thing|do me a favou?r|be a dear|maybe|possibly|"
-    r"kindly|if (?:yo)?u could|if (?:yo)?u can"
-    r"|(?:i(?:'d| would)|it(?:'d| would)) (?:love it|be great|be nice|be awesome|appreciate it|like it)|"
-    r"i want you to|i'd like you to|don't forget to|make sure (?:to|you)|at|on|to|by|for|the|thanks"
-)
-NOT_ZH = re.compile(
-    r"(?:不用|不要|不必|别|甭|无需|不需要|用不着|不许|没必要|没|不会|不该|为什么|为何|怎么|干嘛|是不是|有没有|会不会|(?<![开聚约宴机舞晚年班社])会|总是?|谢谢)$"
-)
+FILL_ZH, FILL_EN = ANY["fill_zh"], ANY["fill_en"]
+NOT_ZH = re.compile(f"(?:{ANY['not_zh']})$")
 NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
-NO_EN = re.compile(
-    r"(?:(?:don't|dont|do not|no longer)(?: have to| need to| need you to)?|never|no need to|you needn't|stop"
-    r"|stop to|no longer)$"
-)
+NO_EN = re.compile(f"(?:{ANY['no_en']})$")
 VERB = re.compile(
     "(?:我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)*)?(?:的|会议?$|[有约开去交打吃看上接取拿买做考面还跟参起出坐赶缴领约拜复回寄])|我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)"
 )
@@ -107,13 +79,10 @@ FRAME = re.compile(
     rf"^(?:{FILL_ZH})+(?:我\s*(?:要|得|还)+|我(?=\s))?\s*|^我(?:\s*(?:要|得|还)+\s*|\s+|(?=有|去))|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
     r"|^i(?: (?:need|have|want|must|should|always forget|keep forgetting)| got|'ve got) to "
 )
-TIMELIKE = re.compile(
-    r"(?:[0-9零一二三四五六七八九十两半点时分秒刻钟周月年天日号早中晚午上下前后内外间之过到起第个末底初旬约近许多几来整期节都]|季度|未来|接下来|最近|民国|星期|礼拜|左右|随便|可以|什么|[ap]m)+"
-    r"|[^\s,，]{1,8}[前后]"
-)
+TIMELIKE = re.compile(ANY["timelike"])
+"""What belongs to a time that was not understood as a whole: it is asked, not passed over."""
 NEAR = re.compile(r"[前后]$")
 """午饭前十一点: what it is near to adds nothing to a time of day."""
-"""What belongs to a time that was not understood as a whole: it is asked, not passed over."""
 TOLD = re.compile("[说讲]|告诉|答应|表示|(?<![开聚约宴机舞晚年班社体])会[在于]?$")
 DONE = re.compile(r"(?:了吗|了没有?|过吗|了么|了嘛)[?？。!\s]*$")
 ASKS_ZH = re.compile(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
@@ -122,11 +91,7 @@ AFTER_EN = re.compile(
 )
 JOINS = re.compile(rf"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|之间|前|or|and|to|-|~)(?={TAKEN}|$|\s*$)")
 
-CANCEL_ZH = re.compile(
-    r"^(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:一下)?(?:那个|这个|我的|刚才的|刚才那个|那条|这条|第)?(?P<a>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:吧|了|一下)?$"
-    r"|^把?(?P<b>.{0,60}?)(?:的)?(?:提醒|闹钟|闹铃)(?:给?我?)?(?:取消|删掉|删除|删了|去掉|关掉|关了)(?:掉)?(?:吧|了|一下)?$"
-    r"|^(?:取消|删掉|删除|关掉)(?:提醒|闹钟)(?P<c>.{0,60})$"
-)
+CANCEL_ZH = re.compile(ANY["cancel_zh"])
 _NO_MORE = "(?:不用|不必|不要|别|甭|无需|不需要|用不着)(?:再)?"
 _DROPPED = "(?:取消|删|关|去掉|不用|不要)"
 SOFT = re.compile(
@@ -148,27 +113,12 @@ CANCEL_EN = re.compile(
 TASK_CHARS = 200
 """What is kept of what to remind of."""
 
-_LEAD = LazyPattern(
-    r"(?:一下|一声|一次|到时候?(?!了)|下(?![午个周班次星礼月载单雨楼车])|的是|的|[吗嘛](?=[?!。,\s])|之前|以前|[喔哦啊呀吧哈啦呢嘛](?=[,。!?~\s])|:|[,.!?。、!…~]|\s"
-    r"|(?:我|咱)?(?:要|得|需要)(?![求点价命债领闻紧素害塞到了])(?=.)"
-    r"|(?a:(?:up|to|about|that|for|of|with|and|an?|-)\b(?!['’])|(?:at|on|by|in)\s+(?=to\b)))+"
-)
-_TAIL = LazyPattern(
-    rf"(?:{PARTICLES}|大[概约]|左右|差不多|[,，]?(?:千万|可)?别(?:又|再)?(?:给?忘)(?:了|记)*|哈+|哟|好不好|好嘛|可以吗|行吗|行不行|可不可以|吗|嘛"
-    r"|(?:谢谢|多谢|感谢|谢)(?:你|您|啦|了|宝贝?|亲|哦|喔|哈)*|拜托(?:你|您)?(?:了|啦)?|感恩|辛苦(?:你|您)?(?:了|啦)?|麻烦(?:你|您)?(?:了|啦)|么么哒|爱你"
-    r"|(?a:\b(?:please|pls|plz|thanks(?: a lot| so much)?|thank (?:you|u)(?: so much)?|thx|ty|ok|okay|"
-    r"lol|haha|will you|would you|can you|then"
-    r"|alright|at|on|by|for|to|from|is|are|maybe)\b)|\s|[。,!?~.、…\U0001f300-\U0001faff\u2600-\u27bf])+$"
-)
-_REASON = LazyPattern(
-    r"[,，。;；…]\s?(?:不然|否则|要不然?|因为|毕竟|省得|免得|以免|懒得|怕|我(?!们)|(?a:because|otherwise|or else|cause|i|i'm|i'll|i've|or i)\b)"
-)
+_LEAD = LazyPattern(f"(?:{ANY['lead']})+")
+_TAIL = LazyPattern(f"(?:{PARTICLES}|{ANY['tail']})+$")
+_REASON = LazyPattern(rf"[,，。;；…]\s?(?:{ANY['reason']})")
 
-_YOURS = {"我": "你", "我们": "你们", "我們": "你們", "i": "you", "i'm": "you're", "i’m": "you’re", "i am": "you are",
-          "i've": "you've", "i'll": "you'll", "i'd": "you'd", "i was": "you were", "me": "you", "my": "your",
-          "mine": "yours", "myself": "yourself"}  # fmt: skip
-_MINE = {"你": "我", "您": "我", "you": "me", "your": "my", "yours": "mine", "yourself": "myself", "you're": "I'm",
-         "you’re": "I’m", "you are": "I am", "you've": "I've", "you'll": "I'll"}  # fmt: skip
+_YOURS: dict[str, str] = _DATA["yours"]
+_MINE: dict[str, str] = _DATA["mine"]
 _PERSONS = re.compile(
     r"(?P<kept>[\"“「『][^\"”」』]*[\"”」』]|自我|忘我|我国|我國|你们|你們|你好|迷你|thank you|see you|love you|miss you)|我们|我們|我|你|您"
     r"|(?<![\w'’])(?:i['’]m|i am|i was|i['’](?:ve|ll|d)|i|me|my|mine|myself"

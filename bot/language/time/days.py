@@ -7,25 +7,12 @@ from datetime import date, timedelta
 from bot.core.clock import UnclearTime
 from bot.language.time.parts import Delay, NamedDay, Reading, count_zh
 from bot.text.patterns import LazyPattern
+from bot.text.tables import read_table
 
-_TABLE = (
-    "2025:0129:6:1010010101110 2026:0217:0:101001001110 2027:0206:0:110100100110 2028:0126:5:1110100100110 "
-    "2029:0213:0:110101010011 2030:0203:0:010110101010 2031:0123:3:0110101101010 2032:0211:0:100101101101 "
-    "2033:0131:11:0100101011101 2034:0219:0:010010101101 2035:0208:0:101001001101 2036:0128:6:1101001001011 "
-    "2037:0215:0:110100100101 2038:0204:0:110101010010 2039:0124:5:1101101010100 2040:0212:0:101101011010 "
-    "2041:0201:0:010101101101 2042:0122:2:0100101011011 2043:0210:0:010010011011 2044:0130:7:1010010010111 "
-    "2045:0217:0:101001001011 2046:0206:0:101010100101 2047:0126:5:1011010100101 2048:0214:0:011011010010 "
-    "2049:0202:0:101011011010 2050:0123:3:0101010110110 2051:0211:0:100100110111 2052:0201:8:0100100101111 "
-    "2053:0219:0:010010010111 2054:0208:0:011001001011 2055:0128:6:0110101001010 2056:0215:0:111010100101 "
+_DATA = read_table("bot.language.time", "feasts")
+LUNAR_FEASTS, FEASTS_ZH, FEASTS_EN = (
+    {name: (month, number) for name, (month, number) in _DATA[table].items()} for table in ("lunar", "zh", "en")
 )
-_FEASTS = {
-    "除夕": (12, 0), "大年三十": (12, 0), "年三十": (12, 0), "大年夜": (12, 0), "春节": (1, 1), "农历新年": (1, 1),
-    "元宵": (1, 15), "端午": (5, 5), "七夕": (7, 7), "中元": (7, 15), "中秋": (8, 15), "重阳": (9, 9), "腊八": (12, 8),
-    "chinese new year's eve": (12, 0), "lunar new year's eve": (12, 0), "chinese new year": (1, 1),
-    "lunar new year": (1, 1), "lantern festival": (1, 15), "dragon boat festival": (5, 5),
-    "mid-autumn festival": (8, 15), "mid autumn festival": (8, 15),
-}  # fmt: skip
-"""Month and day; day 0 is the last one of the month."""
 _NAMED_MONTHS = {"正": 1, "冬": 11, "腊": 12}
 _TENTH = "初[一二三四五六七八九十]"
 _NUMBER = rf"(?:{_TENTH}|廿[一二三四五六七八九]?|三十|二?十[一二三四五六七八九]?|[12]\d|30|[1-9](?!\d))"
@@ -35,7 +22,7 @@ _DAY = LazyPattern(
 )
 _NEW_YEAR = LazyPattern(rf"(?:大|过)?年(?P<d>{_TENTH})")
 _FEAST = LazyPattern(
-    r"(?<![后前])(?P<feast>" + "|".join(sorted(map(re.escape, _FEASTS), key=len, reverse=True))
+    r"(?<![后前])(?P<feast>" + "|".join(sorted(map(re.escape, LUNAR_FEASTS), key=len, reverse=True))
     + r")(?:节|夜)?(?:当天|那天)?(?!晚会|快乐|节?[前后]|假|联欢)"
 )  # fmt: skip
 
@@ -49,7 +36,7 @@ def read_lunar(reading: Reading) -> None:
     for match in reading.take(_NEW_YEAR):
         reading.name_day(NamedDay("lunar", _count(match["d"]), month=1))
     for match in reading.take(_FEAST):
-        month, number = _FEASTS[match["feast"]]
+        month, number = LUNAR_FEASTS[match["feast"]]
         reading.name_day(NamedDay("lunar", number, month=month))
 
 
@@ -69,10 +56,10 @@ def lunar_days(month: int, number: int, today: date) -> list[date]:
 
 
 def _lunar_date(year: int, month: int, number: int) -> date | None:
-    row = next((row for row in _TABLE.split() if row.startswith(f"{year}:")), None)
+    row: str | None = _DATA["years"].get(str(year))
     if row is None or not 1 <= month <= 12:
         return None
-    _, first, leap, months = row.split(":")
+    first, leap, months = row.split(":")
     place = month - 1 + (0 < int(leap) < month)
     lengths = [29 + int(bit) for bit in months]
     if number > lengths[place]:

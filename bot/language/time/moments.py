@@ -6,8 +6,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.core.clock import DAY_MS, MINUTE_MS, Instant, Moment, Recurring, Unclear, UnclearTime
 from bot.language.time import moments_en, moments_zh, recurrence
-from bot.language.time.days import after_delay, date_of_named
-from bot.language.time.moments_en import FEASTS
+from bot.language.time.days import FEASTS_EN, after_delay, date_of_named
 from bot.language.time.parts import ClockTime, DayPart, Delay, NamedDay, Reading, TimeParts, periodic
 from bot.language.time.schedule import SEVERAL, ending, local, ms_of, next_of, stepped
 from bot.text.fold import fold
@@ -62,7 +61,7 @@ _CORRECTS = LazyPattern(
 """What stands between a time and the one that was meant."""
 DAY_BEFORE = (
     r"的?(?<!提)[头前]一[天日晚](?!后)|(?a:\b(?:on )?the (?:day|night|evening|morning) before\b(?! (?:yesterday|"
-    + "|".join(FEASTS) + r"))|\bthe eve\b)"
+    + "|".join(FEASTS_EN) + r"))|\bthe eve\b)"
 )  # fmt: skip
 
 _A_DAY_BEFORE = LazyPattern(DAY_BEFORE)

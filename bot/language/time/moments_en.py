@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 from bot.core.clock import HOUR_MS, MINUTE_MS
+from bot.language.time.days import FEASTS_EN
 from bot.language.time.parts import (
     EN,
     EN_HOUR,
@@ -21,16 +22,13 @@ from bot.text.patterns import LazyPattern
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
-FEASTS = {"new year's eve": (12, 31), "new years eve": (12, 31), "new year's day": (1, 1), "new years day": (1, 1),
-           "christmas eve": (12, 24), "xmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25),
-           "xmas": (12, 25), "halloween": (10, 31), "valentine's day": (2, 14), "valentines day": (2, 14)}  # fmt: skip
 
 _FROM = LazyPattern(
     rf"(?a)\b(?P<n>{EN}) (?P<unit>days?|weeks?|fortnights?) (?:from|after) (?:(?P<near>today|tomorrow)"
     rf"|(?:on )?(?:(?P<which>this|next|coming|this coming) )?(?P<day>{WD}))\b"
 )
 """A week from Friday."""
-_AFTER = LazyPattern(r"(?a)\b(?:on )?the day (?P<way>after|before) (?P<feast>" + "|".join(FEASTS) + r")\b")
+_AFTER = LazyPattern(r"(?a)\b(?:on )?the day (?P<way>after|before) (?P<feast>" + "|".join(FEASTS_EN) + r")\b")
 _SAME = LazyPattern(r"(?a)\b(?:at )?(?:this|the same|same) time (?P<day>tomorrow|next week)\b")
 
 
@@ -47,7 +45,7 @@ def read_counted(reading: Reading) -> None:
     for match in reading.take(_SAME):
         reading.parts = replace(reading.parts, delay=Delay(days=1 if match["day"] == "tomorrow" else 7, same=True))
     for match in reading.take(_AFTER):
-        month, number = FEASTS[match["feast"]]
+        month, number = FEASTS_EN[match["feast"]]
         reading.name_day(NamedDay("feast", number, month=month, plus=1 if match["way"] == "after" else -1))
 
 
@@ -150,7 +148,7 @@ _NEXT_MONTH = LazyPattern(
     r"th) of next month\b|\b(?:on )?(?:the )?first(?: day)? of (?:next|the) month\b"
 )
 _NUMBER = LazyPattern(r"(?a)\b(?:on )?the (?P<n>\d{1,2})(?:st|nd|rd|th)\b")
-_FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(FEASTS) + r")\b")
+_FEAST = LazyPattern(r"(?a)\b(?:on )?(?P<feast>" + "|".join(FEASTS_EN) + r")\b")
 
 _AMPM = r"\s?(?P<ap>[ap])\.?m\b\.?"
 _WITH = LazyPattern(
@@ -310,7 +308,7 @@ def _days(reading: Reading) -> None:
     for match in reading.take(_LAST):
         reading.name_day(NamedDay("last", off=int(match["next"] == "next")))
     for match in reading.take(_FEAST):
-        month, number = FEASTS[match["feast"]]
+        month, number = FEASTS_EN[match["feast"]]
         reading.name_day(NamedDay("feast", number, month=month))
     for match in reading.take(_NEXT_MONTH):
         reading.name_day(NamedDay("number", int(match["a"] or match["b"] or 1), off=1))

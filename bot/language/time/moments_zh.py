@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.core.clock import HOUR_MS, MINUTE_MS
-from bot.language.time.days import read_lunar
+from bot.language.time.days import FEASTS_ZH, read_lunar
 from bot.language.time.parts import (
     TAKEN,
     WEEKDAY_NAMES,
@@ -55,19 +55,6 @@ def delay_of(body: str) -> Delay | None:
 
 WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
 _WEEK = "(?:周|星期|礼拜)"
-FEASTS = {
-    "元旦": (1, 1),
-    "情人节": (2, 14),
-    "妇女节": (3, 8),
-    "劳动节": (5, 1),
-    "五一节": (5, 1),
-    "儿童节": (6, 1),
-    "国庆": (10, 1),
-    "双十一": (11, 11),
-    "平安夜": (12, 24),
-    "圣诞夜": (12, 24),
-    "跨年夜": (12, 31),
-}
 _AFTER_HALF = "(?!餐|饭|茶|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
 
 
@@ -158,7 +145,7 @@ _MONTH_DAY = LazyPattern(rf"(?P<steps>这个?|本|下+个?)月的?(?P<n>{ZH})[�
 _MONTH_END = LazyPattern(r"(?P<steps>这个?|本|下+个?)?月的?(?:底|末|最后一天)")
 _MONTHS = LazyPattern(r"下+个?月|这个月|本月|明年|后年")
 _NUMBER = LazyPattern(rf"(?P<n>{ZH})号(?!线|楼|院|店|码|公|文|门|桌|房|机|柜|馆|选|球|车|电|令)")
-_FEAST = LazyPattern("(?P<feast>" + "|".join(FEASTS) + "|圣诞(?!老|树|礼|卡|歌))节?")
+_FEAST = LazyPattern("(?P<feast>" + "|".join(FEASTS_ZH) + "|圣诞(?!老|树|礼|卡|歌))节?")
 
 _HOUR = r"(?P<h>\d{1,2}|[零〇一二三四五六七八九十两]{1,3})"
 _LESS = r"(?:差(?P<less>一刻|\d{1,2}|[一二三四五六七八九十]{1,3})分?钟?)?"
@@ -315,7 +302,7 @@ def _year(word: str) -> int:
 
 
 def _feast(name: str) -> NamedDay:
-    month, number = FEASTS.get(name, (12, 25))
+    month, number = FEASTS_ZH.get(name, (12, 25))
     return NamedDay("feast", number, month=month)
 
 

@@ -5,7 +5,7 @@ from datetime import date
 
 from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
-from bot.language.time.moments_en import FEASTS
+from bot.language.time.days import FEASTS_EN
 from bot.language.time.parts import EN, count_en
 from bot.text.patterns import LazyPattern
 
@@ -21,7 +21,7 @@ _FEW = {"a couple of": 2, "couple of": 2, "a few": 3}
 _NUMBER = rf"a couple of|couple of|a few|{EN}"
 _SEASON = "spring|summer|autumn|fall|winter"
 _DAYNUMBER = r"(?:[0-2]?\d|3[01])(?:st|nd|rd|th)?"
-_FEAST = "|".join(FEASTS)
+_FEAST = "|".join(FEASTS_EN)
 _ORDINAL = r"(?:[0-2]?\d|3[01])(?:st|nd|rd|th)"
 _ENDS = (
     r"(?=\W*$|[,.;:!?)\n-]|'s\b| (?:at|in|on|for|from|of (?:this|next|last|the) month|and|with|to|till|until|is|was"
@@ -184,7 +184,7 @@ def _end_of(part: dict[str, str], today: date) -> TimeReading | None:
 
 
 def _feast(part: dict[str, str], today: date) -> TimeReading | None:
-    month, number = FEASTS[part["feast"]]
+    month, number = FEASTS_EN[part["feast"]]
     meant = calendar.every_year(today, lambda year: calendar.day_of(year, month, number))
     match part.get("whichfeast"), meant:
         case ("last", calendar.TimeReading(choices)):

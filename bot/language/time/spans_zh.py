@@ -5,7 +5,8 @@ from datetime import date
 
 from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
-from bot.language.time.moments_zh import FEASTS, delay_of
+from bot.language.time.days import FEASTS_ZH
+from bot.language.time.moments_zh import delay_of
 from bot.language.time.parts import DIGITS, count_zh
 from bot.text.patterns import LazyPattern
 
@@ -59,10 +60,10 @@ _END = r"(?<![一二三四五六七八九十\d个])(?:(?P<monthly>月(?:底|末)
 _SEASON = r"(?P<alone>[春夏秋冬])天"
 _FEAST = (
     rf"(?:(?P<feastyear>去|今|明|前|后)年的?)?(?P<feast>{_SURNAMES}(?:"
-    + "|".join(sorted(FEASTS, reverse=True))
+    + "|".join(sorted(FEASTS_ZH, reverse=True))
     + r"|圣诞|(?<![周期拜])五一))节?(?!广场|路|老|树|礼|卡|歌|快乐|[前后]|假|期间)"
 )
-_YEAR_DAYS = {**FEASTS, "圣诞": (12, 25), "五一": (5, 1)}
+_YEAR_DAYS = {**FEASTS_ZH, "圣诞": (12, 25), "五一": (5, 1)}
 _FEWS = {"前几天": 8, "前两天": 4, "前些天": 12, "这几天": 4, "这两天": 3, "前阵子": 45, "前段时间": 45}
 
 _TIME = LazyPattern(

@@ -1,15 +1,14 @@
 """The expressions of wishes.toml, numbers of memories, and the shaped text in which wishes are read. Pure."""
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from bot.core.memories import MemoryVerb, WishScope
 from bot.text.fold import fold
 from bot.text.patterns import LazyPattern
+from bot.text.tables import read_table
 
 MOST_NUMBERS = 1000
 """Numbers that one wish names at most; a longer range is none."""
@@ -83,7 +82,7 @@ def templates(name: str) -> tuple[re.Pattern[str], ...]:
 
 @cache
 def _data() -> dict[str, Any]:
-    found = tomllib.loads((Path(__file__).parent / "wishes.toml").read_text("utf-8"))
+    found = read_table("bot.language.wishes", "wishes")
     found["macro"] |= {"called": CALLED, "quoted": QUOTED, "several_numbers": SEVERAL}
     return found
 
