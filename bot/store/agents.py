@@ -137,17 +137,17 @@ class AgentWrites:
         are purged.
         """
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             disable_memories(db, forgetting, chat_id, at, self._shelf)
             announce(db, chat_id, told, at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
         if forgetting.purge_at is None:
             await purge_now(self._database, at)
 
 
 def remember_for_agent(db: sqlite3.Connection, memory: NewMemory, at: int) -> StoredMemory:
-    """Verb: an agent that says the same a hundred times does not make it weigh more than what people say."""
+    """One transaction: an agent that says the same a hundred times does not make it weigh more than what people say."""
     same = known_memory(db, memory)
     if same is not None and not memory.asked:
         return StoredMemory(same, True)
@@ -206,11 +206,11 @@ class Rewrites(Repository):
     async def reserve(self, memory: Memory, reservation: Reservation, at: int) -> ModelCall:
         """Reserve the call and count the attempt in one commit; OverBudget when a limit would be passed."""
 
-        def verb(db: sqlite3.Connection) -> ModelCall:
+        def transaction(db: sqlite3.Connection) -> ModelCall:
             db.execute("UPDATE rewriting SET attempts = attempts + 1 WHERE memory_id = ?", (memory.id,))
             return reserve_call(db, reservation, at, CallAccount(None, memory.chat_id))
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def postpone(self, memory_id: int, due_at: int) -> None:
         """Try again at that instant, ms."""

@@ -149,7 +149,8 @@ def carry_out_import(
     db: sqlite3.Connection, plan: ImportPlan, at: int, forget_until: int | None, shelf: NoteStorage,
     tell: ImportProgress = lambda *_: None
 ) -> None:  # fmt: skip
-    """Verb: people and chats, then memories and summaries; what is told from logs is told anew by every open log.
+    """One transaction: people and chats, then memories and summaries; what is told from logs is told anew by every open
+    log.
 
     With `forget_until` (ms) the memories that the file holds no more are forgotten, to be undone until then.
     """

@@ -85,7 +85,8 @@ class DoneSince:
 
 
 def apply_done_since(db: sqlite3.Connection, since: DoneSince, last: dict[str, int], at: int) -> None:
-    """Verb part: what was ended, said, answered or set aside since is so in the copy, too; nothing happens twice.
+    """Within a transaction: what was ended, said, answered or set aside since is so in the copy, too; nothing happens
+    twice.
 
     `last` are the last numbers that the present database gave.
     """
@@ -121,7 +122,7 @@ def apply_done_since(db: sqlite3.Connection, since: DoneSince, last: dict[str, i
 
 
 def drop_forgotten_plans(db: sqlite3.Connection, tombstones: Tombstones, at: int) -> None:
-    """Verb part: promises, reminders and summaries whose very text was forgotten are gone."""
+    """Within a transaction: promises, reminders and summaries whose very text was forgotten are gone."""
     rows = db.execute("SELECT id, text FROM commitment WHERE text <> ''").fetchall()
     drop_promises(db, [cast("int", number) for number, text in rows if tombstones.covers(text)])
     rows = db.execute("SELECT id, text FROM reminder WHERE ended_at IS NULL").fetchall()
@@ -199,7 +200,8 @@ def _overtaken(db: sqlite3.Connection) -> DoneSince | None:
 def forget_again(
     db: sqlite3.Connection, since: PresentState | None, tombstones: Tombstones, at: int, shelf: NoteStorage
 ) -> int:  # fmt: skip
-    """Verb: forget by tombstone (number or text) and by what the present database no longer tells; how many memories.
+    """One transaction: forget by tombstone (number or text) and by what the present database no longer tells; how many
+    memories.
 
     StoreError when the copy is of another house.
     """
@@ -368,12 +370,12 @@ async def _cleanse(database: Database, since: PresentState | None, folder: Path,
     shelf = NoteStorage(NoteFiles(folder), tombstones.add_tombstone)
     erasures = ErasureFile(folder, tombstones)
 
-    def verb(db: sqlite3.Connection) -> int:
+    def transaction(db: sqlite3.Connection) -> int:
         count = forget_again(db, since, tombstones, at, shelf)
         erase_again(db, erasures, shelf, at)
         return count
 
-    count = await database.write(verb)
+    count = await database.write(transaction)
     await database.truncate()
     return count
 

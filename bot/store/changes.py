@@ -33,7 +33,9 @@ KEYED = ("member", "window", "sent", "question", "reminder_question")
 
 
 def migrate_chat(db: sqlite3.Connection, happened: ChangeEvent) -> None:
-    """Verb part: the chat goes on under the id `target`; its old id still leads to it. Doing it twice is once."""
+    """Within a transaction: the chat goes on under the id `target`; its old id still leads to it. Doing it twice is
+    once.
+    """
     place, new, chat_id = happened.incoming.place, happened.incoming.target, happened.chat_id
     if not new or new == place.external_id:
         return
@@ -80,7 +82,7 @@ def _join(db: sqlite3.Connection, other: int, chat_id: int, at: int) -> None:
 
 
 def mark_gone(db: sqlite3.Connection, happened: ChangeEvent) -> None:
-    """Verb part: nothing can be sent there any more; what waits is not sent."""
+    """Within a transaction: nothing can be sent there any more; what waits is not sent."""
     db.execute("UPDATE chat SET gone = 1 WHERE id = ?", (happened.chat_id,))
     db.execute(
         "UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'",
@@ -89,7 +91,7 @@ def mark_gone(db: sqlite3.Connection, happened: ChangeEvent) -> None:
 
 
 def rename_chat(db: sqlite3.Connection, happened: ChangeEvent) -> None:
-    """Verb part: the chat has another title."""
+    """Within a transaction: the chat has another title."""
     if happened.incoming.text:
         db.execute("UPDATE chat SET title = ? WHERE id = ?", (happened.incoming.text, happened.chat_id))
 
@@ -131,7 +133,7 @@ class Changes:
         self._shelf = shelf
 
     def apply(self, db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
-        """Verb part: what an event other than a message does to older ones, in the commit that stores it."""
+        """Within a transaction: what an event other than a message does to older ones, in the commit that stores it."""
         label = happened.incoming.label if happened.incoming.kind == "event" else ""
         if happened.stranger and label not in PLATFORM_FACTS:
             return ChangeEffect()
@@ -179,17 +181,19 @@ class Changes:
     async def delete_again(self, delete_id: int, at: int) -> None:
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             row = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (delete_id,)).fetchone()
             if row is not None:
                 delete_message(db, row[0], row[1], at, self._shelf)
             finish_events(db, (delete_id,), "done", "deleted")
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
 
 def edit(db: sqlite3.Connection, happened: ChangeEvent, shelf: NoteStorage) -> ChangeEffect:
-    """Verb part: the message reads anew; the model is told, unless it has not been asked to answer it yet."""
+    """Within a transaction: the message reads anew; the model is told, unless it has not been asked to answer it
+    yet.
+    """
     incoming = happened.incoming
     separate_copy(db, happened.chat_id, happened.person_id, incoming.target, incoming.text)
     row = db.execute(
@@ -212,7 +216,7 @@ def edit(db: sqlite3.Connection, happened: ChangeEvent, shelf: NoteStorage) -> C
 def revise(
     db: sqlite3.Connection, edit_id: int, edited: EditedMessage, revision: Revision, at: int, shelf: NoteStorage
 ) -> None:  # fmt: skip
-    """Verb: memories of an edited command say what it says now, or end; what it shared with others stays."""
+    """One transaction: memories of an edited command say what it says now, or end; what it shared with others stays."""
     known = {memory.id: memory for memory in edited.memories}
     for number, text in revision.memories:
         memory = known[number]
@@ -250,7 +254,7 @@ def _again(memory: Memory, text: str, event_id: int) -> NewMemory:
 
 
 def link_shown(db: sqlite3.Connection, entry_id: int, events: tuple[int, ...]) -> None:
-    """Verb part: an entry comes from the lines it shows, and from those that they quote."""
+    """Within a transaction: an entry comes from the lines it shows, and from those that they quote."""
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?1, ?2 UNION "
         f"SELECT 'entry', ?1, {QUOTED_ID} FROM event WHERE id = ?2 AND target <> '' AND {QUOTED_ID} IS NOT NULL",
@@ -259,7 +263,8 @@ def link_shown(db: sqlite3.Connection, entry_id: int, events: tuple[int, ...]) -
 
 
 def check_still_there(db: sqlite3.Connection, shown: tuple[int, ...], answering: tuple[int, ...]) -> None:
-    """Verb part: what was deleted after a turn was composed must not reach the model, nor is what was stopped answered.
+    """Within a transaction: what was deleted after a turn was composed must not reach the model, nor is what was
+    stopped answered.
 
     StoreError stores nothing.
     """
@@ -270,12 +275,16 @@ def check_still_there(db: sqlite3.Connection, shown: tuple[int, ...], answering:
 
 
 def check_not_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
-    """Verb part: LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent again."""
+    """Within a transaction: LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent
+    again.
+    """
     if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
         raise LogForgottenError(f"the log {epoch_id!r} tells what was forgotten meanwhile: nothing was stored")
 
 
 def check_running(db: sqlite3.Connection, turn_id: int) -> None:
-    """Verb part: StoreError when the turn was voided under way: what its log told was deleted, or it was stopped."""
+    """Within a transaction: StoreError when the turn was voided under way: what its log told was deleted, or it was
+    stopped.
+    """
     if db.execute("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", (turn_id,)).fetchone():
         raise StoreError(f"turn {turn_id!r} was voided meanwhile: nothing was stored, it ends here")

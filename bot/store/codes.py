@@ -32,7 +32,9 @@ REPOINTED = (
 
 
 def is_busy(db: sqlite3.Connection, people: tuple[int, int], event_id: int, at: int) -> bool:
-    """Verb part: whether something is under way in a name that may vanish: a turn, a due message, a digest."""
+    """Within a transaction: whether something is under way in a name that may vanish: a turn, a due message, a
+    digest.
+    """
     chat = "(SELECT chat_id FROM event WHERE id = ?3)"
     row = db.execute(
         "SELECT EXISTS (SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?1, ?2)) "
@@ -45,7 +47,7 @@ def is_busy(db: sqlite3.Connection, people: tuple[int, int], event_id: int, at: 
 
 
 def join_persons(db: sqlite3.Connection, one: int, other: int) -> int:
-    """Verb part: join two persons; the number of the one that is left, who is the older.
+    """Within a transaction: join two persons; the number of the one that is left, who is the older.
 
     Their logs are stale afterwards, so that what is remembered follows at the next turn of each DM.
     """
@@ -194,20 +196,20 @@ class Codes:
     async def tell_owners(self, platform: str, notice: Callable[[str], Draft], at: int) -> None:
         """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             for chat_id, script, _ in _owners(db, self._lists, platform):
                 enqueue(db, chat_id, notice(script), at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def link(self, person_id: int, chat_id: int, at: int) -> str:
         """A new code that joins whoever uses it to this person; their former one is void."""
 
-        def verb(db: sqlite3.Connection) -> str:
+        def transaction(db: sqlite3.Connection) -> str:
             db.execute("DELETE FROM code WHERE kind = 'link' AND person_id = ?", (person_id,))
             return _make(db, "link", person_id, chat_id, at, LINK_MS)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def redeem(self, code: str, event_id: int, at: int) -> CodeOutcome:
         """Use a code in the name of the event's sender, once per event; five wrong ones within an hour are the last."""
@@ -220,11 +222,11 @@ class Codes:
         if left is None:
             return
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM code WHERE kind = 'owner'")
             db.execute("INSERT OR REPLACE INTO code (code, kind, made_at, expires_at) VALUES (?, 'owner', 0, ?)", left)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
         await asyncio.to_thread(self._file.unlink, missing_ok=True)
 
 

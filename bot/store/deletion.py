@@ -35,7 +35,7 @@ from bot.text.similarity import echoes
 
 
 def delete_message(db: sqlite3.Connection, chat_id: int, target: str, at: int, shelf: NoteStorage) -> None:
-    """Verb part: a message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
+    """Within a transaction: a message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
     if pass_to_copy(db, chat_id, target):
         return
     if said := lines_of_message(db, chat_id, target):
@@ -49,7 +49,7 @@ def delete_message(db: sqlite3.Connection, chat_id: int, target: str, at: int, s
 
 
 def delete_lines(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: NoteStorage) -> None:
-    """Verb part: these lines (id: text) are gone with everything made from them."""
+    """Within a transaction: these lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
     gone_ids = set(said) | _receipts(db, set(said)) | address_lines(db, said) | reminder_lines(db, set(said))
     stale = logs_of(db, gone_ids) | _own_logs(db, set(said))
@@ -77,7 +77,9 @@ def delete_lines(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: N
 
 
 def lines_of_message(db: sqlite3.Connection, chat_id: int, target: str) -> dict[int, str]:
-    """Verb part: the message with that id and its edits, or the reply or receipt sent under it; with their texts."""
+    """Within a transaction: the message with that id and its edits, or the reply or receipt sent under it; with their
+    texts.
+    """
     if not target:
         return {}
     rows = db.execute(
@@ -155,7 +157,7 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: AddTombston
 
 
 def told_elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> bool:
-    """Verb part: whether somebody said it in another message as well, that is still there."""
+    """Within a transaction: whether somebody said it in another message as well, that is still there."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? "
         "AND event.kind = 'message' AND hidden = ''",
@@ -165,7 +167,7 @@ def told_elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> 
 
 
 def end_memory(db: sqlite3.Connection, number: int, why: str, at: int, purge_at: int) -> None:
-    """Verb part: a memory is over, and its row goes at `purge_at` (ms)."""
+    """Within a transaction: a memory is over, and its row goes at `purge_at` (ms)."""
     db.execute(
         "UPDATE memory SET disabled_at = ?, disabled_reason = ?, purge_at = ?, updated_at = ? WHERE id = ?",
         (at, why, purge_at, at, number),
@@ -274,7 +276,9 @@ class TakenBackLines:
 def forget_with_lines(
     db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: NoteStorage
 ) -> str:  # fmt: skip
-    """Verb part: what was said of it and all that was made of that is gone, then the memories; its receipt."""
+    """Within a transaction: what was said of it and all that was made of that is gone, then the memories; its
+    receipt.
+    """
     before = earlier_receipt(db, receipt, at)
     if before is not None:
         return before
@@ -284,7 +288,7 @@ def forget_with_lines(
 
 
 def replied_line(db: sqlite3.Connection, event_id: int) -> RepliedLine:
-    """Verb part: what a message replies to."""
+    """Within a transaction: what a message replies to."""
     chat_id, target = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (event_id,)).fetchone()
     by: set[int] = set()
     receipt, memories = "", dict[int, Memory]()
@@ -447,7 +451,7 @@ class Sharing:
 
 
 def _share(db: sqlite3.Connection, number: int, at: int) -> bool:
-    """Verb: everybody whom its owner talks among may be told."""
+    """One transaction: everybody whom its owner talks among may be told."""
     row = db.execute(
         f"SELECT owner_id, chat_id, {NAME_SLOT}, folded FROM memory WHERE id = ? AND owner_id IS NOT NULL "
         "AND disabled_at IS NULL AND visibility <> 'public'",
@@ -461,7 +465,7 @@ def _share(db: sqlite3.Connection, number: int, at: int) -> bool:
 
 
 def _unshare(db: sqlite3.Connection, memory: Memory, at: int, shelf: NoteStorage) -> Visibility | None:
-    """Verb: it goes back to where it was told, and out of what was made from it elsewhere."""
+    """One transaction: it goes back to where it was told, and out of what was made from it elsewhere."""
     row = db.execute(
         f"SELECT owner_id, chat_id, {NAME_SLOT}, folded, chat.kind FROM memory JOIN chat ON chat.id = chat_id "
         "WHERE memory.id = ? AND disabled_at IS NULL AND visibility = 'public'",

@@ -30,7 +30,7 @@ PERSON_COUNTS = (
 
 
 def count_of_person(db: sqlite3.Connection, person_id: int) -> dict[str, int]:
-    """Verb part: each kind with its number."""
+    """Within a transaction: each kind with its number."""
     return {name: int(db.execute(sql, (person_id,)).fetchone()[0]) for name, sql in PERSON_COUNTS}
 
 
@@ -45,7 +45,9 @@ LEAVE_MS = 60_000
 
 
 def drop_left_addresses(db: sqlite3.Connection, now: int) -> int:
-    """Verb: where the last word has been sent, the address goes; how many went. Whoever came back keeps theirs."""
+    """One transaction: where the last word has been sent, the address goes; how many went. Whoever came back keeps
+    theirs.
+    """
     rows = db.execute(f"SELECT key FROM meta WHERE {IS_LEAVING} AND CAST(value AS INTEGER) <= ?", (now,)).fetchall()
     gone = 0
     for (key,) in rows:
@@ -64,7 +66,7 @@ def drop_left_addresses(db: sqlite3.Connection, now: int) -> int:
 
 
 def drop_notes(db: sqlite3.Connection, shelf: NoteStorage, person_id: int, dms: tuple[int, ...], at: int) -> None:
-    """Verb part: no note of theirs is left, but one kept by hand that other owners have, too.
+    """Within a transaction: no note of theirs is left, but one kept by hand that other owners have, too.
 
     StoreError when one cannot be removed. Lines of theirs in notes of groups are taken out with the lines themselves.
     """
@@ -118,7 +120,7 @@ class ErasureScope:
 def erase_person(
     db: sqlite3.Connection, person_id: int, shelf: NoteStorage, at: int, last: int | None = None
 ) -> ErasedPerson:
-    """Verb part: nothing of that person is left but counts; who it was, for the files of the log."""
+    """Within a transaction: nothing of that person is left but counts; who it was, for the files of the log."""
     who, counts = erasure_scope(db, person_id, shelf, at, last), count_of_person(db, person_id)
     for step, _ in ERASURE_STEPS:
         step(db, who)
@@ -130,7 +132,7 @@ def erase_person(
 def erasure_scope(
     db: sqlite3.Connection, person_id: int, shelf: NoteStorage, at: int, last: int | None = None
 ) -> ErasureScope:
-    """Verb part: what of the person there is to find the rest by."""
+    """Within a transaction: what of the person there is to find the rest by."""
     spoke = "SELECT chat_id FROM event WHERE person_id = ?1 UNION SELECT chat_id FROM member WHERE person_id = ?1"
     rows = db.execute(
         f"SELECT id, kind FROM chat WHERE id IN ({spoke} UNION SELECT chat_id FROM memory WHERE owner_id = ?1 UNION "

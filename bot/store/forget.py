@@ -116,14 +116,14 @@ class Undoing(Repository):
     async def take_back(self, wish: LastPlan, owner_id: int, receipt: Receipt, at: int) -> str:
         """Take it back and store the receipt in one commit; the receipt's text. Once for each key."""
 
-        def verb(db: sqlite3.Connection) -> str:
+        def transaction(db: sqlite3.Connection) -> str:
             before = earlier_receipt(db, receipt, at)
             if before is not None:
                 return before
             _take_back(db, wish, owner_id, at)
             return answer_command(db, receipt, at)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def texts(self, thing: NumberedThing, numbers: tuple[int, ...]) -> tuple[tuple[int, str], ...]:
         """What these reminders or promises say, each with its number."""
@@ -184,7 +184,9 @@ def _take_back(db: sqlite3.Connection, wish: LastPlan, owner_id: int, at: int) -
 
 
 def restore_names(db: sqlite3.Connection, memories: tuple[Memory, ...], at: int) -> tuple[int, ...]:
-    """Verb part: what a new way to be called, or a new value, had ended holds again; the numbers of those names."""
+    """Within a transaction: what a new way to be called, or a new value, had ended holds again; the numbers of those
+    names.
+    """
     found: list[int] = []
     for memory in memories:
         if not memory.is_name:
@@ -215,7 +217,8 @@ SENT_ALONG = """SELECT event.id, attachment.text FROM event JOIN attachment ON e
 
 
 def lines_said_in(db: sqlite3.Connection, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:
-    """Verb part: what that person, or nuan, said in these chats, with what was made of their pictures and files.
+    """Within a transaction: what that person, or nuan, said in these chats, with what was made of their pictures and
+    files.
 
     Commands are told nobody, but what one says (`.ai remind …`) is stored like any line.
     """
@@ -241,7 +244,7 @@ async def purge_now(database: Database, now: int) -> int:
 
 
 def purge_rows(db: sqlite3.Connection, now: int) -> int:
-    """Verb: rows whose time is over are deleted, and the full-text index keeps nothing of them."""
+    """One transaction: rows whose time is over are deleted, and the full-text index keeps nothing of them."""
     gone = [cast("int", row[0]) for row in db.execute("SELECT id FROM memory WHERE purge_at <= ?", (now,))]
     for number in gone:
         drop_merges(db, number, now, now)
@@ -294,7 +297,7 @@ class MemoryForgetting:
 def forget_memories(
     db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: NoteStorage
 ) -> str:
-    """Verb: rows disabled, derived copies scrubbed, receipt stored."""
+    """One transaction: rows disabled, derived copies scrubbed, receipt stored."""
     before = earlier_receipt(db, receipt, at)
     if before is not None:
         return before
@@ -308,7 +311,7 @@ def forget_memories(
 
 
 def disable_memories(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, shelf: NoteStorage) -> None:
-    """Verb part: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
+    """Within a transaction: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     if forgetting.purge_at is None and forgetting.person_id:
         db.execute(
@@ -386,7 +389,8 @@ def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
 
 
 def replies_to(db: sqlite3.Connection, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
-    """Verb part: what nuan said to those messages, and of the rest that she said knowing it whatever touches on it.
+    """Within a transaction: what nuan said to those messages, and of the rest that she said knowing it whatever touches
+    on it.
 
     Without a text (nobody knows any more what it said before an edit) that is all.
     """
@@ -410,7 +414,7 @@ def replies_to(db: sqlite3.Connection, text: str | None, hidden: set[int], stale
 
 
 def hide_lines(db: sqlite3.Connection, events: set[int], why: str) -> None:
-    """Verb part: these lines are told nobody any more, and nothing of them is kept."""
+    """Within a transaction: these lines are told nobody any more, and nothing of them is kept."""
     numbers = [(number,) for number in sorted(events)]
     db.executemany(f"UPDATE event SET hidden = '{why}', text = '', quote = '' WHERE id = ?", numbers)
     db.executemany("DELETE FROM attachment WHERE event_id = ?", numbers)
@@ -418,7 +422,7 @@ def hide_lines(db: sqlite3.Connection, events: set[int], why: str) -> None:
 
 
 def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
-    """Verb part: the epochs whose logs tell something of these lines."""
+    """Within a transaction: the epochs whose logs tell something of these lines."""
     return {
         cast("int", row[0])
         for number in events
@@ -433,7 +437,7 @@ def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
 
 
 def empty_digests(db: sqlite3.Connection, events: set[int], at: int) -> None:
-    """Verb part: the digests made from these lines are emptied, and made again by rule from what is left."""
+    """Within a transaction: the digests made from these lines are emptied, and made again by rule from what is left."""
     for number in sorted(events):
         rows = db.execute(
             "SELECT digest.id, session_id FROM edge JOIN digest ON digest.id = derived_id "
@@ -445,7 +449,7 @@ def empty_digests(db: sqlite3.Connection, events: set[int], at: int) -> None:
 
 
 def empty_talk(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
-    """Verb part: the summary of a talk is gone, and made again by rule from what is left of its lines."""
+    """Within a transaction: the summary of a talk is gone, and made again by rule from what is left of its lines."""
     db.execute("UPDATE digest SET summary = '' WHERE id = ?", (digest_id,))
     summary_changed(db, digest_id)
     db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))

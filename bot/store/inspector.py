@@ -453,7 +453,7 @@ class Vitals(Repository):
 
     @property
     def unwritten(self) -> int:
-        """How many verbs wait for their commit."""
+        """How many transactions wait for their commit."""
         return self._database.unwritten
 
     async def writable(self) -> bool:

@@ -85,7 +85,7 @@ class _RemovedLines:
 
 
 def remove_from_notes(db: sqlite3.Connection, shelf: NoteStorage, unsaid: RemovedContent, at: int) -> None:
-    """Verb part: nothing of it is left in a note. To be done while the events still have their texts.
+    """Within a transaction: nothing of it is left in a note. To be done while the events still have their texts.
 
     What nuan wrote is taken out of its file, also when somebody edited that; a line that an owner wrote by hand
     stays in theirs, but is told no more. StoreError when a file cannot be written.
@@ -250,7 +250,8 @@ class _MadeLines:
 
 
 def amend_notes(db: sqlite3.Connection, shelf: NoteStorage, event_id: int, before: str, now: str) -> None:
-    """Verb part: notes that tell of a message follow its edit; "" takes it out of them. StoreError as in `unnote`.
+    """Within a transaction: notes that tell of a message follow its edit; "" takes it out of them. StoreError as in
+    `unnote`.
 
     A line that somebody changed by hand stays: it is theirs.
     """
@@ -440,11 +441,11 @@ class Flushes:
     async def store(self, settlement: Settlement, new: NewNote | None, most: int, at: int) -> str | None:
         """What the call cost, and the note of at most `most` bytes that it made, in one commit; its path."""
 
-        def verb(db: sqlite3.Connection) -> str | None:
+        def transaction(db: sqlite3.Connection) -> str | None:
             settle_call(db, settlement, at)
             return write_note(db, self._files, new, most) if new is not None else None
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def _one(self, where: str, number: int) -> FullLog | None:
         row = await self._database.row(SELECT_FULL_LOG + where, (number,))
@@ -527,7 +528,7 @@ def _note(files: NoteFiles, path: str, readers: NoteReaders, covers: Callable[[s
 
 
 def join_direct_chats(db: sqlite3.Connection, notes: tuple[ExportedNote, ...], at: int) -> None:
-    """Verb part: a direct chat that was brought in is the one of whoever its notes are for."""
+    """Within a transaction: a direct chat that was brought in is the one of whoever its notes are for."""
     for note in notes:
         if note.chat and note.owners:
             db.execute(
@@ -540,7 +541,8 @@ def join_direct_chats(db: sqlite3.Connection, notes: tuple[ExportedNote, ...], a
 
 
 def write_notes(db: sqlite3.Connection, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
-    """Verb: write new notes, after their chats were committed: a number that no chat has yet may become any chat's.
+    """One transaction: write new notes, after their chats were committed: a number that no chat has yet may become any
+    chat's.
 
     StoreError when the disk refuses, or another file has that name by now; the same import brings the rest.
     """

@@ -487,7 +487,7 @@ class Vectors(Repository):
 def put_vectors(
     db: sqlite3.Connection, space: VectorSpace, new: Sequence[NewVector], settlement: Settlement | None, at: int
 ) -> int:  # fmt: skip
-    """Verb: the vectors of documents that are still there."""
+    """One transaction: the vectors of documents that are still there."""
     if settlement is not None:
         settle_call(db, settlement, at)
     return sum(

@@ -184,7 +184,9 @@ class ErasureFile:
         return tuple(found.values())
 
     def due(self, db: sqlite3.Connection) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Verb part: which erasures this database has not seen, each with the numbers of the people it means."""
+        """Within a transaction: which erasures this database has not seen, each with the numbers of the people it
+        means.
+        """
         due = [each for each in self.all() if not _done(db, each.name)]
         if not due:
             return ()
@@ -214,7 +216,7 @@ class ErasureFile:
 
 
 def erase_again(db: sqlite3.Connection, erasures: ErasureFile, shelf: NoteStorage, at: int) -> tuple[ErasedPerson, ...]:
-    """Verb part: do what this database has not seen yet; who went."""
+    """Within a transaction: do what this database has not seen yet; who went."""
     gone: list[ErasedPerson] = []
     for name, people in erasures.due(db):
         gone += [erase_person(db, person_id, shelf, at) for person_id in people]
@@ -223,7 +225,7 @@ def erase_again(db: sqlite3.Connection, erasures: ErasureFile, shelf: NoteStorag
 
 
 def mark_done(db: sqlite3.Connection, name: str, at: int) -> None:
-    """Verb part: this database has seen that erasure."""
+    """Within a transaction: this database has seen that erasure."""
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{ERASED_KEY}{name}", str(at)))
 
 
@@ -259,18 +261,18 @@ class PersonErasure:
         """A new number of four digits for that person to repeat in that chat; the one before is void."""
         number = f"{secrets.randbelow(9_000) + 1_000}"
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM code WHERE (kind = 'erase' AND person_id = ?) OR expires_at <= ?", (person_id, at))
             row = (f"erase {person_id} {chat_id} {number}", person_id, chat_id, at, at + ASK_MS)
             db.execute("INSERT INTO code VALUES (?, 'erase', ?, ?, ?, ?)", row)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
         return number
 
     async def agreed(self, person_id: int, chat_id: int, number: str, at: int) -> bool:
         """Whether this is the number; a wrong one makes it void."""
 
-        def verb(db: sqlite3.Connection) -> bool:
+        def transaction(db: sqlite3.Connection) -> bool:
             found = db.execute(
                 "SELECT 1 FROM code WHERE code = ? AND kind = 'erase' AND expires_at > ?",
                 (f"erase {person_id} {chat_id} {number}", at),
@@ -279,7 +281,7 @@ class PersonErasure:
                 db.execute("DELETE FROM code WHERE kind = 'erase' AND person_id = ?", (person_id,))
             return found is not None
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def erase(self, person_id: int, at: int, last: int | None = None) -> ErasedPerson:
         """Nothing of the person is left but counts, in one commit; who it was, for the files, until `finish`.
@@ -291,14 +293,14 @@ class PersonErasure:
         )
         name = self._erasures.begin((str(row[0]) for row in rows), at)
 
-        def verb(db: sqlite3.Connection) -> ErasedPerson:
+        def transaction(db: sqlite3.Connection) -> ErasedPerson:
             erased = erase_person(db, person_id, self._shelf, at, last)
             mark_done(db, name, at)
             _note(db, erased)
             return erased
 
         try:
-            return await self._database.write(verb)
+            return await self._database.write(transaction)
         except Exception:  # whatever refused; one that is only cancelled may have been committed
             self._erasures.give_up(name)
             raise
@@ -308,14 +310,14 @@ class PersonErasure:
         if not self._erasures.all():
             return 0
 
-        def verb(db: sqlite3.Connection) -> int:
+        def transaction(db: sqlite3.Connection) -> int:
             at = db.execute("SELECT coalesce(max(at), 0) FROM event").fetchone()[0]
             gone = erase_again(db, self._erasures, self._shelf, at)
             for erased in gone:
                 _note(db, erased)
             return len(gone)
 
-        count = await self._database.write(verb)
+        count = await self._database.write(transaction)
         if count:
             await self._database.truncate()
         return count
@@ -342,7 +344,7 @@ class PersonErasure:
 
 
 def _note(db: sqlite3.Connection, erased: ErasedPerson) -> None:
-    """Verb part: by what the rest of them is found in files, also after a crash."""
+    """Within a transaction: by what the rest of them is found in files, also after a crash."""
     told = {"dms": erased.dms, "chats": erased.chats, "ids": erased.ids, "names": erased.names}
     value = json.dumps({name: sorted(each) for name, each in told.items()})
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{UNFINISHED_KEY}{erased.person_id}", value))
