@@ -27,7 +27,7 @@ SEND_GRACE_S = 2.0
 
 
 class App:
-    """The running house: a door for adapters, lanes for chats, sending, digests and alarms."""
+    """The running house: the ingest for adapters, lanes for chats, sending, digests and alarms."""
 
     def __init__(self, parts: Dependencies, scenes: Sequence[SceneSource] = ()) -> None:
         store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
@@ -54,7 +54,7 @@ class App:
         )  # fmt: skip
         self._alarms = Scheduler(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
         self._alarm_lane = WorkQueue("alarm", self._alarms.work, self._activity, log)
-        self.door = Ingest(
+        self.ingest = Ingest(
             store, clock, speaking_rules(settings), is_command, words, self._arrived, self._activity,
             self._beside(self._rooms, tuple(scenes)),
         )  # fmt: skip
@@ -91,7 +91,7 @@ class App:
         self._hall.slots.resize(settings.model.slots)
         self._sending.speak(words)
         self._alarms.obey(settings, tz)
-        self.door.obey(rules, words, self._beside(rooms))
+        self.ingest.obey(rules, words, self._beside(rooms))
         self._store.admit_by(frozenset(settings.bot.owners), allow_list(settings))
         rooms.answering.succeed(old.answering.retire())
         rooms.pausing.succeed(old.pausing.typists)

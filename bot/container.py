@@ -272,7 +272,7 @@ def make_services(parts: Dependencies, hall: SharedServices) -> Services:
 
 
 def speaking_rules(settings: Settings) -> SpeakingRules:
-    """The part of the settings by which the door decides."""
+    """The part of the settings by which ingest decides."""
     speak = settings.speak
     return SpeakingRules(
         settings.bot.names, settings.bot.prefix_trigger, speak.window_seconds * 1000, speak.followup_seconds * 1000,

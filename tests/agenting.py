@@ -58,7 +58,7 @@ async def at_table(world: World, person: str = "", chat: str = "", name: str = "
 
 @asynccontextmanager
 async def reading(world: World, person: str = "", chat: str = "", name: str = "probe") -> AsyncIterator[Agent]:
-    """The same where the house opens no door."""
+    """The same where the house opens no socket."""
     async with await open_store(world.folder, frozenset(world.settings.bot.owners), read_only=True) as store:
         seat = await find_seat(store, person, chat)
         who = Implementation(name=name, version="1")

@@ -80,7 +80,7 @@ async def test_what_a_stranger_writes_is_not_stored(house: World) -> None:
     await house.say("/start 蓝鲸", "阿生", platform="telegram")
     await house.say("小暖，蓝鲸", "阿生", "大群", platform="telegram", mentions_bot=True, scene="蓝鲸馆")
     place = Place("telegram", "group:大群", "group")
-    await house.app.door.accept(Incoming(place, None, "event", "蓝鲸标题", "title"))
+    await house.app.ingest.accept(Incoming(place, None, "event", "蓝鲸标题", "title"))
     await house.app.settled()
     assert house.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
     assert house.rows("SELECT count(*) FROM chat WHERE scene LIKE '%蓝鲸%'") == [(0,)]
@@ -206,7 +206,7 @@ async def test_a_post_without_a_sender_is_nobodys_command(enter: Enter) -> None:
     world = await enter(telegram={"allow": ["group:频道"]})
     place = Place("telegram", "group:频道", "group")
     for text in (".ai allow", ".ai help", "小暖，在吗"):
-        await world.app.door.accept(Incoming(place, None, "message", text, mentions_bot=True))
+        await world.app.ingest.accept(Incoming(place, None, "message", text, mentions_bot=True))
         await world.app.settled()
     assert (world.replies, world.log.named("answer_failed")) == ([], [])
 

@@ -103,7 +103,7 @@ async def test_who_leaves_a_group_is_not_spoken_for_any_more(world: World) -> No
     await world.say("小暖，记住我周三带火锅底料", "小李", group="饭团")
     async with at_table(world, "小李", "饭团") as agent:
         assert "火锅" in await agent.ask("boot")
-        await world.app.door.accept(replace(world.message("", "小李", "饭团"), kind="event", label="leave"))
+        await world.app.ingest.accept(replace(world.message("", "小李", "饭团"), kind="event", label="leave"))
         await world.app.settled()
         assert "不在了" in await agent.refused("boot")
         assert "不在了" in await agent.refused("remember", text="我喜欢拿铁")

@@ -63,7 +63,7 @@ async def told_there(world: World, question: str, *, super_id: bool) -> str:
     """What the model is shown when somebody asks in the group, under its old or its new id."""
     since = len(world.prompts)
     if super_id:
-        await world.app.door.accept(moved(world, question))
+        await world.app.ingest.accept(moved(world, question))
         await world.app.settled()
     else:
         await world.say(question, group="g")

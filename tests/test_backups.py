@@ -239,7 +239,7 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
     await world.say("我明天把报告发给你")
     await world.say(".ai remind 1小时后 喝水")
     world.shut()
-    await world.app.door.accept(world.message("在吗"))
+    await world.app.ingest.accept(world.message("在吗"))
     await world.held()
     assert (await aside(world, "backup")).code == 0
     await world.let_answer()

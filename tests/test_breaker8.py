@@ -35,9 +35,9 @@ async def test_a_page_of_another_server_cannot_use_up_the_tries_of_whoever_sits_
 async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: World, tmp_path: Path) -> None:
     page = Webbed(world)
     house = page.site._house
-    with open_server(WebPage(port=0), tmp_path) as door:
-        port = door._listener.getsockname()[1]
-        async with door.served(house, world.log):
+    with open_server(WebPage(port=0), tmp_path) as server:
+        port = server._listener.getsockname()[1]
+        async with server.served(house, world.log):
             lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 40)]
             ended = [asyncio.ensure_future(reader.read()) for reader, _ in lines]
             done: set[asyncio.Future[bytes]] = set()

@@ -95,7 +95,7 @@ def test_a_forged_name_is_in_no_summary(name: str) -> None:
 
 
 async def test_forged_talks_end_nowhere_in_the_house(new_world: NewWorld) -> None:
-    """Through the door, with a model that obeys: memories, promises, summaries and the next opening are clean."""
+    """Through ingest, with a model that obeys: memories, promises, summaries and the next opening are clean."""
     world = await new_world()
     world.model.digests = True
     picked = [next(forgery for forgery in ALL if forgery.name.startswith(f"zh-Hans {wrap} ")) for wrap in WRAPS]

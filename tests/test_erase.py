@@ -217,12 +217,12 @@ async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWo
     world = await lived_in(new_world)
     world.model.script = lambda request: f"我也喜欢{CANARY}"
     world.shut()
-    await world.app.door.accept(world.message(f"小暖，说说{CANARY}", NAME, GROUP))
+    await world.app.ingest.accept(world.message(f"小暖，说说{CANARY}", NAME, GROUP))
     await world.held()
-    await world.app.door.accept(world.message(".ai forget me", NAME))
+    await world.app.ingest.accept(world.message(".ai forget me", NAME))
     await world.held()
     number = re.findall("[0-9]{4}", world.replies[-1])[-1]
-    await world.app.door.accept(world.message(f".ai forget me {number}", NAME))
+    await world.app.ingest.accept(world.message(f".ai forget me {number}", NAME))
     await world.held()
     said = len(world.replies)
     await world.let_answer()

@@ -202,10 +202,10 @@ async def test_one_probe_alone_while_the_others_go_to_the_fallback(tmp_path: Pat
         first.answers = ["我回来了"]
         await world.wait(15)
         world.shut()
-        await world.app.door.accept(world.message("在吗"))
+        await world.app.ingest.accept(world.message("在吗"))
         await world.held()
         for who in ("阿明", "阿红"):
-            await world.app.door.accept(world.message("在吗", who))
+            await world.app.ingest.accept(world.message("在吗", who))
         await world.held()
         assert world.replies == ["我来答"] * 5
         assert len(first.requests) == 4
@@ -222,7 +222,7 @@ async def test_a_probe_that_a_stop_cuts_off_frees_its_place(tmp_path: Path) -> N
             await tell(world, f"你好{number}")
         await world.wait(15)
         world.shut()
-        await world.app.door.accept(world.message("在吗"))
+        await world.app.ingest.accept(world.message("在吗"))
         await world.held()
         crew, now = world.parts.crew, world.clock.now()
         assert crew.pick(now) is not crew.first
@@ -273,7 +273,7 @@ async def test_a_crash_during_a_pause_between_two_requests_costs_no_reply_and_le
     tmp_path: Path,
 ) -> None:
     async with crewed(tmp_path, Named("first", DOWN, "好的")) as world:
-        await world.app.door.accept(world.message("你好"))
+        await world.app.ingest.accept(world.message("你好"))
         while not any(is_pause(alarm) for alarm in world.clock._alarms):
             await let_others_run()
         assert left(world) == 0, "nothing is reserved while nobody is asked"

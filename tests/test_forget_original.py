@@ -77,7 +77,7 @@ async def test_by_the_tool_both_are_buried_and_taking_it_back_lifts_both(new_wor
 async def test_a_deleted_message_buries_both(new_world: NewWorld) -> None:
     world = await rewritten(new_world)
     message = world.message("", target="m1")
-    await world.app.door.accept(type(message)(message.place, None, "event", "", "delete", target="m1"))
+    await world.app.ingest.accept(type(message)(message.place, None, "event", "", "delete", target="m1"))
     await world.app.settled()
     assert buried(world) == [True, True]
 
@@ -85,7 +85,7 @@ async def test_a_deleted_message_buries_both(new_world: NewWorld) -> None:
 async def test_an_edit_leaves_nothing_of_the_sentence_that_was_said_before(new_world: NewWorld) -> None:
     world = await rewritten(new_world)
     sent = world.message("记住我喜欢荷花", target="m1")
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m1"))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m1"))
     await world.app.settled()
     assert world.rows("SELECT text, original FROM memory WHERE disabled_at IS NULL") == [("我喜欢荷花", "")]
 

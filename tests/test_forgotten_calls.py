@@ -38,7 +38,7 @@ async def test_a_question_goes_out_on_a_new_log_when_its_log_was_forgotten_meanw
     await world.open()
 
     async def says_on(platform: str, text: str) -> None:
-        await world.app.door.accept(world.message(text, "阿明", platform=platform))
+        await world.app.ingest.accept(world.message(text, "阿明", platform=platform))
         await through(world)
 
     await says_on("telegram", "你好呀")
@@ -47,10 +47,10 @@ async def test_a_question_goes_out_on_a_new_log_when_its_log_was_forgotten_meanw
     await says_on("telegram", f"记住我的密码是 {SECRET}")
     await says_on("telegram", f"我的密码是 {SECRET}，对吧")
     first.answers = [BUSY, "好的，听什么呢"]
-    await world.app.door.accept(world.message("我们聊聊音乐吧", "阿明", platform="telegram"))
+    await world.app.ingest.accept(world.message("我们聊聊音乐吧", "阿明", platform="telegram"))
     await paused(world)
     before = len(first.requests)
-    await world.app.door.accept(world.message(f"忘记 {SECRET}", "阿明", platform="discord"))
+    await world.app.ingest.accept(world.message(f"忘记 {SECRET}", "阿明", platform="discord"))
     while not world.replies[-1].startswith("好，忘掉了"):
         await let_others_run()
     await through(world)
@@ -66,13 +66,13 @@ async def test_a_digest_that_waits_does_not_tell_what_was_deleted_meanwhile(tmp_
     async with crewed(tmp_path, first) as world:
         first.digests = True
         for number, text in enumerate((*TALK, f"我的密码是 {SECRET}")):
-            await world.app.door.accept(world.message(text, external_id=f"m{number}"))
+            await world.app.ingest.accept(world.message(text, external_id=f"m{number}"))
             await through(world)
         first.answers = [BUSY, '{"summary": "聊了一天", "statements": []}']
-        await world.app.door.accept(world.message("/new"))
+        await world.app.ingest.accept(world.message("/new"))
         await paused(world)
         before = len(first.requests)
-        await world.app.door.accept(change(world, "delete", f"m{len(TALK)}"))
+        await world.app.ingest.accept(change(world, "delete", f"m{len(TALK)}"))
         await through(world)
         await world.wait(60)
         assert not told_in(first, before)

@@ -115,7 +115,7 @@ async def test_who_writes_meanwhile_is_answered_and_nothing_is_said_first(new_wo
     writes(world)
     await world.say("明天要面试")
     await beat_held(world, DAY_S)
-    await world.app.door.accept(world.message("在吗"))
+    await world.app.ingest.accept(world.message("在吗"))
     async with asyncio.timeout(20):
         while len(world.model.requests) < 3:
             await let_others_run()

@@ -135,7 +135,7 @@ async def test_stop_ends_an_entry_that_is_being_thought_of(new_world: NewWorld) 
     await world.say("今天好热", "阿明", GROUP)
     world.shut()
     await world.clock.advance(20_000, lambda: world.held(0))
-    await world.app.door.accept(world.message("小暖，停", "阿红", GROUP))
+    await world.app.ingest.accept(world.message("小暖，停", "阿红", GROUP))
     await world.let_answer()
     assert world.replies == ["好，我不说了"]
     assert world.rows("SELECT state FROM turn") == [("void",)]

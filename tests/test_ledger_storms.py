@@ -53,7 +53,7 @@ async def test_fifty_at_once_on_a_nearly_empty_budget_never_reserve_beyond_it(tm
     async with crewed(tmp_path, first, second, smaller=None, **prices) as world:
         who = [(f"人{n}", "") if crowd == "people" else ("小王", f"群{n}") for n in range(50)]
         world.shut()
-        await asyncio.gather(*(world.app.door.accept(world.message("小暖，在吗", name, group)) for name, group in who))
+        await asyncio.gather(*(world.app.ingest.accept(world.message("小暖，在吗", name, group)) for name, group in who))
         await world.held(1)
         seen.append(used(world))
         await world.let_answer()

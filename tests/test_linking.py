@@ -142,9 +142,9 @@ async def test_a_link_code_is_never_given_in_a_group(house: World) -> None:
 async def test_a_link_waits_until_what_is_being_said_is_said(house: World) -> None:
     code = await link_code(house)
     house.shut()
-    await house.app.door.accept(house.message("讲个故事", "阿明", platform="telegram"))
+    await house.app.ingest.accept(house.message("讲个故事", "阿明", platform="telegram"))
     await house.held()
-    await house.app.door.accept(house.message(f".ai link {code}", "阿明", platform="discord"))
+    await house.app.ingest.accept(house.message(f".ai link {code}", "阿明", platform="discord"))
     await house.held()
     assert "再发一次" in house.replies[-1]
     await house.let_answer()

@@ -106,7 +106,7 @@ async def test_remember_is_kept_once_and_edited_with_its_message(house: World) -
     await slash(house, "/remember I like tea", **facts)
     assert await slash(house, "/remember I like tea", **facts) == []
     edit = house.message("/remember I like milk", "Ann", "hall", "telegram", target="5", label="edit")
-    await house.app.door.accept(replace(edit, kind="event", mentions_bot=False))
+    await house.app.ingest.accept(replace(edit, kind="event", mentions_bot=False))
     await house.app.settled()
     assert kept(house) == [("I like milk",)]
 

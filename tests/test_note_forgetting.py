@@ -21,7 +21,7 @@ async def talked(world: World, *texts: str) -> None:
 async def delete(world: World, number: int) -> None:
     """A message is deleted on its platform."""
     place = EventPlace("console", "local", "dm")
-    await world.app.door.accept(Incoming(place, None, "event", "", "delete", target=f"m{number}"))
+    await world.app.ingest.accept(Incoming(place, None, "event", "", "delete", target=f"m{number}"))
     await world.app.settled()
 
 

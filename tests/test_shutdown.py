@@ -26,7 +26,7 @@ async def busy(world: World) -> None:
 async def cut_off(world: World) -> None:
     """A turn is under way that the model will never answer."""
     world.shut()
-    await world.app.door.accept(world.message("在吗"))
+    await world.app.ingest.accept(world.message("在吗"))
     await world.held()
     world.app._chats._tasks[1].cancel()
 

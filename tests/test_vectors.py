@@ -43,13 +43,13 @@ async def test_what_is_forgotten_has_no_vector_any_more(tmp_path: Path) -> None:
 async def test_what_is_forgotten_while_its_vector_is_made_gets_none(tmp_path: Path) -> None:
     async with house(tmp_path) as (world, server):
         server.delay = asyncio.Event()
-        await world.app.door.accept(world.message("记住我的狗叫旺财"))
+        await world.app.ingest.accept(world.message("记住我的狗叫旺财"))
         await world.app.settled()
         world.clock._now += SOON * 1000
         world.app._wake_vectors()
         while not server.asked.inputs:
             await let_others_run()
-        await world.app.door.accept(world.message("忘记我的狗叫旺财"))
+        await world.app.ingest.accept(world.message("忘记我的狗叫旺财"))
         while vectors_due(world):
             await let_others_run()
         server.delay.set()

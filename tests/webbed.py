@@ -132,7 +132,7 @@ class Webbed:
         """The chat box is a platform of the house, and the visitor logs in."""
         if self.box is not None:
             self.world.app._sending.connect(self.box)
-            self._running = asyncio.create_task(self.box.run(self.world.app.door))
+            self._running = asyncio.create_task(self.box.run(self.world.app.ingest))
             await let_others_run()
         await self.visitor.log_in()
         return self

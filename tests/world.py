@@ -45,7 +45,7 @@ class Talk:
     broken: bool = False
     check: Callable[[str], bool] = lambda text: True
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ class World(Seen):
         if since <= 250 and not facts.keys() & {"external_id", "delivery_key"}:
             await self.wait(0.251 - since / 1000)
         self._typed[line] = self.clock.now()
-        await self.app.door.accept(self.message(text, who, group, **facts))  # type: ignore[arg-type]
+        await self.app.ingest.accept(self.message(text, who, group, **facts))  # type: ignore[arg-type]
         await self.app.settled()
 
     def message(

@@ -86,17 +86,17 @@ class DiscordAdapter:
         self._clock = clock
         self._client: Client | None = None
         self._lanes: ChannelQueues | None = None
-        self._door: EventSink | None = None
+        self._sink: EventSink | None = None
         self._posts: DiscordSender | None = None
         self._typing: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def run(self, door: EventSink) -> None:
+    async def run(self, sink: EventSink) -> None:
         """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
-        self._door = door
+        self._sink = sink
         with library_logs_forwarded(self._log):
             client = Client(self._address, self._seen, self._log)
-            self._lanes = lanes = ChannelQueues(door, History(client, self._log), self._clock, self._log)
+            self._lanes = lanes = ChannelQueues(sink, History(client, self._log), self._clock, self._log)
             try:
                 await self._login(client)
                 await self._connected(client, lanes)
@@ -221,8 +221,8 @@ class DiscordAdapter:
                 case "interaction", (discord.Interaction() as interaction,):
                     self._start(self._used(client, lanes, interaction))
                 case "raw_typing", (discord.RawTypingEvent() as typing,):
-                    if isinstance(self._door, TypingListener) and (found := typing_of(typing, client)) is not None:
-                        self._door.typing(*found)
+                    if isinstance(self._sink, TypingListener) and (found := typing_of(typing, client)) is not None:
+                        self._sink.typing(*found)
                 case _:
                     for incoming in events_of(event, args, client):
                         lanes.put(incoming)
@@ -230,7 +230,7 @@ class DiscordAdapter:
             self._log.warning("discord_malformed", gateway_event=event, error=type(error).__name__)
 
     async def _look(self, client: Client, lanes: ChannelQueues) -> None:
-        """See what was missed everywhere; Discord names no direct channels, so the door is asked for those."""
+        """See what was missed everywhere; Discord names no direct channels, so the sink is asked for those."""
         for there in (found for guild in client.guilds for found in readable(guild)):
             lanes.look(there)
         for there in await lanes.known():

@@ -44,7 +44,7 @@ class MessageHistory(Protocol):
 
 @runtime_checkable
 class KnowsPlaces(Protocol):
-    """A door that knows its places. Without one, what is missed in direct messages stays missed."""
+    """A sink that knows its places. Without one, what is missed in direct messages stays missed."""
 
     async def places(self, platform: str) -> tuple[Place, ...]:
         """Every place of that platform that is stored."""
@@ -71,14 +71,14 @@ class _StoredBefore:
 
 
 class ChannelQueues:
-    """Brings events through the door: one at a time in a channel, channels in parallel.
+    """Brings events to the sink: one at a time in a channel, channels in parallel.
 
     After `connected` the history of a channel is compared and read before its next event. `failed` is done with the
     error when an event could not be stored; from then on nothing is taken.
     """
 
-    def __init__(self, door: EventSink, past: MessageHistory, clock: Clock, log: Log) -> None:
-        self._door = door
+    def __init__(self, sink: EventSink, past: MessageHistory, clock: Clock, log: Log) -> None:
+        self._sink = sink
         self._past = past
         self._clock = clock
         self._log = log
@@ -115,8 +115,8 @@ class ChannelQueues:
             lane.task = asyncio.create_task(self._work(lane), name=f"discord {place.external_id}")
 
     async def known(self) -> tuple[Place, ...]:
-        """The places that are stored, where the door can tell."""
-        return await self._door.places("discord") if isinstance(self._door, KnowsPlaces) else ()
+        """The places that are stored, where the sink can tell."""
+        return await self._sink.places("discord") if isinstance(self._sink, KnowsPlaces) else ()
 
     async def close(self) -> None:
         """Stop; what still waits is read from the history when nuan comes back."""
@@ -139,7 +139,7 @@ class ChannelQueues:
         found: dict[str, int] = {}
         places = await self.known()
         for place in places:
-            if place.parent and (newest := await self._door.newest(place)).isdecimal():
+            if place.parent and (newest := await self._sink.newest(place)).isdecimal():
                 found[place.parent] = max(found.get(place.parent, 0), int(newest))
         newest_of = {parent: str(number) for parent, number in found.items()}
         return _StoredBefore(frozenset(place.external_id for place in places), newest_of)
@@ -188,10 +188,10 @@ class ChannelQueues:
         connection, count, changes = self._connection, 0, 0
         assert self._before is not None, "nothing is read before there is a connection"
         before = await asyncio.shield(self._before)
-        if newest := await self._door.newest(lane.place):
+        if newest := await self._sink.newest(lane.place):
             await self._after_the_unseen(lane.place.parent, before)
             # What is gone must be gone before what was missed is answered.
-            stored = await self._door.recent(lane.place, COMPARED)
+            stored = await self._sink.recent(lane.place, COMPARED)
             async with self._reading:
                 found = await self._past.changed(lane.place, stored)
             for change in found:
@@ -229,7 +229,7 @@ class ChannelQueues:
     async def _accept(self, incoming: Incoming) -> None:
         """A store that cannot be used stops everything; anything else is wrong with this one event."""
         try:
-            await self._door.accept(incoming)
+            await self._sink.accept(incoming)
         except Exception as error:
             if isinstance(error, (NuanError, OSError)) and not isinstance(error, StatementError):
                 raise

@@ -167,10 +167,10 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                     await preload(crew)
                     with collector_frozen():
                         await app.start(adapters)
-                        supervisor = Supervisor(app.door, clock, logs.log, store.vitals.writable)
+                        supervisor = Supervisor(app.ingest, clock, logs.log, store.vitals.writable)
                         page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
-                        door = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
-                        async with door, _web_page(front, app), page:
+                        control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
+                        async with control, _web_page(front, app), page:
                             await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.crew.close()
@@ -289,7 +289,7 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
             try:
                 with stopped_by_sigterm():
                     async with control_socket(place.data, change_handler(app), logs.log, reloader.ask):
-                        await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
+                        await adapter.run(app.ingest if sys.stdin.isatty() else _LineByLine(app))
                         await app.drained()
             finally:
                 reloading.cancel()
@@ -305,21 +305,21 @@ def _prefix(settings: Settings) -> str:
 
 
 class _LineByLine:
-    """A door for piped input: each line is answered before the next one is read, as a person would wait."""
+    """An event sink for piped input: each line is answered before the next one is read, as a person would wait."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def accept(self, incoming: Incoming) -> bool:
         """Commit the line and let everything settle that it caused; a reply in several messages is heard out."""
-        stored = await self._app.door.accept(incoming)
+        stored = await self._app.ingest.accept(incoming)
         await self._app.spoken()
         return stored
 
     async def newest(self, place: EventPlace) -> str:
-        """As the door says."""
-        return await self._app.door.newest(place)
+        """As ingest says."""
+        return await self._app.ingest.newest(place)
 
     async def recent(self, place: EventPlace, limit: int) -> tuple[str, ...]:
-        """As the door says."""
-        return await self._app.door.recent(place, limit)
+        """As ingest says."""
+        return await self._app.ingest.recent(place, limit)

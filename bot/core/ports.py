@@ -162,7 +162,7 @@ class EventSink(Protocol):
 
 @runtime_checkable
 class TypingListener(Protocol):
-    """A door that wants to know who is writing just now."""
+    """A sink that wants to know who is writing just now."""
 
     def typing(self, place: Place, account: str) -> None:
         """The account of that platform is typing there; nothing of it is stored."""
@@ -170,7 +170,7 @@ class TypingListener(Protocol):
 
 
 class Adapter(Protocol):
-    """One platform: brings events through a door, sends messages out.
+    """One platform: brings events to a sink, sends messages out.
 
     `resends` says that sending the same outbox row again makes no second copy, so that after a crash it may.
     """
@@ -178,7 +178,7 @@ class Adapter(Protocol):
     platform: str
     resends: bool
 
-    async def run(self, door: EventSink) -> None:
+    async def run(self, sink: EventSink) -> None:
         """Work until the platform ends (end of input) or the task is cancelled.
 
         PlatformError when it cannot go on; OSError and TimeoutError when another try may help.

@@ -80,15 +80,15 @@ async def control_socket(
     With `reload` it is also asked to reload. Where no socket can be, agents are told that the folder is in use: no
     reason not to answer people.
     """
-    path, door = folder / SOCKET, _ControlServer(carry_out, log, reload)
-    server = await _listen(path, door.serve, log)
+    path, control = folder / SOCKET, _ControlServer(carry_out, log, reload)
+    server = await _listen(path, control.serve, log)
     try:
         yield
     finally:
         if server is not None:
             server.close()
             await asyncio.to_thread(path.unlink, missing_ok=True)
-        await door.close()
+        await control.close()
 
 
 class _ControlServer:

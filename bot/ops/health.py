@@ -31,8 +31,8 @@ class Supervisor:
     `writable` says whether the store takes writes: a platform counts how often somebody connects, a disk does not.
     """
 
-    def __init__(self, door: EventSink, clock: Clock, log: Log, writable: Callable[[], Awaitable[bool]]) -> None:
-        self._door = door
+    def __init__(self, sink: EventSink, clock: Clock, log: Log, writable: Callable[[], Awaitable[bool]]) -> None:
+        self._sink = sink
         self._writable = writable
         self._clock = clock
         self._log = log
@@ -56,7 +56,7 @@ class Supervisor:
             begun = self._clock.now()
             self._states[adapter.platform] = "running"
             try:
-                await adapter.run(self._door)
+                await adapter.run(self._sink)
                 return
             except PlatformError as error:
                 self._log.error("platform_failed", platform=adapter.platform, error=str(error), final=error.final)

@@ -25,7 +25,7 @@ from bot.text.fold import Script
 
 
 class Strangers:
-    """Answers the door."""
+    """Answers people who are not allowed yet."""
 
     def __init__(self, store: Store, clock: Clock, words: Texts) -> None:
         self._store = store

@@ -159,7 +159,7 @@ CodeOutcome = Literal["owner", "linked", "same", "busy", "waits", "wrong", "igno
 
 @dataclass(frozen=True, slots=True)
 class PairingRequest:
-    """A stranger at the door: `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told.
+    """A stranger: `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told.
 
     `notice` gets the code, the owner's script and the owner's account on the platform of the chat. `always` answers
     even one who was answered a moment ago.

@@ -147,7 +147,7 @@ class Anywhere:
     platform: str = PLATFORM
     resends: bool = True
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def groups(logs: Sequence[Log]) -> tuple[Step, ...]:
 async def live(
     steps: Sequence[Step], settings: Settings, folder: Path, persona_at: Path, seed: int, small_talk: float
 ) -> Day:  # fmt: skip
-    """Bring all of it through the door, then wait until every session is digested.
+    """Bring all of it through ingest, then wait until every session is digested.
 
     With so much small talk among the turns, so many of the others ask for a tool that TOOL_SHARE of all do.
     """
@@ -204,7 +204,7 @@ async def live(
         await app.start([Anywhere()])
         for step in (*_kept(steps, bot.names[0], clock.now()), *steps):
             await clock.advance(step.at - clock.now(), app.settled)
-            await app.door.accept(step.incoming)
+            await app.ingest.accept(step.incoming)
             await app.settled()
         for _ in range(MOST_STEPS):
             if not await _waiting(store):

@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something to bring through the door at `at`, ms."""
+    """Something to bring through ingest at `at`, ms."""
 
     at: int
     incoming: Incoming

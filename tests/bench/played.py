@@ -198,7 +198,7 @@ def spent(folder: Path) -> tuple[Spent, ...]:
     return tuple(Spent(*row) for row in rows)
 
 
-# From here on nothing knows the house but by its door, its adapter and its model.
+# From here on nothing knows the house but by its ingest, its adapter and its model.
 
 
 @dataclass(slots=True)
@@ -240,7 +240,7 @@ class Recorder:
     lines: int = 0
     came: dict[str, int] = field(default_factory=dict)
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
@@ -414,7 +414,7 @@ class Stage:
         self.adapter.lines += 1
         self.adapter.came[place] = row.at
         self.orders[row.number] = self.adapter.lines, place
-        await self.house.app.door.accept(self._incoming(row, place, who))
+        await self.house.app.ingest.accept(self._incoming(row, place, who))
         self.lines[row.number] = row
 
     def _incoming(self, row: Row, place: str, who: str) -> Incoming:

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.recall DIR`: conversations through the real door into the real store, questions through the
+"""`python -m tests.bench.recall DIR`: conversations through the real ingest into the real store, questions through the
 real recall. One JSON object tells how often what answers a question came back, and how long it took.
 """
 
@@ -118,7 +118,7 @@ async def feed(world: World, name: str, lines: Sequence[Line]) -> None:
     place = Place("console", f"group:{name}", "group", name)
     for start in range(0, len(lines), TOGETHER):
         await asyncio.gather(*(
-            world.app.door.accept(
+            world.app.ingest.accept(
                 Incoming(place, Sender("console", f"{name}:{line.speaker}", line.speaker), "message", line.text,
                          external_id=f"{name}\t{line.turn}", at=line.at)
             )

@@ -104,7 +104,7 @@ class Run:
         for step in log.steps:
             await clock.advance(step.at - clock.now(), app.settled)
             self.watch.start()
-            await app.door.accept(step.incoming)
+            await app.ingest.accept(step.incoming)
             self.accepts.append(perf_counter() - self.watch.begun)
             await app.settled()
 

@@ -89,7 +89,7 @@ class Page:
     lines: list[str] = field(default_factory=list)
     turns: list[dict[str, object]] = field(default_factory=list)
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ async def live(folder: Path, settings: Settings, talks: tuple[Talk, ...]) -> lis
                 number += 1
                 await clock.advance(row.after * 1000, app.settled)
                 page.say(row.who, row.text)
-                await app.door.accept(row.incoming(number))
+                await app.ingest.accept(row.incoming(number))
                 await app.settled()
             await clock.advance(QUIET_MS, app.settled)
             told.append((talk, Page(clock, lines=page.lines, turns=page.turns)))

@@ -39,7 +39,7 @@ async def strangers(folder: Path, size: Size) -> Found:
     calls_before, said_before, most = len(world.model.requests), len(world.talk.said), 0
     for number in range(MESSAGES):
         lines = [world.message(f"在吗{number}", f"人{who}", platform="telegram") for who in range(size.units)]
-        await asyncio.gather(*(world.app.door.accept(line) for line in lines))
+        await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
         await world.app.settled()
         most = max(most, len(world.rows("SELECT 1 FROM code WHERE kind = 'pair'")))
         await world.wait(60)
@@ -104,7 +104,7 @@ async def same_number(folder: Path, size: Size) -> Found:
             delivery_key=f"42:{sent[platform]}", external_id=f"{sent[platform]}",
         )  # fmt: skip
         asked, said = len(world.model.requests), len(world.talk.said)
-        await world.app.door.accept(line)
+        await world.app.ingest.accept(line)
         await world.app.settled()
         await world.wait(1)
         told = "".join(each.content for one in world.model.requests[asked:] for each in one.prompt.messages)
@@ -181,7 +181,7 @@ async def pretenders(folder: Path, size: Size) -> Found:
         for who, lines in identities(text).items():
             before, said = _state(world), len(world.talk.said)
             for line in lines:
-                await world.app.door.accept(line)
+                await world.app.ingest.accept(line)
             await world.app.settled()
             await world.wait(1)
             tried += 1
@@ -219,7 +219,7 @@ STATE = (
 
 async def _owner(world: World, text: str) -> None:
     for line in read("message", message(GROUP, ANN, text=text)):
-        await world.app.door.accept(replace(line, delivery_key="", external_id="", mentions_bot=True))
+        await world.app.ingest.accept(replace(line, delivery_key="", external_id="", mentions_bot=True))
     await world.app.settled()
     await world.wait(1)
 

@@ -28,7 +28,7 @@ async def live(folder: Path, make: Callable[[Any, Log], Any], **tables: dict[str
     world.clock = clock  # type: ignore[assignment]
     adapter = world.talk = make(clock, world.log)
     await world.open()
-    running = asyncio.create_task(adapter.run(world.app.door))
+    running = asyncio.create_task(adapter.run(world.app.ingest))
     try:
         yield world
     finally:

@@ -19,7 +19,7 @@ APART_MS = 45
 
 
 class Sea:
-    """A door that takes everything, and a past in which nothing happened."""
+    """A sink that takes everything, and a past in which nothing happened."""
 
     taken = 0
 

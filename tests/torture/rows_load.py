@@ -63,7 +63,7 @@ async def fair(folder: Path, size: Size) -> Found:
 
     async def flood(after: int) -> None:
         for number in range(FLOOD):
-            await world.app.door.accept(world.message(f"小暖，第{after}次之后第{number}句", "洪", "洪的群"))
+            await world.app.ingest.accept(world.message(f"小暖，第{after}次之后第{number}句", "洪", "洪的群"))
 
     await flood(0)
     for name in names:
@@ -113,7 +113,7 @@ async def many_chats(folder: Path, size: Size) -> Found:
     before = largest(world.app, world) | of_modules()
     for number in range(size.units):
         called = number % 100 == 0
-        await world.app.door.accept(world.message("小暖，早" if called else "早", f"人{number % 500}", f"群{number}"))
+        await world.app.ingest.accept(world.message("小暖，早" if called else "早", f"人{number % 500}", f"群{number}"))
         if called:
             await world.app.settled()
             world.model.requests.clear()
@@ -144,11 +144,11 @@ async def late(folder: Path, size: Size) -> Found:
     began = world.clock.now()
     took: list[float] = []
     for number in range(size.units):
-        await world.app.door.accept(world.message(f"第{number}人的话", f"人{number}"))
+        await world.app.ingest.accept(world.message(f"第{number}人的话", f"人{number}"))
     await world.quiet()
     for number in range(size.units):
         since = perf_counter()
-        await world.app.door.accept(world.message(f"第{number}句闲话", "路人", "旁边的群"))
+        await world.app.ingest.accept(world.message(f"第{number}句闲话", "路人", "旁边的群"))
         took.append((perf_counter() - since) * 1000)
     await world.wait(late_s * 0.9)
     again = [number for number in range(size.units) if number % 10 == 9]

@@ -37,7 +37,7 @@ async def slow(folder: Path, size: Size) -> Found:
             )
             await world.say("早")
             began = loop.time()
-            await world.app.door.accept(world.message("你好"))
+            await world.app.ingest.accept(world.message("你好"))
             await world.app.settled()
             took = loop.time() - began
             return took, world.replies[-1] == "我来答" or (alone and len(world.replies) == 2)
@@ -100,7 +100,7 @@ async def half_open(folder: Path, size: Size) -> Found:
         first.requests.clear()
         first.gate = asyncio.Event()
         for number in range(size.units):
-            await world.app.door.accept(world.message("小暖，在吗", f"人{number}"))
+            await world.app.ingest.accept(world.message("小暖，在吗", f"人{number}"))
         while len(second.requests) < 3 + size.units - 1 or not first.held:
             await let_others_run()
         probes = len(first.requests)

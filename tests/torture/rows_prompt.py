@@ -65,7 +65,7 @@ async def shape(folder: Path, name: str) -> list[tuple[list[str], int]]:
         line = world.message(text, who, "g" if group else "", "telegram")
         place = replace(line.place, title=name if group else "")
         sender = replace(line.sender, name=name)  # type: ignore[type-var]
-        await world.app.door.accept(replace(line, place=place, sender=sender, **facts))  # type: ignore[arg-type]
+        await world.app.ingest.accept(replace(line, place=place, sender=sender, **facts))  # type: ignore[arg-type]
         await world.app.settled()
 
     await say("记住我对花生过敏")

@@ -212,7 +212,7 @@ async def _supervised(folder: Path, make: Any, tables: dict[str, Any]) -> AsyncI
 
     def kept(clock: Any, log: Any) -> Any:
         adapter = make(clock, log)
-        return _Kept(adapter, lambda door: Supervisor(door, clock, log, writable).keep(adapter))
+        return _Kept(adapter, lambda sink: Supervisor(sink, clock, log, writable).keep(adapter))
 
     async with live(folder, kept, **tables) as world:
         yield world

@@ -128,7 +128,7 @@ async def long_turns(folder: Path, size: Size) -> Found:
         replies = crashes = 0
         for each in range(size.units):
             world.shut()
-            await world.app.door.accept(world.message(f"第{each}句"))
+            await world.app.ingest.accept(world.message(f"第{each}句"))
             await world.held()
             await world.wait(400)
             if each % 2:
@@ -156,12 +156,12 @@ async def backlog(folder: Path, size: Size) -> Found:
             at = now - 3 * HOUR_MS + each * 1000
             facts = {"at": at, "external_id": str(each), "mentions_bot": True}
             said = world.message(f"小暖，第{each}句", "阿红", chats[each % 5], "telegram", **facts)
-            await world.app.door.accept(said)
+            await world.app.ingest.accept(said)
         for chat in chats:
             now_said = world.message(
                 "小暖，在吗", "阿红", chat, "telegram", external_id=f"new {chat}", mentions_bot=True
             )
-            await world.app.door.accept(now_said)
+            await world.app.ingest.accept(now_said)
         await world.wait(60)
         kept = number(world, "SELECT count(*) FROM event WHERE text LIKE '%第%句'")
         asked = "SELECT count(*) FROM turn_event JOIN event ON event.id = event_id WHERE text LIKE '%第%句'"
@@ -196,7 +196,7 @@ async def order(folder: Path, size: Size) -> Found:
         begun = world.clock.now()
         for line in range(LINES):
             for chat in range(size.units):
-                await world.app.door.accept(world.message(f"第{line}句", f"人{chat}"))
+                await world.app.ingest.accept(world.message(f"第{line}句", f"人{chat}"))
             await world.wait(1)
         await world.wait(120)
         wrong, ends, slowest = 0, begun, 0

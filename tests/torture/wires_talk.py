@@ -51,13 +51,13 @@ async def deletions(folder: Path, size: Size) -> Found:
         async with house(folder / str(each)) as world:
             world.model.script = lambda request: f"你说{CANARY}"
             world.shut()
-            await world.app.door.accept(world.message(f"我的暗号是{CANARY}。记住我怕狗。", external_id="m"))
+            await world.app.ingest.accept(world.message(f"我的暗号是{CANARY}。记住我怕狗。", external_id="m"))
             if each % 2:
                 await world.held()
             for _ in range(0 if each % 2 else chance.randrange(40)):
                 await let_others_run()
             midst += world.model.held > 0
-            await world.app.door.accept(change(world, "delete", "m"))
+            await world.app.ingest.accept(change(world, "delete", "m"))
             await world.let_answer()
             await world.wait(3)
             quoted += any(CANARY in text for text in world.replies)
@@ -114,7 +114,7 @@ async def spam(folder: Path, size: Size) -> Found:
         before = await recalling(world, "阿红")
         lately = list[int]()
         for each in range(size.units):
-            await world.app.door.accept(world.message(f"记住我的第{each}个暗号是{each * 7919}", "阿明"))
+            await world.app.ingest.accept(world.message(f"记住我的第{each}个暗号是{each * 7919}", "阿明"))
             if each % 100 == 99:
                 await world.app.settled()
                 await world.wait(30)
@@ -151,7 +151,7 @@ async def outage(folder: Path, size: Size) -> Found:
         late = 0
         for _ in range(18):
             for chat in range(size.units):
-                await world.app.door.accept(world.message("在吗", f"人{chat}"))
+                await world.app.ingest.accept(world.message("在吗", f"人{chat}"))
             await world.wait(10)
             late += len(typed)
             await world.wait(20)
