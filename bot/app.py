@@ -63,12 +63,12 @@ class App:
     def _beside(rooms: Services, scenes: tuple[SceneSource, ...] = ()) -> IngestServices:
         parts = rooms.parts
         return IngestServices(
-            rooms.pausing, scenes, nudging_rules(parts.settings.remind), lambda: not parts.crew.first.model.digests
+            rooms.pausing, scenes, nudging_rules(parts.settings.remind), lambda: not parts.pool.first.model.digests
         )  # fmt: skip
 
     @property
     def parts(self) -> Dependencies:
-        """What it is built of now; who stops the house closes the crew of these."""
+        """What it is built of now; who stops the house closes the model pool of these."""
         return self._rooms.parts
 
     @property
@@ -79,8 +79,8 @@ class App:
     async def renew(self, parts: Dependencies) -> None:
         """From now on work by these parts: a turn under way ends by the old ones, the next begins by the new.
 
-        The store, what waits, windows and deadlines stay. A crew that is not in these parts any more is closed when
-        its last call has ended. ConfigError when a text cannot be read; then nothing has changed.
+        The store, what waits, windows and deadlines stay. A model pool that is not in these parts any more is closed
+        when its last call has ended. ConfigError when a text cannot be read; then nothing has changed.
         """
         rooms = await asyncio.to_thread(make_services, parts, self._hall)
         settings, words, old = parts.settings, parts.words, self._rooms
@@ -247,14 +247,14 @@ class App:
             await self._clear_out()
 
     async def _clear_out(self) -> None:
-        """Close the crews that nobody can ask any more."""
-        empty = [rooms.parts.crew for rooms in self._left if not rooms.inside]
+        """Close the model pools that nobody can ask any more."""
+        empty = [rooms.parts.pool for rooms in self._left if not rooms.inside]
         self._left = [rooms for rooms in self._left if rooms.inside]
-        needed = [rooms.parts.crew for rooms in (self._rooms, *self._left)]
-        for crew in dict.fromkeys(empty):
-            if crew not in needed:
+        needed = [rooms.parts.pool for rooms in (self._rooms, *self._left)]
+        for pool in dict.fromkeys(empty):
+            if pool not in needed:
                 try:
-                    await crew.close()
+                    await pool.close()
                 except Exception as error:  # noqa: BLE001 - whatever a connection says at its end must not stop a chat
                     self._log.error("crew_not_closed", exc_info=error)
 

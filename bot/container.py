@@ -53,7 +53,7 @@ class Dependencies:
     """
 
     store: Store
-    crew: ModelPool
+    pool: ModelPool
     clock: Clock
     settings: Settings
     words: Texts
@@ -107,17 +107,17 @@ def make_media(
     parts: Dependencies, adapter: Callable[[str], Adapter | None], slots: ModelSlots | None = None
 ) -> MediaReader:
     """Who looks at what people send along; `adapter` finds the platform that has it."""
-    crew = parts.crew
+    pool = parts.pool
     slots = slots or ModelSlots(parts.settings.model.slots)
     eyes = MediaModel(
-        crew.first.model, parts.seeing or crew.first.rate, read_instructions(parts.prompts, "media"), slots
+        pool.first.model, parts.seeing or pool.first.rate, read_instructions(parts.prompts, "media"), slots
     )
     return MediaReader(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
 
 
 def make_embedding_calls(parts: Dependencies) -> EmbeddingCaller | None:
     """Who is asked for vectors; None where none are wanted."""
-    member = parts.crew.embedding
+    member = parts.pool.embedding
     if member is None:
         return None
     return EmbeddingCaller(parts.store, member, parts.clock, parts.settings, parts.words, parts.log)
@@ -158,11 +158,11 @@ def make_planner(
     )  # fmt: skip
     bootstraps = read_personas(
         parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
-        parts.crew.first.model.dialect,
+        parts.pool.first.model.dialect,
     )  # fmt: skip
     bringing = AutoRecall(recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, booting)
-    return planner, TurnModel(ModelCaller(parts.crew, media.slots, parts.clock, parts.log), tools)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.pool, bringing, booting)
+    return planner, TurnModel(ModelCaller(parts.pool, media.slots, parts.clock, parts.log), tools)
 
 
 def read_persona_folders(parts: Dependencies) -> dict[str, Persona]:
@@ -235,7 +235,7 @@ def make_services(parts: Dependencies, hall: SharedServices) -> Services:
     joining = JoinService(store, clock, settings.speak, words, knowing, begin, log)
 
     def judged() -> bool:
-        return settings.prompt.tools and parts.crew.first.model.digests
+        return settings.prompt.tools and parts.pool.first.model.digests
 
     reminding = ReminderService(store, clock, settings, words, log, judged=judged)
     remembering = RememberActions(store, clock, settings, words, parts.aside, judged)
@@ -243,7 +243,7 @@ def make_services(parts: Dependencies, hall: SharedServices) -> Services:
     answering = Dispatcher(
         store, runner, remembering, planner, clock, words,
         DispatchServices(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
-        lambda: settings.prompt.tools and parts.crew.first.model.dialect != OFFLINE,
+        lambda: settings.prompt.tools and parts.pool.first.model.dialect != OFFLINE,
     )  # fmt: skip
     minuting = DigestPrompts(
         make_scribe(parts, planner, brain, "digest"),

@@ -40,8 +40,8 @@ async def house(
             yield world, server
         finally:
             await world.close()
-            if world.parts.crew.embedding is not None:
-                await world.parts.crew.embedding.embedder.close()
+            if world.parts.pool.embedding is not None:
+                await world.parts.pool.embedding.embedder.close()
 
 
 def settings(server: FakeEmbeddings, provider: str = "openai", **tables: object) -> Settings:

@@ -127,7 +127,7 @@ async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
         if found:
             assert world.rows("SELECT person_id FROM call WHERE cause = 'embedding' ORDER BY id DESC LIMIT 1") == [(1,)]
         await world.close()
-        await world.parts.crew.close()
+        await world.parts.pool.close()
 
 
 @pytest.mark.parametrize("answer", [Vectors("http", 500), Vectors("hang"), Vectors("cut")])

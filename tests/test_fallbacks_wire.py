@@ -10,10 +10,10 @@ import pytest
 from bot.config.settings import Settings
 from bot.core.errors import ModelError
 from bot.model.client import OpenAIModel
-from tests.crews import asked, left, tell, through
 from tests.fakes.openai_script import Reply
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.platform import Drafting, Lively, StreamingModel
+from tests.pools import asked, left, tell, through
 from tests.test_sending import ONCE, pass_interval, until
 from tests.world import World
 

@@ -10,8 +10,8 @@ from bot.config.settings import Settings
 from bot.core.errors import ModelError
 from bot.core.events import Attachment
 from tests.conftest import NewWorld, OpenMedia
-from tests.crews import Named, crewed
 from tests.fakes.model import Answer, calls
+from tests.pools import Named, with_models
 from tests.world import Talk, World
 
 CAT = Attachment("image", "cat")
@@ -264,7 +264,7 @@ async def test_who_goes_too_far_in_two_groups_at_once_holds_nobody_up(new_world:
 
 async def test_an_answer_of_a_fallback_counts_once(tmp_path: Path) -> None:
     first, second = Named("first", ModelError("unreachable", "")), Named("second", "好")
-    async with crewed(tmp_path, first, second, limits={"person_minute": 2}) as world:
+    async with with_models(tmp_path, first, second, limits={"person_minute": 2}) as world:
         for _ in range(4):
             await world.say("在吗", "阿明")
         assert world.replies[:2] == ["好"] * 2

@@ -7,9 +7,9 @@ import pytest
 from bot.core.errors import ModelError
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
-from tests.crews import asked, left
 from tests.fakes.model import Answer, calls
 from tests.fakes.platform import Lively, StreamingModel
+from tests.pools import asked, left
 from tests.prefixes import one_system_then_strict_alternation
 from tests.test_closing import DIGEST, TALK, digests, is_digest, sessions
 from tests.test_sending import ONCE, pass_interval, until

@@ -120,9 +120,9 @@ def shape(thing: object, seen: set[int] | None = None) -> object:
 
 
 class Real(Filed):
-    """Filed, with the crew that the command line makes; it is never asked."""
+    """Filed, with the model pool that the command line makes; it is never asked."""
 
-    def _crew(self) -> ModelPool:
+    def _make_pool(self) -> ModelPool:
         place = ConfigSource(self.home / "nuan.toml", self.folder, {}).read()
         return make_pool(place.settings, place.prompts.path)
 
@@ -145,7 +145,7 @@ async def home(tmp_path: Path) -> AsyncIterator[Real]:
     await real.open()
     yield real
     await real.close()
-    await real.app.parts.crew.close()
+    await real.app.parts.pool.close()
 
 
 def differences(one: object, other: object, path: str = "") -> list[str]:

@@ -46,7 +46,9 @@ async def old_talk(new_world: NewWorld) -> World:
     await world.say("你看这个荷花", attachments=picture, external_id="m1")
     sent = str(world.talk.said[-1].outbox_id)
     reaction = world.message("👍", target=sent)
-    await world.app.ingest.accept(type(reaction)(reaction.place, reaction.sender, "event", "👍", "reaction", target=sent))
+    await world.app.ingest.accept(
+        type(reaction)(reaction.place, reaction.sender, "event", "👍", "reaction", target=sent)
+    )
     await world.app.settled()
     await world.say("/new")
     await look(world)

@@ -167,7 +167,7 @@ class World(Seen):
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)
         parts = Dependencies(
-            self.store, self._crew(), self.clock, self.settings, words, prompts.path,
+            self.store, self._make_pool(), self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
             personas=persona_folders(resource_dir("data/persona")), scrub=self.scrub,
         )  # fmt: skip
@@ -179,7 +179,7 @@ class World(Seen):
             await self.app.settled()
         return self
 
-    def _crew(self) -> ModelPool:
+    def _make_pool(self) -> ModelPool:
         """The models; alone the first one is asked once, unless the settings say more: trying again takes time."""
         settings, can = self.settings, Capabilities()
         tries = settings.model.tries if self.fallbacks or "tries" in settings.model.model_fields_set else 1

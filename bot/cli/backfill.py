@@ -91,8 +91,8 @@ class VectorBackfill:
 
     def __init__(self, place: Installation, store: Store, *, anew: bool) -> None:
         self._anew = anew
-        self._crew = make_pool(place.settings, place.prompts.path)
-        parts = make_dependencies(place, store, self._crew, NullLog())
+        self._pool = make_pool(place.settings, place.prompts.path)
+        parts = make_dependencies(place, store, self._pool, NullLog())
         calls = make_embedding_calls(parts)
         self._work = make_vectorising(parts, calls) if calls is not None else None
 
@@ -108,7 +108,7 @@ class VectorBackfill:
 
     async def close(self) -> None:
         """Free the connections."""
-        await self._crew.close()
+        await self._pool.close()
 
 
 def _json(found: BackfillReport) -> str:

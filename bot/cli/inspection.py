@@ -65,8 +65,8 @@ async def show_ctx(place: Installation, view: PromptTarget, look: CtxRequest, cl
     """What would be sent if that person said that now, and what a recall would bring; with `raw` the very bytes."""
     query = look.query
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        crew = make_pool(_settings(place.settings, look), place.prompts.path)
-        parts = make_dependencies(place, store, crew, NullLog(), clock)
+        pool = make_pool(_settings(place.settings, look), place.prompts.path)
+        parts = make_dependencies(place, store, pool, NullLog(), clock)
         planner, _ = make_planner(parts)
         chat, person = await find_target(store, view)
         if understand(query, place.settings.bot.names).commands:
@@ -78,7 +78,7 @@ async def show_ctx(place: Installation, view: PromptTarget, look: CtxRequest, cl
             shown = await _ctx_text(parts, planner, plan, (chat, person), look)
             return (shown + "\n").encode("utf-8", "replace")
         finally:
-            await crew.close()
+            await pool.close()
 
 
 def _settings(settings: Settings, look: CtxRequest) -> Settings:
@@ -200,13 +200,13 @@ async def show_boot(
 ) -> str:
     """The block that a talk would open with, to the letter, or what it tells as JSON."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        crew = make_pool(place.settings, place.prompts.path)
+        pool = make_pool(place.settings, place.prompts.path)
         try:
-            parts = make_dependencies(place, store, crew, NullLog(), clock)
+            parts = make_dependencies(place, store, pool, NullLog(), clock)
             planner, _ = make_planner(parts)
             chat, person = await find_target(store, view)
             now = parts.clock.now()
             opened = await planner.boot(chat, person, now)
             return opened.text if form == "narrative" else boot_json(opened, chat, person, now)
         finally:
-            await crew.close()
+            await pool.close()

@@ -122,8 +122,8 @@ async def agent_tools(
     place: Installation, store: Store, seat: Principal, log: Log, clock: Clock | None = None
 ) -> AsyncIterator[AgentTools]:  # fmt: skip
     """What answers agents from that seat; at the end every change that was begun is done."""
-    crew = make_pool(place.settings, place.prompts.path)
-    parts = make_dependencies(place, store, crew, log, clock)
+    pool = make_pool(place.settings, place.prompts.path)
+    parts = make_dependencies(place, store, pool, log, clock)
     texts = read_texts(place.prompts.path)
     changing = ChangeClient(place, texts, log, parts.clock)
     planner, _ = make_planner(parts)
@@ -132,7 +132,7 @@ async def agent_tools(
         yield AgentTools(desk, seat, texts, changing.carry_out)
     finally:
         await changing.finish()
-        await crew.close()
+        await pool.close()
         await asyncio.to_thread(parts.aside.close)
 
 

@@ -62,7 +62,7 @@ async def metrics_page(
     store, log = app.parts.store, app.parts.log
     hearing = {each.platform: each for each in adapters if isinstance(each, Liveness)}
     sight = HealthCheck(
-        store, lambda: app.parts.crew, lambda: supervisor.states,
+        store, lambda: app.parts.pool, lambda: supervisor.states,
         lambda: {name: each.silent_ms() for name, each in hearing.items()}, lambda: app.queues,
     )  # fmt: skip
     shown = MetricsPages(sight, meters)
@@ -158,13 +158,13 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                 if front is not None and front.adapter is not None:
                     logs.hide([front.token])
                     adapters = (*adapters, front.adapter)
-                crew = make_pool(settings, place.prompts.path)
-                parts = make_dependencies(place, store, crew, logs.log, clock)
+                pool = make_pool(settings, place.prompts.path)
+                parts = make_dependencies(place, store, pool, logs.log, clock)
                 app = App(replace(parts, reload=reloader.command, settle=reloader.settle, scrub=logs.scrub))
                 reloader.serve(app, lambda settings: _apply_settings(settings, logs, front))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
-                    await preload(crew)
+                    await preload(pool)
                     with collector_frozen():
                         await app.start(adapters)
                         supervisor = Supervisor(app.ingest, clock, logs.log, store.vitals.writable)
@@ -173,7 +173,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                         async with control, _web_page(front, app), page:
                             await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
-                    await app.parts.crew.close()
+                    await app.parts.pool.close()
 
 
 def _apply_settings(settings: Settings, logs: Logs, front: WebFrontend | None) -> None:
@@ -242,14 +242,14 @@ async def serve_read_only(source: ConfigSource, place: Installation) -> None:
     settings, clock, stopped = place.settings, SystemClock(), asyncio.Event()
     with handle_signals(stopped.set, lambda: None), open_web_frontend(source, settings, clock, reads=True) as front:
         async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True) as store:
-            crew = make_pool(settings, place.prompts.path)
-            parts = make_dependencies(place, store, crew, NullLog(), clock)
+            pool = make_pool(settings, place.prompts.path)
+            parts = make_dependencies(place, store, pool, NullLog(), clock)
             try:
                 async with front.served(lambda: parts, NullLog()):
                     print("nuan: another nuan answers from this folder, so this page only reads", flush=True)
                     await stopped.wait()
             finally:
-                await crew.close()
+                await pool.close()
 
 
 async def chat(source: ConfigSource, place: Installation, group: str, name: str, verbose: bool) -> None:
@@ -263,10 +263,10 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
             configured_secrets(settings), sys.stderr if verbose else None,
         )  # fmt: skip
         with contextlib.closing(logs):
-            crew = make_pool(settings, place.prompts.path)
+            pool = make_pool(settings, place.prompts.path)
             app = App(
                 replace(
-                    make_dependencies(place, store, crew, logs.log),
+                    make_dependencies(place, store, pool, logs.log),
                     reload=reloader.command,
                     settle=reloader.settle,
                     scrub=logs.scrub,
@@ -285,7 +285,7 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
             reloader.serve(app, take)
             await app.start([adapter])
             reloading = asyncio.create_task(reloader.keep(), name="reload")
-            warm = asyncio.create_task(preload(crew), name="warm-up")
+            warm = asyncio.create_task(preload(pool), name="warm-up")
             try:
                 with stopped_by_sigterm():
                     async with control_socket(place.data, change_handler(app), logs.log, reloader.ask):
@@ -296,7 +296,7 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
                 await asyncio.wait((reloading,))
                 await app.stop()
                 await warm
-                await app.parts.crew.close()
+                await app.parts.pool.close()
 
 
 def _prefix(settings: Settings) -> str:

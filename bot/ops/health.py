@@ -97,10 +97,10 @@ PARTS: tuple[HealthArea, ...] = get_args(HealthArea)
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """Where to look: `states` and `silent` tell of each platform, `crew` is that of now, `queues` what is under way."""
+    """Where to look: `states` and `silent` tell of each platform, `pool` is that of now, `queues` what is under way."""
 
     store: Store
-    crew: Callable[[], ModelPool]
+    pool: Callable[[], ModelPool]
     states: Callable[[], Mapping[str, PlatformState]]
     silent: Callable[[], Mapping[str, int | None]]
     queues: Callable[[], Mapping[str, int]]
@@ -116,7 +116,7 @@ class HealthCheck:
                 deliveries = await self.store.outbox.states()
         except (StoreError, TimeoutError) as error:
             trouble = str(error) or f"no answer within {STORE_S:g} s"
-        ailments = [*platforms(self.states(), silent), *models(self.crew())]
+        ailments = [*platforms(self.states(), silent), *models(self.pool())]
         if trouble:
             ailments.append(HealthProblem("store", "nuan.db", trouble))
         return HealthSnapshot(tuple(ailments), silent, queues, deliveries)
@@ -142,7 +142,7 @@ def _platform_trouble(name: str, state: PlatformState, silent: Mapping[str, int 
     return f"silent for {age // 1000} s" if age > SILENT_MS else ""
 
 
-def models(crew: ModelPool) -> tuple[HealthProblem, ...]:
+def models(pool: ModelPool) -> tuple[HealthProblem, ...]:
     """The first model, when neither it nor another in its place answers."""
-    fault = crew.common_fault
-    return () if fault is None else (HealthProblem("model", crew.first.model.name, fault),)
+    fault = pool.common_fault
+    return () if fault is None else (HealthProblem("model", pool.first.model.name, fault),)

@@ -175,8 +175,8 @@ class MetricsPages:
         calls = await self._sight.store.vitals.calls(self._after or 0, self._open)
         self._after = max((self._after or 0, *(call.id for call in calls)))
         self._open = {call.id for call in calls if call.state == "reserved"}
-        crew = self._sight.crew()
-        providers = {member.model.name: member.model.dialect for member in crew.members}
+        pool = self._sight.pool()
+        providers = {member.model.name: member.model.dialect for member in pool.members}
         meters.paid((call for call in calls if call.state != "reserved"), providers)
 
 

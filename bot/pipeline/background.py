@@ -95,7 +95,7 @@ class BackgroundWriter:
     @property
     def able(self) -> bool:
         """Whether the first model can write such texts; the offline one cannot."""
-        return self._caller.crew.first.model.digests
+        return self._caller.pool.first.model.digests
 
     @asynccontextmanager
     async def written(self, errand: WritingTask, reserve: ReserveAt) -> AsyncIterator[WrittenText]:
@@ -116,7 +116,7 @@ class BackgroundWriter:
             calls.append(await reserve(self._planner.reservation(errand.cause, member, tokens, now, estimated), now))
             return calls[-1]
 
-        member = self._caller.crew.pick(self._clock.now(), small=errand.small)
+        member = self._caller.pool.pick(self._clock.now(), small=errand.small)
         try:
             first = member, await book(member)
             answered = await self._caller.ask(errand.chat_id, request, first, book, self._ledger, complete_whole)

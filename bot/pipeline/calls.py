@@ -80,8 +80,8 @@ class ModelReply:
 class ModelCaller:
     """Asks models for turns and digests; `slots` bounds the calls in flight over all chats, shared fairly."""
 
-    def __init__(self, crew: ModelPool, slots: ModelSlots, clock: Clock, log: Log) -> None:
-        self.crew = crew
+    def __init__(self, pool: ModelPool, slots: ModelSlots, clock: Clock, log: Log) -> None:
+        self.pool = pool
         self._slots = slots
         self._clock = clock
         self._log = log
@@ -90,7 +90,7 @@ class ModelCaller:
 
     def behind(self, stop: asyncio.Event | None = None) -> "ModelCaller":
         """The same for what nobody waits for: its calls come after those of people, and end when `stop` is set."""
-        other = ModelCaller(self.crew, self._slots, self._clock, self._log)
+        other = ModelCaller(self.pool, self._slots, self._clock, self._log)
         other._behind, other._stop = True, stop
         return other
 
@@ -109,7 +109,7 @@ class ModelCaller:
             failed: dict[Endpoint, EndpointFailure] = {}
             while True:
                 now = self._clock.now()
-                followed = self.crew.followed(member, failed, tried + 1, now)
+                followed = self.pool.followed(member, failed, tried + 1, now)
                 try:
                     completion = await self._try(
                         member, with_deadline(request, (ends - now) / 1000, followed), listen, failed
@@ -118,7 +118,7 @@ class ModelCaller:
                 except ModelError as error:
                     now = self._clock.now()
                     tried += failed[member].asked  # one that wanted no call yet was not asked
-                    following = self.crew.after(member, failed, tried, now)
+                    following = self.pool.after(member, failed, tried, now)
                     if following is None or now + following.wait_ms >= ends:
                         raise
                     self._log.warning(
@@ -161,11 +161,13 @@ class ModelCaller:
     async def _try(
         self, member: Endpoint, request: ModelRequest, listen: Listen, failed: dict[Endpoint, EndpointFailure]
     ) -> Completion:  # fmt: skip
-        """One request, after which the crew knows how it went; one call's failures of one model are one failure."""
+        """One request, after which the model pool knows how it went; one call's failures of one model are one
+        failure.
+        """
         before, failure, probe, begun = failed.get(member), None, False, False
         begun_at = self._clock.now()
         try:
-            probe, begun = self.crew.begin(member, begun_at), True
+            probe, begun = self.pool.begin(member, begun_at), True
             model = member.model if self._stop is None else InterruptibleModel(member.model, self._stop)
             completion = await listen(model, request)
         except ModelError as error:
@@ -175,11 +177,11 @@ class ModelCaller:
             raise
         else:
             begun = False
-            self.crew.worked(member, begun_at)
+            self.pool.worked(member, begun_at)
             return completion
         finally:
             if begun:
-                self.crew.failed(member, self._clock.now(), failure, probe=probe, again=before is not None)
+                self.pool.failed(member, self._clock.now(), failure, probe=probe, again=before is not None)
 
 
 def with_deadline(request: ModelRequest, left_s: float, followed: bool) -> ModelRequest:

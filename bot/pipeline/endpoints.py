@@ -72,7 +72,7 @@ def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
 
 
 def pool_key(settings: Settings) -> tuple[object, ...]:
-    """What `make_pool` makes a crew of: where it is the same, the old one goes on with its connections."""
+    """What `make_pool` makes a pool of: where it is the same, the old one goes on with its connections."""
     asked = {
         "slots", "window_tokens", "max_output_tokens", "temperature", "deadline_seconds", "first_token_seconds",
         "vocabulary",

@@ -50,11 +50,11 @@ class ModeChooser:
     """Chooses light or full."""
 
     def __init__(
-        self, store: Store, settings: Settings, crew: ModelPool, vocabulary: TokenVocabulary
+        self, store: Store, settings: Settings, pool: ModelPool, vocabulary: TokenVocabulary
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
-        self._crew = crew
+        self._pool = pool
         self._vocabulary = vocabulary
 
     async def choose(
@@ -81,7 +81,7 @@ class ModeChooser:
 
     async def _warm(self, full: Prefix, log: int, now: int) -> bool:
         """Whether the provider would read the full prefix, with a log of so many tokens, from its cache."""
-        first = self._crew.first
+        first = self._pool.first
         if prefix_tokens(full.message, full.tools, self._vocabulary) + log < first.least_cached:
             return False
         since = now - self._settings.prompt.warm_seconds * 1000
@@ -161,17 +161,17 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, personas: Personas, words: Texts, crew: ModelPool, bringing: AutoRecall,
+        self, store: Store, settings: Settings, personas: Personas, words: Texts, pool: ModelPool, bringing: AutoRecall,
         booting: OpeningReader,
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
         self.personas = personas
         self._words = words
-        self._crew = crew
-        self.vocabulary: TokenVocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
+        self._pool = pool
+        self.vocabulary: TokenVocabulary = settings.model.vocabulary or vocabulary_of(pool.first.model.name)
         self._lines = OpeningLineReader(store, settings)
-        self._chooser = ModeChooser(store, settings, crew, self.vocabulary)
+        self._chooser = ModeChooser(store, settings, pool, self.vocabulary)
         self._bringing = bringing
         self._booting = booting
 
@@ -219,7 +219,7 @@ class Planner:
         said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
-        member = self._crew.pick(now, small=step != "full")
+        member = self._pool.pick(now, small=step != "full")
         size = self._sized(member, prefix, epoch, composed.tokens, log.ratios)
         asking = replace(
             self._asking(occasion, session, epoch, composed, now, new, member, size),
@@ -294,7 +294,7 @@ class Planner:
 
     def cheaper(self, plan: TurnPlan) -> BudgetStep | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""
-        step = cheaper(plan.step, has_small=self._crew.has_small)
+        step = cheaper(plan.step, has_small=self._pool.has_small)
         return None if step == "light" and plan.asking.why in UNASKED else step
 
     async def boot(self, chat: Chat, person: Person, now: int) -> OpeningBlock:
@@ -326,7 +326,7 @@ class Planner:
         budget = self._settings.budget
         limits = prices.limits(self._settings)
         pressure = await self._store.ledger.pressure(limits, day, month, chat_id, person_id)
-        has_small = self._crew.has_small
+        has_small = self._pool.has_small
         return step_of(pressure.share, budget.small_at, budget.light_at, has_small=has_small), pressure
 
     async def size(

@@ -313,12 +313,12 @@ class TurnRunner:
 
     async def _reserved(self, running: RunningTurn, *, small: bool) -> tuple[Endpoint, ModelCall]:
         """The next call of a turn, with the small model where only that fits into a limit."""
-        crew = self._brain.caller.crew
-        member = crew.pick(self._clock.now(), small=small)
+        pool = self._brain.caller.pool
+        member = pool.pick(self._clock.now(), small=small)
         try:
             return member, await self._reserve(running, member)
         except OverBudget:
-            if small or not crew.has_small:
+            if small or not pool.has_small:
                 raise
         return await self._reserved(running, small=True)
 
@@ -359,7 +359,7 @@ class TurnRunner:
         line = self._log.warning if error else self._log.info
         line(
             "turn", **turn.numbers, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
-            **model_fields("chat", model, self._brain.caller.crew.provider(model)),
+            **model_fields("chat", model, self._brain.caller.pool.provider(model)),
             **{"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.cache_read.input_tokens": cached,
                "gen_ai.usage.output_tokens": output},
             cost=round(cost, 6), ms=self._clock.now() - turn.asked_at, calls=calls, reply=reply,

@@ -199,8 +199,8 @@ async def live(
         bot.holidays,
     )  # fmt: skip
     async with await open_store(folder) as store:
-        crew = ModelPool(Endpoint(companion, rate_of(settings.model, Capabilities())))
-        app = App(Dependencies(store, crew, clock, settings, words, PROMPTS.path, persona_at, log))
+        pool = ModelPool(Endpoint(companion, rate_of(settings.model, Capabilities())))
+        app = App(Dependencies(store, pool, clock, settings, words, PROMPTS.path, persona_at, log))
         await app.start([Anywhere()])
         for step in (*_kept(steps, bot.names[0], clock.now()), *steps):
             await clock.advance(step.at - clock.now(), app.settled)

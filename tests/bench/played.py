@@ -139,16 +139,16 @@ async def open_house(
     place = find_installation(settings, folder)
     model = make(place.settings)
     # Asked once: a second try waits on a clock that stands still. A real server is asked again by its wrapper.
-    crew = ModelPool(Endpoint(model, rate_of(place.settings.model, Capabilities())), tries=1)
+    pool = ModelPool(Endpoint(model, rate_of(place.settings.model, Capabilities())), tries=1)
     async with await open_store(folder, frozenset(settings.bot.owners), allow_list(settings)) as store:
-        parts = make_dependencies(place, store, crew, Complaints(), clock)
+        parts = make_dependencies(place, store, pool, Complaints(), clock)
         app = App(parts)
         await app.start([adapter])
         try:
             yield House(app, parts, folder)
         finally:
             await app.stop()
-            await crew.close()
+            await pool.close()
 
 
 async def person_in(house: House, row: Row) -> tuple[Chat, Person] | None:

@@ -121,8 +121,8 @@ def _parts(settings: Settings, store: Store, model: WatchedModel, clock: Watched
         bot.holidays,
     )  # fmt: skip
     persona = resource_dir("data/persona") / settings.persona
-    crew = ModelPool(Endpoint(model, rate_of(settings.model, Capabilities())))
-    return Dependencies(store, crew, clock, settings, words, PROMPTS.path, persona, log)
+    pool = ModelPool(Endpoint(model, rate_of(settings.model, Capabilities())))
+    return Dependencies(store, pool, clock, settings, words, PROMPTS.path, persona, log)
 
 
 async def replay(logs: Sequence[Log], folder: Path) -> Report:

@@ -141,8 +141,8 @@ def parts(store: Store, settings: Settings, clock: SimClock, page: Page) -> Depe
         bot.holidays,
     )  # fmt: skip
     persona = resource_dir("data/persona") / settings.persona
-    crew = make_pool(settings, prompts.path)
-    return Dependencies(store, crew, clock, settings, words, prompts.path, persona, page)
+    pool = make_pool(settings, prompts.path)
+    return Dependencies(store, pool, clock, settings, words, prompts.path, persona, page)
 
 
 async def opening(house: Dependencies) -> str:
@@ -175,7 +175,7 @@ async def live(folder: Path, settings: Settings, talks: tuple[Talk, ...]) -> lis
             await clock.advance(QUIET_MS, app.settled)
             told.append((talk, Page(clock, lines=page.lines, turns=page.turns)))
         await app.stop()
-        await house.crew.close()
+        await house.pool.close()
     return told
 
 

@@ -20,9 +20,9 @@ PLACE: dict[str, dict[str, object]] = {"bot": {"timezone": "Asia/Shanghai"}}
 
 async def overflowing(folder: Path, size: Size) -> Found:
     """A server for which everything is too long: at the first message, and in a conversation."""
-    from tests.crews import tell
     from tests.fakes.openai_script import Reply
     from tests.fakes.openai_server import FakeOpenAI
+    from tests.pools import tell
     from tests.test_fallbacks_wire import wired
 
     bad, most, lines = [False], 0, 0

@@ -40,7 +40,7 @@ class Named(ScriptedModel):
 
 
 @asynccontextmanager
-async def crewed(
+async def with_models(
     folder: Path, first: Named, *fallbacks: Named, smaller: Named | None = None, **sections: dict[str, object]
 ) -> AsyncIterator[World]:
     """A running nuan with these models; alone the first one is asked up to three times."""
