@@ -44,10 +44,10 @@ from bot.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
+    """What services are built from. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
     `personas` are the folders of all personas by name, `persona` is that of the configured one.
     `written` are the settings as files and people say them, with nothing tuned or swapped; `scrub` takes somebody out
-    of the log that this house writes.
+    of the log that this installation writes.
 
     A reload brings others with the same store, clock, log and aside.
     """
@@ -71,7 +71,7 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class SharedServices:
-    """What all rooms share, and what lasts over a reload: the way out, the turns under way, the slots for calls.
+    """What outlives a reload: the way out, the turns under way, the slots for calls.
 
     `read_notes` has the notes looked at.
     """
@@ -139,7 +139,7 @@ def make_vectorising(parts: Dependencies, calls: EmbeddingCaller | None) -> Vect
 def make_planner(
     parts: Dependencies, media: MediaReader | None = None, calls: EmbeddingCaller | None = None, *, pays: bool = False
 ) -> tuple[Planner, TurnModel]:  # fmt: skip
-    """What composing needs, for the running house and for commands that only look."""
+    """What composing needs, for the running bot and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
     recalling, personas = make_recalling(parts, calls, pays=pays), read_persona_folders(parts)
@@ -217,19 +217,19 @@ def make_scribe(parts: Dependencies, planner: Planner, brain: TurnModel, folder:
     )
 
 
-def make_services(parts: Dependencies, hall: SharedServices) -> Services:
+def make_services(parts: Dependencies, shared: SharedServices) -> Services:
     """Read the texts and build what works by them; ConfigError when one cannot be read."""
     store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
-    media = make_media(parts, hall.sending.adapter, hall.slots)
+    media = make_media(parts, shared.sending.adapter, shared.slots)
     calls = make_embedding_calls(parts)
     planner, brain = make_planner(parts, media, calls, pays=True)
-    runner = TurnRunner(store, planner, brain, clock, settings, words, log, hall.sending)
+    runner = TurnRunner(store, planner, brain, clock, settings, words, log, shared.sending)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
         stoppable = replace(brain, caller=brain.caller.behind(stop))
-        await TurnRunner(store, planner, stoppable, clock, settings, words, log, hall.sending).begin(occasion)
+        await TurnRunner(store, planner, stoppable, clock, settings, words, log, shared.sending).begin(occasion)
 
-    heartbeat = HeartbeatService(store, clock, settings, words, begin, lambda: hall.sending.platforms, log)
+    heartbeat = HeartbeatService(store, clock, settings, words, begin, lambda: shared.sending.platforms, log)
     limiting = TalkLimiter(store, clock, settings.limits, words, log)
     knowing = make_join_context(parts, planner, limiting)
     joining = JoinService(store, clock, settings.speak, words, knowing, begin, log)
@@ -239,10 +239,10 @@ def make_services(parts: Dependencies, hall: SharedServices) -> Services:
 
     reminding = ReminderService(store, clock, settings, words, log, judged=judged)
     remembering = RememberActions(store, clock, settings, words, parts.aside, judged)
-    pausing = Debounce(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
+    pausing = Debounce(store, clock, settings.speak, remembering.understand, shared.sending.adapter)
     answering = Dispatcher(
         store, runner, remembering, planner, clock, words,
-        DispatchServices(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
+        DispatchServices(shared.sending, media, shared.halting, limiting, pausing, reminding), log,
         lambda: settings.prompt.tools and parts.pool.first.model.dialect != OFFLINE,
     )  # fmt: skip
     minuting = DigestPrompts(
@@ -252,11 +252,11 @@ def make_services(parts: Dependencies, hall: SharedServices) -> Services:
     digesting = DigestMaker(store, minuting, planner, clock, settings, words, parts.aside, log)
     closing = SessionCloser(store, digesting, clock, settings, words, log)
     flushing = LogFlusher(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
-    notes = make_notes(parts, hall.read_notes)
-    writing = NoteWriter(store, settings, words, parts.aside, log, hall.read_notes)
+    notes = make_notes(parts, shared.read_notes)
+    writing = NoteWriter(store, settings, words, parts.aside, log, shared.read_notes)
     errands = CommandServices(
         writing, reminding, PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle,
-        parts.written, hall.sending.adapter,
+        parts.written, shared.sending.adapter,
     )  # fmt: skip
     answering.set_commands(CommandRunner(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)

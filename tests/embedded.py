@@ -25,7 +25,7 @@ class House(World):
     async def open(self, *, settle: bool = True) -> "House":
         """Start it."""
         await super().open(settle=settle)
-        self.dense = make_recalling(self.parts, self.app._rooms.vectorising._calls, pays=True)._near
+        self.dense = make_recalling(self.parts, self.app._services.vectorising._calls, pays=True)._near
         return self
 
 

@@ -168,22 +168,22 @@ class Quiet:
 
 async def test_channels_at_rest_are_not_remembered_for_ever() -> None:
     sink, past, log = RecordingSink(), Quiet(), Lines()
-    lanes = ChannelQueues(sink, past, SimClock(0), log)
-    lanes.connected()
+    queues = ChannelQueues(sink, past, SimClock(0), log)
+    queues.connected()
     said = [Incoming(Place("discord", str(number), "group"), None, "message", "hi", delivery_key=f"{number}",
                      external_id=f"{number}") for number in range(3 * IDLE_CHANNELS_KEPT)]  # fmt: skip
     for begin in range(0, len(said), 512):
         for incoming in said[begin : begin + 512]:
-            lanes.put(incoming)
-        while any(lane.task for lane in lanes._lanes.values()):
+            queues.put(incoming)
+        while any(queue.task for queue in queues._queues.values()):
             await let_others_run()
     assert len(sink.stored) == len(said)
-    assert len(lanes._lanes) == IDLE_CHANNELS_KEPT
-    lanes.put(replace(said[0], delivery_key="again"))
-    while any(lane.task for lane in lanes._lanes.values()):
+    assert len(queues._queues) == IDLE_CHANNELS_KEPT
+    queues.put(replace(said[0], delivery_key="again"))
+    while any(queue.task for queue in queues._queues.values()):
         await let_others_run()
     assert (len(sink.stored), past.looked) == (len(said) + 1, 1), "a forgotten one is looked at once more"
-    await lanes.close()
+    await queues.close()
 
 
 async def test_one_event_that_the_store_cannot_take_does_not_stop_the_others(town: Town, scene: Scene) -> None:

@@ -205,17 +205,17 @@ class World(Seen):
         """
         app = self.app
         app._alarms.stop()
-        app._rooms.vectorising.end()
-        await asyncio.gather(*(lanes.close(0) for lanes in self._lanes(app)))
+        app._services.vectorising.end()
+        await asyncio.gather(*(queue.close(0) for queue in self._work_queues(app)))
         await asyncio.to_thread(app._aside.close)  # no thread outlives its process
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None
         await self.open(settle=not shut)
 
-    def _lanes(self, app: App) -> tuple[WorkQueue, ...]:
+    def _work_queues(self, app: App) -> tuple[WorkQueue, ...]:
         return (
-            app._alarm_lane,
+            app._alarm_queue,
             app._chats,
             app._digests,
             app._sends,

@@ -82,7 +82,7 @@ class ChannelQueues:
         self._past = past
         self._clock = clock
         self._log = log
-        self._lanes: dict[str, _ChannelQueue] = {}
+        self._queues: dict[str, _ChannelQueue] = {}
         self._resting: OrderedDict[str, None] = OrderedDict()
         self._connection = 0
         self._before: asyncio.Task[_StoredBefore] | None = None
@@ -97,22 +97,22 @@ class ChannelQueues:
         self._looks.add(self._before)
         self._before.add_done_callback(self._looked)
         for channel in self._resting:
-            del self._lanes[channel]
+            del self._queues[channel]
         self._resting.clear()
-        for lane in self._lanes.values():
-            lane.read.clear()
+        for queue in self._queues.values():
+            queue.read.clear()
 
     def put(self, incoming: Incoming) -> None:
         """An event that just came."""
-        self._lane(incoming.place).waiting.append(incoming)
+        self._queue(incoming.place).waiting.append(incoming)
         self.look(incoming.place)
 
     def look(self, place: Place) -> None:
         """See what was missed in a place, if that was not seen yet, and go on with what waits."""
-        lane = self._lane(place)
-        if lane.task is None and not self.failed.done():
+        queue = self._queue(place)
+        if queue.task is None and not self.failed.done():
             self._resting.pop(place.external_id, None)
-            lane.task = asyncio.create_task(self._work(lane), name=f"discord {place.external_id}")
+            queue.task = asyncio.create_task(self._work(queue), name=f"discord {place.external_id}")
 
     async def known(self) -> tuple[Place, ...]:
         """The places that are stored, where the sink can tell."""
@@ -122,7 +122,7 @@ class ChannelQueues:
         """Stop; what still waits is read from the history when nuan comes back."""
         if not self.failed.cancel() and not self.failed.cancelled():
             self.failed.exception()  # whoever waited for it has ended for another reason
-        tasks: list[asyncio.Task[Any]] = [lane.task for lane in self._lanes.values() if lane.task is not None]
+        tasks: list[asyncio.Task[Any]] = [queue.task for queue in self._queues.values() if queue.task is not None]
         tasks += self._looks
         for task in tasks:
             task.cancel()
@@ -146,9 +146,9 @@ class ChannelQueues:
 
     async def _after_the_unseen(self, parent: str, before: _StoredBefore) -> None:
         waits = [
-            asyncio.ensure_future(lane.read.wait()) for lane in self._lanes.values()
-            if lane.place.parent == parent != "" and lane.place.external_id not in before.places
-            and lane.read_for != self._connection
+            asyncio.ensure_future(queue.read.wait()) for queue in self._queues.values()
+            if queue.place.parent == parent != "" and queue.place.external_id not in before.places
+            and queue.read_for != self._connection
         ]  # fmt: skip
         try:
             if waits:
@@ -157,54 +157,54 @@ class ChannelQueues:
             for waiting in waits:
                 waiting.cancel()
 
-    def _lane(self, place: Place) -> _ChannelQueue:
-        return self._lanes.setdefault(place.external_id, _ChannelQueue(place))
+    def _queue(self, place: Place) -> _ChannelQueue:
+        return self._queues.setdefault(place.external_id, _ChannelQueue(place))
 
-    async def _work(self, lane: _ChannelQueue) -> None:
+    async def _work(self, queue: _ChannelQueue) -> None:
         try:
-            while lane.waiting or lane.read_for != self._connection:
-                if lane.read_for != self._connection:
-                    await self._catch_up(lane)
+            while queue.waiting or queue.read_for != self._connection:
+                if queue.read_for != self._connection:
+                    await self._catch_up(queue)
                 elif not self.failed.done():
-                    await self._accept(lane.waiting[0])
-                    lane.waiting.popleft()
+                    await self._accept(queue.waiting[0])
+                    queue.waiting.popleft()
                 else:
                     return
         except Exception as error:  # noqa: BLE001 - it is raised where the adapter waits
             self._fail(error)
         finally:
-            lane.task = None
-            if not lane.waiting and lane.read_for == self._connection:
-                self._rest(lane.place.external_id)
+            queue.task = None
+            if not queue.waiting and queue.read_for == self._connection:
+                self._rest(queue.place.external_id)
 
     def _rest(self, channel: str) -> None:
         """Nothing waits there, and nothing was missed; the one that has rested longest is forgotten."""
         self._resting[channel] = None
         if len(self._resting) > IDLE_CHANNELS_KEPT:
             oldest, _ = self._resting.popitem(last=False)
-            del self._lanes[oldest]
+            del self._queues[oldest]
 
-    async def _catch_up(self, lane: _ChannelQueue) -> None:
+    async def _catch_up(self, queue: _ChannelQueue) -> None:
         connection, count, changes = self._connection, 0, 0
         assert self._before is not None, "nothing is read before there is a connection"
         before = await asyncio.shield(self._before)
-        if newest := await self._sink.newest(lane.place):
-            await self._after_the_unseen(lane.place.parent, before)
+        if newest := await self._sink.newest(queue.place):
+            await self._after_the_unseen(queue.place.parent, before)
             # What is gone must be gone before what was missed is answered.
-            stored = await self._sink.recent(lane.place, COMPARED)
+            stored = await self._sink.recent(queue.place, COMPARED)
             async with self._reading:
-                found = await self._past.changed(lane.place, stored)
+                found = await self._past.changed(queue.place, stored)
             for change in found:
                 await self._accept(change)
                 changes += 1
-        if since := newest or before.newest.get(lane.place.parent, ""):
-            for incoming in await self._missed(lane.place, since):
+        if since := newest or before.newest.get(queue.place.parent, ""):
+            for incoming in await self._missed(queue.place, since):
                 await self._accept(incoming)
                 count += 1
-        lane.read_for = connection
-        lane.read.set()
+        queue.read_for = connection
+        queue.read.set()
         if count or changes:
-            channel = lane.place.external_id
+            channel = queue.place.external_id
             self._log.info("discord_caught_up", channel=channel, messages=count, changes=changes)
 
     async def _missed(self, place: Place, after: str) -> tuple[Incoming, ...]:

@@ -129,7 +129,7 @@ class DispatchServices:
 
 
 class Dispatcher:
-    """The work of the chat lanes."""
+    """The work of the chat queue."""
 
     def __init__(
         self, store: Store, runner: TurnRunner, remembering: RememberActions, planner: Planner, clock: Clock,

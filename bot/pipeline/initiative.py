@@ -27,7 +27,7 @@ Begin = Callable[[Occasion, asyncio.Event], Awaitable[None]]
 
 
 class HeartbeatService:
-    """What the alarm and the chat lanes do so that nuan writes first."""
+    """What the alarm and the chat queues do so that nuan writes first."""
 
     def __init__(
         self, store: Store, clock: Clock, settings: Settings, words: Texts, begin: Begin,
@@ -140,7 +140,7 @@ class JoinServices:
 
 
 class JoinService:
-    """What the alarm and the chat lanes do so that nuan enters talks."""
+    """What the alarm and the chat queues do so that nuan enters talks."""
 
     def __init__(
         self, store: Store, clock: Clock, speak: SpeakRules, words: Texts, knowing: JoinServices, begin: Begin, log: Log
@@ -172,7 +172,7 @@ class JoinService:
         self._due, self._under_way, self._stops = due, under_way, stops
 
     def fire(self, chat_id: int) -> None:
-        """The deadline of that chat has come: its lane looks next."""
+        """The deadline of that chat has come: its work queue looks next."""
         self._due.add(chat_id)
 
     def interrupt(self, chat_id: int) -> None:

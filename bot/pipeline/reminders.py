@@ -105,7 +105,7 @@ _PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 
 
 class ReminderService:
-    """What chat lanes, commands and the alarm do about reminders."""
+    """What chat queues, commands and the alarm do about reminders."""
 
     def __init__(
         self, store: Store, clock: Clock, settings: Settings, words: Texts, log: Log, *,

@@ -54,7 +54,7 @@ class DeadlineHandlers:
 
 
 class Scheduler:
-    """The work of the one alarm lane."""
+    """The work of the alarm queue."""
 
     def __init__(
         self, store: Store, clock: Clock, handlers: DeadlineHandlers, settings: Settings, tz: tzinfo,

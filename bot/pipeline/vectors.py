@@ -158,7 +158,7 @@ class VectorProgress:
 
 
 class VectorMaker:
-    """The work of the one lane for vectors; without an embedder there is none."""
+    """The work of the queue for vectors; without an embedder there is none."""
 
     def __init__(
         self, store: Store, calls: EmbeddingCaller | None, gate: BackgroundGate, clock: Clock, batch: int,
@@ -176,7 +176,7 @@ class VectorMaker:
         self._ended = False
 
     def hint(self, wake: Callable[[], None], *, now: bool = False) -> None:
-        """There may be new documents: wake the lane soon, or now."""
+        """There may be new documents: wake the queue soon, or now."""
         if self._calls is not None and not self._ended and self._alarm is None:
             self._arm(self._clock.now() + (0 if now else GATHER_MS), wake)
 
@@ -188,7 +188,7 @@ class VectorMaker:
             self._alarm = None
 
     async def work(self, wake: Callable[[], None]) -> None:
-        """Make what is lacking; after trouble the lane is woken again later. StoreError: nothing of the last batch."""
+        """Make what is lacking; after trouble the queue is woken again later. StoreError: nothing of the last batch."""
         if self._calls is None or self._ended:
             return
         done = 0

@@ -95,7 +95,7 @@ class ChangeEvent:
 
 @dataclass(frozen=True, slots=True)
 class ChangeEffect:
-    """What a change leaves: `hidden` keeps its line from being told, `queued` has the chat's lane see to it."""
+    """What a change leaves: `hidden` keeps its line from being told, `queued` has the chat's work queue see to it."""
 
     hidden: str = ""
     queued: bool = False

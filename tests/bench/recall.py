@@ -199,8 +199,8 @@ async def measure(
     for name, lines in convs.items():
         await feed(world, name, lines)
     fed = perf_counter() - began
-    await world.app._rooms.vectorising.make_all(lambda made: None)
-    recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
+    await world.app._services.vectorising.make_all(lambda made: None)
+    recalling = make_recalling(world.parts, world.app._services.vectorising._calls, pays=True)
     there = await known(world, convs)
     turn, session = Tally(), Tally()
     categories: dict[str, Tally] = defaultdict(Tally)

@@ -102,7 +102,7 @@ async def burst(folder: Path, size: Size) -> Found:
 
 async def many_chats(folder: Path, size: Size) -> Found:
     """So many chats are seen once: most are only read, some are answered; then every map is measured, of the house, of
-    Telegram's pace, of Discord's lanes and of the modules."""
+    Telegram's pace, of Discord's queues and of the modules."""
     from tests.torture.growth import largest
     from tests.torture.manychats import of_modules, on_discord, on_telegram
     from tests.world import World
@@ -120,8 +120,8 @@ async def many_chats(folder: Path, size: Size) -> Found:
             world.talk.said.clear()
             world.log.lines.clear()
     await world.app.settled()
-    lanes, taken = await on_discord(size.units)
-    after = largest(world.app, world) | of_modules() | await on_telegram(size.units) | lanes
+    queues, taken = await on_discord(size.units)
+    after = largest(world.app, world) | of_modules() | await on_telegram(size.units) | queues
     grown = {what: length - before.get(what, 0) for what, length in after.items()}
     worst = sorted(grown, key=lambda what: -grown[what])[:3]
     seen = len(world.rows("SELECT 1 FROM chat"))

@@ -82,7 +82,7 @@ class WatchedFiles:
 
 
 class NoteReader:
-    """The work of the notes lane."""
+    """The work of the notes queue."""
 
     def __init__(
         self, store: Store, clock: Clock, way: NoteIndexing, aside: TextThread, wake: Callable[[], None], log: Log
