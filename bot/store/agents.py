@@ -29,9 +29,9 @@ MOST_OWN_LINES, OWN_WORDS_MS = 4, 600_000
 class OwnLines:
     """The own words of a turn, and what is done on them."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def own(
         self, event_ids: tuple[int, ...], person_id: int, now: int, *, answered: bool = False
@@ -90,7 +90,7 @@ class OwnLines:
         self, db: sqlite3.Connection, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int
     ) -> str:  # fmt: skip
         check_running(db, turn.id)
-        text = forget_with_lines(db, forgetting, receipt, at, self._shelf)
+        text = forget_with_lines(db, forgetting, receipt, at, self._note_storage)
         db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (turn.epoch_id,))
         fail_turn(db, turn, "forgotten", None, None, at)
         requeue_events(db, turn.event_ids, at)
@@ -100,9 +100,9 @@ class OwnLines:
 class AgentWrites:
     """The writes that other agents ask for."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def kept(self, owner_id: int, since: int) -> int:
         """How many memories agents added for that person since that moment, ms; also those that are gone again."""
@@ -138,7 +138,7 @@ class AgentWrites:
         """
 
         def transaction(db: sqlite3.Connection) -> None:
-            disable_memories(db, forgetting, chat_id, at, self._shelf)
+            disable_memories(db, forgetting, chat_id, at, self._note_storage)
             announce(db, chat_id, told, at)
 
         await self._database.write(transaction)

@@ -146,7 +146,7 @@ ImportProgress = Callable[[int, int], None]
 
 
 def carry_out_import(
-    db: sqlite3.Connection, plan: ImportPlan, at: int, forget_until: int | None, shelf: NoteStorage,
+    db: sqlite3.Connection, plan: ImportPlan, at: int, forget_until: int | None, note_storage: NoteStorage,
     tell: ImportProgress = lambda *_: None
 ) -> None:  # fmt: skip
     """One transaction: people and chats, then memories and summaries; what is told from logs is told anew by every open
@@ -172,7 +172,7 @@ def carry_out_import(
     for summary in plan.summaries:
         _summary(db, summary, accounts.get(summary.owner), places[summary.chat])
     if forget_until is not None:
-        _forget(db, [memory.id for memory in plan.forget], forget_until, at, shelf)
+        _forget(db, [memory.id for memory in plan.forget], forget_until, at, note_storage)
     db.execute(
         "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
         "(SELECT id FROM session WHERE state = 'open')"
@@ -277,12 +277,14 @@ def _summary(db: sqlite3.Connection, summary: ExportedSummary, owner_id: int | N
     index_digest(db, cast("int", number))
 
 
-def _forget(db: sqlite3.Connection, numbers: list[int], purge_at: int, at: int, shelf: NoteStorage) -> None:
+def _forget(db: sqlite3.Connection, numbers: list[int], purge_at: int, at: int, note_storage: NoteStorage) -> None:
     for number in numbers:
         row = db.execute(f"{SELECT_MEMORY}WHERE memory.id = ? AND disabled_at IS NULL", (number,)).fetchone()
         if row is not None:
             memory = memory_of(tuple(row))
-            disable_memories(db, Forgetting((memory,), memory.owner_id or 0, purge_at), memory.chat_id, at, shelf)
+            disable_memories(
+                db, Forgetting((memory,), memory.owner_id or 0, purge_at), memory.chat_id, at, note_storage
+            )
 
 
 ARCHIVED = "CASE WHEN disabled_reason = 'archived' THEN disabled_at ELSE 0 END"
@@ -338,10 +340,12 @@ class Export:
 class MemoryArchive:
     """Memories on their way out and in."""
 
-    def __init__(self, database: Database, tombstones: Tombstones, shelf: NoteStorage, lists: AccessLists) -> None:
+    def __init__(
+        self, database: Database, tombstones: Tombstones, note_storage: NoteStorage, lists: AccessLists
+    ) -> None:
         self._database = database
         self._tombstones = tombstones
-        self._shelf = shelf
+        self._note_storage = note_storage
         self._lists = lists
 
     async def export(self, person_id: int | None = None, exported_at: int = 0) -> Export:
@@ -373,9 +377,9 @@ class MemoryArchive:
         found = [memory for row in memories if (memory := names.memory(row, others)) is not None]
         summaries = [summary for row in digests if (summary := names.summary(row)) is not None]
         whole = person_id is None
-        shelved, owner_accounts, by_chat = await self._notes(names, dms)
+        on_disk, owner_accounts, by_chat = await self._notes(names, dms)
         account = "" if whole else names.account(person_id)
-        notes = tuple(note for note in shelved.notes if whole or note.owners == (account,))
+        notes = tuple(note for note in on_disk.notes if whole or note.owners == (account,))
         owners = {memory.owner for memory in found} | {each.owner for each in summaries}
         owners |= {owner for note in notes for owner in note.owners}
         places = {memory.chat for memory in found} | {each.chat for each in summaries} | {note.chat for note in notes}
@@ -387,8 +391,8 @@ class MemoryArchive:
             notes,
         )  # fmt: skip
         own_chats = names.dms(dms) if whole else ()
-        here = ImportBase(carried, int(last or 0), own_chats, by_chat, owner_accounts, shelved.files)
-        return Export(here, int(counts[0][0]), len(memories) - len(found), shelved.astray if whole else 0)
+        here = ImportBase(carried, int(last or 0), own_chats, by_chat, owner_accounts, on_disk.files)
+        return Export(here, int(counts[0][0]), len(memories) - len(found), on_disk.astray if whole else 0)
 
     async def _notes(
         self, names: PlatformNames, dms: list[Row]
@@ -399,8 +403,8 @@ class MemoryArchive:
         whose = names.whose(dms)
         indexed = {str(path): cast("int", chat) for path, chat in made}
         readers = NoteReaders(names.places, whose, owners, indexed)
-        shelved = await asyncio.to_thread(read_notes, self._shelf.files, readers, self._tombstones.covers)
-        return shelved, owners, tuple(sorted(whose.items()))
+        on_disk = await asyncio.to_thread(read_notes, self._note_storage.files, readers, self._tombstones.covers)
+        return on_disk, owners, tuple(sorted(whose.items()))
 
     def _merges(self, rows: list[Row]) -> dict[int, tuple[ExportedMerge, ...]]:
         """What was merged into each memory, without what was forgotten."""
@@ -470,11 +474,11 @@ class MemoryArchive:
             self._tombstones.add_tombstones(
                 [(each.id, text) for each in gone for text in (each.text, each.original) if text], at
             )
-        await self._database.write(lambda db: carry_out_import(db, plan, at, forget_until, self._shelf, tell))
+        await self._database.write(lambda db: carry_out_import(db, plan, at, forget_until, self._note_storage, tell))
         if gone:
             await self._database.truncate()
         if plan.new_notes:
-            await self._database.write(lambda db: write_notes(db, self._shelf.files, plan.new_notes))
+            await self._database.write(lambda db: write_notes(db, self._note_storage.files, plan.new_notes))
 
 
 def _default(value: str | None) -> object:

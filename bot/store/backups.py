@@ -198,7 +198,7 @@ def _overtaken(db: sqlite3.Connection) -> DoneSince | None:
 
 
 def forget_again(
-    db: sqlite3.Connection, since: PresentState | None, tombstones: Tombstones, at: int, shelf: NoteStorage
+    db: sqlite3.Connection, since: PresentState | None, tombstones: Tombstones, at: int, note_storage: NoteStorage
 ) -> int:  # fmt: skip
     """One transaction: forget by tombstone (number or text) and by what the present database no longer tells; how many
     memories.
@@ -222,7 +222,7 @@ def forget_again(
         buried = tombstones.covers_number(memory.id) or any(map(tombstones.covers, memory.wordings))
         # Of what two people said alike one may have forgotten theirs: the other's is still there today.
         if ended or (buried and (since is None or memory.id not in since.active)):
-            disable_memories(db, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, shelf)
+            disable_memories(db, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, note_storage)
             gone += 1
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.
     purge_rows(db, at)
@@ -367,12 +367,12 @@ def _refuse_left(folder: Path, copy: Path) -> None:
 
 async def _cleanse(database: Database, since: PresentState | None, folder: Path, at: int) -> int:
     tombstones = Tombstones(folder)
-    shelf = NoteStorage(NoteFiles(folder), tombstones.add_tombstone)
+    note_storage = NoteStorage(NoteFiles(folder), tombstones.add_tombstone)
     erasures = ErasureFile(folder, tombstones)
 
     def transaction(db: sqlite3.Connection) -> int:
-        count = forget_again(db, since, tombstones, at, shelf)
-        erase_again(db, erasures, shelf, at)
+        count = forget_again(db, since, tombstones, at, note_storage)
+        erase_again(db, erasures, note_storage, at)
         return count
 
     count = await database.write(transaction)

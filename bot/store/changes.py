@@ -128,9 +128,9 @@ class Revision:
 class Changes:
     """Edits and deletions, as far as they are more than one commit."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     def apply(self, db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
         """Within a transaction: what an event other than a message does to older ones, in the commit that stores it."""
@@ -139,9 +139,9 @@ class Changes:
             return ChangeEffect()
         match label:
             case "edit":
-                return edit(db, happened, self._shelf)
+                return edit(db, happened, self._note_storage)
             case "delete":
-                delete_message(db, happened.chat_id, happened.incoming.target, happened.at, self._shelf)
+                delete_message(db, happened.chat_id, happened.incoming.target, happened.at, self._note_storage)
                 return ChangeEffect("change", queued=True)
             case "reaction":
                 return react(db, happened)
@@ -176,7 +176,7 @@ class Changes:
 
     async def revise(self, edit_id: int, edited: EditedMessage, revision: Revision, at: int) -> None:
         """Bring memories and message in line with an edit, and take the edit off the queue."""
-        await self._database.write(lambda db: revise(db, edit_id, edited, revision, at, self._shelf))
+        await self._database.write(lambda db: revise(db, edit_id, edited, revision, at, self._note_storage))
 
     async def delete_again(self, delete_id: int, at: int) -> None:
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
@@ -184,13 +184,13 @@ class Changes:
         def transaction(db: sqlite3.Connection) -> None:
             row = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (delete_id,)).fetchone()
             if row is not None:
-                delete_message(db, row[0], row[1], at, self._shelf)
+                delete_message(db, row[0], row[1], at, self._note_storage)
             finish_events(db, (delete_id,), "done", "deleted")
 
         await self._database.write(transaction)
 
 
-def edit(db: sqlite3.Connection, happened: ChangeEvent, shelf: NoteStorage) -> ChangeEffect:
+def edit(db: sqlite3.Connection, happened: ChangeEvent, note_storage: NoteStorage) -> ChangeEffect:
     """Within a transaction: the message reads anew; the model is told, unless it has not been asked to answer it
     yet.
     """
@@ -206,7 +206,7 @@ def edit(db: sqlite3.Connection, happened: ChangeEvent, shelf: NoteStorage) -> C
     db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
     index_lines(db, (row[0],))
     drop_reminders(db, (row[0],), "edited", at=happened.at)
-    amend_notes(db, shelf, row[0], row[2], incoming.text)
+    amend_notes(db, note_storage, row[0], row[2], incoming.text)
     empty_digests(db, {row[0]}, happened.at)
     retract_edited(db, row[0], happened.at)
     reread_promises(db, row[0], incoming.text)
@@ -214,7 +214,7 @@ def edit(db: sqlite3.Connection, happened: ChangeEvent, shelf: NoteStorage) -> C
 
 
 def revise(
-    db: sqlite3.Connection, edit_id: int, edited: EditedMessage, revision: Revision, at: int, shelf: NoteStorage
+    db: sqlite3.Connection, edit_id: int, edited: EditedMessage, revision: Revision, at: int, note_storage: NoteStorage
 ) -> None:  # fmt: skip
     """One transaction: memories of an edited command say what it says now, or end; what it shared with others stays."""
     known = {memory.id: memory for memory in edited.memories}
@@ -238,7 +238,7 @@ def revise(
             sort_memory(db, number)
             index_memory(db, number)
     if revision.told != edited.text:
-        amend_notes(db, shelf, edited.event_id, edited.text, revision.told)
+        amend_notes(db, note_storage, edited.event_id, edited.text, revision.told)
     if revision.rest is not None:
         db.execute("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", (revision.rest, edited.event_id))
         index_lines(db, (edited.event_id,))

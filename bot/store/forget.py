@@ -278,13 +278,13 @@ class Forgetting:
 class MemoryForgetting:
     """What is told to be forgotten is gone."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key."""
-        text = await self._database.write(lambda db: forget_memories(db, forgetting, receipt, at, self._shelf))
+        text = await self._database.write(lambda db: forget_memories(db, forgetting, receipt, at, self._note_storage))
         if forgetting.purge_at is None:
             await self.purge(at)
         return text
@@ -295,7 +295,7 @@ class MemoryForgetting:
 
 
 def forget_memories(
-    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: NoteStorage
+    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage
 ) -> str:
     """One transaction: rows disabled, derived copies scrubbed, receipt stored."""
     before = earlier_receipt(db, receipt, at)
@@ -304,13 +304,15 @@ def forget_memories(
     if forgetting.unwished:
         # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
         restore_names(db, forgetting.memories, at)
-    disable_memories(db, forgetting, receipt.chat_id, at, shelf)
+    disable_memories(db, forgetting, receipt.chat_id, at, note_storage)
     number = forgetting.memories[0].id if forgetting.memories else 0
     undoable = number if forgetting.purge_at is not None else 0
     return store_receipt(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
 
 
-def disable_memories(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, shelf: NoteStorage) -> None:
+def disable_memories(
+    db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage
+) -> None:
     """Within a transaction: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     if forgetting.purge_at is None and forgetting.person_id:
@@ -327,12 +329,12 @@ def disable_memories(db: sqlite3.Connection, forgetting: Forgetting, chat_id: in
         index_memory(db, memory.id)
         db.execute("DELETE FROM rewriting WHERE memory_id = ?", (memory.id,))
         drop_merges(db, memory.id, at, purge_at)
-        _scrub(db, memory, forgetting, chat_id, at, shelf, told)
+        _scrub(db, memory, forgetting, chat_id, at, note_storage, told)
     forget_terms(db)
 
 
 def _scrub(
-    db: sqlite3.Connection, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, shelf: NoteStorage,
+    db: sqlite3.Connection, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage,
     told: ChatLines
 ) -> None:  # fmt: skip
     """Everything derived from the same events, and every line that repeats the statement.
@@ -349,7 +351,7 @@ def _scrub(
     stale = _stale_epochs(db, memory, hidden, chats)
     for text in memory.wordings:
         hidden |= replies_to(db, text, hidden, stale)
-    remove_from_notes(db, shelf, RemovedContent(frozenset(hidden), memory.wordings, chats, _whose(memory)), at)
+    remove_from_notes(db, note_storage, RemovedContent(frozenset(hidden), memory.wordings, chats, _whose(memory)), at)
     hide_lines(db, hidden, "forgotten")
     drop_reminders(db, hidden, "forgotten", at)
     forget_reminders(db, memory.owner_id, lambda text: _repeats(memory, text), at)

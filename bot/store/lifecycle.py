@@ -241,10 +241,10 @@ change; another memory says that already; it was forgotten, and only its owner c
 class OperatorEdits:
     """Memories in their keeper's hands."""
 
-    def __init__(self, database: Database, tombstones: Tombstones, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, tombstones: Tombstones, note_storage: NoteStorage) -> None:
         self._database = database
         self._tombstones = tombstones
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def reword(self, number: int, text: str, at: int) -> RewordResult:
         """Say a memory otherwise. Its sources stay, and what it said first is forgotten together with it."""
@@ -262,7 +262,7 @@ class OperatorEdits:
             return False
         self._tombstones.add_tombstones([(memory.id, text) for text in memory.wordings], at)
         forgetting = Forgetting((memory,), memory.owner_id or 0, purge_at)
-        await self._database.write(lambda db: forget_by_operator(db, forgetting, at, self._shelf))
+        await self._database.write(lambda db: forget_by_operator(db, forgetting, at, self._note_storage))
         if purge_at is None:
             await purge_now(self._database, at)
         return True
@@ -307,9 +307,9 @@ def reword_memory(db: sqlite3.Connection, number: int, text: str, at: int) -> Re
     return "done"
 
 
-def forget_by_operator(db: sqlite3.Connection, forgetting: Forgetting, at: int, shelf: NoteStorage) -> None:
+def forget_by_operator(db: sqlite3.Connection, forgetting: Forgetting, at: int, note_storage: NoteStorage) -> None:
     """One transaction: disabled, with all that was derived."""
-    disable_memories(db, forgetting, forgetting.memories[0].chat_id, at, shelf)
+    disable_memories(db, forgetting, forgetting.memories[0].chat_id, at, note_storage)
     begin_logs_anew(db)
 
 

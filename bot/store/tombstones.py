@@ -215,11 +215,13 @@ class ErasureFile:
             raise StoreError(f"{ERASURES_FILE} cannot be written ({error}): nothing was erased") from error
 
 
-def erase_again(db: sqlite3.Connection, erasures: ErasureFile, shelf: NoteStorage, at: int) -> tuple[ErasedPerson, ...]:
+def erase_again(
+    db: sqlite3.Connection, erasures: ErasureFile, note_storage: NoteStorage, at: int
+) -> tuple[ErasedPerson, ...]:
     """Within a transaction: do what this database has not seen yet; who went."""
     gone: list[ErasedPerson] = []
     for name, people in erasures.due(db):
-        gone += [erase_person(db, person_id, shelf, at) for person_id in people]
+        gone += [erase_person(db, person_id, note_storage, at) for person_id in people]
         mark_done(db, name, at)
     return tuple(gone)
 
@@ -243,9 +245,9 @@ ASK_MS = 600_000
 class PersonErasure:
     """Takes people out of the house."""
 
-    def __init__(self, database: Database, tombstones: Tombstones, shelf: NoteStorage, folder: Path) -> None:
+    def __init__(self, database: Database, tombstones: Tombstones, note_storage: NoteStorage, folder: Path) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
         self._erasures = ErasureFile(folder, tombstones)
 
     async def counts(self, person_id: int) -> dict[str, int]:
@@ -294,7 +296,7 @@ class PersonErasure:
         name = self._erasures.begin((str(row[0]) for row in rows), at)
 
         def transaction(db: sqlite3.Connection) -> ErasedPerson:
-            erased = erase_person(db, person_id, self._shelf, at, last)
+            erased = erase_person(db, person_id, self._note_storage, at, last)
             mark_done(db, name, at)
             _note(db, erased)
             return erased
@@ -312,7 +314,7 @@ class PersonErasure:
 
         def transaction(db: sqlite3.Connection) -> int:
             at = db.execute("SELECT coalesce(max(at), 0) FROM event").fetchone()[0]
-            gone = erase_again(db, self._erasures, self._shelf, at)
+            gone = erase_again(db, self._erasures, self._note_storage, at)
             for erased in gone:
                 _note(db, erased)
             return len(gone)

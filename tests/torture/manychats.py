@@ -81,7 +81,7 @@ async def on_discord(chats: int) -> tuple[dict[Where, int], int]:
         while sea.taken < min(chats, begin + AT_ONCE):
             await let_others_run()
         await let_others_run()
-    held = contained(queues, "Lanes")
+    held = contained(queues, "ChannelQueues")
     await queues.close()
     return held, sea.taken
 
