@@ -1,4 +1,6 @@
-"""An agent at a World's table: the package's own client over its memory streams, beside the house that answers."""
+"""An agent at a World's table: the package's own client over its memory streams, beside the installation that
+answers.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -58,7 +60,7 @@ async def at_table(world: World, person: str = "", chat: str = "", name: str = "
 
 @asynccontextmanager
 async def reading(world: World, person: str = "", chat: str = "", name: str = "probe") -> AsyncIterator[Agent]:
-    """The same where the house opens no socket."""
+    """The same where the installation opens no socket."""
     async with await open_store(world.folder, frozenset(world.settings.bot.owners), read_only=True) as store:
         seat = await find_seat(store, person, chat)
         who = Implementation(name=name, version="1")

@@ -193,7 +193,9 @@ SCENARIOS: tuple[Scenario, ...] = (
 
 
 async def fingerprint(scenario: Scenario, folder: Path) -> str:
-    """Run it in a new house; what the model was sent, what was said, and what is left in each chat, as one hash."""
+    """Run it in a new installation; what the model was sent, what was said, and what is left in each chat, as one
+    hash.
+    """
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "session": {"log_tokens": 900}})
     world = await World(folder, settings).open()
     world.model.script, world.model.digests = clever, True

@@ -171,7 +171,7 @@ def test_the_log_keeps_nothing_of_them_and_goes_on(tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
 
 
-async def test_the_running_house_scrubs_its_log_with_the_rest(new_world: NewWorld) -> None:
+async def test_the_running_installation_scrubs_its_log_with_the_rest(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
     seen: list[ErasedPerson] = []
     world.scrub = lambda erased: len(seen) if seen.append(erased) else 0  # type: ignore[func-returns-value]

@@ -60,7 +60,7 @@ FAULTS = st.sampled_from(("unreachable", "timeout", "invalid"))
 
 
 class Talking(RuleBasedStateMachine):
-    """One house in which anything may happen in any order."""
+    """One installation in which anything may happen in any order."""
 
     def __init__(self) -> None:
         super().__init__()

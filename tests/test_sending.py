@@ -22,7 +22,7 @@ LONG = "很久很久以前，海边有一座灯塔。" * 20
 
 
 async def opened(folder: Path, talk: Lively, tables: dict[str, object] | None = None) -> World:
-    """A house whose platform is `talk`, with a model that streams."""
+    """An installation whose platform is `talk`, with a model that streams."""
     world = World(folder, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **(tables or {})}))
     world.talk, world.model = talk, StreamingModel()
     return await world.open()

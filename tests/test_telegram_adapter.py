@@ -26,7 +26,7 @@ async def server() -> AsyncGenerator[FakeTelegram]:
         yield fake
 
 
-async def test_it_is_everything_that_the_house_knows_of(server: FakeTelegram) -> None:
+async def test_it_is_everything_that_the_installation_knows_of(server: FakeTelegram) -> None:
     adapter: Adapter = make(server, Lines())
     assert all(isinstance(adapter, port) for port in (Splits, Typing, Edits, Drafts, Files))
     assert adapter.platform == "telegram"

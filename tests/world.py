@@ -1,4 +1,4 @@
-"""The World: the whole house with simulated time, a scripted model and a talking adapter; SQLite is real."""
+"""The World: the whole bot with simulated time, a scripted model and a talking adapter; SQLite is real."""
 
 import asyncio
 import sqlite3
@@ -99,7 +99,7 @@ class Seen:
         return [outgoing.text for outgoing in self.talk.said]
 
     def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        """What the database file holds, read beside the running house."""
+        """What the database file holds, read beside the running bot."""
         with closing(sqlite3.connect(f"file:{self.folder / 'nuan.db'}?mode=ro", uri=True)) as database:
             return database.execute(sql, values).fetchall()
 

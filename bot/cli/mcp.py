@@ -25,7 +25,7 @@ from bot.text.catalogue import catalogue
 
 
 def change_handler(app: App) -> Callable[[AgentRequest], Awaitable[AgentReply]]:
-    """What the running house does for agents, by the configuration that holds at the moment."""
+    """What the running bot does for agents, by the configuration that holds at the moment."""
 
     async def carry_out(wish: AgentRequest) -> AgentReply:
         parts = app.parts

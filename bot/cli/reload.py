@@ -58,7 +58,7 @@ class Reloader:
         self._asking: set[asyncio.Task[ReloadResult]] = set()
 
     def serve(self, app: App, taken: Callable[[Settings], None]) -> None:
-        """This is the house; `taken` is told the new settings before it works by them."""
+        """This is the bot; `taken` is told the new settings before it works by them."""
         self._app, self._log, self._taken = app, app.parts.log, taken
 
     def on_hangup(self) -> None:
@@ -152,7 +152,7 @@ class Reloader:
             done = ReloadResult(problems=error.problems)
         except (NuanError, OSError) as error:
             done = ReloadResult(problems=(str(error),))
-        except Exception as error:  # noqa: BLE001 - whatever a file holds, the house that runs must go on
+        except Exception as error:  # noqa: BLE001 - whatever a file holds, the bot that runs must go on
             self._log.error("reload_failed", why=why, exc_info=error)
             done = ReloadResult(problems=(type(error).__name__,))
         if done.problems:
@@ -185,7 +185,7 @@ class Reloader:
         return ReloadResult(changed, restart)
 
     async def _swap(self, app: App, place: Installation, *, keeps_pool: bool) -> None:
-        """Build everything, then let the house work by it; a model pool that it does not take is closed."""
+        """Build everything, then let the bot work by it; a model pool that it does not take is closed."""
         old = app.parts.pool
         keeps_pool = keeps_pool and pool_key(place.settings) == pool_key(self._place.settings)
         parts = await asyncio.to_thread(self._parts, app.parts, place, keeps_pool)

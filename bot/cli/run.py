@@ -79,7 +79,7 @@ RESTART_WEB_KEYS = ("web.on", "web.host", "web.port")
 
 
 class WebFrontend:
-    """The page of one house, with the adapter that its chat box is."""
+    """The page of one installation, with the adapter that its chat box is."""
 
     def __init__(self, page: "WebServer", source: ConfigSource, adapter: WebAdapter | None) -> None:
         """Without an adapter the page only reads."""
@@ -96,23 +96,23 @@ class WebFrontend:
 
     @contextlib.asynccontextmanager
     async def served(self, parts: Callable[[], Dependencies], log: Log) -> AsyncIterator[None]:
-        """The page is answered by the house as it is at each request, and the terminal is told where."""
-        async with self._page.served(lambda: self._house(parts()), log):
+        """The page is answered by the bot as it is at each request, and the terminal is told where."""
+        async with self._page.served(lambda: self._site_data(parts()), log):
             print(self._page.greeting(sys.stdout.isatty()), flush=True)
             yield
 
-    def _house(self, parts: Dependencies) -> "SiteData":
+    def _site_data(self, parts: Dependencies) -> "SiteData":
         from bot.web.requests import SiteData
 
         if self._made is None or self._made[0] is not parts:
             settings, source = parts.settings, self._source
-            house = SiteData(
+            site = SiteData(
                 parts.store, parts.clock, settings, parts.words, catalogue(parts.prompts, "web"), parts.prompts,
                 {parts.persona.name: parts.persona, **parts.personas},
                 lambda: settings_shown(settings, source.config, source.env, settings_in(source.data / DATABASE)),
                 self.adapter,
             )  # fmt: skip
-            self._made = parts, house
+            self._made = parts, site
         return self._made[1]
 
 

@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 
 def read_installation(config: Path | None, data: Path) -> "Installation":
-    """The house of a command: its settings, checked, and its folder."""
+    """The installation of a command: its settings, checked, and its folder."""
     from bot.cli.installation import ConfigSource  # the configuration loads only where it is read
 
     return guard(ConfigSource(config, data, os.environ).read)

@@ -368,4 +368,4 @@ SettingChanges = Mapping[str, str | None]
 """Dotted keys of the configuration with their new values; None takes back what was said of that key."""
 
 ApplySettings = Callable[[SettingChanges, int], Awaitable[ReloadResult]]
-"""Stores the wish of a person (by number) and lets the house work by it; with problems nothing has changed."""
+"""Stores the wish of a person (by number) and lets the bot work by it; with problems nothing has changed."""

@@ -86,7 +86,7 @@ class AgentTexts:
 
 @dataclass(frozen=True, slots=True)
 class AgentServices:
-    """What reading needs of the house."""
+    """What reading needs of the installation."""
 
     store: Store
     planner: Planner

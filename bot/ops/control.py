@@ -102,7 +102,7 @@ class _ControlServer:
         self._busy: set[asyncio.Task[object]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One wish and its answer; nothing that goes wrong here reaches the loop of the house."""
+        """One wish and its answer; nothing that goes wrong here reaches the event loop."""
         task = asyncio.current_task()
         assert task is not None
         self._busy.add(task)
@@ -112,7 +112,7 @@ class _ControlServer:
             self._log.warning("agent_unreadable", cause=type(error).__name__)
         except NuanError as error:
             self._log.warning("agent_failed", exc_info=error)
-        except Exception as error:  # noqa: BLE001 - a defect here must not end the house
+        except Exception as error:  # noqa: BLE001 - a defect here must not end the bot
             self._log.error("agent_failed", exc_info=error)
         finally:
             self._busy.discard(task)

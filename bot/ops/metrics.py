@@ -80,7 +80,7 @@ class _Connections:
                 await writer.drain()
         except (OSError, TimeoutError):
             pass  # the visitor is gone
-        except Exception as error:  # noqa: BLE001 - a defect here must not end the house
+        except Exception as error:  # noqa: BLE001 - a defect here must not end the bot
             self._log.error("metrics_failed", exc_info=error)
         finally:
             self._here.discard(task)
@@ -137,7 +137,7 @@ def make_metrics(currency: str) -> "Metrics | None":
 
 
 class MetricsPages:
-    """One for each running house."""
+    """One for each running bot."""
 
     def __init__(self, sight: HealthCheck, meters: "Metrics | None") -> None:
         self._sight = sight

@@ -234,10 +234,10 @@ class Ingest:
         # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
         if not made or understand(text[:COMMAND_CHARS], self._rules.names).commands:
             return no_promise
-        house, nudging = self._words, self._nudging
+        texts, nudging = self._words, self._nudging
 
         def promised(zone: str) -> tuple[SpokenPromise, ...]:
-            tz = house.tz(zone or house.zone)
+            tz = texts.tz(zone or texts.zone)
             found = ((said, due_in(said, at, tz)) for said in made)
             return tuple(
                 SpokenPromise(said, due.at if due else None, nudge_for(due, nudging, tz)) for said, due in found

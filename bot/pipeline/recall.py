@@ -104,7 +104,7 @@ class Recall:
     """Answers questions from memory, each for its audience alone."""
 
     def __init__(self, store: Store, aside: TextThread, settings: Settings, zone: str, near: SimilaritySearch) -> None:
-        """`zone` is the house's, by which 昨天 counts in groups; `near` finds by likeness in the mode hybrid."""
+        """`zone` is the installation's, by which 昨天 counts in groups; `near` finds by likeness in the mode hybrid."""
         self._store = store
         self._aside = aside
         self._near = near

@@ -48,7 +48,7 @@ _FLAGS = ("asked", "protected")
 
 
 class PlatformNames:
-    """Who and where the numbers of a house are, in platform ids."""
+    """Who and where the numbers of an installation are, in platform ids."""
 
     def __init__(
         self, people: list[Row], accounts: list[Row], chats: list[Row],
@@ -184,7 +184,9 @@ def _numbers(db: sqlite3.Connection, sql: str) -> dict[str, int]:
 
 
 def _others(db: sqlite3.Connection) -> dict[str, str]:
-    """The columns of this house that a file may fill by name, with their types: none that only a house can know."""
+    """The columns of this installation that a file may fill by name, with their types: none that only an installation
+    can know.
+    """
     known = {*STORED_COLUMNS, "id", "owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at"}
     rows = db.execute("SELECT name, type FROM pragma_table_info('memory')")
     return {str(name): str(kind) for name, kind in rows if name not in known}
@@ -222,7 +224,7 @@ def _insert(
     values: dict[str, object] = {"owner_id": where[0], "chat_id": where[1], "folded": fold(memory.text)}
     values |= {name: getattr(memory, name) for name in STORED_COLUMNS}
     values |= {name: value for name, value in memory.more if more.get(name) == _TYPES[type(value)]}
-    values.pop("replaced_by", None)  # a number of the house it comes from
+    values.pop("replaced_by", None)  # a number of the installation it comes from
     if memory.archived_at:
         values |= {"disabled_at": memory.archived_at, "disabled_reason": "archived"}
     number = db.execute(
@@ -293,7 +295,9 @@ ARCHIVED = "CASE WHEN disabled_reason = 'archived' THEN disabled_at ELSE 0 END"
 LEFT_BEHIND = (
     "owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at",
 )  # fmt: skip
-"""Its other columns: a house's own numbers, what is made from the text, and the state of what is not exported."""
+"""Its other columns: an installation's own numbers, what is made from the text, and the state of what is not
+exported.
+"""
 
 _MERGES = (
     "SELECT memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, coalesce(undone_at, 0) "

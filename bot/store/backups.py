@@ -162,7 +162,7 @@ _COUNTED = ("memory", "event", "outbox", "digest", "commitment", "reminder", "no
 class PresentState:
     """What the present database no longer tells: lines, memories and summaries that are left, and the last numbers."""
 
-    house: str
+    installation: str
     hidden: frozenset[int]
     memories: frozenset[int]
     active: frozenset[int]
@@ -177,9 +177,9 @@ class PresentState:
         def numbers(sql: str) -> frozenset[int]:
             return frozenset(cast("int", row[0]) for row in db.execute(sql))
 
-        house = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
+        installation = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
         return PresentState(
-            str(house[0]) if house else "",
+            str(installation[0]) if installation else "",
             numbers("SELECT id FROM event WHERE hidden IN ('forgotten', 'deleted')"),
             # A name that was replaced was not forgotten, and what was archived is only put away.
             numbers("SELECT id FROM memory WHERE disabled_at IS NULL OR disabled_reason IN ('replaced', 'archived')"),
@@ -203,10 +203,10 @@ def forget_again(
     """One transaction: forget by tombstone (number or text) and by what the present database no longer tells; how many
     memories.
 
-    StoreError when the copy is of another house.
+    StoreError when the copy is of another installation.
     """
     if since is not None:
-        _same_house(db, since)
+        _same_installation(db, since)
         _hide(db, since, at)
         _undone(db, since)
         _talks(db, since)
@@ -251,9 +251,9 @@ def _undone(db: sqlite3.Connection, since: PresentState) -> None:
         index_memory(db, number)
 
 
-def _same_house(db: sqlite3.Connection, since: PresentState) -> None:
+def _same_installation(db: sqlite3.Connection, since: PresentState) -> None:
     row = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
-    if since.house and row is not None and row[0] != since.house:
+    if since.installation and row is not None and row[0] != since.installation:
         raise StoreError("the backup is of another house: nothing was changed")
 
 
@@ -331,7 +331,7 @@ async def roll_back(
     """Put a copy in the database's place; where the present file went, and how many memories were forgotten again.
 
     None when there was no file. The copy stays as it is. FolderLockedError when a nuan runs here, StoreError when the
-    copy is not whole or of another house.
+    copy is not whole or of another installation.
     A crash leaves the present database or the restored one.
     """
     new = folder / f"{ROLLBACK}db"

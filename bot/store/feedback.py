@@ -288,7 +288,7 @@ _REPLY = """SELECT group_concat(text, ' ') FROM (SELECT text FROM event WHERE ev
     AND event.kind = 'bot' AND hidden = '' AND off_record = 0 ORDER BY event.id)"""
 
 _HERE = "turn.session_id IN (SELECT id FROM session WHERE chat_id = ?1)"
-"""The turns of a chat: by the index of its conversations, where a house of many chats would be read through."""
+"""The turns of a chat: by the index of its conversations, where an installation of many chats would be read through."""
 
 _MARKS = f"""SELECT at, sign, coalesce(({_REPLY}), '') FROM feedback JOIN turn ON turn.id = feedback.turn_id
     WHERE {_HERE} AND feedback.person_id = ?2 ORDER BY at DESC, feedback.turn_id DESC LIMIT ?3"""

@@ -130,7 +130,7 @@ USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END),
 
 
 NO_CHAT = 0
-"""Stands for no chat: what the house needed for itself."""
+"""Stands for no chat: what the installation needed for itself."""
 
 ROUNDING = 1e-9
 """Sums of money are floats: 0.1 + 0.1 + 0.1 must fit into 0.3."""

@@ -64,12 +64,12 @@ class MemoryLifecycle(Repository):
         )
         return tuple(MemoryPool(row[0], int(row[1])) for row in rows)
 
-    async def of(self, household: MemoryPool) -> tuple[tuple[Memory, int], ...]:
+    async def of(self, pool: MemoryPool) -> tuple[tuple[Memory, int], ...]:
         """Their active memories, each with when its count was last looked at, ms; for tidying only."""
         rows = await self._database.rows(
             SELECT_MEMORY.replace(" FROM memory ", ", decayed_at FROM memory ")
             + f"WHERE disabled_at IS NULL AND NOT {IS_NAME} AND owner_id IS ?1 AND (?1 IS NOT NULL OR chat_id = ?2)",
-            (household.owner_id, household.chat_id),
+            (pool.owner_id, pool.chat_id),
         )
         return tuple((memory_of(row[:-1]), int(row[-1])) for row in rows)
 

@@ -315,7 +315,7 @@ def _reads(line: str, before: str, now: str) -> str:
 
 
 class Notes:
-    """The notes of this house."""
+    """The notes of this installation."""
 
     def __init__(self, database: Database, lists: AccessLists, note_storage: NoteStorage) -> None:
         self._database = database

@@ -15,7 +15,7 @@ SELECT_SETTINGS = """SELECT key, value, person_id, coalesce(person.name, ''), at
     LEFT JOIN person ON person.id = person_id ORDER BY key"""
 
 BOT_SWITCH = "house"
-"""The row of the house that is switched off everywhere; there is none while it is on."""
+"""The row of the installation that is switched off everywhere; there is none while it is on."""
 
 BOT_OFF = f"EXISTS (SELECT 1 FROM setting WHERE key = '{BOT_SWITCH}')"
 """Whether it is, as SQL."""
@@ -43,12 +43,12 @@ class SettingRows(Repository):
         await self._database.write(transaction)
 
     async def is_bot_off(self) -> bool:
-        """Whether the house is switched off everywhere."""
+        """Whether the installation is switched off everywhere."""
         return await self._database.row(f"SELECT 1 WHERE {BOT_OFF}") is not None
 
 
 def bot_off(db: sqlite3.Connection) -> bool:
-    """Within a transaction: whether the house is switched off everywhere."""
+    """Within a transaction: whether the installation is switched off everywhere."""
     return bool(db.execute(f"SELECT {BOT_OFF}").fetchone()[0])
 
 

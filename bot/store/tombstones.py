@@ -78,7 +78,7 @@ class Tombstones:
         return self._numbers.get(memory_id) in self._macs
 
     def sign(self, text: str) -> str:
-        """By what a text is known to this house and to nobody else; StoreError when there can be no key."""
+        """By what a text is known to this installation and to nobody else; StoreError when there can be no key."""
         if not self._key:
             self._key = _new_key(self._key_path)
         return self._mac(text)
@@ -243,7 +243,7 @@ ASK_MS = 600_000
 
 
 class PersonErasure:
-    """Takes people out of the house."""
+    """Erases people."""
 
     def __init__(self, database: Database, tombstones: Tombstones, note_storage: NoteStorage, folder: Path) -> None:
         self._database = database

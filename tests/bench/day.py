@@ -1,4 +1,4 @@
-"""One day through the whole house on a simulated clock, with every request of the model kept beside the ledger's rows.
+"""One day through the whole bot on a simulated clock, with every request of the model kept beside the ledger's rows.
 
 The store, the composing and the digests are the real ones; the model and the adapter are scripted.
 """

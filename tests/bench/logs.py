@@ -1,4 +1,4 @@
-"""A recorded group chat as what an adapter would bring. It knows no house and no time but the log's own."""
+"""A recorded group chat as what an adapter would bring. It knows no installation and no time but the log's own."""
 
 import json
 import re

@@ -1,6 +1,6 @@
-"""`python -m tests.bench.replay DIR`: recorded group chats through the whole house on a simulated clock.
+"""`python -m tests.bench.replay DIR`: recorded group chats through the whole bot on a simulated clock.
 
-Each log is a chat of its own in one data folder, played by a house whose names are the nicks of its bot.
+Each log is a chat of its own in one data folder, played by an installation whose names are the nicks of its bot.
 """
 
 import argparse

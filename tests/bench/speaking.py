@@ -153,7 +153,7 @@ def count(log: Log, replies: Sequence[int], mode: GroupMode, rules: JoinRules) -
 
 
 def quiet(at: int, rules: JoinRules) -> bool:
-    """Whether a moment lies in the quiet hours; the house of this bench lives in UTC."""
+    """Whether a moment lies in the quiet hours; the installation of this bench lives in UTC."""
     hour = datetime.fromtimestamp(at / 1000, UTC).hour
     span = (rules.quiet_until - rules.quiet_from) % 24
     return (hour - rules.quiet_from) % 24 < span

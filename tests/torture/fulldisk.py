@@ -1,6 +1,6 @@
 """The disk is full at the n-th page that is written, for every n: `python -m tests.torture.fulldisk FOLDER EACH SEED`.
 
-A whole house whose files may grow by so many pages only while one thing is said; then there is room again. What the
+A whole bot whose files may grow by so many pages only while one thing is said; then there is room again. What the
 ingest took must have been answered once, what it refused comes again as platforms do it, and nothing is lost. A child
 of its own, since the limit is one of the process. It prints what was counted.
 """

@@ -101,8 +101,9 @@ async def burst(folder: Path, size: Size) -> Found:
 
 
 async def many_chats(folder: Path, size: Size) -> Found:
-    """So many chats are seen once: most are only read, some are answered; then every map is measured, of the house, of
-    Telegram's pace, of Discord's queues and of the modules."""
+    """So many chats are seen once: most are only read, some are answered; then every map is measured, of the
+    installation, of Telegram's pace, of Discord's queues and of the modules.
+    """
     from tests.torture.growth import largest
     from tests.torture.manychats import of_modules, on_discord, on_telegram
     from tests.world import World

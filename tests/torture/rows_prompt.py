@@ -264,7 +264,7 @@ ROWS: tuple[Row, ...] = (
         existing=(
             "test_digest_forged.py::test_the_rule_keeps_nothing_of_a_forged_talk_and_no_summary_tells_it",
             "test_digest_forged.py::test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites",
-            "test_digest_forged.py::test_forged_talks_end_nowhere_in_the_house",
+            "test_digest_forged.py::test_forged_talks_end_nowhere_in_the_installation",
         ),
     ),
     Row(

@@ -38,7 +38,7 @@ async def child(module: str, *words: str) -> str:
 
 
 async def pages(folder: Path, size: Size) -> Found:
-    """A disk that is full at each page, or each so many-th, that a house writes."""
+    """A disk that is full at each page, or each so many-th, that an installation writes."""
     each = max(1, round(PAGES_AT_ALL / size.units))
     sums, slowest, notes = json.loads(
         await child("tests.torture.fulldisk", str(folder / "house"), str(each), str(size.seed))

@@ -146,7 +146,7 @@ async def undigested(folder: Path, size: Size) -> Found:
 
 
 async def leaking(folder: Path, size: Size) -> Found:
-    """Forms of scaffolding through the house; what only looks like it comes through."""
+    """Forms of scaffolding through the installation; what only looks like it comes through."""
     from bot.core.models import Completion
     from bot.model.completion import CompletionBuilder
     from tests.scaffolds import LEAKED, WANTED

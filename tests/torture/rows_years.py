@@ -114,7 +114,7 @@ def _holding(folder: Path, words: list[str]) -> int:
 
 
 async def growth(folder: Path, size: Size) -> Found:
-    """All messages in one house, as many each day for three years, through ingest and with default retention."""
+    """All messages in one installation, as many each day for three years, through ingest and with default retention."""
     from bot.config.settings import Settings
     from bot.store.store import DATABASE
     from tests.torture.soak import resident_mb, slope

@@ -1,6 +1,6 @@
 """Rows of the table of faults about what waits: tries, leases, backlogs, order.
 
-All of them run the whole house in this process, with simulated time and real SQLite.
+All of them run the whole bot in this process, with simulated time and real SQLite.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINES = 40
 
 
 @asynccontextmanager
-async def house(
+async def nuan(
     folder: Path, platforms: tuple[str, ...] = (), talk: Talk | None = None, **tables: dict[str, Any]
 ) -> AsyncIterator[World]:
     """A World with these settings, and no limit of money; `talk` is its adapter."""
@@ -55,7 +55,7 @@ OPEN_ENDS = "SELECT count(*) FROM event WHERE kind = 'message' AND state IN ('do
 
 async def fails_once(folder: Path, size: Size) -> Found:
     """D4: every message breaks nuan the first time it is handled."""
-    async with house(folder) as world:
+    async with nuan(folder) as world:
         broken = set[str]()
 
         def script(request: Any) -> str:
@@ -81,7 +81,7 @@ async def always_fails(folder: Path, size: Size) -> Found:
     from bot.ops.checks import store_findings
     from tests.agenting import place_of
 
-    async with house(folder) as world:
+    async with nuan(folder) as world:
         tried = list[int]()
         state = {"by": "model"}
 
@@ -124,7 +124,7 @@ async def always_fails(folder: Path, size: Size) -> Found:
 
 async def long_turns(folder: Path, size: Size) -> Found:
     """D6: a model that takes 400 s of simulated time, and a death in the midst of it in the same process (same PID)."""
-    async with house(folder, model={"deadline_seconds": 500}) as world:
+    async with nuan(folder, model={"deadline_seconds": 500}) as world:
         replies = crashes = 0
         for each in range(size.units):
             world.shut()
@@ -150,7 +150,7 @@ async def backlog(folder: Path, size: Size) -> Found:
     """D14: updates that are three hours old, in five chats; then somebody writes one word in each."""
     chats = [f"群{each}" for each in range(5)]
     allow = {"telegram": {"allow": [f"group:{each}" for each in chats]}}
-    async with house(folder, ("telegram",), None, **allow) as world:
+    async with nuan(folder, ("telegram",), None, **allow) as world:
         now = world.clock.now()
         for each in range(size.units):
             at = now - 3 * HOUR_MS + each * 1000

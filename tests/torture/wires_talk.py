@@ -1,6 +1,6 @@
 """Rows of the table of faults about what becomes of what was said: edits, deletions, bots, wishes to keep, apologies.
 
-They run the whole house in this process, with simulated time and real SQLite.
+They run the whole bot in this process, with simulated time and real SQLite.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from tests.torture.row import Bound, Found, Row, Size
-from tests.torture.wires_queue import house, number
+from tests.torture.wires_queue import nuan, number
 
 if TYPE_CHECKING:
     from tests.world import World
@@ -24,7 +24,7 @@ async def edits(folder: Path, size: Size) -> Found:
     """D18: a message is edited three times after it was answered."""
     from tests.test_changes import happens
 
-    async with house(folder) as world:
+    async with nuan(folder) as world:
         replies = right = memories = 0
         for each in range(size.units):
             before, who = len(world.replies), f"人{each}"
@@ -48,7 +48,7 @@ async def deletions(folder: Path, size: Size) -> Found:
 
     chance, quoted, prompts, files, midst, kept = random.Random(size.seed), 0, 0, 0, 0, 0
     for each in range(size.units):
-        async with house(folder / str(each)) as world:
+        async with nuan(folder / str(each)) as world:
             world.model.script = lambda request: f"你说{CANARY}"
             world.shut()
             await world.app.ingest.accept(world.message(f"我的暗号是{CANARY}。记住我怕狗。", external_id="m"))
@@ -77,7 +77,7 @@ async def bots(folder: Path, size: Size) -> Found:
 
     most = humans = 0
     for each in range(size.units):
-        async with house(folder / f"{each}a") as one, house(folder / f"{each}b") as other:
+        async with nuan(folder / f"{each}a") as one, nuan(folder / f"{each}b") as other:
             await one.say("小暖，在吗", "阿明", GROUP)
             counts = [len(one.replies), len(other.replies)]
             for _ in range(100):
@@ -108,7 +108,7 @@ async def spam(folder: Path, size: Size) -> Found:
             took.append(time.process_time() - begun)
         return median(took[5:]) * 1000  # the first ones warm up
 
-    async with house(folder, memory={"keep_minute": 30, "keep_most": 1_000}) as world:
+    async with nuan(folder, memory={"keep_minute": 30, "keep_most": 1_000}) as world:
         for each in range(20):
             await world.say(f"记住我的第{each}件事是{each * 7919}", "阿红")
         before = await recalling(world, "阿红")
@@ -146,7 +146,7 @@ async def outage(folder: Path, size: Size) -> Found:
             begun += on
             (typed.add if on else typed.discard)(external_chat_id)
 
-    async with house(folder, talk=Typed()) as world:
+    async with nuan(folder, talk=Typed()) as world:
         world.model.script = lambda request: ModelError("unreachable", "")
         late = 0
         for _ in range(18):

@@ -307,7 +307,7 @@ class RememberActions:
         )
 
     async def _quota(self, told: CommandContext) -> KeepQuota:
-        """How much they may still ask to keep; the owner's house holds what the owner wants."""
+        """How much they may still ask to keep; the owner's own installation holds what the owner wants."""
         rules, person = self._settings.memory, await self._store.people.person(told.person_id)
         return KeepQuota(None, None) if person.is_owner else KeepQuota(rules.keep_minute, rules.keep_most)
 

@@ -50,8 +50,8 @@ class MemoryAging:
             return
         await self._reread()
         counted = archived = 0
-        for household in await lives.memory_pools():
-            known = await lives.of(household)
+        for pool in await lives.memory_pools():
+            known = await lives.of(pool)
             upkeep = await self._aside.run(self._upkeep, known, now)
             if upkeep.counts or upkeep.archived:
                 await lives.apply_upkeep(upkeep, now)
