@@ -31,7 +31,7 @@ class App:
 
     def __init__(self, parts: Dependencies, scenes: Sequence[SceneSource] = ()) -> None:
         store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
-        self._store, self._clock, self._aside, self._log = store, clock, parts.aside, log
+        self._store, self._clock, self._thread, self._log = store, clock, parts.thread, log
         self._activity = Activity()
         self._working: list[WorkQueue] = []
         self._chats = self._queue("chat", self._turns)
@@ -179,7 +179,7 @@ class App:
         self._services.notes.stop()
         await self._sends.close(SEND_GRACE_S)
         self._sending.stop()
-        await asyncio.to_thread(self._aside.close)
+        await asyncio.to_thread(self._thread.close)
         await self._clear_out()
 
     def _queue(self, name: str, work: Callable[[Services, int], Awaitable[object]], *, looks: bool = True) -> WorkQueue:

@@ -49,7 +49,7 @@ class Dependencies:
     `written` are the settings as files and people say them, with nothing tuned or swapped; `scrub` takes somebody out
     of the log that this installation writes.
 
-    A reload brings others with the same store, clock, log and aside.
+    A reload brings others with the same store, clock, log and thread.
     """
 
     store: Store
@@ -60,7 +60,7 @@ class Dependencies:
     prompts: Callable[[str], Path]
     persona: Path
     log: Log
-    aside: TextThread = field(default_factory=TextThread)
+    thread: TextThread = field(default_factory=TextThread)
     seeing: PriceAt | None = None
     reload: Reload | None = None
     settle: ApplyWish | None = None
@@ -126,8 +126,8 @@ def make_embedding_calls(parts: Dependencies) -> EmbeddingCaller | None:
 def make_recalling(parts: Dependencies, calls: EmbeddingCaller | None = None, *, pays: bool = False) -> Recall:
     """What finds memories; unless it `pays` it asks no server for a vector."""
     rules = parts.settings.memory.embedding
-    dense = VectorSearch(parts.store, parts.aside, calls or make_embedding_calls(parts), parts.clock, rules, pays=pays)
-    return Recall(parts.store, parts.aside, parts.settings, parts.words.zone, dense)
+    dense = VectorSearch(parts.store, parts.thread, calls or make_embedding_calls(parts), parts.clock, rules, pays=pays)
+    return Recall(parts.store, parts.thread, parts.settings, parts.words.zone, dense)
 
 
 def make_vectorising(parts: Dependencies, calls: EmbeddingCaller | None) -> VectorMaker:
@@ -151,7 +151,7 @@ def make_planner(
     reminding = ReminderService(parts.store, parts.clock, settings, words, parts.log)
     tools = () if not settings.prompt.tools else make_tools(
         parts.store, words, parts.prompts,
-        ToolServices(recalling, make_notes(parts, lambda: None).read, parts.aside), settings,
+        ToolServices(recalling, make_notes(parts, lambda: None).read, parts.thread), settings,
         reminding,
         media if settings.media.images else None,
         (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
@@ -160,7 +160,7 @@ def make_planner(
         parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
         parts.pool.first.model.dialect,
     )  # fmt: skip
-    bringing = AutoRecall(recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
+    bringing = AutoRecall(recalling, parts.thread, settings.memory, settings.bot.names, words, sectioning)
     planner = Planner(parts.store, settings, bootstraps, words, parts.pool, bringing, booting)
     return planner, TurnModel(ModelCaller(parts.pool, media.slots, parts.clock, parts.log), tools)
 
@@ -196,7 +196,7 @@ def openings_of(parts: Dependencies, personas: Mapping[str, Persona]) -> dict[st
 def make_notes(parts: Dependencies, wake: Callable[[], None]) -> NoteReader:
     """Who reads the notes; `wake` has them looked at once more."""
     way = NoteIndexing(parts.settings.notes, parts.words.tz(parts.words.zone), parts.store.tombstones.covers)
-    return NoteReader(parts.store, parts.clock, way, parts.aside, wake, parts.log)
+    return NoteReader(parts.store, parts.clock, way, parts.thread, wake, parts.log)
 
 
 def make_join_context(parts: Dependencies, planner: Planner, limiting: TalkLimiter) -> JoinServices:
@@ -238,7 +238,7 @@ def make_services(parts: Dependencies, shared: SharedServices) -> Services:
         return settings.prompt.tools and parts.pool.first.model.digests
 
     reminding = ReminderService(store, clock, settings, words, log, judged=judged)
-    remembering = RememberActions(store, clock, settings, words, parts.aside, judged)
+    remembering = RememberActions(store, clock, settings, words, parts.thread, judged)
     pausing = Debounce(store, clock, settings.speak, remembering.understand, shared.sending.adapter)
     answering = Dispatcher(
         store, runner, remembering, planner, clock, words,
@@ -249,24 +249,24 @@ def make_services(parts: Dependencies, shared: SharedServices) -> Services:
         make_scribe(parts, planner, brain, "digest"),
         read_instructions(parts.prompts, "mend"), read_instructions(parts.prompts, "check"),
     )  # fmt: skip
-    digesting = DigestMaker(store, minuting, planner, clock, settings, words, parts.aside, log)
+    digesting = DigestMaker(store, minuting, planner, clock, settings, words, parts.thread, log)
     closing = SessionCloser(store, digesting, clock, settings, words, log)
     flushing = LogFlusher(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, shared.read_notes)
-    writing = NoteWriter(store, settings, words, parts.aside, log, shared.read_notes)
+    writing = NoteWriter(store, settings, words, parts.thread, log, shared.read_notes)
     errands = CommandServices(
         writing, reminding, PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle,
         parts.written, shared.sending.adapter,
     )  # fmt: skip
     answering.set_commands(CommandRunner(store, planner, clock, settings, words, errands))
     vectorising = make_vectorising(parts, calls)
-    tidying = MemoryAging(store, clock, settings, words, parts.aside, log)
+    tidying = MemoryAging(store, clock, settings, words, parts.thread, log)
     rewriting = StatementRewriter(
-        store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, parts.aside, log
+        store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, parts.thread, log
     )
     return Services(
         parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
-        DialogueRollup(store, make_scribe(parts, planner, brain, "rollup"), clock, settings, words, parts.aside, log),
+        DialogueRollup(store, make_scribe(parts, planner, brain, "rollup"), clock, settings, words, parts.thread, log),
         reminding, DailyBackup(store, clock, settings, words, log),
     )  # fmt: skip
 

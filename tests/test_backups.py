@@ -12,7 +12,7 @@ from bot.core.people import Audience
 from bot.store.engine import _prepare
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.store import DATABASE, Store, open_store
-from tests.belonging import aside, copies, nuan
+from tests.belonging import copies, nuan, nuan_in_thread
 from tests.carrying import ANN, BOB, fill, in_installation
 from tests.conftest import NewWorld
 from tests.kill_data import kill_in
@@ -174,11 +174,11 @@ def test_what_cannot_be_restored_is_refused_and_nothing_changes(tmp_path: Path) 
 
 async def test_a_restore_waits_for_nobody_and_refuses_beside_a_running_nuan(world: World) -> None:
     await world.say("记住我喜欢荷花")
-    assert (await aside(world, "backup")).code == 0
-    said = await aside(world, "restore", copies(world.folder)[0].name)
+    assert (await nuan_in_thread(world, "backup")).code == 0
+    said = await nuan_in_thread(world, "restore", copies(world.folder)[0].name)
     assert (said.code, "another nuan is answering" in said.err) == (1, True)
-    assert "whole" in (await aside(world, "restore", copies(world.folder)[0].name, "--check")).out
-    said = await aside(world, "erase", "console:local", "--yes")
+    assert "whole" in (await nuan_in_thread(world, "restore", copies(world.folder)[0].name, "--check")).out
+    said = await nuan_in_thread(world, "erase", "console:local", "--yes")
     assert (said.code, "another nuan is answering" in said.err) == (1, True)
 
 
@@ -241,14 +241,14 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
     world.shut()
     await world.app.ingest.accept(world.message("在吗"))
     await world.held()
-    assert (await aside(world, "backup")).code == 0
+    assert (await nuan_in_thread(world, "backup")).code == 0
     await world.let_answer()
     await world.say(".ai promise drop 1")
     await world.wait(4000)
     said = len(world.replies)
     spent = world.rows("SELECT count(*), sum(prompt_tokens) FROM call WHERE state <> 'reserved'")
     await world.close()
-    assert (await aside(world, "restore", copies(world.folder)[0].name)).code == 0
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
     await world.open()
     await world.wait(4000)
     assert len(world.replies) == said
@@ -271,14 +271,14 @@ async def test_what_was_cleared_or_set_aside_since_stays_so(new_world: NewWorld)
     world = await new_world()
     await world.say("我下周要去上海")
     await world.say("今天吃了荷花酥")
-    assert (await aside(world, "backup")).code == 0
+    assert (await nuan_in_thread(world, "backup")).code == 0
     await world.say("别记这个")
     await world.say(".ai clear")
     sql = "SELECT id FROM event WHERE off_record = 1 AND text LIKE '%荷花酥'"
     marked, cleared = world.rows(sql), world.rows("SELECT cleared_upto FROM chat")
     assert marked != []
     await world.close()
-    assert (await aside(world, "restore", copies(world.folder)[0].name)).code == 0
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
     assert look(world.folder, sql) == marked
     assert look(world.folder, "SELECT cleared_upto FROM chat") == cleared
     await world.open()

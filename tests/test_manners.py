@@ -21,7 +21,7 @@ class Tavern:
 
 async def test_a_plug_in_describes_a_place_once(world: World) -> None:
     await world.app.stop()
-    world.app = App(replace(world.parts, aside=TextThread()), [Tavern()])
+    world.app = App(replace(world.parts, thread=TextThread()), [Tavern()])
     await world.app.start([world.talk])
     await world.say("小暖，在吗", "阿红", "酒馆")
     await world.say("小暖，还在吗", "阿红", "酒馆")

@@ -141,8 +141,8 @@ def test_a_rollback_brings_back_the_rows_and_not_what_was_forgotten_since(tmp_pa
     assert look(tmp_path, ROWS) == [row for row in wrong if row[0] != 6]
     assert holding(tmp_path, "4711") == []
     assert in_files(tmp_path, "4711") == [copies(tmp_path)[0].name]
-    aside = next(tmp_path.glob("nuan.before-rollback-*.db"))
-    with closing(sqlite3.connect(aside)) as db:
+    previous = next(tmp_path.glob("nuan.before-rollback-*.db"))
+    with closing(sqlite3.connect(previous)) as db:
         assert db.execute("SELECT count(*) FROM memory WHERE text = '后来的事'").fetchone() == (1,)
     in_installation(tmp_path, lambda store: keep(store, "新的", BOB))
     assert look(tmp_path, "SELECT max(id) FROM memory") == [(8,)]

@@ -207,7 +207,7 @@ class World(Seen):
         app._alarms.stop()
         app._services.vectorising.end()
         await asyncio.gather(*(queue.close(0) for queue in self._work_queues(app)))
-        await asyncio.to_thread(app._aside.close)  # no thread outlives its process
+        await asyncio.to_thread(app._thread.close)  # no thread outlives its process
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None

@@ -152,11 +152,11 @@ async def rollback(place: Installation, copy: Path | None, *, as_json: bool) -> 
     refuse_itself(place, path)
     now = SystemClock().now()
     with progress_bar("rollback", quiet=as_json) as tell:
-        aside, count = await roll_back(place.data, path, stamp(now), now, tell=tell)
+        previous, count = await roll_back(place.data, path, stamp(now), now, tell=tell)
     if as_json:
-        return json_document(restore_report(path, aside, count))
+        return json_document(restore_report(path, previous, count))
     again = f"; {count} that were forgotten since stay forgotten" if count else ""
-    before = f"the one before it is {aside.name}. " if aside is not None else ""
+    before = f"the one before it is {previous.name}. " if previous is not None else ""
     return (
         f"{path.name} is the database again{again}\n{before}Backups hold what was forgotten "
         "after they were made: delete them when you need them no more"

@@ -133,7 +133,7 @@ async def agent_tools(
     finally:
         await changing.finish()
         await pool.close()
-        await asyncio.to_thread(parts.aside.close)
+        await asyncio.to_thread(parts.thread.close)
 
 
 async def find_seat(store: Store, person: str, chat: str) -> Principal:

@@ -109,7 +109,7 @@ class TextThread:
     """One thread, first come first served: a pool would win no time under one interpreter lock, and lose the order."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nuan-aside")
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nuan-text")
 
     async def run(self, work: Callable[..., T], *given: object) -> T:
         """What `work(*given)` returns or raises."""

@@ -50,8 +50,8 @@ class DoneSince:
     """What the present database has left: promises, empty rows of dropped ones, open reminders, what waits to be
     answered or sent.
 
-    `aside` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks), `turns`
-    those that run, `calls` what was spent, as rows of CALL.
+    `off_record` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks),
+    `turns` those that run, `calls` what was spent, as rows of CALL.
     """
 
     promises: frozenset[int]
@@ -59,7 +59,7 @@ class DoneSince:
     reminders: frozenset[int]
     queued: frozenset[int]
     pending: frozenset[int]
-    aside: frozenset[int]
+    off_record: frozenset[int]
     cleared: tuple[tuple[int, int, int], ...]
     turns: frozenset[int] = frozenset()
     calls: tuple[tuple[object, ...], ...] = ()
@@ -113,7 +113,7 @@ def apply_done_since(db: sqlite3.Connection, since: DoneSince, last: dict[str, i
             db.execute("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", (number,))
             db.execute("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", (number,))
     _pay(db, since.calls)
-    _set_aside(db, since.aside, at)
+    _set_aside(db, since.off_record, at)
     for chat, lines, talks in since.cleared:
         db.execute(
             "UPDATE chat SET cleared_upto = max(cleared_upto, ?), talks_cleared = max(talks_cleared, ?) WHERE id = ?",
@@ -144,9 +144,9 @@ def _pay(db: sqlite3.Connection, calls: tuple[tuple[object, ...], ...]) -> None:
     db.executemany(f"INSERT INTO call ({CALL_COLUMNS}) VALUES ({', '.join('?' * len(CALL_COLUMNS.split(', ')))})", rows)
 
 
-def _set_aside(db: sqlite3.Connection, aside: frozenset[int], at: int) -> None:
+def _set_aside(db: sqlite3.Connection, off_record: frozenset[int], at: int) -> None:
     rows = db.execute("SELECT id FROM event WHERE off_record = 0 AND hidden = ''").fetchall()
-    marked = {cast("int", row[0]) for row in rows} & aside
+    marked = {cast("int", row[0]) for row in rows} & off_record
     db.executemany("UPDATE event SET off_record = 1 WHERE id = ?", [(number,) for number in marked])
     if marked:
         index_lines(db, marked)
@@ -350,9 +350,9 @@ async def roll_back(
         finally:
             await database.close()
         await asyncio.to_thread(verify_copy, new)
-        aside = copy_path(folder, label, stamp)
-        kept = await asyncio.to_thread(_swap, folder / DATABASE, new, aside)
-        return aside if kept else None, count
+        previous = copy_path(folder, label, stamp)
+        kept = await asyncio.to_thread(_swap, folder / DATABASE, new, previous)
+        return previous if kept else None, count
     finally:
         await asyncio.to_thread(remove_rollback_files, folder)
         os.close(lock)
@@ -389,7 +389,7 @@ def _since(path: Path) -> PresentState | None:
         return None
 
 
-def _swap(present: Path, new: Path, aside: Path) -> bool:
+def _swap(present: Path, new: Path, previous: Path) -> bool:
     """The present file keeps its content under another name, if there is one; its place is never empty."""
     wal = present.with_name(f"{present.name}-wal")
     with contextlib.suppress(sqlite3.Error), contextlib.closing(open_existing(present)) as db:
@@ -397,14 +397,14 @@ def _swap(present: Path, new: Path, aside: Path) -> bool:
     there = present.exists()
     if there:
         try:
-            aside.hardlink_to(present)
+            previous.hardlink_to(present)
         except FileExistsError:
-            raise StoreError(f"{aside.name} is there already: nothing was changed") from None
+            raise StoreError(f"{previous.name} is there already: nothing was changed") from None
         except OSError:
-            shutil.copy2(present, aside)
+            shutil.copy2(present, previous)
         if wal.exists() and wal.stat().st_size:  # it could not be emptied: the file is damaged, keep both
-            shutil.copy2(wal, aside.with_name(f"{aside.name}-wal"))
-        sync_to_disk(aside)
+            shutil.copy2(wal, previous.with_name(f"{previous.name}-wal"))
+        sync_to_disk(previous)
     for part in ("-wal", "-shm"):
         present.with_name(present.name + part).unlink(missing_ok=True)
     sync_to_disk(new)

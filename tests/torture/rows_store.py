@@ -155,9 +155,9 @@ async def damage(folder: Path, size: Size) -> Found:
         else:
             seen[f"unseen in the {where}" if where != "value" else "value unseen"] += 1
         seen["sure"] += where != "value"
-        aside, _ = await roll_back(folder, copy, f"{number:08}T000000000Z", NOW, label="restore")
+        previous, _ = await roll_back(folder, copy, f"{number:08}T000000000Z", NOW, label="restore")
         back = look(folder, "SELECT count(*) FROM memory")[0][0] == 300 and sound(folder) == []
-        seen["not restored"] += not back or aside is None
+        seen["not restored"] += not back or previous is None
     unseen = tuple(f"{name}: {count}" for name, count in seen.items() if name.startswith("unseen"))
     names = ("sure", "detected", "replaced", "not restored", "newer told", "newer told wrongly", "value seen",
              "value unseen")  # fmt: skip

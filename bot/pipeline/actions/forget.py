@@ -37,13 +37,13 @@ class MatterForgetting:
     """Finds all that is about a name or a matter, and forgets it."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, confirming: Receipts, aside: TextThread
+        self, store: Store, clock: Clock, settings: Settings, confirming: Receipts, thread: TextThread
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._settings = settings
         self._confirming = confirming
-        self._aside = aside
+        self._thread = thread
 
     async def told_of(self, command: MemoryCommand, event: Event, chat: Chat) -> tuple[OwnLine, ...]:
         """What the writer of a message said before of the matter that a wish of theirs names, oldest first."""
@@ -51,7 +51,7 @@ class MatterForgetting:
         lines = [OwnLine(*row) for row in said if row[0] < event.id]
         if command.scope == "line":
             return tuple(line for line in lines if line.event_id == command.said_in)
-        return await self._aside.run(lines_about, command.content or "", command.scope, lines, event.at)
+        return await self._thread.run(lines_about, command.content or "", command.scope, lines, event.at)
 
     async def wish(
         self, content: str, event: Event, known: tuple[Memory, ...], plans: tuple[str, ...], forever: bool
@@ -166,14 +166,14 @@ class ForgetActions:
     """Takes things out of memory, each once."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, confirming: Receipts, aside: TextThread
+        self, store: Store, clock: Clock, settings: Settings, words: Texts, confirming: Receipts, thread: TextThread
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._settings = settings
         self._words = words
         self._confirming = confirming
-        self.about = MatterForgetting(store, clock, settings, confirming, aside)
+        self.about = MatterForgetting(store, clock, settings, confirming, thread)
 
     async def carry_out(self, command: MemoryCommand, told: CommandContext) -> str:
         """Do it and return its receipt, which is stored with it."""

@@ -81,7 +81,7 @@ class PromiseSettling:
     """Ends promises, each once, and opens them again."""
 
     def __init__(
-        self, store: Store, clock: Clock, names: tuple[str, ...], confirming: Receipts, aside: TextThread,
+        self, store: Store, clock: Clock, names: tuple[str, ...], confirming: Receipts, thread: TextThread,
         judged: Callable[[], bool],
     ) -> None:  # fmt: skip
         """`names` are those the bot is called by; `judged` says whether a model with tools is left to judge."""
@@ -90,7 +90,7 @@ class PromiseSettling:
         self._clock = clock
         self._names = names
         self._confirming = confirming
-        self._aside = aside
+        self._thread = thread
 
     async def heard(self, event: Event, audience: Audience) -> PromiseEndings:
         """What is to be done about a message without a model that judges; with one nothing."""
@@ -111,7 +111,7 @@ class PromiseSettling:
             return PromiseEndings()
         last = await self._store.commitments.nudged(event.chat_id, owner)
         titles = tuple((number, promised_task(text)) for number, text in mine.items())
-        return await self._aside.run(promise_endings, words, titles, last)
+        return await self._thread.run(promise_endings, words, titles, last)
 
     async def carry_out(self, command: MemoryCommand, told: CommandContext) -> str:
         """End the promises that a message is about, with a receipt that names them."""

@@ -72,18 +72,18 @@ class RememberActions:
     """Carries out memory commands, each once."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, aside: TextThread,
+        self, store: Store, clock: Clock, settings: Settings, words: Texts, thread: TextThread,
         judged: Callable[[], bool]
     ) -> None:  # fmt: skip
         """`judged` says whether a model with tools is left to judge which promises are done."""
         self._store = store
         self._clock = clock
         self._settings = settings
-        self._aside = aside
+        self._thread = thread
         self._words = words
         self.confirming = Receipts(store, clock, words, settings.memory.confirm_seconds * 1000)
-        self.settling = PromiseSettling(store, clock, settings.bot.names, self.confirming, aside, judged)
-        self._unremembering = ForgetActions(store, clock, settings, words, self.confirming, aside)
+        self.settling = PromiseSettling(store, clock, settings.bot.names, self.confirming, thread, judged)
+        self._unremembering = ForgetActions(store, clock, settings, words, self.confirming, thread)
 
     async def understand(self, event: Event) -> ParsedCommands:
         """What a message asks of memory, and what is left of it to answer."""
@@ -107,7 +107,7 @@ class RememberActions:
     async def _read(self, text: str) -> ParsedCommands:
         """What a text asks; a long one takes long to understand, and the other chats must not wait for it."""
         text, names = text[:READ_CHARS], self._settings.bot.names
-        return await self._aside.run(understand, text, names) if len(text) > LONG_TEXT else understand(text, names)
+        return await self._thread.run(understand, text, names) if len(text) > LONG_TEXT else understand(text, names)
 
     async def heard(
         self, event: Event, question: MemoryQuestion | None, known: Callable[[bool], Awaitable[KnownOfPerson]]

@@ -130,7 +130,7 @@ class DigestMaker:
 
     def __init__(
         self, store: Store, minuting: DigestPrompts, planner: Planner, clock: Clock, settings: Settings, words: Texts,
-        aside: TextThread, log: Log,
+        thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._scribe = minuting.scribe
@@ -139,7 +139,7 @@ class DigestMaker:
         self._clock = clock
         self._settings = settings
         self._words = words
-        self._aside = aside
+        self._thread = thread
         self._log = log
         self._gate = BackgroundGate(store.switches, settings.background)
 
@@ -162,7 +162,7 @@ class DigestMaker:
         enough = session.digest_attempts >= MOST_TRIES
         if enough or not await self.able() or not self.wanted(lines):
             return await self._by_rule(_Asked(session, lines, scope, known)), None
-        asked = _Asked(session, lines, scope, await self._aside.run(touchable, known, lines))
+        asked = _Asked(session, lines, scope, await self._thread.run(touchable, known, lines))
         try:
             errand = await self._errand(asked)
             found = await self._found(errand, asked)
@@ -202,10 +202,10 @@ class DigestMaker:
             return await self._digest(found.review, asked), found.settlement
         await self._store.ledger.settle(found.settlement, self._clock.now())
         note = self._prompts.checking[errand.script]
-        lines, rows = await self._aside.run(found.review.second_look, asked.lines, asked.known)
+        lines, rows = await self._thread.run(found.review.second_look, asked.lines, asked.known)
         talk = errand.text
         if lines != asked.lines:
-            talk = await self._aside.run(request_text, lines, asked.scope, asked.known, self._clock.now())
+            talk = await self._thread.run(request_text, lines, asked.scope, asked.known, self._clock.now())
         looked = replace(errand, text=f"{talk}\n\n{note}\n{rows}", more=(), output_tokens=CHECK_TOKENS, shape=CHECK)
         async with self._scribe.written(looked, self._reserving(asked)) as paper:
             wrong, settlement = read_check(paper.text), paper.settlement
@@ -214,7 +214,7 @@ class DigestMaker:
             self._log.warning("digest_broken", session=asked.session.number, chat=asked.session.chat_id, tried=2,
                               fault="check")  # fmt: skip
             raise ModelError("invalid", "the second look is no list")
-        whole = await self._aside.run(checked, found.review, wrong, asked.lines, asked.scope, asked.known)
+        whole = await self._thread.run(checked, found.review, wrong, asked.lines, asked.scope, asked.known)
         return await self._digest(whole, asked), settlement
 
     def _told(self, errand: WritingTask, failed: _Failed) -> WritingTask:
@@ -228,7 +228,7 @@ class DigestMaker:
     async def _ask(self, errand: WritingTask, asked: _Asked) -> _Read | _Failed:
         """One call; of a broken answer the cost is settled here, of a good one with the digest."""
         async with self._scribe.written(errand, self._reserving(asked)) as paper:
-            found = await self._aside.run(review, paper.text, asked.lines, asked.scope, asked.known)
+            found = await self._thread.run(review, paper.text, asked.lines, asked.scope, asked.known)
             if not isinstance(found, BrokenAnswer):
                 return _Read(found, paper.text, paper.settlement)
             await self._store.ledger.settle(paper.settlement, self._clock.now())
@@ -243,14 +243,14 @@ class DigestMaker:
         return reserve
 
     async def _digest(self, found: Review, asked: _Asked) -> Digest:
-        return await self._aside.run(digest_of, found, asked.lines, asked.scope, asked.known)
+        return await self._thread.run(digest_of, found, asked.lines, asked.scope, asked.known)
 
     async def _errand(self, asked: _Asked) -> WritingTask:
         """What a model is shown."""
         session, lines, now = asked.session, asked.lines, self._clock.now()
         step, _ = await self._planner.step(session.chat_id, None, now)
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
-        text = await self._aside.run(request_text, lines, asked.scope, asked.known, now)
+        text = await self._thread.run(request_text, lines, asked.scope, asked.known, now)
         return WritingTask(
             "digest", session.chat_id, script, text, OUTPUT_TOKENS, small=step != "full", shape=DIGEST_SHAPE
         )
@@ -268,7 +268,7 @@ class DigestMaker:
         session, lines, known = asked.session, asked.lines, asked.known
         last = lines[-1].event_id if lines else session.upto_event
         around = await read_talk_around(self._store, self._settings, session.chat_id, last)
-        return await self._aside.run(rule_digest, lines, asked.scope, around, known.commitments, known.memories)
+        return await self._thread.run(rule_digest, lines, asked.scope, around, known.commitments, known.memories)
 
 
 FIRST_WAIT_MS = 30_000

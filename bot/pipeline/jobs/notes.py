@@ -85,13 +85,13 @@ class NoteReader:
     """The work of the notes queue."""
 
     def __init__(
-        self, store: Store, clock: Clock, way: NoteIndexing, aside: TextThread, wake: Callable[[], None], log: Log
+        self, store: Store, clock: Clock, way: NoteIndexing, thread: TextThread, wake: Callable[[], None], log: Log
     ) -> None:  # fmt: skip
         """`wake` has `look` called once more."""
         self._store = store
         self._clock = clock
         self._way = way
-        self._aside = aside
+        self._thread = thread
         self._wake = wake
         self._log = log
         self._watched = WatchedFiles()
@@ -146,7 +146,7 @@ class NoteReader:
         known = await self._store.notes.readable(audience, path)
         if known is None:
             return None
-        return await self._aside.run(_part, self._store.notes.files, path, known, self._way, first, lines)
+        return await self._thread.run(_part, self._store.notes.files, path, known, self._way, first, lines)
 
     async def _see(self, path: str, stamp: str, known: IndexedNote | None, owners: tuple[int, ...]) -> bool:
         """Read a file that has changed; whether the index has it anew."""
@@ -160,7 +160,7 @@ class NoteReader:
             return False
         watched.waiting.pop(path, None)
         try:
-            taken = await self._aside.run(_taken, self._store.notes.files, path, self._way, owners, self._clock.now())
+            taken = await self._thread.run(_taken, self._store.notes.files, path, self._way, owners, self._clock.now())
             if taken is None or not await self._store.notes.take(taken):
                 watched.waiting[path] = "", self._clock.now()  # it changes just now
                 return False
@@ -255,14 +255,14 @@ class NoteWriter:
     """Writes talks down."""
 
     def __init__(
-        self, store: Store, settings: Settings, words: Texts, aside: TextThread, log: Log, written: Callable[[], None]
+        self, store: Store, settings: Settings, words: Texts, thread: TextThread, log: Log, written: Callable[[], None]
     ) -> None:  # fmt: skip
         """`written` is told of every note, so that it is read."""
         self._told = written
         self._store = store
         self._settings = settings
         self._words = words
-        self._aside = aside
+        self._thread = thread
         self._log = log
 
     async def ended(self, event: Event, chat: Chat, person: Person) -> None:
@@ -271,7 +271,7 @@ class NoteWriter:
         if not self._settings.notes.on_new or session is None:
             return
         told = await read_talk(self._store, self._settings, chat.id, session.from_event, event.id)
-        lines = await self._aside.run(unwished, told, self._settings.bot.names)
+        lines = await self._thread.run(unwished, told, self._settings.bot.names)
         said = [line for line in lines if not line.is_bot]
         if not said:
             return
