@@ -209,7 +209,7 @@ def make_join_context(parts: Dependencies, planner: Planner, limiting: TalkLimit
     )  # fmt: skip
 
 
-def make_scribe(parts: Dependencies, planner: Planner, brain: TurnModel, folder: str) -> BackgroundWriter:
+def make_writer(parts: Dependencies, planner: Planner, brain: TurnModel, folder: str) -> BackgroundWriter:
     """Who writes by the instructions of that folder, after the calls of people."""
     instructions = read_instructions(parts.prompts, folder)
     return BackgroundWriter(
@@ -246,27 +246,27 @@ def make_services(parts: Dependencies, shared: SharedServices) -> Services:
         lambda: settings.prompt.tools and parts.pool.first.model.dialect != OFFLINE,
     )  # fmt: skip
     minuting = DigestPrompts(
-        make_scribe(parts, planner, brain, "digest"),
+        make_writer(parts, planner, brain, "digest"),
         read_instructions(parts.prompts, "mend"), read_instructions(parts.prompts, "check"),
     )  # fmt: skip
     digesting = DigestMaker(store, minuting, planner, clock, settings, words, parts.thread, log)
     closing = SessionCloser(store, digesting, clock, settings, words, log)
-    flushing = LogFlusher(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
+    flushing = LogFlusher(store, make_writer(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, shared.read_notes)
     writing = NoteWriter(store, settings, words, parts.thread, log, shared.read_notes)
-    errands = CommandServices(
+    command_services = CommandServices(
         writing, reminding, PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle,
         parts.written, shared.sending.adapter,
     )  # fmt: skip
-    answering.set_commands(CommandRunner(store, planner, clock, settings, words, errands))
+    answering.set_commands(CommandRunner(store, planner, clock, settings, words, command_services))
     vectorising = make_vectorising(parts, calls)
     tidying = MemoryAging(store, clock, settings, words, parts.thread, log)
     rewriting = StatementRewriter(
-        store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, parts.thread, log
+        store, make_writer(parts, planner, brain, "rewrite"), clock, settings, words, parts.thread, log
     )
     return Services(
         parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
-        DialogueRollup(store, make_scribe(parts, planner, brain, "rollup"), clock, settings, words, parts.thread, log),
+        DialogueRollup(store, make_writer(parts, planner, brain, "rollup"), clock, settings, words, parts.thread, log),
         reminding, DailyBackup(store, clock, settings, words, log),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Entering a talk: after a lull, for a reason, seldom, once, behind people, and open to whoever answers."""
+"""Entering a talk: after a pause, for a reason, seldom, once, behind people, and open to whoever answers."""
 
 from itertools import pairwise
 

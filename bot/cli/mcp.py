@@ -102,9 +102,9 @@ async def serve(place: Installation, person: str, chat: str) -> None:
     logs = Logs(None, settings.log, SystemClock().now, configured_secrets(settings), sys.stderr)
     with contextlib.closing(logs), stopped_by_sigterm():
         async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True) as store:
-            seat = await find_seat(store, person, chat)
-            async with agent_tools(place, store, seat, logs.log) as agents:
-                logs.log.info("agents_served", person=seat.person_id, chat=seat.chat_id)
+            principal = await find_principal(store, person, chat)
+            async with agent_tools(place, store, principal, logs.log) as agents:
+                logs.log.info("agents_served", person=principal.person_id, chat=principal.chat_id)
                 await serve_client(agents, PipeTerminal(0, sys.stderr).lines())
             logs.log.info("agents_left")
 
@@ -119,9 +119,9 @@ def require_library(library: str = "mcp.server.lowlevel") -> None:
 
 @contextlib.asynccontextmanager
 async def agent_tools(
-    place: Installation, store: Store, seat: Principal, log: Log, clock: Clock | None = None
+    place: Installation, store: Store, principal: Principal, log: Log, clock: Clock | None = None
 ) -> AsyncIterator[AgentTools]:  # fmt: skip
-    """What answers agents from that seat; at the end every change that was begun is done."""
+    """What answers agents for that principal; at the end every change that was begun is done."""
     pool = make_pool(place.settings, place.prompts.path)
     parts = make_dependencies(place, store, pool, log, clock)
     texts = read_texts(place.prompts.path)
@@ -129,14 +129,14 @@ async def agent_tools(
     planner, _ = make_planner(parts)
     desk = AgentServices(store, planner, make_recalling(parts), parts.words, place.settings, parts.clock, log)
     try:
-        yield AgentTools(desk, seat, texts, changing.carry_out)
+        yield AgentTools(desk, principal, texts, changing.carry_out)
     finally:
         await changing.finish()
         await pool.close()
         await asyncio.to_thread(parts.thread.close)
 
 
-async def find_seat(store: Store, person: str, chat: str) -> Principal:
+async def find_principal(store: Store, person: str, chat: str) -> Principal:
     """The person by number or name in the chat by number or title: the owner in their own private chat unless named.
 
     StoreError lists what there is. Nobody sits where they do not take part.

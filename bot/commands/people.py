@@ -34,7 +34,7 @@ class AccessCommands:
             return self._text(asked, "start")
         if asked.chat.kind == "group":
             return self._text(asked, "start_group")
-        await self._guests.knock(asked.event, asked.chat, asked.person, always=True)
+        await self._guests.request_pairing(asked.event, asked.chat, asked.person, always=True)
         return ""
 
     async def redeem(self, asked: Invocation) -> str:

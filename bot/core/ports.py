@@ -59,12 +59,12 @@ class JumpingClock(Protocol):
     """A clock that notices when the machine's was set forward, and goes on evenly until it is told to follow."""
 
     @property
-    def leap(self) -> int:
+    def jump(self) -> int:
         """By how many ms it was set forward, 0: by none."""
         ...
 
-    def heed(self, call: Callable[[], None]) -> None:
-        """Call it while there is a leap."""
+    def on_jump(self, call: Callable[[], None]) -> None:
+        """Call it while there is a jump."""
         ...
 
     def follow(self) -> None:

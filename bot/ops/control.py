@@ -42,8 +42,8 @@ class _ChangeRequest(BaseModel):
     number: int | None
 
     def wish(self) -> AgentRequest:
-        seat = Principal(self.person_id, self.chat_id)
-        return AgentRequest(self.verb, seat, self.agent, self.text, self.kind, self.words, self.number)
+        principal = Principal(self.person_id, self.chat_id)
+        return AgentRequest(self.verb, principal, self.agent, self.text, self.kind, self.words, self.number)
 
 
 class _ReloadRequest(BaseModel):
@@ -137,9 +137,9 @@ class _ControlServer:
 
     async def _carried_out(self, wish: AgentRequest) -> dict[str, object]:
         reply = await self._carry_out(wish)
-        seat = wish.seat
+        principal = wish.principal
         self._log.info(
-            "agent_served", verb=wish.verb, person=seat.person_id, chat=seat.chat_id, wrong=reply.wrong,
+            "agent_served", verb=wish.verb, person=principal.person_id, chat=principal.chat_id, wrong=reply.wrong,
             memories=list(reply.ids),
         )  # fmt: skip
         return asdict(reply)
@@ -175,9 +175,8 @@ async def request_change(folder: Path, wish: AgentRequest) -> AgentReply | None:
     StoreError when it ends before it has answered: the change may be done or not.
     """
     asked = _ChangeRequest(
-        verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
-
-        kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
+        verb=wish.verb, person_id=wish.principal.person_id, chat_id=wish.principal.chat_id, agent=wish.agent,
+        text=wish.text, kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
     )  # fmt: skip
     try:
         answer = await _ask(folder, asked)

@@ -225,7 +225,7 @@ class Dispatcher:
             case "closed" | "off":
                 await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
             case "pair":
-                await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
+                await self._guests.request_pairing(batch[0], chat, waiting.people[batch[0].person_id])
             case _:
                 await self._answer(batch, waiting)
         return True

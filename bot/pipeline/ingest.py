@@ -144,7 +144,7 @@ class Ingest:
         self._scenes = beside.scenes
         self._pausing, self._nudging, self._by_rule = beside.pausing, beside.nudging, beside.by_rule
 
-    def obey(self, rules: SpeakingRules, words: Texts, beside: IngestServices) -> None:
+    def apply(self, rules: SpeakingRules, words: Texts, beside: IngestServices) -> None:
         """Decide by these from now on; what is stored was decided, and who describes places stays."""
         self._rules, self._words = rules, words
         self._pausing, self._nudging, self._by_rule = beside.pausing, beside.nudging, beside.by_rule

@@ -219,9 +219,9 @@ def forget_again(
     for row in db.execute(f"{SELECT_MEMORY}WHERE disabled_at IS NULL ORDER BY memory.id").fetchall():
         memory = memory_of(tuple(row))
         ended = since is not None and memory.id <= last and memory.id not in since.memories
-        buried = tombstones.covers_number(memory.id) or any(map(tombstones.covers, memory.wordings))
+        tombstoned = tombstones.covers_number(memory.id) or any(map(tombstones.covers, memory.wordings))
         # Of what two people said alike one may have forgotten theirs: the other's is still there today.
-        if ended or (buried and (since is None or memory.id not in since.active)):
+        if ended or (tombstoned and (since is None or memory.id not in since.active)):
             disable_memories(db, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, note_storage)
             gone += 1
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.

@@ -182,9 +182,9 @@ class Codes:
         self._lists = lists
         self._file = folder / OWNER_FILE
 
-    async def knock(self, knock: PairingRequest, at: int) -> None:
+    async def request_pairing(self, request: PairingRequest, at: int) -> None:
         """Answer a stranger, and tell every owner once, in one commit; nothing when they were allowed meanwhile."""
-        await self._database.write(lambda db: _request_pairing(db, self._lists, knock, at))
+        await self._database.write(lambda db: _request_pairing(db, self._lists, request, at))
 
     async def decide(self, code: str, access: Access, tell: Callable[[str], Draft | None], at: int) -> str | None:
         """Allow or deny whom a pairing code belongs to; their name, None when there is no such code.
@@ -274,27 +274,27 @@ def _sweep(db: sqlite3.Connection, at: int) -> None:
     db.execute("DELETE FROM code WHERE expires_at <= ?", (at,))
 
 
-def _request_pairing(db: sqlite3.Connection, lists: AccessLists, knock: PairingRequest, at: int) -> None:
-    finish_events(db, (knock.event_id,), "done", "pair")
-    here = permissions_of(db, lists, knock.chat_id, knock.person_id)
+def _request_pairing(db: sqlite3.Connection, lists: AccessLists, request: PairingRequest, at: int) -> None:
+    finish_events(db, (request.event_id,), "done", "pair")
+    here = permissions_of(db, lists, request.chat_id, request.person_id)
     if here.allowed or here.refused:
         return
     _sweep(db, at)
-    row = db.execute("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", (knock.person_id,)).fetchone()
+    row = db.execute("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", (request.person_id,)).fetchone()
     code, fresh = str(row[0]) if row else "", False
-    if not code and _pending(db, knock.platform) < MOST_PENDING:
-        code, fresh = _make(db, "pair", knock.person_id, knock.chat_id, at, HOUR_MS), True
-    told = f"told {knock.person_id}"
+    if not code and _pending(db, request.platform) < MOST_PENDING:
+        code, fresh = _make(db, "pair", request.person_id, request.chat_id, at, HOUR_MS), True
+    told = f"told {request.person_id}"
     last = db.execute("SELECT made_at FROM code WHERE code = ?", (told,)).fetchone()
-    if fresh or knock.always or last is None or at - last[0] >= REPEAT_MS:
-        enqueue(db, knock.chat_id, knock.answer(code), at)
+    if fresh or request.always or last is None or at - last[0] >= REPEAT_MS:
+        enqueue(db, request.chat_id, request.answer(code), at)
         db.execute(
             "INSERT OR REPLACE INTO code VALUES (?, 'told', ?, ?, ?, ?)",
-            (told, knock.person_id, knock.chat_id, at, at + HOUR_MS),
+            (told, request.person_id, request.chat_id, at, at + HOUR_MS),
         )
     if fresh:
-        for chat_id, script, account in _owners(db, lists, knock.platform):
-            enqueue(db, chat_id, knock.notice(code, script, account), at)
+        for chat_id, script, account in _owners(db, lists, request.platform):
+            enqueue(db, chat_id, request.notice(code, script, account), at)
 
 
 def _pending(db: sqlite3.Connection, platform: str) -> int:

@@ -137,7 +137,7 @@ def _stop(db: sqlite3.Connection, epochs: set[int], at: int) -> None:
         drop_log(db, epoch_id)
 
 
-def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: AddTombstone) -> None:
+def _forget(db: sqlite3.Connection, events: set[int], at: int, add_tombstone: AddTombstone) -> None:
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
     for event_id in sorted(events):
         for number, text, original, asked in db.execute(
@@ -150,7 +150,7 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: AddTombston
                 continue
             if not other:
                 for wording in filter(None, (text, original)):
-                    bury(number, wording, at)
+                    add_tombstone(number, wording, at)
             end_memory(db, number, "deleted", at, at)
             drop_merges(db, number, at, at)
     scrub_merges(db, events)

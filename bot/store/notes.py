@@ -52,7 +52,7 @@ AddTombstone = Callable[[int, str, int], None]
 
 @dataclass(slots=True)
 class NoteStorage:
-    """The files of notes, how a line is buried that may not come back, and what operators are to be told.
+    """The files of notes, how a tombstone is added for a line, and what operators are to be told.
 
     `told` are lines for the log: the number of a note, its path, how many lines, and what was done.
     """

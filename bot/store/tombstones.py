@@ -25,7 +25,7 @@ class Tombstones:
     """A set of forgotten texts that cannot be read back. A fresh 记住 lifts one."""
 
     def __init__(self, folder: Path) -> None:
-        """Read what was buried; StoreError when the file or its key cannot be read."""
+        """Read the tombstones; StoreError when the file or its key cannot be read."""
         self._path = folder / "tombstones.jsonl"
         self._key_path = folder / KEY_FILE
         self._key = b""
@@ -37,8 +37,8 @@ class Tombstones:
             raise StoreError(f"the tombstones cannot be read ({error}): check the data folder's rights") from error
         self._macs: set[str] = set()
         self._numbers: dict[int, str] = {}
-        self.buried_at = 0
-        """When this process last buried something, ms; 0 for never."""
+        self.added_at = 0
+        """When this process last added a tombstone, ms; 0 for never."""
         for line in lines:
             self._read(line)
         if self._macs and not self._key:
@@ -49,13 +49,13 @@ class Tombstones:
         self.add_tombstones([(memory_id, text)], at)
 
     def add_tombstones(self, texts: Iterable[tuple[int, str]], at: int) -> None:
-        """As `bury`, memory and text; the disk is waited for once, however many they are."""
+        """As `add_tombstone` for each; the disk is waited for once, however many they are."""
         if not self._key:
             self._key = _new_key(self._key_path)
         macs = [(number, self._mac(text)) for number, text in texts]
         self._append([{"id": number, "mac": mac, "at": at} for number, mac in macs])
         self._macs.update(mac for _, mac in macs)
-        self.buried_at = max(self.buried_at, at)
+        self.added_at = max(self.added_at, at)
         self._numbers.update(macs)
 
     def remove_tombstone(self, text: str, at: int) -> None:

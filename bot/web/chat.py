@@ -92,7 +92,7 @@ async def _chat_lines(ask: PageRequest) -> list[ChatLine]:
     events = await store.turn_inspector.happened(0, SHOWN, here.id) if here is not None else ()
     said = [ChatLine(each.kind == "bot", each.at, each.text) for each in reversed(events)
             if each.kind in ("message", "bot") and each.text]  # fmt: skip
-    since, forgot = said[0].at if said else 0, store.tombstones.buried_at
+    since, forgot = said[0].at if said else 0, store.tombstones.added_at
     # An answer to a command may name what was forgotten after it.
     asides = [ChatLine(True, at, text, aside=True) for at, text in box.asides() if at >= since and at > forgot]
     return sorted((*said, *asides), key=lambda bubble: bubble.at)

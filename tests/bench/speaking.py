@@ -191,7 +191,7 @@ def windows(lines: Sequence[Line], follow_ups: dict[int, str]) -> int:
 
 
 def qualities(lines: Sequence[Line], at: int) -> tuple[str, ...]:
-    """How a moment to enter stands: in a dialogue, on a line for somebody else, in a lull, on an open question."""
+    """How a moment to enter stands: in a dialogue, on a line for somebody else, in a pause, on an open question."""
     times = [line.at for line in lines]
     upto = bisect_left(times, at)  # a row of the same instant came after it
     before, after = lines[:upto], lines[upto : bisect_right(times, at + WINDOW_MS)]

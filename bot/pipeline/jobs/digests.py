@@ -93,7 +93,7 @@ Made = tuple[Digest, Settlement | None]
 class DigestPrompts:
     """Who writes digests, and what they are told in each language: to mend an answer's form, and to check a digest."""
 
-    scribe: BackgroundWriter
+    writer: BackgroundWriter
     mending: Mapping[Script, str]
     checking: Mapping[Script, str]
 
@@ -133,7 +133,7 @@ class DigestMaker:
         thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._scribe = minuting.scribe
+        self._writer = minuting.writer
         self._prompts = minuting
         self._planner = planner
         self._clock = clock
@@ -149,7 +149,7 @@ class DigestMaker:
 
     async def able(self) -> bool:
         """Whether a model may make digests now."""
-        return self._scribe.able and await self._gate.allows("digest")
+        return self._writer.able and await self._gate.allows("digest")
 
     def wanted(self, lines: tuple[DigestLine, ...]) -> bool:
         """Whether somebody said more than small talk, so that a model is to make the digest."""
@@ -164,10 +164,10 @@ class DigestMaker:
             return await self._by_rule(_Asked(session, lines, scope, known)), None
         asked = _Asked(session, lines, scope, await self._thread.run(touchable, known, lines))
         try:
-            errand = await self._errand(asked)
-            found = await self._found(errand, asked)
+            task = await self._task(asked)
+            found = await self._found(task, asked)
             if found is not None:
-                return await self._checked(errand, found, asked)
+                return await self._checked(task, found, asked)
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
         except ModelError as error:
@@ -175,10 +175,10 @@ class DigestMaker:
                 raise
         return await self._by_rule(_Asked(session, lines, scope, known)), None
 
-    async def _found(self, errand: WritingTask, asked: _Asked) -> _Read | None:
+    async def _found(self, task: WritingTask, asked: _Asked) -> _Read | None:
         """What an answer says; a broken one is asked for once more with its fault. None when that is broken too."""
         try:
-            first = await self._ask(errand, asked)
+            first = await self._ask(task, asked)
         except ModelError as error:
             if not (error.fault == "cut" and error.final):
                 raise
@@ -187,7 +187,7 @@ class DigestMaker:
             return first
         second: _Read | _Failed = first
         try:
-            second = await self._ask(self._told(errand, first), asked)
+            second = await self._ask(self._told(task, first), asked)
         except ModelError as error:
             if error is CHANGED:
                 raise
@@ -196,18 +196,18 @@ class DigestMaker:
             self._log_broken(asked.session, first, second)
         return None if isinstance(second, _Failed) else second
 
-    async def _checked(self, errand: WritingTask, found: _Read, asked: _Asked) -> Made:
+    async def _checked(self, task: WritingTask, found: _Read, asked: _Asked) -> Made:
         """The digest after a second look at it; without one it is the rule's, or is tried later (ModelError)."""
         if not found.review.answer.items and not found.review.answer.changes:
             return await self._digest(found.review, asked), found.settlement
         await self._store.ledger.settle(found.settlement, self._clock.now())
-        note = self._prompts.checking[errand.script]
+        note = self._prompts.checking[task.script]
         lines, rows = await self._thread.run(found.review.second_look, asked.lines, asked.known)
-        talk = errand.text
+        talk = task.text
         if lines != asked.lines:
             talk = await self._thread.run(request_text, lines, asked.scope, asked.known, self._clock.now())
-        looked = replace(errand, text=f"{talk}\n\n{note}\n{rows}", more=(), output_tokens=CHECK_TOKENS, shape=CHECK)
-        async with self._scribe.written(looked, self._reserving(asked)) as paper:
+        looked = replace(task, text=f"{talk}\n\n{note}\n{rows}", more=(), output_tokens=CHECK_TOKENS, shape=CHECK)
+        async with self._writer.written(looked, self._reserving(asked)) as paper:
             wrong, settlement = read_check(paper.text), paper.settlement
         if wrong is None:
             await self._store.ledger.settle(settlement, self._clock.now())
@@ -217,17 +217,17 @@ class DigestMaker:
         whole = await self._thread.run(checked, found.review, wrong, asked.lines, asked.scope, asked.known)
         return await self._digest(whole, asked), settlement
 
-    def _told(self, errand: WritingTask, failed: _Failed) -> WritingTask:
-        """The errand with what is wrong with its answer."""
-        note = self._prompts.mending[errand.script].replace("{fault}", failed.fault)
+    def _told(self, task: WritingTask, failed: _Failed) -> WritingTask:
+        """The task with what is wrong with its answer."""
+        note = self._prompts.mending[task.script].replace("{fault}", failed.fault)
         shown = clip(failed.answer, BROKEN_CHARS)
         if shown.strip():
-            return replace(errand, more=(Message("assistant", shown), Message("user", note)))
-        return replace(errand, text=f"{errand.text}\n\n{note}")
+            return replace(task, more=(Message("assistant", shown), Message("user", note)))
+        return replace(task, text=f"{task.text}\n\n{note}")
 
-    async def _ask(self, errand: WritingTask, asked: _Asked) -> _Read | _Failed:
+    async def _ask(self, task: WritingTask, asked: _Asked) -> _Read | _Failed:
         """One call; of a broken answer the cost is settled here, of a good one with the digest."""
-        async with self._scribe.written(errand, self._reserving(asked)) as paper:
+        async with self._writer.written(task, self._reserving(asked)) as paper:
             found = await self._thread.run(review, paper.text, asked.lines, asked.scope, asked.known)
             if not isinstance(found, BrokenAnswer):
                 return _Read(found, paper.text, paper.settlement)
@@ -245,7 +245,7 @@ class DigestMaker:
     async def _digest(self, found: Review, asked: _Asked) -> Digest:
         return await self._thread.run(digest_of, found, asked.lines, asked.scope, asked.known)
 
-    async def _errand(self, asked: _Asked) -> WritingTask:
+    async def _task(self, asked: _Asked) -> WritingTask:
         """What a model is shown."""
         session, lines, now = asked.session, asked.lines, self._clock.now()
         step, _ = await self._planner.step(session.chat_id, None, now)

@@ -305,11 +305,11 @@ class LogFlusher:
     """Flushes logs, each once."""
 
     def __init__(
-        self, store: Store, scribe: BackgroundWriter, planner: Planner, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, writer: BackgroundWriter, planner: Planner, clock: Clock, settings: Settings, words: Texts,
         log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._scribe = scribe
+        self._writer = writer
         self._planner = planner
         self._clock = clock
         self._settings = settings
@@ -362,7 +362,7 @@ class LogFlusher:
         lines = await read_talk(self._store, self._settings, chat.id, after, upto)
         said = sum(estimate_tokens(line.text) for line in lines if not line.is_bot)
         step, _ = await self._planner.step(chat.id, None, self._clock.now())
-        able = self._scribe.able and await self._gate.allows("flush")
+        able = self._writer.able and await self._gate.allows("flush")
         if not said or said < self._part(self._settings.memory.flush_least) or step != "full" or not able:
             return False
         if not await self._store.flushes.begin(log.epoch_id, upto):
@@ -373,8 +373,8 @@ class LogFlusher:
 
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
         shown = excerpt(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
-        errand = WritingTask("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
-        async with self._scribe.written(errand, reserve) as paper:
+        task = WritingTask("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
+        async with self._writer.written(task, reserve) as paper:
             kept = self._kept(paper.text, lines)
             # What somebody edited while the model wrote is not kept as it was.
             now = await read_talk(self._store, self._settings, chat.id, after, upto)

@@ -117,11 +117,11 @@ class DialogueRollup:
     """Rolls up the talks of one chat."""
 
     def __init__(
-        self, store: Store, scribe: BackgroundWriter, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, writer: BackgroundWriter, clock: Clock, settings: Settings, words: Texts,
         thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._scribe = scribe
+        self._writer = writer
         self._clock = clock
         self._most = settings.memory.raw_dialogues
         self._gate = BackgroundGate(store.switches, settings.background)
@@ -145,7 +145,7 @@ class DialogueRollup:
             counts = {tier: tiers.count(tier) for tier in ("hour", "day", "week")}
             self._log.info("rolled", chat=chat_id, rows=absorbed, into=len(plan.rolls), **counts)
         # While digests of the chat are due, their talks go into the same rows: these are put into words once.
-        if not await self._store.sessions.due(chat_id, now) and self._scribe.able and await self._gate.allows("digest"):
+        if not await self._store.sessions.due(chat_id, now) and self._writer.able and await self._gate.allows("digest"):
             for row in await rollups.unwritten(chat_id):
                 await self._write(chat_id, row, zone)
 
@@ -163,8 +163,8 @@ class DialogueRollup:
             for place, (at, text) in enumerate(row.talks)
         )
         try:
-            errand = WritingTask("digest", chat_id, script, shown, ROLLUP_TOKENS, small=True)
-            async with self._scribe.written(errand, reserve) as paper:
+            task = WritingTask("digest", chat_id, script, shown, ROLLUP_TOKENS, small=True)
+            async with self._writer.written(task, reserve) as paper:
                 summary = await self._thread.run(rollup_text, paper.text, told)
                 made = await self._store.rollups.write(row, summary, paper.settlement, self._clock.now())
         except OverBudget as error:
@@ -198,11 +198,11 @@ class StatementRewriter:
     """Rewrites what waits for it."""
 
     def __init__(
-        self, store: Store, scribe: BackgroundWriter, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, writer: BackgroundWriter, clock: Clock, settings: Settings, words: Texts,
         thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._scribe = scribe
+        self._writer = writer
         self._clock = clock
         self._settings = settings
         self._words = words
@@ -233,9 +233,9 @@ class StatementRewriter:
         answer, more = waiting.answer, tuple[Message, ...]()
         if answer is not None:
             more = (Message("assistant", waiting.question), Message("user", clip(answer.text, ANSWER_CHARS)))
-        errand = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
+        task = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
         try:
-            async with self._scribe.written(errand, reserve) as paper:
+            async with self._writer.written(task, reserve) as paper:
                 verdict = parse_verdict(paper.text)
                 if verdict is not None:
                     stands = await self._grounded(verdict, waiting, person)
