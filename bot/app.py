@@ -36,20 +36,18 @@ class App:
         self._working: list[WorkQueue] = []
         self._chats = self._queue("chat", self._turns)
         self._digests = self._queue("digest", self._digest)
-        self._lives = self._queue("life", lambda services, _: services.tidying.work())
-        self._rewrites = self._queue("rewrite", lambda services, memory_id: services.rewriting.work(memory_id))
-        self._backups = self._queue("backup", lambda services, _: services.backing.work())
-        self._rolls = self._queue("roll", lambda services, chat_id: services.rolling.work(chat_id))
+        self._lives = self._queue("life", lambda services, _: services.memory_aging.work())
+        self._rewrites = self._queue("rewrite", lambda services, memory_id: services.statement_rewriter.work(memory_id))
+        self._backups = self._queue("backup", lambda services, _: services.daily_backup.work())
+        self._rolls = self._queue("roll", lambda services, chat_id: services.dialogue_rollup.work(chat_id))
         self._vectors = self._queue(
-            "vectors", lambda services, _: services.vectorising.work(self._wake_vectors), looks=False
+            "vectors", lambda services, _: services.vector_maker.work(self._wake_vectors), looks=False
         )
         self._notes = self._queue("notes", self._read_notes, looks=False)
         self._sends = WorkQueue("send", self._send, self._activity, log)
-        self._sending = OutboxSender(store, clock, words, self._sends.wake, self.look, log)
-        self._halting = TurnStopper(self._sends.wake, log)
-        self._shared = SharedServices(
-            self._sending, self._halting, ModelSlots(settings.model.slots), self.look_at_notes
-        )
+        self._sender = OutboxSender(store, clock, words, self._sends.wake, self.look, log)
+        self._stopper = TurnStopper(self._sends.wake, log)
+        self._shared = SharedServices(self._sender, self._stopper, ModelSlots(settings.model.slots), self.look_at_notes)
         self._services = make_services(parts, self._shared)
         self._left: list[Services] = []
         handlers = DeadlineHandlers(
@@ -60,14 +58,14 @@ class App:
         self._alarm_queue = WorkQueue("alarm", self._alarms.work, self._activity, log)
         self.ingest = Ingest(
             store, clock, speaking_rules(settings), is_command, words, self._arrived, self._activity,
-            self._beside(self._services, tuple(scenes)),
+            self._ingest_services(self._services, tuple(scenes)),
         )  # fmt: skip
 
     @staticmethod
-    def _beside(services: Services, scenes: tuple[SceneSource, ...] = ()) -> IngestServices:
+    def _ingest_services(services: Services, scenes: tuple[SceneSource, ...] = ()) -> IngestServices:
         parts = services.parts
         return IngestServices(
-            services.pausing, scenes, nudging_rules(parts.settings.remind), lambda: not parts.pool.first.model.digests
+            services.debounce, scenes, nudging_rules(parts.settings.remind), lambda: not parts.pool.first.model.digests
         )  # fmt: skip
 
     @property
@@ -90,21 +88,21 @@ class App:
         settings, words, old = parts.settings, parts.words, self._services
         rules, tz = speaking_rules(settings), words.tz(words.zone)
         self._services = services
-        old.vectorising.end()
+        old.vector_maker.end()
         self._left.append(old)
         self._shared.slots.resize(settings.model.slots)
-        self._sending.speak(words)
+        self._sender.speak(words)
         self._alarms.apply(settings, tz)
-        self.ingest.apply(rules, words, self._beside(services))
+        self.ingest.apply(rules, words, self._ingest_services(services))
         self._store.admit_by(frozenset(settings.bot.owners), allow_list(settings))
-        services.answering.succeed(old.answering.retire())
-        services.pausing.succeed(old.pausing.typists)
+        services.dispatcher.succeed(old.dispatcher.retire())
+        services.debounce.succeed(old.debounce.typists)
         services.notes.succeed(old.notes.retire())
         try:
             await self._store.sections.register(section_registry(settings.sections.own))
-            services.joining.succeed(*old.joining.under_way)
+            services.join.succeed(*old.join.under_way)
             await services.heartbeat.succeed(*old.heartbeat.under_way)
-            await services.backing.arm()
+            await services.daily_backup.arm()
         except StoreError as error:
             self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
         await self._clear_out()
@@ -115,19 +113,19 @@ class App:
     async def start(self, adapters: Sequence[Adapter]) -> None:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
-            self._sending.connect(adapter)
+            self._sender.connect(adapter)
         await self._store.sections.register(section_registry(self.parts.settings.sections.own))
         await PersonData(self._store, self.parts.clock, self._log, self.parts.scrub).finish()
-        resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
+        resent, unknown = await self._store.outbox.recover(self._sender.resending, self._sender.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()
         await rearm_recurring(self._store.deadlines, self.parts.clock, self.parts.words, self._log)
         await self._services.heartbeat.start()
-        await self._services.joining.start()
-        await self._services.backing.arm()
+        await self._services.join.start()
+        await self._services.daily_backup.arm()
         running = await self._store.turns.running()
         for turn in running:
-            self._services.answering.take_up(turn.chat_id)
+            self._services.dispatcher.take_up(turn.chat_id)
             self._chats.wake(turn.chat_id)
         if resent or unknown or lost or running:
             self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
@@ -173,12 +171,12 @@ class App:
     async def stop(self) -> None:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
-        self._services.vectorising.end()
+        self._services.vector_maker.end()
         await asyncio.gather(*(each.close(GRACE_S) for each in (self._alarm_queue, *self._working)))
         self._alarms.stop()
         self._services.notes.stop()
         await self._sends.close(SEND_GRACE_S)
-        self._sending.stop()
+        self._sender.stop()
         await asyncio.to_thread(self._thread.close)
         await self._clear_out()
 
@@ -198,20 +196,22 @@ class App:
 
     async def _turns(self, services: Services, chat_id: int) -> None:
         await services.heartbeat.work(chat_id)
-        await services.joining.work(chat_id)
-        await services.answering.work(chat_id)
+        await services.join.work(chat_id)
+        await services.dispatcher.work(chat_id)
         await services.heartbeat.arm(chat_id)
-        if await services.flushing.due(chat_id) is not None:
+        if await services.log_flusher.due(chat_id) is not None:
             self._digests.wake(chat_id)
         self._hint_vectors()
 
     async def _digest(self, services: Services, chat_id: int) -> None:
-        flushed = [await services.flushing.work(session_id) for session_id in await services.closing.ended(chat_id)]
-        if (session_id := await services.flushing.due(chat_id)) is not None:
-            flushed.append(await services.flushing.work(session_id))
+        flushed = [
+            await services.log_flusher.work(session_id) for session_id in await services.session_closer.ended(chat_id)
+        ]
+        if (session_id := await services.log_flusher.due(chat_id)) is not None:
+            flushed.append(await services.log_flusher.work(session_id))
         if any(flushed):
             self.look_at_notes()
-        await services.closing.work(chat_id)
+        await services.session_closer.work(chat_id)
         await services.heartbeat.arm(chat_id, anew=True)
         self._hint_vectors()
 
@@ -224,20 +224,20 @@ class App:
             self._chats.wake(chat_id)
 
     async def _remind(self) -> tuple[int, ...]:
-        return await self._services.reminding.fire()
+        return await self._services.reminders.fire()
 
     def _join(self, chat_id: int) -> None:
-        self._services.joining.fire(chat_id)
+        self._services.join.fire(chat_id)
         self._chats.wake(chat_id)
 
     async def _send(self, chat_id: int) -> None:
-        await self._guard(self._sending.work, chat_id)
+        await self._guard(self._sender.work, chat_id)
 
     def _wake_vectors(self) -> None:
         self._vectors.wake(0)
 
     def _hint_vectors(self) -> None:
-        self._services.vectorising.hint(self._wake_vectors)
+        self._services.vector_maker.hint(self._wake_vectors)
 
     @asynccontextmanager
     async def _inside(self) -> AsyncIterator[Services]:
@@ -280,10 +280,10 @@ class App:
             return
         self._log.debug("decided", chat=chat_id, said=event.id, action=decision.action, why=decision.why)
         if event.kind == "message":
-            self._services.joining.interrupt(chat_id)
-        self._halting.halt(accepted)
+            self._services.join.interrupt(chat_id)
+        self._stopper.halt(accepted)
         if accepted.halted is not None or accepted.superseded:
-            self._sending.stop_typing(chat_id)
+            self._sender.stop_typing(chat_id)
         if decision.action == "listen":
             if accepted.armed:
                 self.look()

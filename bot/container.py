@@ -76,8 +76,8 @@ class SharedServices:
     `read_notes` has the notes looked at.
     """
 
-    sending: OutboxSender
-    halting: TurnStopper
+    sender: OutboxSender
+    stopper: TurnStopper
     slots: ModelSlots
     read_notes: Callable[[], None] = lambda: None
 
@@ -87,19 +87,19 @@ class Services:
     """What works by one configuration; a reload makes it anew, and what is `inside` ends in the old."""
 
     parts: Dependencies
-    answering: Dispatcher
+    dispatcher: Dispatcher
     heartbeat: HeartbeatService
-    joining: JoinService
-    closing: SessionCloser
-    pausing: Debounce
-    flushing: LogFlusher
+    join: JoinService
+    session_closer: SessionCloser
+    debounce: Debounce
+    log_flusher: LogFlusher
     notes: NoteReader
-    vectorising: VectorMaker
-    tidying: MemoryAging
-    rewriting: StatementRewriter
-    rolling: DialogueRollup
-    reminding: ReminderService
-    backing: DailyBackup
+    vector_maker: VectorMaker
+    memory_aging: MemoryAging
+    statement_rewriter: StatementRewriter
+    dialogue_rollup: DialogueRollup
+    reminders: ReminderService
+    daily_backup: DailyBackup
     inside: int = 0
 
 
@@ -123,14 +123,14 @@ def make_embedding_calls(parts: Dependencies) -> EmbeddingCaller | None:
     return EmbeddingCaller(parts.store, member, parts.clock, parts.settings, parts.words, parts.log)
 
 
-def make_recalling(parts: Dependencies, calls: EmbeddingCaller | None = None, *, pays: bool = False) -> Recall:
+def make_recall(parts: Dependencies, calls: EmbeddingCaller | None = None, *, pays: bool = False) -> Recall:
     """What finds memories; unless it `pays` it asks no server for a vector."""
     rules = parts.settings.memory.embedding
     dense = VectorSearch(parts.store, parts.thread, calls or make_embedding_calls(parts), parts.clock, rules, pays=pays)
     return Recall(parts.store, parts.thread, parts.settings, parts.words.zone, dense)
 
 
-def make_vectorising(parts: Dependencies, calls: EmbeddingCaller | None) -> VectorMaker:
+def make_vector_maker(parts: Dependencies, calls: EmbeddingCaller | None) -> VectorMaker:
     """What makes vectors in the background."""
     rules, gate = parts.settings.memory.embedding, BackgroundGate(parts.store.switches, parts.settings.background)
     return VectorMaker(parts.store, calls, gate, parts.clock, rules.batch, rules.timeout_seconds, parts.log)
@@ -142,17 +142,17 @@ def make_planner(
     """What composing needs, for the running bot and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
-    recalling, personas = make_recalling(parts, calls, pays=pays), read_persona_folders(parts)
+    recalling, personas = make_recall(parts, calls, pays=pays), read_persona_folders(parts)
     skills, wakes = skills_of(personas, settings), openings_of(parts, personas)
     sectioning = SectionFilter(parts.store, settings.sections)
     booting = OpeningReader(
         parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), sectioning, parts.log
     )  # fmt: skip
-    reminding = ReminderService(parts.store, parts.clock, settings, words, parts.log)
+    reminders = ReminderService(parts.store, parts.clock, settings, words, parts.log)
     tools = () if not settings.prompt.tools else make_tools(
         parts.store, words, parts.prompts,
         ToolServices(recalling, make_notes(parts, lambda: None).read, parts.thread), settings,
-        reminding,
+        reminders,
         media if settings.media.images else None,
         (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
     )  # fmt: skip
@@ -199,12 +199,12 @@ def make_notes(parts: Dependencies, wake: Callable[[], None]) -> NoteReader:
     return NoteReader(parts.store, parts.clock, way, parts.thread, wake, parts.log)
 
 
-def make_join_context(parts: Dependencies, planner: Planner, limiting: TalkLimiter) -> JoinServices:
+def make_join_context(parts: Dependencies, planner: Planner, limiter: TalkLimiter) -> JoinServices:
     """What entering a talk needs."""
     told = persona_texts(read_persona_folders(parts))
     return JoinServices(
-        make_recalling(parts), planner,
-        lambda name: told[planner.personas.name(name)], limiting,
+        make_recall(parts), planner,
+        lambda name: told[planner.personas.name(name)], limiter,
         BackgroundGate(parts.store.switches, parts.settings.background),
     )  # fmt: skip
 
@@ -220,54 +220,55 @@ def make_writer(parts: Dependencies, planner: Planner, brain: TurnModel, folder:
 def make_services(parts: Dependencies, shared: SharedServices) -> Services:
     """Read the texts and build what works by them; ConfigError when one cannot be read."""
     store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
-    media = make_media(parts, shared.sending.adapter, shared.slots)
+    media = make_media(parts, shared.sender.adapter, shared.slots)
     calls = make_embedding_calls(parts)
     planner, brain = make_planner(parts, media, calls, pays=True)
-    runner = TurnRunner(store, planner, brain, clock, settings, words, log, shared.sending)
+    runner = TurnRunner(store, planner, brain, clock, settings, words, log, shared.sender)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
         stoppable = replace(brain, caller=brain.caller.behind(stop))
-        await TurnRunner(store, planner, stoppable, clock, settings, words, log, shared.sending).begin(occasion)
+        await TurnRunner(store, planner, stoppable, clock, settings, words, log, shared.sender).begin(occasion)
 
-    heartbeat = HeartbeatService(store, clock, settings, words, begin, lambda: shared.sending.platforms, log)
-    limiting = TalkLimiter(store, clock, settings.limits, words, log)
-    knowing = make_join_context(parts, planner, limiting)
-    joining = JoinService(store, clock, settings.speak, words, knowing, begin, log)
+    heartbeat = HeartbeatService(store, clock, settings, words, begin, lambda: shared.sender.platforms, log)
+    limiter = TalkLimiter(store, clock, settings.limits, words, log)
+    join_context = make_join_context(parts, planner, limiter)
+    join = JoinService(store, clock, settings.speak, words, join_context, begin, log)
 
     def judged() -> bool:
         return settings.prompt.tools and parts.pool.first.model.digests
 
-    reminding = ReminderService(store, clock, settings, words, log, judged=judged)
-    remembering = RememberActions(store, clock, settings, words, parts.thread, judged)
-    pausing = Debounce(store, clock, settings.speak, remembering.understand, shared.sending.adapter)
-    answering = Dispatcher(
-        store, runner, remembering, planner, clock, words,
-        DispatchServices(shared.sending, media, shared.halting, limiting, pausing, reminding), log,
+    reminders = ReminderService(store, clock, settings, words, log, judged=judged)
+    remember_actions = RememberActions(store, clock, settings, words, parts.thread, judged)
+    debounce = Debounce(store, clock, settings.speak, remember_actions.understand, shared.sender.adapter)
+    dispatcher = Dispatcher(
+        store, runner, remember_actions, planner, clock, words,
+        DispatchServices(shared.sender, media, shared.stopper, limiter, debounce, reminders), log,
         lambda: settings.prompt.tools and parts.pool.first.model.dialect != OFFLINE,
     )  # fmt: skip
-    minuting = DigestPrompts(
+    digest_prompts = DigestPrompts(
         make_writer(parts, planner, brain, "digest"),
         read_instructions(parts.prompts, "mend"), read_instructions(parts.prompts, "check"),
     )  # fmt: skip
-    digesting = DigestMaker(store, minuting, planner, clock, settings, words, parts.thread, log)
-    closing = SessionCloser(store, digesting, clock, settings, words, log)
-    flushing = LogFlusher(store, make_writer(parts, planner, brain, "flush"), planner, clock, settings, words, log)
+    digest_maker = DigestMaker(store, digest_prompts, planner, clock, settings, words, parts.thread, log)
+    session_closer = SessionCloser(store, digest_maker, clock, settings, words, log)
+    log_flusher = LogFlusher(store, make_writer(parts, planner, brain, "flush"), planner, clock, settings, words, log)
     notes = make_notes(parts, shared.read_notes)
-    writing = NoteWriter(store, settings, words, parts.thread, log, shared.read_notes)
+    note_writer = NoteWriter(store, settings, words, parts.thread, log, shared.read_notes)
     command_services = CommandServices(
-        writing, reminding, PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle,
-        parts.written, shared.sending.adapter,
+        note_writer, reminders, PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle,
+        parts.written, shared.sender.adapter,
     )  # fmt: skip
-    answering.set_commands(CommandRunner(store, planner, clock, settings, words, command_services))
-    vectorising = make_vectorising(parts, calls)
-    tidying = MemoryAging(store, clock, settings, words, parts.thread, log)
-    rewriting = StatementRewriter(
+    dispatcher.set_commands(CommandRunner(store, planner, clock, settings, words, command_services))
+    vector_maker = make_vector_maker(parts, calls)
+    memory_aging = MemoryAging(store, clock, settings, words, parts.thread, log)
+    statement_rewriter = StatementRewriter(
         store, make_writer(parts, planner, brain, "rewrite"), clock, settings, words, parts.thread, log
     )
     return Services(
-        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
+        parts, dispatcher, heartbeat, join, session_closer, debounce, log_flusher, notes, vector_maker,
+        memory_aging, statement_rewriter,
         DialogueRollup(store, make_writer(parts, planner, brain, "rollup"), clock, settings, words, parts.thread, log),
-        reminding, DailyBackup(store, clock, settings, words, log),
+        reminders, DailyBackup(store, clock, settings, words, log),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from bot.config.settings import Settings
-from bot.container import make_recalling
+from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RecallQuery, SimilaritySearch
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
@@ -25,7 +25,7 @@ class EmbeddedWorld(World):
     async def open(self, *, settle: bool = True) -> "EmbeddedWorld":
         """Start it."""
         await super().open(settle=settle)
-        self.dense = make_recalling(self.parts, self.app._services.vectorising._calls, pays=True)._near
+        self.dense = make_recall(self.parts, self.app._services.vector_maker._calls, pays=True)._near
         return self
 
 

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from bot.container import make_recalling
+from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RecallQuery
 from tests.embedded import PETS, SOON, EmbeddedWorld, embedded_world, likeness, paid, settings, vectors
@@ -77,7 +77,7 @@ async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Pat
         asking = RecallQuery(dm(world), 1, "汪星人", world.clock.now(), mode="hybrid")
 
         async def brought(**limits: object) -> set[str]:
-            recalling = make_recalling(world.parts, world.app._services.vectorising._calls, pays=True)
+            recalling = make_recall(world.parts, world.app._services.vector_maker._calls, pays=True)
             trace = await recalling.recall(replace(asking, **limits))  # type: ignore[arg-type]
             return {one.finding.kind for one in trace.chosen if "狗" in one.finding.text or "猫" in one.finding.text}
 

@@ -22,7 +22,7 @@ async def begin(world: World, who: str, text: str = "小暖，在吗") -> None:
 
 async def still(world: World) -> None:
     """Nothing moves but the call at the shut gate and those that wait for its slot."""
-    slots = world.app._services.closing._digesting._writer._caller._slots
+    slots = world.app._services.session_closer._digest_maker._writer._caller._slots
 
     def waiting() -> int:
         return sum(len(places) for queue in (slots._people, slots._behind) for places in queue.values())

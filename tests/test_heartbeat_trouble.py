@@ -156,7 +156,7 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWo
         world.parts.words,
         lambda *_: None,
         Activity(),
-        IngestServices(world.app._services.pausing),
+        IngestServices(world.app._services.debounce),
     )
     await unheard.accept(world.message("在吗"))
     await world.let_answer()

@@ -143,7 +143,7 @@ class Shy(Talk):
 async def test_who_cannot_be_written_to_is_asked_to_write_first_once(nuan: World, script: str) -> None:
     said = {"en": "do you know me", "zh-Hans": "这个群里说话", "zh-Hant": "這個群裡說話"}[script]
     await nuan.say(said, "Ann", "hall", platform="telegram", mentions_bot=True)
-    nuan.app._sending.connect(Shy("telegram", said=nuan.talk.said))
+    nuan.app._sender.connect(Shy("telegram", said=nuan.talk.said))
     answers = await slash(nuan, ".ai dialog", platform="telegram", via="")
     assert [(out.text, out.only_for) for out in answers] == [(MESSAGES.text("private_first", script, name="Ann"), "")]
     assert nuan.rows("SELECT count(*) FROM outbox WHERE state = 'pending'") == [(0,)]
@@ -151,7 +151,7 @@ async def test_who_cannot_be_written_to_is_asked_to_write_first_once(nuan: World
 
 async def test_a_private_answer_that_fails_for_another_reason_asks_nobody_to_write_first(nuan: World) -> None:
     await nuan.say("do you know me", "Ann", "hall", platform="telegram", mentions_bot=True)
-    nuan.app._sending.connect(Shy("telegram", said=nuan.talk.said, fate="never"))
+    nuan.app._sender.connect(Shy("telegram", said=nuan.talk.said, fate="never"))
     assert await slash(nuan, ".ai dialog", platform="telegram", via="") == []
 
 

@@ -238,6 +238,6 @@ async def test_what_was_stopped_while_its_turn_was_composed_is_not_asked(world: 
     question, *_ = await world.store.events.recent(1, 0, 0, 10)
     chat, person = await world.store.people.chat(1), await world.store.people.person(question.person_id or 0)
     now = world.clock.now()
-    plan = await world.app._services.answering._planner.plan(Occasion(chat, person, (question,), "dm"), now)
+    plan = await world.app._services.dispatcher._planner.plan(Occasion(chat, person, (question,), "dm"), now)
     with pytest.raises(StoreError, match="taken back"):
         await world.store.turns.ask(plan.asking, now)

@@ -131,7 +131,7 @@ class Webbed:
     async def open(self) -> "Webbed":
         """The chat box is a platform of the installation, and the visitor logs in."""
         if self.box is not None:
-            self.world.app._sending.connect(self.box)
+            self.world.app._sender.connect(self.box)
             self._running = asyncio.create_task(self.box.run(self.world.app.ingest))
             await let_others_run()
         await self.visitor.log_in()

@@ -205,7 +205,7 @@ class World(Seen):
         """
         app = self.app
         app._alarms.stop()
-        app._services.vectorising.end()
+        app._services.vector_maker.end()
         await asyncio.gather(*(queue.close(0) for queue in self._work_queues(app)))
         await asyncio.to_thread(app._thread.close)  # no thread outlives its process
         await self.store.close()

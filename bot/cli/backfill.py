@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bot.cli.data import refuse_itself, restore_report
 from bot.cli.installation import Installation, make_dependencies, require_database
 from bot.cli.terminal import json_document, progress_bar, progress_bars
-from bot.container import make_embedding_calls, make_vectorising
+from bot.container import make_embedding_calls, make_vector_maker
 from bot.core.clock import SystemClock
 from bot.core.errors import NuanError
 from bot.core.inspection import MemoryFault, RepairPart
@@ -94,7 +94,7 @@ class VectorBackfill:
         self._pool = make_pool(place.settings, place.prompts.path)
         parts = make_dependencies(place, store, self._pool, NullLog())
         calls = make_embedding_calls(parts)
-        self._work = make_vectorising(parts, calls) if calls is not None else None
+        self._work = make_vector_maker(parts, calls) if calls is not None else None
 
     async def lacking(self) -> int | None:
         """How many there are to make; None where no recall uses them."""

@@ -8,7 +8,7 @@ from bot.cli.installation import Installation, make_dependencies
 from bot.cli.usage import UsageDays, UsageNames, usage_json, usage_report
 from bot.commands.prompt_report import ctx_json, ctx_report, recall_report, trace_report
 from bot.config.settings import Settings
-from bot.container import Dependencies, make_planner, make_recalling
+from bot.container import Dependencies, make_planner, make_recall
 from bot.core.errors import ConfigError, NuanError, StoreError
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock
@@ -93,7 +93,7 @@ async def _ctx_text(
     chat, person = where
     tz = parts.words.tz(parts.words.zone_of(chat, person))
     seen = await inspect_plan(parts.store, planner, plan, chat.id, parts.clock.now(), tz)
-    recalling = make_recalling(parts)
+    recalling = make_recall(parts)
     traces: list[RecallTrace] = []
     if look.recalls:
         audience, now = await planner.audience(chat, person), parts.clock.now()

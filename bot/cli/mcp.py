@@ -11,7 +11,7 @@ from bot.app import App
 from bot.cli.installation import Installation, make_dependencies, make_words
 from bot.cli.platforms import configured_secrets
 from bot.cli.terminal import stopped_by_sigterm
-from bot.container import make_planner, make_recalling
+from bot.container import make_planner, make_recall
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
 from bot.core.people import AgentReply, AgentRequest, Chat, Principal
@@ -127,7 +127,7 @@ async def agent_tools(
     texts = read_texts(place.prompts.path)
     changing = ChangeClient(place, texts, log, parts.clock)
     planner, _ = make_planner(parts)
-    desk = AgentServices(store, planner, make_recalling(parts), parts.words, place.settings, parts.clock, log)
+    desk = AgentServices(store, planner, make_recall(parts), parts.words, place.settings, parts.clock, log)
     try:
         yield AgentTools(desk, principal, texts, changing.carry_out)
     finally:

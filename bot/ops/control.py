@@ -176,7 +176,8 @@ async def request_change(folder: Path, wish: AgentRequest) -> AgentReply | None:
     """
     asked = _ChangeRequest(
         verb=wish.verb, person_id=wish.principal.person_id, chat_id=wish.principal.chat_id, agent=wish.agent,
-        text=wish.text, kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
+        text=wish.text, words=wish.words, number=wish.number,
+        kind=wish.kind if wish.kind != "experience" else "knowledge",
     )  # fmt: skip
     try:
         answer = await _ask(folder, asked)

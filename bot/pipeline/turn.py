@@ -147,7 +147,7 @@ class TurnRunner:
 
     def __init__(
         self, store: Store, planner: Planner, brain: TurnModel, clock: Clock, settings: Settings, words: Texts,
-        log: Log, sending: OutboxSender,
+        log: Log, sender: OutboxSender,
     ) -> None:  # fmt: skip
         self._store = store
         self._planner = planner
@@ -156,13 +156,13 @@ class TurnRunner:
         self._settings = settings
         self._words = words
         self._log = log
-        self._sending = sending
+        self._sender = sender
         self._refusing = BudgetRefusal(store, clock, words, log, notify=settings.budget.notify)
         rest_ms = settings.memory.life.interval_hours * HOUR_MS
         self._tooling = ToolRunner(planner, brain.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
-        self._hearing = StreamListener(store, clock, sending, settings, log, planner.personas.paced)
+        self._hearing = StreamListener(store, clock, sender, settings, log, planner.personas.paced)
         self._tracing = TurnTrace(store, clock, words, settings.budget.currency)
-        self._voice = ReplyBuilder(sending, words, planner.personas.paced, settings.speak.reply_chars)
+        self._voice = ReplyBuilder(sender, words, planner.personas.paced, settings.speak.reply_chars)
         self._unlearning = ToolForget(store, clock, settings, words)
 
     async def begin(self, occasion: Occasion) -> None:
@@ -342,9 +342,9 @@ class TurnRunner:
             settlement=settlement, line=said.line, drafts=said.drafts,
             window_until=now + said.lasts_ms + self._settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
-            platforms=self._sending.platforms,
+            platforms=self._sender.platforms,
         )  # fmt: skip
-        self._sending.enqueue(turn.chat_id, await self._store.say(turn.why, saying, now))
+        self._sender.enqueue(turn.chat_id, await self._store.say(turn.why, saying, now))
         await self._report(turn, reply=said.line)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from bot.app import App
 from bot.cli.installation import find_installation, make_dependencies
 from bot.config.settings import Settings
-from bot.container import Dependencies, allow_list, make_planner, make_recalling
+from bot.container import Dependencies, allow_list, make_planner, make_recall
 from bot.core.events import Incoming, Outgoing, Place, Sender
 from bot.core.models import Capabilities, Completion, Message, ModelRequest, Usage
 from bot.core.people import Chat, Person
@@ -173,7 +173,7 @@ async def recalled(nuan: PlayedBot, chat: Chat, person: Person, query: str, most
     parts = nuan.parts
     planner, _ = make_planner(parts)
     audience, now = await planner.audience(chat, person), parts.clock.now()
-    trace = await make_recalling(parts).recall(RecallQuery(audience, person.id, query, now, most))
+    trace = await make_recall(parts).recall(RecallQuery(audience, person.id, query, now, most))
     context = ToolContext(audience, person.id, 0, (), parts.words.script(person), now)
     told = [await findings_text(parts.store, parts.words, context, (one.finding,)) for one in trace.chosen]
     return tuple(" ".join(text.splitlines()[1:]) for text in told[:most])

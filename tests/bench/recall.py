@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from bot.config.settings import Settings
-from bot.container import make_recalling
+from bot.container import make_recall
 from bot.core.events import Incoming, Place, Sender
 from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery, RecallTrace
@@ -199,8 +199,8 @@ async def measure(
     for name, lines in convs.items():
         await feed(world, name, lines)
     fed = perf_counter() - began
-    await world.app._services.vectorising.make_all(lambda made: None)
-    recalling = make_recalling(world.parts, world.app._services.vectorising._calls, pays=True)
+    await world.app._services.vector_maker.make_all(lambda made: None)
+    recalling = make_recall(world.parts, world.app._services.vector_maker._calls, pays=True)
     there = await known(world, convs)
     turn, session = Tally(), Tally()
     categories: dict[str, Tally] = defaultdict(Tally)

@@ -129,12 +129,12 @@ class DigestMaker:
     """Makes digests; stores none."""
 
     def __init__(
-        self, store: Store, minuting: DigestPrompts, planner: Planner, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, prompts: DigestPrompts, planner: Planner, clock: Clock, settings: Settings, words: Texts,
         thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._writer = minuting.writer
-        self._prompts = minuting
+        self._writer = prompts.writer
+        self._prompts = prompts
         self._planner = planner
         self._clock = clock
         self._settings = settings
@@ -290,10 +290,10 @@ class SessionCloser:
     """Makes and commits digests."""
 
     def __init__(
-        self, store: Store, digesting: DigestMaker, clock: Clock, settings: Settings, words: Texts, log: Log
+        self, store: Store, digest_maker: DigestMaker, clock: Clock, settings: Settings, words: Texts, log: Log
     ) -> None:  # fmt: skip
         self._store = store
-        self._digesting = digesting
+        self._digest_maker = digest_maker
         self._clock = clock
         self._settings = settings
         self._words = words
@@ -328,7 +328,7 @@ class SessionCloser:
             told_from = min(told_from, await self._store.sessions.heard_from((*before, session)[0], most))
         whole = replace(session, digest_from=told_from)
         seen = await self._store.digests.seen(chat.id)
-        lines = await self._digesting.told(whole) if session.close_reason != "clear" else ()
+        lines = await self._digest_maker.told(whole) if session.close_reason != "clear" else ()
         scope = await self._scope(chat, lines)
         known = await self._known(chat, session, lines)
         early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)
@@ -336,7 +336,7 @@ class SessionCloser:
             await self._store.sessions.wait(session, early)
             return
         try:
-            digest, settlement = await self._digesting.make(whole, lines, scope, known)
+            digest, settlement = await self._digest_maker.make(whole, lines, scope, known)
         except (StoreError, OSError):
             raise
         except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
@@ -347,7 +347,7 @@ class SessionCloser:
             new.owner_id == owner and only_names(new.text, name) for owner, name in named
         ))  # fmt: skip
         kept = self._store.digests.allowed(replace(digest, memories=news))
-        remake = session.state == "closing" and kept.by == "rule" and self._digesting.wanted(lines)
+        remake = session.state == "closing" and kept.by == "rule" and self._digest_maker.wanted(lines)
         people = _people(lines)
         told = Digested(
             whole, kept, scope.owner_id, tuple(people.values()), tuple(line.event_id for line in lines), settlement,
@@ -386,7 +386,7 @@ class SessionCloser:
     async def _may_wait(self, session: Session, lines: tuple[DigestLine, ...]) -> bool:
         """Whether so little was said that its digest may be made with those of later talks."""
         said = sum(estimate_tokens(line.text) for line in lines if not line.is_bot)
-        return session.close_reason in WAITING and said < SHORT_TOKENS and await self._digesting.able()
+        return session.close_reason in WAITING and said < SHORT_TOKENS and await self._digest_maker.able()
 
     async def _put_off(self, session: Session, defect: Exception) -> None:
         error = defect if isinstance(defect, ModelError) else ModelError("invalid", type(defect).__name__)
