@@ -117,10 +117,10 @@ def make_media(
 
 def make_embedding_calls(parts: Dependencies) -> EmbeddingCaller | None:
     """Who is asked for vectors; None where none are wanted."""
-    member = parts.pool.embedding
-    if member is None:
+    endpoint = parts.pool.embedding
+    if endpoint is None:
         return None
-    return EmbeddingCaller(parts.store, member, parts.clock, parts.settings, parts.words, parts.log)
+    return EmbeddingCaller(parts.store, endpoint, parts.clock, parts.settings, parts.words, parts.log)
 
 
 def make_recall(parts: Dependencies, calls: EmbeddingCaller | None = None, *, pays: bool = False) -> Recall:
@@ -209,11 +209,11 @@ def make_join_context(parts: Dependencies, planner: Planner, limiter: TalkLimite
     )  # fmt: skip
 
 
-def make_writer(parts: Dependencies, planner: Planner, brain: TurnModel, folder: str) -> BackgroundWriter:
+def make_writer(parts: Dependencies, planner: Planner, turn_model: TurnModel, folder: str) -> BackgroundWriter:
     """Who writes by the instructions of that folder, after the calls of people."""
     instructions = read_instructions(parts.prompts, folder)
     return BackgroundWriter(
-        brain.caller.behind(), instructions, planner, parts.store.ledger, parts.clock, parts.settings
+        turn_model.caller.behind(), instructions, planner, parts.store.ledger, parts.clock, parts.settings
     )
 
 
@@ -222,11 +222,11 @@ def make_services(parts: Dependencies, shared: SharedServices) -> Services:
     store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
     media = make_media(parts, shared.sender.adapter, shared.slots)
     calls = make_embedding_calls(parts)
-    planner, brain = make_planner(parts, media, calls, pays=True)
-    runner = TurnRunner(store, planner, brain, clock, settings, words, log, shared.sender)
+    planner, turn_model = make_planner(parts, media, calls, pays=True)
+    runner = TurnRunner(store, planner, turn_model, clock, settings, words, log, shared.sender)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
-        stoppable = replace(brain, caller=brain.caller.behind(stop))
+        stoppable = replace(turn_model, caller=turn_model.caller.behind(stop))
         await TurnRunner(store, planner, stoppable, clock, settings, words, log, shared.sender).begin(occasion)
 
     heartbeat = HeartbeatService(store, clock, settings, words, begin, lambda: shared.sender.platforms, log)
@@ -246,12 +246,14 @@ def make_services(parts: Dependencies, shared: SharedServices) -> Services:
         lambda: settings.prompt.tools and parts.pool.first.model.dialect != OFFLINE,
     )  # fmt: skip
     digest_prompts = DigestPrompts(
-        make_writer(parts, planner, brain, "digest"),
+        make_writer(parts, planner, turn_model, "digest"),
         read_instructions(parts.prompts, "mend"), read_instructions(parts.prompts, "check"),
     )  # fmt: skip
     digest_maker = DigestMaker(store, digest_prompts, planner, clock, settings, words, parts.thread, log)
     session_closer = SessionCloser(store, digest_maker, clock, settings, words, log)
-    log_flusher = LogFlusher(store, make_writer(parts, planner, brain, "flush"), planner, clock, settings, words, log)
+    log_flusher = LogFlusher(
+        store, make_writer(parts, planner, turn_model, "flush"), planner, clock, settings, words, log
+    )
     notes = make_notes(parts, shared.read_notes)
     note_writer = NoteWriter(store, settings, words, parts.thread, log, shared.read_notes)
     command_services = CommandServices(
@@ -262,12 +264,14 @@ def make_services(parts: Dependencies, shared: SharedServices) -> Services:
     vector_maker = make_vector_maker(parts, calls)
     memory_aging = MemoryAging(store, clock, settings, words, parts.thread, log)
     statement_rewriter = StatementRewriter(
-        store, make_writer(parts, planner, brain, "rewrite"), clock, settings, words, parts.thread, log
+        store, make_writer(parts, planner, turn_model, "rewrite"), clock, settings, words, parts.thread, log
     )
     return Services(
         parts, dispatcher, heartbeat, join, session_closer, debounce, log_flusher, notes, vector_maker,
         memory_aging, statement_rewriter,
-        DialogueRollup(store, make_writer(parts, planner, brain, "rollup"), clock, settings, words, parts.thread, log),
+        DialogueRollup(
+            store, make_writer(parts, planner, turn_model, "rollup"), clock, settings, words, parts.thread, log
+        ),
         reminders, DailyBackup(store, clock, settings, words, log),
     )  # fmt: skip
 

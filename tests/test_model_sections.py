@@ -69,7 +69,7 @@ def test_the_pool_is_the_first_model_then_the_fallbacks_in_order_then_the_small_
     names = {"fallback": "二", "second_fallback": "三", "small": "小"}
     toml = LOCAL + "".join(f'[{section}]\nname = "{name}"\n' for section, name in names.items())
     pool = make_pool(settings(tmp_path, toml), PromptFiles(None).path)
-    assert [member.model.name for member in pool.members] == ["m", "二", "三", "小"]
+    assert [member.model.name for member in pool.endpoints] == ["m", "二", "三", "小"]
     assert pool.pick(0).model.name == "m"
     assert pool.pick(0, small=True).model.name == "小"
 

@@ -74,7 +74,7 @@ async def show_ctx(place: Installation, view: PromptTarget, look: CtxRequest, cl
         plan = await plan_imagined(planner, parts.words, chat, person, query, parts.clock.now())
         try:
             if look.raw:
-                return await plan.member.model.body(planner.request(plan.prompt, plan.prefix.signature))
+                return await plan.endpoint.model.body(planner.request(plan.prompt, plan.prefix.signature))
             shown = await _ctx_text(parts, planner, plan, (chat, person), look)
             return (shown + "\n").encode("utf-8", "replace")
         finally:

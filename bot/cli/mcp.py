@@ -127,9 +127,9 @@ async def agent_tools(
     texts = read_texts(place.prompts.path)
     changing = ChangeClient(place, texts, log, parts.clock)
     planner, _ = make_planner(parts)
-    desk = AgentServices(store, planner, make_recall(parts), parts.words, place.settings, parts.clock, log)
+    services = AgentServices(store, planner, make_recall(parts), parts.words, place.settings, parts.clock, log)
     try:
-        yield AgentTools(desk, principal, texts, changing.carry_out)
+        yield AgentTools(services, principal, texts, changing.carry_out)
     finally:
         await changing.finish()
         await pool.close()

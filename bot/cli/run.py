@@ -61,11 +61,11 @@ async def metrics_page(
         return
     store, log = app.parts.store, app.parts.log
     hearing = {each.platform: each for each in adapters if isinstance(each, Liveness)}
-    sight = HealthCheck(
+    health_check = HealthCheck(
         store, lambda: app.parts.pool, lambda: supervisor.states,
         lambda: {name: each.silent_ms() for name, each in hearing.items()}, lambda: app.queues,
     )  # fmt: skip
-    shown = MetricsPages(sight, meters)
+    shown = MetricsPages(health_check, meters)
     with contextlib.suppress(StoreError):  # it begins with the first look, then
         await shown.begin()
     if meters is None:

@@ -127,9 +127,9 @@ class _Forget(BaseModel):
 class AgentTools:
     """Answers agents for one principal. `write` carries out a change, or says why it cannot be."""
 
-    def __init__(self, desk: AgentServices, principal: Principal, texts: AgentTexts, write: WriteWish) -> None:
-        self._desk = desk
-        self._log = desk.log
+    def __init__(self, services: AgentServices, principal: Principal, texts: AgentTexts, write: WriteWish) -> None:
+        self._services = services
+        self._log = services.log
         self._principal = principal
         self.texts = texts
         self._write = write
@@ -137,17 +137,17 @@ class AgentTools:
 
     async def call(self, name: str, arguments: str, agent: str) -> AgentReply:
         """The answer to one call of that agent, with its arguments as JSON text; whatever is wrong is one line."""
-        desk, principal = self._desk, self._principal
-        opening = desk.words.opening(desk.words.language)
+        services, principal = self._services, self._principal
+        opening = services.words.opening(services.words.language)
         tool = name if name in NAMES else "?"
         try:
-            who = await read_principal(desk.store, principal)
-            opening = desk.words.opening(desk.words.script(who.person))
+            who = await read_principal(services.store, principal)
+            opening = services.words.opening(services.words.script(who.person))
             reply = await self._answer(name, arguments, clean_name(agent or "mcp")[:AGENT_CHARS], who)
         except ToolRefused as refused:
             reply = AgentReply(opening(refused.key, problem=as_data(refused.problem)), wrong=True)
         except LookupError:
-            reply = AgentReply(self.texts.sentences.text("seat_gone", desk.words.language), wrong=True)
+            reply = AgentReply(self.texts.sentences.text("seat_gone", services.words.language), wrong=True)
         except NuanError as error:
             self._log.warning(
                 "agent_failed", tool=tool, person=principal.person_id, chat=principal.chat_id, exc_info=error
@@ -192,20 +192,22 @@ class AgentTools:
 
     async def _boot(self, who: PrincipalRecord, form: Literal["narrative", "json"]) -> str:
         """What `nuan boot` prints."""
-        desk, script, now = self._desk, self._desk.words.script(who.person), self._desk.clock.now()
-        opened = await desk.planner.boot(who.chat, who.person, now)
+        services, script, now = self._services, self._services.words.script(who.person), self._services.clock.now()
+        opened = await services.planner.boot(who.chat, who.person, now)
         if form == "json":
             return boot_json(opened, who.chat, who.person, now)
         return opened.text or self.texts.sentences.text("boot_none", script)
 
     async def _dialog(self, limit: int, who: PrincipalRecord) -> str:
-        desk, script = self._desk, self._desk.words.script(who.person)
-        opening, now = desk.words.opening(script), desk.clock.now()
-        talks = await past_talks(desk.store, await desk.planner.audience(who.chat, who.person), who.person.id, now)
+        services, script = self._services, self._services.words.script(who.person)
+        opening, now = services.words.opening(script), services.clock.now()
+        talks = await past_talks(
+            services.store, await services.planner.audience(who.chat, who.person), who.person.id, now
+        )
         if not talks:
             return self.texts.sentences.text("dialog_none", script)
-        when = (now, desk.words.tz(desk.words.zone_of(who.chat, who.person)))
-        lines = past_talk_lines(talks, when, opening, desk.words.days(script))[:limit]
+        when = (now, services.words.tz(services.words.zone_of(who.chat, who.person)))
+        lines = past_talk_lines(talks, when, opening, services.words.days(script))[:limit]
         return "\n".join(
             (
                 opening("get_head"),
@@ -218,20 +220,25 @@ class AgentTools:
             context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
             memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until,
         )  # fmt: skip
-        return tuple(one.finding for one in (await self._desk.recalling.recall(asking)).chosen)
+        return tuple(one.finding for one in (await self._services.recalling.recall(asking)).chosen)
 
     async def _found(self, context: ToolContext, found: tuple[SearchHit, ...]) -> str:
         return await findings_text(
-            self._desk.store, self._desk.words, context, found, FOUND_TOKENS, bot=self._desk.settings.bot.names[0]
+            self._services.store,
+            self._services.words,
+            context,
+            found,
+            FOUND_TOKENS,
+            bot=self._services.settings.bot.names[0],
         )
 
     async def _zone(self, context: ToolContext) -> tzinfo:
-        return await timezone_of(self._desk.store, self._desk.words, context)
+        return await timezone_of(self._services.store, self._services.words, context)
 
     async def _context(self, who: PrincipalRecord) -> ToolContext:
-        desk, person = self._desk, who.person
-        audience = await desk.planner.audience(who.chat, person)
-        return ToolContext(audience, person.id, 0, (), desk.words.script(person), desk.clock.now())
+        services, person = self._services, who.person
+        audience = await services.planner.audience(who.chat, person)
+        return ToolContext(audience, person.id, 0, (), services.words.script(person), services.clock.now())
 
 
 def read_texts(find: Callable[[str], Path]) -> AgentTexts:

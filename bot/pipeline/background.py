@@ -111,14 +111,14 @@ class BackgroundWriter:
         request = ModelRequest(prompt, most, 0.0, self._model.deadline_seconds, shape=task.shape)
         calls: list[ModelCall] = []
 
-        async def book(member: Endpoint) -> ModelCall:
-            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
-            calls.append(await reserve(self._planner.reservation(task.cause, member, tokens, now, estimated), now))
+        async def book(endpoint: Endpoint) -> ModelCall:
+            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(endpoint))
+            calls.append(await reserve(self._planner.reservation(task.cause, endpoint, tokens, now, estimated), now))
             return calls[-1]
 
-        member = self._caller.pool.pick(self._clock.now(), small=task.small)
+        endpoint = self._caller.pool.pick(self._clock.now(), small=task.small)
         try:
-            first = member, await book(member)
+            first = endpoint, await book(endpoint)
             answered = await self._caller.ask(task.chat_id, request, first, book, self._ledger, complete_whole)
             paid = settlement_of(answered, vocabulary, self._clock.now(), self._model.window_tokens)
             yield WrittenText(answered.completion.text, paid)

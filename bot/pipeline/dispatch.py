@@ -150,15 +150,15 @@ class Dispatcher:
         self._limiter = services.limiter
         self._debounce = services.debounce
         self._reminders = services.reminders
-        self._guests = Strangers(store, clock, words)
+        self._strangers = Strangers(store, clock, words)
         self._retrying = FailureRetry(store, clock, words, log)
-        self._desk: CommandHandler | None = None
+        self._command_handler: CommandHandler | None = None
         self._unfinished: set[int] = set()
         self._replaced = False
 
-    def set_commands(self, desk: CommandHandler) -> None:
+    def set_commands(self, handler: CommandHandler) -> None:
         """Hand in who carries out dot-commands: they stand on a floor above."""
-        self._desk = desk
+        self._command_handler = handler
 
     def retire(self) -> set[int]:
         """End the turns under way and begin none; the chats with one, for whoever goes on."""
@@ -223,9 +223,9 @@ class Dispatcher:
             case "command":
                 await self._command(batch[0], chat, waiting.people[batch[0].person_id])
             case "closed" | "off":
-                await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
+                await self._strangers.closed(batch[0], chat, waiting.people[batch[0].person_id])
             case "pair":
-                await self._guests.request_pairing(batch[0], chat, waiting.people[batch[0].person_id])
+                await self._strangers.request_pairing(batch[0], chat, waiting.people[batch[0].person_id])
             case _:
                 await self._answer(batch, waiting)
         return True
@@ -243,7 +243,7 @@ class Dispatcher:
         if menu_command(event.text) is not None:
             await self._commands(event, chat, person, None)
             return
-        answer = await self._desk.carry_out(event, chat) if self._desk is not None else None
+        answer = await self._command_handler.carry_out(event, chat) if self._command_handler is not None else None
         if answer:
             first, *more = self._sender.drafts(chat, answer)
             await self._store.outbox.answer(chat.id, event.id, first, self._clock.now(), *more)

@@ -39,11 +39,11 @@ class EmbeddingCaller:
     """Asks one embedder, and knows how it went."""
 
     def __init__(
-        self, store: Store, member: EmbeddingEndpoint, clock: Clock, settings: Settings, words: Texts, log: Log
+        self, store: Store, endpoint: EmbeddingEndpoint, clock: Clock, settings: Settings, words: Texts, log: Log
     ) -> None:  # fmt: skip
-        self.embedder = member.embedder
+        self.embedder = endpoint.embedder
         self._store = store
-        self._rate = member.rate
+        self._rate = endpoint.rate
         self._clock = clock
         self._settings = settings
         self._words = words

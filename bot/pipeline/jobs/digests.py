@@ -207,8 +207,8 @@ class DigestMaker:
         if lines != asked.lines:
             talk = await self._thread.run(request_text, lines, asked.scope, asked.known, self._clock.now())
         looked = replace(task, text=f"{talk}\n\n{note}\n{rows}", more=(), output_tokens=CHECK_TOKENS, shape=CHECK)
-        async with self._writer.written(looked, self._reserving(asked)) as paper:
-            wrong, settlement = read_check(paper.text), paper.settlement
+        async with self._writer.written(looked, self._reserving(asked)) as written:
+            wrong, settlement = read_check(written.text), written.settlement
         if wrong is None:
             await self._store.ledger.settle(settlement, self._clock.now())
             self._log.warning("digest_broken", session=asked.session.number, chat=asked.session.chat_id, tried=2,
@@ -227,12 +227,12 @@ class DigestMaker:
 
     async def _ask(self, task: WritingTask, asked: _Asked) -> _Read | _Failed:
         """One call; of a broken answer the cost is settled here, of a good one with the digest."""
-        async with self._writer.written(task, self._reserving(asked)) as paper:
-            found = await self._thread.run(review, paper.text, asked.lines, asked.scope, asked.known)
+        async with self._writer.written(task, self._reserving(asked)) as written:
+            found = await self._thread.run(review, written.text, asked.lines, asked.scope, asked.known)
             if not isinstance(found, BrokenAnswer):
-                return _Read(found, paper.text, paper.settlement)
-            await self._store.ledger.settle(paper.settlement, self._clock.now())
-        return _Failed(found.fault, paper.text)
+                return _Read(found, written.text, written.settlement)
+            await self._store.ledger.settle(written.settlement, self._clock.now())
+        return _Failed(found.fault, written.text)
 
     def _reserving(self, asked: _Asked) -> ReserveAt:
         async def reserve(reservation: Reservation, now: int) -> ModelCall:

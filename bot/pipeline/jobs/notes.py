@@ -374,8 +374,8 @@ class LogFlusher:
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
         shown = excerpt(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
         task = WritingTask("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
-        async with self._writer.written(task, reserve) as paper:
-            kept = self._kept(paper.text, lines)
+        async with self._writer.written(task, reserve) as written:
+            kept = self._kept(written.text, lines)
             # What somebody edited while the model wrote is not kept as it was.
             now = await read_talk(self._store, self._settings, chat.id, after, upto)
             same = {(line.event_id, line.text) for line in now}
@@ -383,7 +383,7 @@ class LogFlusher:
             kept = tuple(line for line in kept if there.issuperset(line.event_ids))
             new = await self._note(chat, lines, kept) if kept else None
             most = self._settings.notes.max_kilobytes * 1024
-            path = await self._store.flushes.store(paper.settlement, new, most, self._clock.now())
+            path = await self._store.flushes.store(written.settlement, new, most, self._clock.now())
         self._log.info("flushed", chat=chat.id, session=session.number, lines=len(kept) if path else 0)
         return path is not None
 

@@ -164,9 +164,9 @@ class DialogueRollup:
         )
         try:
             task = WritingTask("digest", chat_id, script, shown, ROLLUP_TOKENS, small=True)
-            async with self._writer.written(task, reserve) as paper:
-                summary = await self._thread.run(rollup_text, paper.text, told)
-                made = await self._store.rollups.write(row, summary, paper.settlement, self._clock.now())
+            async with self._writer.written(task, reserve) as written:
+                summary = await self._thread.run(rollup_text, written.text, told)
+                made = await self._store.rollups.write(row, summary, written.settlement, self._clock.now())
         except OverBudget as error:
             self._log.warning("over_budget", chat=chat_id, limit=error.limit)
         except ModelError as error:
@@ -235,12 +235,12 @@ class StatementRewriter:
             more = (Message("assistant", waiting.question), Message("user", clip(answer.text, ANSWER_CHARS)))
         task = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
         try:
-            async with self._writer.written(task, reserve) as paper:
-                verdict = parse_verdict(paper.text)
+            async with self._writer.written(task, reserve) as written:
+                verdict = parse_verdict(written.text)
                 if verdict is not None:
                     stands = await self._grounded(verdict, waiting, person)
-                    return self._outcome(verdict if stands else UNGROUNDED, waiting, paper.settlement, script)
-                await self._store.ledger.settle(paper.settlement, self._clock.now())
+                    return self._outcome(verdict if stands else UNGROUNDED, waiting, written.settlement, script)
+                await self._store.ledger.settle(written.settlement, self._clock.now())
         except OverBudget as error:
             self._log.warning("over_budget", memory=memory.id, chat=memory.chat_id, limit=error.limit)
             return RewriteOutcome("")
