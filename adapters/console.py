@@ -184,13 +184,13 @@ class ConsoleAdapter:
         self._user = Sender(PLATFORM, USER_ID, clean_name(user))
         self._prefix, self._bot_names = prefix, frozenset(map(fold, bot_names))
 
-    async def run(self, door: EventSink) -> None:
-        """Bring every line through the door until the input ends; what goes wrong with one is shown in one line."""
+    async def run(self, sink: EventSink) -> None:
+        """Bring every line to the sink until the input ends; what goes wrong with one is shown in one line."""
         async with aclosing(self._terminal.lines()) as lines:
             async for line in lines:
                 try:
                     if line.strip():
-                        await door.accept(self.incoming(line))
+                        await sink.accept(self.incoming(line))
                 except NuanError as error:
                     await self._terminal.show(f"! {' '.join(visible(str(error)).split())}\n")
 

@@ -53,7 +53,7 @@ class WebAdapter:
     def __init__(self, user: str, clock: Clock) -> None:
         self._user = clean_name(user)
         self._clock = clock
-        self._door: EventSink | None = None
+        self._sink: EventSink | None = None
         self._listeners: set[asyncio.Queue[BrowserSignal]] = set()
         self._asides: deque[UnstoredMessage] = deque(maxlen=MOST_UNSTORED)
 
@@ -61,21 +61,21 @@ class WebAdapter:
         """Who holds the token has another name from now on."""
         self._user = clean_name(user)
 
-    async def run(self, door: EventSink) -> None:
+    async def run(self, sink: EventSink) -> None:
         """Take lines until cancelled; then nobody listens any more."""
-        self._door = door
+        self._sink = sink
         try:
             await asyncio.Event().wait()
         finally:
-            self._door = None
+            self._sink = None
             self._tell(BrowserSignal("end"))
 
     async def hear(self, text: str) -> bool:
-        """Bring a line through the door; True when it is stored. PlatformError while nobody is there to answer."""
-        if self._door is None:
+        """Bring a line to the sink; True when it is stored. PlatformError while nobody is there to answer."""
+        if self._sink is None:
             raise PlatformError("nuan is just starting or stopping: try again in a moment", final=False)
         sender = Sender(*ACCOUNT, self._user)
-        stored = await self._door.accept(Incoming(PLACE, sender, "message", clean(text)))
+        stored = await self._sink.accept(Incoming(PLACE, sender, "message", clean(text)))
         self._tell(BrowserSignal("lines"))
         return stored
 

@@ -27,80 +27,82 @@ SEND_GRACE_S = 2.0
 
 
 class App:
-    """The running house: a door for adapters, lanes for chats, sending, digests and alarms."""
+    """The running bot: ingest for adapters, work queues for chats, sending, digests and alarms."""
 
     def __init__(self, parts: Dependencies, scenes: Sequence[SceneSource] = ()) -> None:
         store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
-        self._store, self._clock, self._aside, self._log = store, clock, parts.aside, log
+        self._store, self._clock, self._thread, self._log = store, clock, parts.thread, log
         self._activity = Activity()
         self._working: list[WorkQueue] = []
-        self._chats = self._lane("chat", self._turns)
-        self._digests = self._lane("digest", self._digest)
-        self._lives = self._lane("life", lambda rooms, _: rooms.tidying.work())
-        self._rewrites = self._lane("rewrite", lambda rooms, memory_id: rooms.rewriting.work(memory_id))
-        self._backups = self._lane("backup", lambda rooms, _: rooms.backing.work())
-        self._rolls = self._lane("roll", lambda rooms, chat_id: rooms.rolling.work(chat_id))
-        self._vectors = self._lane("vectors", lambda rooms, _: rooms.vectorising.work(self._wake_vectors), looks=False)
-        self._notes = self._lane("notes", self._read_notes, looks=False)
+        self._chats = self._queue("chat", self._turns)
+        self._digests = self._queue("digest", self._digest)
+        self._lives = self._queue("life", lambda services, _: services.memory_aging.work())
+        self._rewrites = self._queue("rewrite", lambda services, memory_id: services.statement_rewriter.work(memory_id))
+        self._backups = self._queue("backup", lambda services, _: services.daily_backup.work())
+        self._rolls = self._queue("roll", lambda services, chat_id: services.dialogue_rollup.work(chat_id))
+        self._vectors = self._queue(
+            "vectors", lambda services, _: services.vector_maker.work(self._wake_vectors), looks=False
+        )
+        self._notes = self._queue("notes", self._read_notes, looks=False)
         self._sends = WorkQueue("send", self._send, self._activity, log)
-        self._sending = OutboxSender(store, clock, words, self._sends.wake, self.look, log)
-        self._halting = TurnStopper(self._sends.wake, log)
-        self._hall = SharedServices(self._sending, self._halting, ModelSlots(settings.model.slots), self.look_at_notes)
-        self._rooms = make_services(parts, self._hall)
+        self._sender = OutboxSender(store, clock, words, self._sends.wake, self.look, log)
+        self._stopper = TurnStopper(self._sends.wake, log)
+        self._shared = SharedServices(self._sender, self._stopper, ModelSlots(settings.model.slots), self.look_at_notes)
+        self._services = make_services(parts, self._shared)
         self._left: list[Services] = []
         handlers = DeadlineHandlers(
             self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
             self._rewrites.wake, self._rolls.wake, self._remind, self._backups.wake,
         )  # fmt: skip
         self._alarms = Scheduler(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
-        self._alarm_lane = WorkQueue("alarm", self._alarms.work, self._activity, log)
-        self.door = Ingest(
+        self._alarm_queue = WorkQueue("alarm", self._alarms.work, self._activity, log)
+        self.ingest = Ingest(
             store, clock, speaking_rules(settings), is_command, words, self._arrived, self._activity,
-            self._beside(self._rooms, tuple(scenes)),
+            self._ingest_services(self._services, tuple(scenes)),
         )  # fmt: skip
 
     @staticmethod
-    def _beside(rooms: Services, scenes: tuple[SceneSource, ...] = ()) -> IngestServices:
-        parts = rooms.parts
+    def _ingest_services(services: Services, scenes: tuple[SceneSource, ...] = ()) -> IngestServices:
+        parts = services.parts
         return IngestServices(
-            rooms.pausing, scenes, nudging_rules(parts.settings.remind), lambda: not parts.crew.first.model.digests
+            services.debounce, scenes, nudging_rules(parts.settings.remind), lambda: not parts.pool.first.model.digests
         )  # fmt: skip
 
     @property
     def parts(self) -> Dependencies:
-        """What it is built of now; who stops the house closes the crew of these."""
-        return self._rooms.parts
+        """What it is built of now; who stops the bot closes their model pool."""
+        return self._services.parts
 
     @property
     def queues(self) -> dict[str, int]:
-        """How much is under way, by lane."""
-        return {lane.name: lane.busy for lane in (*self._working, self._sends)}
+        """How much is under way, by work queue."""
+        return {queue.name: queue.busy for queue in (*self._working, self._sends)}
 
     async def renew(self, parts: Dependencies) -> None:
         """From now on work by these parts: a turn under way ends by the old ones, the next begins by the new.
 
-        The store, what waits, windows and deadlines stay. A crew that is not in these parts any more is closed when
-        its last call has ended. ConfigError when a text cannot be read; then nothing has changed.
+        The store, what waits, windows and deadlines stay. A model pool that is not in these parts any more is closed
+        when its last call has ended. ConfigError when a text cannot be read; then nothing has changed.
         """
-        rooms = await asyncio.to_thread(make_services, parts, self._hall)
-        settings, words, old = parts.settings, parts.words, self._rooms
+        services = await asyncio.to_thread(make_services, parts, self._shared)
+        settings, words, old = parts.settings, parts.words, self._services
         rules, tz = speaking_rules(settings), words.tz(words.zone)
-        self._rooms = rooms
-        old.vectorising.end()
+        self._services = services
+        old.vector_maker.end()
         self._left.append(old)
-        self._hall.slots.resize(settings.model.slots)
-        self._sending.speak(words)
-        self._alarms.obey(settings, tz)
-        self.door.obey(rules, words, self._beside(rooms))
+        self._shared.slots.resize(settings.model.slots)
+        self._sender.speak(words)
+        self._alarms.apply(settings, tz)
+        self.ingest.apply(rules, words, self._ingest_services(services))
         self._store.admit_by(frozenset(settings.bot.owners), allow_list(settings))
-        rooms.answering.succeed(old.answering.retire())
-        rooms.pausing.succeed(old.pausing.typists)
-        rooms.notes.succeed(old.notes.retire())
+        services.dispatcher.succeed(old.dispatcher.retire())
+        services.debounce.succeed(old.debounce.typists)
+        services.notes.succeed(old.notes.retire())
         try:
             await self._store.sections.register(section_registry(settings.sections.own))
-            rooms.joining.succeed(*old.joining.under_way)
-            await rooms.heartbeat.succeed(*old.heartbeat.under_way)
-            await rooms.backing.arm()
+            services.join.succeed(*old.join.under_way)
+            await services.heartbeat.succeed(*old.heartbeat.under_way)
+            await services.daily_backup.arm()
         except StoreError as error:
             self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
         await self._clear_out()
@@ -111,19 +113,19 @@ class App:
     async def start(self, adapters: Sequence[Adapter]) -> None:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
-            self._sending.connect(adapter)
+            self._sender.connect(adapter)
         await self._store.sections.register(section_registry(self.parts.settings.sections.own))
         await PersonData(self._store, self.parts.clock, self._log, self.parts.scrub).finish()
-        resent, unknown = await self._store.outbox.recover(self._sending.resending, self._sending.placing)
+        resent, unknown = await self._store.outbox.recover(self._sender.resending, self._sender.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()
         await rearm_recurring(self._store.deadlines, self.parts.clock, self.parts.words, self._log)
-        await self._rooms.heartbeat.start()
-        await self._rooms.joining.start()
-        await self._rooms.backing.arm()
+        await self._services.heartbeat.start()
+        await self._services.join.start()
+        await self._services.daily_backup.arm()
         running = await self._store.turns.running()
         for turn in running:
-            self._rooms.answering.take_up(turn.chat_id)
+            self._services.dispatcher.take_up(turn.chat_id)
             self._chats.wake(turn.chat_id)
         if resent or unknown or lost or running:
             self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
@@ -133,14 +135,14 @@ class App:
 
     def look(self) -> None:
         """See what is due now."""
-        self._alarm_lane.wake(0)
+        self._alarm_queue.wake(0)
 
     def look_at_notes(self) -> None:
         """See which notes have changed."""
         self._notes.wake(0)
 
     async def settled(self) -> None:
-        """Return when no lane, alarm, write or send is in flight."""
+        """Return when no work queue, alarm, write or send is in flight."""
         await self._activity.settled()
 
     async def drained(self) -> None:
@@ -169,21 +171,21 @@ class App:
     async def stop(self) -> None:
         """Finish or park what runs. Nothing is closed: the next start resumes."""
         self._alarms.stop()
-        self._rooms.vectorising.end()
-        await asyncio.gather(*(each.close(GRACE_S) for each in (self._alarm_lane, *self._working)))
+        self._services.vector_maker.end()
+        await asyncio.gather(*(each.close(GRACE_S) for each in (self._alarm_queue, *self._working)))
         self._alarms.stop()
-        self._rooms.notes.stop()
+        self._services.notes.stop()
         await self._sends.close(SEND_GRACE_S)
-        self._sending.stop()
-        await asyncio.to_thread(self._aside.close)
+        self._sender.stop()
+        await asyncio.to_thread(self._thread.close)
         await self._clear_out()
 
-    def _lane(self, name: str, work: Callable[[Services, int], Awaitable[object]], *, looks: bool = True) -> WorkQueue:
-        """A lane that works in the rooms of now and then, with `looks`, sees what is due: it sets deadlines."""
+    def _queue(self, name: str, work: Callable[[Services, int], Awaitable[object]], *, looks: bool = True) -> WorkQueue:
+        """A work queue for the present services; with `looks` the scheduler is woken after each piece of work."""
 
         async def inside(key: int) -> None:
-            async with self._inside() as rooms:
-                await work(rooms, key)
+            async with self._inside() as services:
+                await work(services, key)
 
         async def guarded(key: int) -> None:
             if await self._guard(inside, key) and looks:
@@ -192,69 +194,71 @@ class App:
         self._working.append(WorkQueue(name, guarded, self._activity, self._log))
         return self._working[-1]
 
-    async def _turns(self, rooms: Services, chat_id: int) -> None:
-        await rooms.heartbeat.work(chat_id)
-        await rooms.joining.work(chat_id)
-        await rooms.answering.work(chat_id)
-        await rooms.heartbeat.arm(chat_id)
-        if await rooms.flushing.due(chat_id) is not None:
+    async def _turns(self, services: Services, chat_id: int) -> None:
+        await services.heartbeat.work(chat_id)
+        await services.join.work(chat_id)
+        await services.dispatcher.work(chat_id)
+        await services.heartbeat.arm(chat_id)
+        if await services.log_flusher.due(chat_id) is not None:
             self._digests.wake(chat_id)
         self._hint_vectors()
 
-    async def _digest(self, rooms: Services, chat_id: int) -> None:
-        flushed = [await rooms.flushing.work(session_id) for session_id in await rooms.closing.ended(chat_id)]
-        if (session_id := await rooms.flushing.due(chat_id)) is not None:
-            flushed.append(await rooms.flushing.work(session_id))
+    async def _digest(self, services: Services, chat_id: int) -> None:
+        flushed = [
+            await services.log_flusher.work(session_id) for session_id in await services.session_closer.ended(chat_id)
+        ]
+        if (session_id := await services.log_flusher.due(chat_id)) is not None:
+            flushed.append(await services.log_flusher.work(session_id))
         if any(flushed):
             self.look_at_notes()
-        await rooms.closing.work(chat_id)
-        await rooms.heartbeat.arm(chat_id, anew=True)
+        await services.session_closer.work(chat_id)
+        await services.heartbeat.arm(chat_id, anew=True)
         self._hint_vectors()
 
-    async def _read_notes(self, rooms: Services, _: int) -> None:
-        if await rooms.notes.look():
+    async def _read_notes(self, services: Services, _: int) -> None:
+        if await services.notes.look():
             self._hint_vectors()
 
     async def _write_first(self) -> None:
-        if (chat_id := await self._rooms.heartbeat.fire()) is not None:
+        if (chat_id := await self._services.heartbeat.fire()) is not None:
             self._chats.wake(chat_id)
 
     async def _remind(self) -> tuple[int, ...]:
-        return await self._rooms.reminding.fire()
+        return await self._services.reminders.fire()
 
     def _join(self, chat_id: int) -> None:
-        self._rooms.joining.fire(chat_id)
+        self._services.join.fire(chat_id)
         self._chats.wake(chat_id)
 
     async def _send(self, chat_id: int) -> None:
-        await self._guard(self._sending.work, chat_id)
+        await self._guard(self._sender.work, chat_id)
 
     def _wake_vectors(self) -> None:
         self._vectors.wake(0)
 
     def _hint_vectors(self) -> None:
-        self._rooms.vectorising.hint(self._wake_vectors)
+        self._services.vector_maker.hint(self._wake_vectors)
 
     @asynccontextmanager
     async def _inside(self) -> AsyncIterator[Services]:
-        """The rooms of now, which stay as they are until one has left them."""
-        rooms = self._rooms
-        rooms.inside += 1
+        """The present services, which stay as they are until the block ends."""
+        services = self._services
+        services.inside += 1
         try:
-            yield rooms
+            yield services
         finally:
-            rooms.inside -= 1
+            services.inside -= 1
             await self._clear_out()
 
     async def _clear_out(self) -> None:
-        """Close the crews that nobody can ask any more."""
-        empty = [rooms.parts.crew for rooms in self._left if not rooms.inside]
-        self._left = [rooms for rooms in self._left if rooms.inside]
-        needed = [rooms.parts.crew for rooms in (self._rooms, *self._left)]
-        for crew in dict.fromkeys(empty):
-            if crew not in needed:
+        """Close the model pools that nobody can ask any more."""
+        empty = [services.parts.pool for services in self._left if not services.inside]
+        self._left = [services for services in self._left if services.inside]
+        needed = [services.parts.pool for services in (self._services, *self._left)]
+        for pool in dict.fromkeys(empty):
+            if pool not in needed:
                 try:
-                    await crew.close()
+                    await pool.close()
                 except Exception as error:  # noqa: BLE001 - whatever a connection says at its end must not stop a chat
                     self._log.error("crew_not_closed", exc_info=error)
 
@@ -276,15 +280,15 @@ class App:
             return
         self._log.debug("decided", chat=chat_id, said=event.id, action=decision.action, why=decision.why)
         if event.kind == "message":
-            self._rooms.joining.interrupt(chat_id)
-        self._halting.halt(accepted)
+            self._services.join.interrupt(chat_id)
+        self._stopper.halt(accepted)
         if accepted.halted is not None or accepted.superseded:
-            self._sending.stop_typing(chat_id)
+            self._sender.stop_typing(chat_id)
         if decision.action == "listen":
             if accepted.armed:
                 self.look()
             return
-        self._rooms.heartbeat.interrupt(chat_id)
+        self._services.heartbeat.interrupt(chat_id)
         if decision.action == "now":
             self._chats.wake(chat_id)
         if decision.action == "follow" or event.kind == "event":

@@ -45,23 +45,23 @@ from bot.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What the house is built of. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
+    """What services are built from. `prompts` finds a prompt file by name; `seeing` are the prices of looking.
     `personas` are the folders of all personas by name, `persona` is that of the configured one.
     `written` are the settings as files and people say them, with nothing tuned or swapped; `scrub` takes somebody out
-    of the log that this house writes.
+    of the log that this installation writes.
 
-    A reload brings others with the same store, clock, log and aside.
+    A reload brings others with the same store, clock, log and thread.
     """
 
     store: Store
-    crew: ModelPool
+    pool: ModelPool
     clock: Clock
     settings: Settings
     words: Texts
     prompts: Callable[[str], Path]
     persona: Path
     log: Log
-    aside: TextThread = field(default_factory=TextThread)
+    thread: TextThread = field(default_factory=TextThread)
     seeing: PriceAt | None = None
     reload: Reload | None = None
     settle: ApplyWish | None = None
@@ -72,13 +72,13 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True)
 class SharedServices:
-    """What all rooms share, and what lasts over a reload: the way out, the turns under way, the slots for calls.
+    """What outlives a reload: the way out, the turns under way, the slots for calls.
 
     `read_notes` has the notes looked at.
     """
 
-    sending: OutboxSender
-    halting: TurnStopper
+    sender: OutboxSender
+    stopper: TurnStopper
     slots: ModelSlots
     read_notes: Callable[[], None] = lambda: None
 
@@ -88,19 +88,19 @@ class Services:
     """What works by one configuration; a reload makes it anew, and what is `inside` ends in the old."""
 
     parts: Dependencies
-    answering: Dispatcher
+    dispatcher: Dispatcher
     heartbeat: HeartbeatService
-    joining: JoinService
-    closing: SessionCloser
-    pausing: Debounce
-    flushing: LogFlusher
+    join: JoinService
+    session_closer: SessionCloser
+    debounce: Debounce
+    log_flusher: LogFlusher
     notes: NoteReader
-    vectorising: VectorMaker
-    tidying: MemoryAging
-    rewriting: StatementRewriter
-    rolling: DialogueRollup
-    reminding: ReminderService
-    backing: DailyBackup
+    vector_maker: VectorMaker
+    memory_aging: MemoryAging
+    statement_rewriter: StatementRewriter
+    dialogue_rollup: DialogueRollup
+    reminders: ReminderService
+    daily_backup: DailyBackup
     inside: int = 0
 
 
@@ -108,30 +108,30 @@ def make_media(
     parts: Dependencies, adapter: Callable[[str], Adapter | None], slots: ModelSlots | None = None
 ) -> MediaReader:
     """Who looks at what people send along; `adapter` finds the platform that has it."""
-    crew = parts.crew
+    pool = parts.pool
     slots = slots or ModelSlots(parts.settings.model.slots)
     eyes = MediaModel(
-        crew.first.model, parts.seeing or crew.first.rate, read_instructions(parts.prompts, "media"), slots
+        pool.first.model, parts.seeing or pool.first.rate, read_instructions(parts.prompts, "media"), slots
     )
     return MediaReader(parts.store, eyes, adapter, parts.clock, parts.settings, parts.words, parts.log)
 
 
 def make_embedding_calls(parts: Dependencies) -> EmbeddingCaller | None:
     """Who is asked for vectors; None where none are wanted."""
-    member = parts.crew.embedding
-    if member is None:
+    endpoint = parts.pool.embedding
+    if endpoint is None:
         return None
-    return EmbeddingCaller(parts.store, member, parts.clock, parts.settings, parts.words, parts.log)
+    return EmbeddingCaller(parts.store, endpoint, parts.clock, parts.settings, parts.words, parts.log)
 
 
-def make_recalling(parts: Dependencies, calls: EmbeddingCaller | None = None, *, pays: bool = False) -> Recall:
+def make_recall(parts: Dependencies, calls: EmbeddingCaller | None = None, *, pays: bool = False) -> Recall:
     """What finds memories; unless it `pays` it asks no server for a vector."""
     rules = parts.settings.memory.embedding
-    dense = VectorSearch(parts.store, parts.aside, calls or make_embedding_calls(parts), parts.clock, rules, pays=pays)
-    return Recall(parts.store, parts.aside, parts.settings, parts.words.zone, dense)
+    dense = VectorSearch(parts.store, parts.thread, calls or make_embedding_calls(parts), parts.clock, rules, pays=pays)
+    return Recall(parts.store, parts.thread, parts.settings, parts.words.zone, dense)
 
 
-def make_vectorising(parts: Dependencies, calls: EmbeddingCaller | None) -> VectorMaker:
+def make_vector_maker(parts: Dependencies, calls: EmbeddingCaller | None) -> VectorMaker:
     """What makes vectors in the background."""
     rules, gate = parts.settings.memory.embedding, BackgroundGate(parts.store.switches, parts.settings.background)
     return VectorMaker(parts.store, calls, gate, parts.clock, rules.batch, rules.timeout_seconds, parts.log)
@@ -140,30 +140,30 @@ def make_vectorising(parts: Dependencies, calls: EmbeddingCaller | None) -> Vect
 def make_planner(
     parts: Dependencies, media: MediaReader | None = None, calls: EmbeddingCaller | None = None, *, pays: bool = False
 ) -> tuple[Planner, TurnModel]:  # fmt: skip
-    """What composing needs, for the running house and for commands that only look."""
+    """What composing needs, for the running bot and for commands that only look."""
     settings, words = parts.settings, parts.words
     media = media or make_media(parts, lambda _: None)
-    recalling, personas = make_recalling(parts, calls, pays=pays), read_persona_folders(parts)
+    recalling, personas = make_recall(parts, calls, pays=pays), read_persona_folders(parts)
     skills, wakes = skills_of(personas, settings), openings_of(parts, personas)
     sectioning = SectionFilter(parts.store, settings.sections)
     booting = OpeningReader(
         parts.store, settings, words, lambda name: wakes.get(name, wakes[settings.persona]), sectioning, parts.log
     )  # fmt: skip
-    reminding = ReminderService(parts.store, parts.clock, settings, words, parts.log)
+    reminders = ReminderService(parts.store, parts.clock, settings, words, parts.log)
     tools = () if not settings.prompt.tools else make_tools(
         parts.store, words, parts.prompts,
-        ToolServices(recalling, make_notes(parts, lambda: None).read, parts.aside), settings,
-        reminding,
+        ToolServices(recalling, make_notes(parts, lambda: None).read, parts.thread), settings,
+        reminders,
         media if settings.media.images else None,
         (lambda name: skills.get(name, skills[settings.persona])) if any(skills.values()) else None,
     )  # fmt: skip
     bootstraps = read_personas(
         parts.prompts, personas, settings.persona, settings.bot.names[0], tuple(tool.spec for tool in tools),
-        parts.crew.first.model.dialect,
+        parts.pool.first.model.dialect,
     )  # fmt: skip
-    bringing = AutoRecall(recalling, parts.aside, settings.memory, settings.bot.names, words, sectioning)
-    planner = Planner(parts.store, settings, bootstraps, words, parts.crew, bringing, booting)
-    return planner, TurnModel(ModelCaller(parts.crew, media.slots, parts.clock, parts.log), tools)
+    bringing = AutoRecall(recalling, parts.thread, settings.memory, settings.bot.names, words, sectioning)
+    planner = Planner(parts.store, settings, bootstraps, words, parts.pool, bringing, booting)
+    return planner, TurnModel(ModelCaller(parts.pool, media.slots, parts.clock, parts.log), tools)
 
 
 def read_persona_folders(parts: Dependencies) -> dict[str, Persona]:
@@ -197,83 +197,88 @@ def openings_of(parts: Dependencies, personas: Mapping[str, Persona]) -> dict[st
 def make_notes(parts: Dependencies, wake: Callable[[], None]) -> NoteReader:
     """Who reads the notes; `wake` has them looked at once more."""
     way = NoteIndexing(parts.settings.notes, parts.words.tz(parts.words.zone), parts.store.tombstones.covers)
-    return NoteReader(parts.store, parts.clock, way, parts.aside, wake, parts.log)
+    return NoteReader(parts.store, parts.clock, way, parts.thread, wake, parts.log)
 
 
-def make_join_context(parts: Dependencies, planner: Planner, limiting: TalkLimiter) -> JoinServices:
+def make_join_context(parts: Dependencies, planner: Planner, limiter: TalkLimiter) -> JoinServices:
     """What entering a talk needs."""
     told = persona_texts(read_persona_folders(parts))
     return JoinServices(
-        make_recalling(parts), planner,
-        lambda name: told[planner.personas.name(name)], limiting,
+        make_recall(parts), planner,
+        lambda name: told[planner.personas.name(name)], limiter,
         BackgroundGate(parts.store.switches, parts.settings.background),
     )  # fmt: skip
 
 
-def make_scribe(parts: Dependencies, planner: Planner, brain: TurnModel, folder: str) -> BackgroundWriter:
+def make_writer(parts: Dependencies, planner: Planner, turn_model: TurnModel, folder: str) -> BackgroundWriter:
     """Who writes by the instructions of that folder, after the calls of people."""
     instructions = read_instructions(parts.prompts, folder)
     return BackgroundWriter(
-        brain.caller.behind(), instructions, planner, parts.store.ledger, parts.clock, parts.settings
+        turn_model.caller.behind(), instructions, planner, parts.store.ledger, parts.clock, parts.settings
     )
 
 
-def make_services(parts: Dependencies, hall: SharedServices) -> Services:
+def make_services(parts: Dependencies, shared: SharedServices) -> Services:
     """Read the texts and build what works by them; ConfigError when one cannot be read."""
     store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
-    media = make_media(parts, hall.sending.adapter, hall.slots)
+    media = make_media(parts, shared.sender.adapter, shared.slots)
     calls = make_embedding_calls(parts)
-    planner, brain = make_planner(parts, media, calls, pays=True)
-    runner = TurnRunner(store, planner, brain, clock, settings, words, log, hall.sending)
+    planner, turn_model = make_planner(parts, media, calls, pays=True)
+    runner = TurnRunner(store, planner, turn_model, clock, settings, words, log, shared.sender)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
-        stoppable = replace(brain, caller=brain.caller.behind(stop))
-        await TurnRunner(store, planner, stoppable, clock, settings, words, log, hall.sending).begin(occasion)
+        stoppable = replace(turn_model, caller=turn_model.caller.behind(stop))
+        await TurnRunner(store, planner, stoppable, clock, settings, words, log, shared.sender).begin(occasion)
 
-    heartbeat = HeartbeatService(store, clock, settings, words, begin, lambda: hall.sending.platforms, log)
-    limiting = TalkLimiter(store, clock, settings.limits, words, log)
-    knowing = make_join_context(parts, planner, limiting)
-    joining = JoinService(store, clock, settings.speak, words, knowing, begin, log)
+    heartbeat = HeartbeatService(store, clock, settings, words, begin, lambda: shared.sender.platforms, log)
+    limiter = TalkLimiter(store, clock, settings.limits, words, log)
+    join_context = make_join_context(parts, planner, limiter)
+    join = JoinService(store, clock, settings.speak, words, join_context, begin, log)
 
     def judged() -> bool:
-        return settings.prompt.tools and parts.crew.first.model.digests
+        return settings.prompt.tools and parts.pool.first.model.digests
 
-    reminding = ReminderService(store, clock, settings, words, log, judged=judged)
-    remembering = RememberActions(store, clock, settings, words, parts.aside, judged)
-    pausing = Debounce(store, clock, settings.speak, remembering.understand, hall.sending.adapter)
-    answering = Dispatcher(
-        store, runner, remembering, planner, clock, words,
-        DispatchServices(hall.sending, media, hall.halting, limiting, pausing, reminding), log,
-        lambda: settings.prompt.tools and parts.crew.first.model.dialect != OFFLINE,
+    reminders = ReminderService(store, clock, settings, words, log, judged=judged)
+    remember_actions = RememberActions(store, clock, settings, words, parts.thread, judged)
+    debounce = Debounce(store, clock, settings.speak, remember_actions.understand, shared.sender.adapter)
+    dispatcher = Dispatcher(
+        store, runner, remember_actions, planner, clock, words,
+        DispatchServices(shared.sender, media, shared.stopper, limiter, debounce, reminders), log,
+        lambda: settings.prompt.tools and parts.pool.first.model.dialect != OFFLINE,
     )  # fmt: skip
-    minuting = DigestPrompts(
-        make_scribe(parts, planner, brain, "digest"),
+    digest_prompts = DigestPrompts(
+        make_writer(parts, planner, turn_model, "digest"),
         read_instructions(parts.prompts, "mend"), read_instructions(parts.prompts, "check"),
     )  # fmt: skip
-    digesting = DigestMaker(store, minuting, planner, clock, settings, words, parts.aside, log)
-    closing = SessionCloser(store, digesting, clock, settings, words, log)
-    flushing = LogFlusher(store, make_scribe(parts, planner, brain, "flush"), planner, clock, settings, words, log)
-    notes = make_notes(parts, hall.read_notes)
-    writing = NoteWriter(store, settings, words, parts.aside, log, hall.read_notes)
-    services = CommandServices(
-        store, planner, clock, settings, parts.written or settings, words, writing, reminding,
-        PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle, hall.sending.adapter,
+    digest_maker = DigestMaker(store, digest_prompts, planner, clock, settings, words, parts.thread, log)
+    session_closer = SessionCloser(store, digest_maker, clock, settings, words, log)
+    log_flusher = LogFlusher(
+        store, make_writer(parts, planner, turn_model, "flush"), planner, clock, settings, words, log
+    )
+    notes = make_notes(parts, shared.read_notes)
+    note_writer = NoteWriter(store, settings, words, parts.thread, log, shared.read_notes)
+    command_services = CommandServices(
+        store, planner, clock, settings, parts.written or settings, words, note_writer, reminders,
+        PersonData(store, clock, log, parts.scrub, words.zone), parts.reload, parts.settle, shared.sender.adapter,
     )  # fmt: skip
-    answering.set_commands(CommandRunner(services))
-    vectorising = make_vectorising(parts, calls)
-    tidying = MemoryAging(store, clock, settings, words, parts.aside, log)
-    rewriting = StatementRewriter(
-        store, make_scribe(parts, planner, brain, "rewrite"), clock, settings, words, parts.aside, log
+    dispatcher.set_commands(CommandRunner(command_services))
+    vector_maker = make_vector_maker(parts, calls)
+    memory_aging = MemoryAging(store, clock, settings, words, parts.thread, log)
+    statement_rewriter = StatementRewriter(
+        store, make_writer(parts, planner, turn_model, "rewrite"), clock, settings, words, parts.thread, log
     )
     return Services(
-        parts, answering, heartbeat, joining, closing, pausing, flushing, notes, vectorising, tidying, rewriting,
-        DialogueRollup(store, make_scribe(parts, planner, brain, "rollup"), clock, settings, words, parts.aside, log),
-        reminding, DailyBackup(store, clock, settings, words, log),
+        parts, dispatcher, heartbeat, join, session_closer, debounce, log_flusher, notes, vector_maker,
+        memory_aging, statement_rewriter,
+        DialogueRollup(
+            store, make_writer(parts, planner, turn_model, "rollup"), clock, settings, words, parts.thread, log
+        ),
+        reminders, DailyBackup(store, clock, settings, words, log),
     )  # fmt: skip
 
 
 def speaking_rules(settings: Settings) -> SpeakingRules:
-    """The part of the settings by which the door decides."""
+    """The part of the settings by which ingest decides."""
     speak = settings.speak
     return SpeakingRules(
         settings.bot.names, settings.bot.prefix_trigger, speak.window_seconds * 1000, speak.followup_seconds * 1000,

@@ -1,4 +1,6 @@
-"""An agent at a World's table: the package's own client over its memory streams, beside the house that answers."""
+"""An agent at a World's table: the package's own client over its memory streams, beside the installation that
+answers.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,7 +10,7 @@ from mcp import Client
 from mcp.types import Implementation, TextContent
 
 from bot.cli.installation import Installation
-from bot.cli.mcp import agent_tools, change_handler, find_seat
+from bot.cli.mcp import agent_tools, change_handler, find_principal
 from bot.config.resources import PromptFiles, resource_dir
 from bot.mcp.server import make_server
 from bot.ops.control import control_socket
@@ -48,7 +50,7 @@ def place_of(world: World) -> Installation:
 
 @asynccontextmanager
 async def at_table(world: World, person: str = "", chat: str = "", name: str = "probe") -> AsyncIterator[Agent]:
-    """An agent of that name on a seat; the World carries out what it changes."""
+    """An agent of that name for a principal; the World carries out what it changes."""
     async with (
         control_socket(world.folder, change_handler(world.app), world.log),
         reading(world, person, chat, name) as agent,
@@ -58,12 +60,12 @@ async def at_table(world: World, person: str = "", chat: str = "", name: str = "
 
 @asynccontextmanager
 async def reading(world: World, person: str = "", chat: str = "", name: str = "probe") -> AsyncIterator[Agent]:
-    """The same where the house opens no door."""
+    """The same where the installation opens no socket."""
     async with await open_store(world.folder, frozenset(world.settings.bot.owners), read_only=True) as store:
-        seat = await find_seat(store, person, chat)
+        principal = await find_principal(store, person, chat)
         who = Implementation(name=name, version="1")
         async with (
-            agent_tools(place_of(world), store, seat, world.log, world.clock) as agents,
+            agent_tools(place_of(world), store, principal, world.log, world.clock) as agents,
             Client(make_server(agents), client_info=who) as client,
         ):
             yield Agent(client)

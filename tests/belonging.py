@@ -21,6 +21,6 @@ def copies(folder: Path) -> list[Path]:
     return sorted((folder / "backups").glob("nuan-*.db"))
 
 
-async def aside(world: World, *words: str, **settings: str) -> Said:
+async def nuan_in_thread(world: World, *words: str, **settings: str) -> Said:
     """Another process would; its loop is its own."""
     return await asyncio.to_thread(lambda: nuan(world.folder, *words, **settings))

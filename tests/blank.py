@@ -18,26 +18,30 @@ _laid: set[Path] = set()
 
 @cache
 def blank() -> tuple[bytes, bytes]:
-    """The file of a new database, every migration ran and nothing is in it, and the number of its house there."""
+    """The file of a new database, every migration ran and nothing is in it, and the number of its installation
+    there.
+    """
     with tempfile.TemporaryDirectory(prefix="nuan-blank-") as folder:
         path = Path(folder) / DATABASE
         _prepare(path, MIGRATIONS)
         with closing(sqlite3.connect(path)) as made:
-            house = str(made.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()[0]).encode()
+            installation = str(made.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()[0]).encode()
         file = path.read_bytes()
-        assert file.count(house) == 1
-        return file, house
+        assert file.count(installation) == 1
+        return file, installation
 
 
 def lay(folder: Path) -> None:
-    """Put a new database into a folder that has none; its house has a number of its own, as one that was made there."""
+    """Put a new database into a folder that has none; its installation has a number of its own, as one that was made
+    there.
+    """
     path = folder / DATABASE
     if path.exists() or path.with_name(f"{DATABASE}-wal").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
     path.touch(0o600)
-    file, house = blank()
-    path.write_bytes(file.replace(house, secrets.token_hex(len(house) // 2).encode()))
+    file, installation = blank()
+    path.write_bytes(file.replace(installation, secrets.token_hex(len(installation) // 2).encode()))
     _laid.add(path)
 
 

@@ -1,4 +1,6 @@
-"""The `nuan memory` commands through their real entry, on real files, and houses to try them on. It checks nothing."""
+"""The `nuan memory` commands through their real entry, on real files, and installations to try them on. It checks
+nothing.
+"""
 
 import asyncio
 import re
@@ -36,8 +38,8 @@ def nuan(folder: Path, *words: str, **settings: str) -> Said:
     return Said(result.exit_code, result.stdout, result.stderr)
 
 
-def in_house(folder: Path, work: Callable[[Store], Awaitable[object]]) -> None:
-    """Do something in the house while no command runs."""
+def in_installation(folder: Path, work: Callable[[Store], Awaitable[object]]) -> None:
+    """Do something in the installation while no command runs."""
 
     async def inside() -> None:
         async with await open_laid(folder) as store:
@@ -62,7 +64,9 @@ async def fill(store: Store) -> None:
 
 
 def same(text: str) -> str:
-    """An export without what must differ between houses: their name, the time and the numbers of their events."""
+    """An export without what must differ between installations: their name, the time and the numbers of their
+    events.
+    """
     return re.sub(r'"(house|exported_at|events)": "[^"]*"', r'"\1": ""', text)
 
 

@@ -118,7 +118,7 @@ def town(discord: "FakeDiscord") -> "Town":
 
 @pytest.fixture
 def scene(discord: "FakeDiscord") -> "Scene":
-    """An adapter with a door in memory."""
+    """An adapter with a sink in memory."""
     from tests.discord_support import adapter_for
 
     return adapter_for(discord)

@@ -32,9 +32,9 @@ URLS = {
     "openrouter": "https://openrouter.ai/api/v1",
     "unknown": "https://llm.example.com/v1",
 }
-"""Where the doors of the providers are."""
+"""The providers' addresses."""
 
-DOORS: dict[str, tuple[str, str, DialectName]] = {
+ENDPOINTS: dict[str, tuple[str, str, DialectName]] = {
     "openai-5.6": ("openai", "gpt-5.6-terra", "openai-5.6"),
     "openai-5.5": ("openai", "gpt-5.5", "openai-5.5"),
     "qwen": ("qwen", "qwen3.8-max", "cache_control"),
@@ -100,9 +100,9 @@ def looks_up(asked: Asked) -> Reply:
 
 
 @asynccontextmanager
-async def line(door: str, *, thinking: bool = False, name: str = "") -> AsyncIterator[Line]:
+async def line(endpoint: str, *, thinking: bool = False, name: str = "") -> AsyncIterator[Line]:
     """A talk with one provider's model; at its end nothing that the provider refuses was sent."""
-    provider, model_name, dialect = DOORS[door]
+    provider, model_name, dialect = ENDPOINTS[endpoint]
     async with FakeOpenAI(looks_up, dialect=dialect) as server:
         can = known(provider, name or model_name)
         model = OpenAIModel(server.base_url, "", name or model_name, speaks=Dialect(can, thinking))

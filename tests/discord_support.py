@@ -1,4 +1,4 @@
-"""What the tests of the Discord adapter share: a door that remembers, and an adapter that runs beside a fake server."""
+"""What the tests of the Discord adapter share: a sink that remembers, and an adapter that runs beside a fake server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -43,8 +43,8 @@ class Lines:
         return [name for name, _ in self.kept]
 
 
-class Doorway:
-    """A door in memory: every event once, by its delivery key; `broken` is raised instead of storing."""
+class RecordingSink:
+    """A sink in memory: every event once, by its delivery key; `broken` is raised instead of storing."""
 
     def __init__(self) -> None:
         self.stored: list[Incoming] = []
@@ -100,7 +100,7 @@ class Scene:
     """An adapter with everything around it."""
 
     adapter: DiscordAdapter
-    door: Doorway
+    sink: RecordingSink
     clock: SimClock
     log: Lines
     running: asyncio.Task[None] | None = None
@@ -113,14 +113,14 @@ def adapter_for(
     clock, log = SimClock(server.world.now()), Lines()
     gateway_url = server.gateway_url if gateway else ""
     adapter = DiscordAdapter(TOKEN, server.api_url, gateway_url, proxy, commands, clock, log)
-    return Scene(adapter, Doorway(), clock, log)
+    return Scene(adapter, RecordingSink(), clock, log)
 
 
 @asynccontextmanager
 async def running(server: FakeDiscord, scene: Scene) -> AsyncIterator[Scene]:
     """The adapter, connected; stopped as a shutdown stops it."""
     before = scene.log.names.count("discord_connected")
-    scene.running = asyncio.create_task(scene.adapter.run(scene.door))
+    scene.running = asyncio.create_task(scene.adapter.run(scene.sink))
     try:
         await server.until(lambda: server.gateway.connected > 0)
         async with asyncio.timeout(10):

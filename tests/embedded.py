@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from bot.config.settings import Settings
-from bot.container import make_recalling
+from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RecallQuery, SimilaritySearch
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
@@ -17,31 +17,31 @@ SOON = 20
 Answers = Callable[[list[str]], Vectors]
 
 
-class House(World):
+class EmbeddedWorld(World):
     """A World with the dense half of its recall to look at."""
 
     dense: SimilaritySearch
 
-    async def open(self, *, settle: bool = True) -> "House":
+    async def open(self, *, settle: bool = True) -> "EmbeddedWorld":
         """Start it."""
         await super().open(settle=settle)
-        self.dense = make_recalling(self.parts, self.app._rooms.vectorising._calls, pays=True)._near
+        self.dense = make_recall(self.parts, self.app._services.vector_maker._calls, pays=True)._near
         return self
 
 
 @asynccontextmanager
-async def house(
+async def embedded_world(
     folder: Path, script: Answers = lambda texts: Vectors(), *, provider: str = "openai", **tables: object
-) -> AsyncIterator[tuple[House, FakeEmbeddings]]:
+) -> AsyncIterator[tuple[EmbeddedWorld, FakeEmbeddings]]:
     """A nuan whose memory has a server of embeddings."""
     async with FakeEmbeddings(PETS, script) as server:
-        world = await House(folder, settings(server, provider, **tables)).open()
+        world = await EmbeddedWorld(folder, settings(server, provider, **tables)).open()
         try:
             yield world, server
         finally:
             await world.close()
-            if world.parts.crew.embedding is not None:
-                await world.parts.crew.embedding.embedder.close()
+            if world.parts.pool.embedding is not None:
+                await world.parts.pool.embedding.embedder.close()
 
 
 def settings(server: FakeEmbeddings, provider: str = "openai", **tables: object) -> Settings:
@@ -65,7 +65,7 @@ def paid(world: World) -> list[tuple[object, ...]]:
     return world.rows("SELECT state, prompt_tokens, round(cost, 6) FROM call WHERE cause = 'embedding' ORDER BY id")
 
 
-async def likeness(world: House, text: str, audience: Audience | None = None) -> list[str]:
+async def likeness(world: EmbeddedWorld, text: str, audience: Audience | None = None) -> list[str]:
     """The texts that a recall would find by likeness alone, for the owner in their own DM."""
     found = await world.dense.like(RecallQuery(audience or Audience(1, "dm", (1,)), 1, text, world.clock.now()), 20)
     texts = world.rows("SELECT doc.id, text FROM doc JOIN memory ON memory.id = ref WHERE doc.kind = 'memory'")

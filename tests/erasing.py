@@ -1,4 +1,4 @@
-"""Houses with a person to erase or export, and what is left of them afterwards. It checks nothing."""
+"""Installations with a person to erase or export, and what is left of them afterwards. It checks nothing."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,9 @@ FEW = 6
 
 
 async def lived_in(new_world: NewWorld, *, all_of_it: bool = False) -> World:
-    """A house in which 阿棠 left traces, `all_of_it`: in as many tables as talk fills, and 小王 the same with 荷花."""
+    """An installation in which 阿棠 left traces, `all_of_it`: in as many tables as talk fills, and 小王 the same with
+    荷花.
+    """
     world = await new_world(notes={"on_new": True})
     for who in ("小王", NAME):
         word = CANARY if who == NAME else "荷花"

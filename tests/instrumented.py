@@ -56,7 +56,7 @@ class Heard(Talk):
         """As the test says."""
         return self.age
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Until it is stopped."""
         await asyncio.Event().wait()
 
@@ -109,7 +109,7 @@ async def instrumented(folder: Path, **options: object) -> AsyncIterator[Page]:
     meters = make_metrics("EUR")
     assert meters is not None, "the tests need prometheus-client"
     async with logged(world, meters.saw, **options):
-        supervisor = Supervisor(world.app.door, world.clock, world.log, world.store.vitals.writable)
+        supervisor = Supervisor(world.app.ingest, world.clock, world.log, world.store.vitals.writable)
         adapters: tuple[Adapter, ...] = (platform,)
         keeping = asyncio.create_task(supervisor.keep(platform))
         try:

@@ -7,7 +7,7 @@ GROUP = "家"
 ENTRY = "我知道一个办法"
 JOIN: dict[str, object] = {"mode": "join"}
 EAGER: dict[str, object] = {"mode": "join", "join": {"threshold": 0.1, "rest_seconds": 1, "per_hour": 60}}
-"""Any line is worth entering, after a lull of 20 s."""
+"""Any line is worth entering, after a pause of 20 s."""
 
 
 def eager(**numbers: object) -> dict[str, object]:

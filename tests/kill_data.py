@@ -43,10 +43,10 @@ async def restore(folder: Path, copy: str) -> None:
     """Restore, dying when the present file is about to be put aside."""
     swap = backups._swap
 
-    def dying(present: Path, new: Path, aside: Path) -> bool:
-        aside.hardlink_to(present)
+    def dying(present: Path, new: Path, previous: Path) -> bool:
+        previous.hardlink_to(present)
         os.kill(os.getpid(), signal.SIGKILL)
-        return swap(present, new, aside)
+        return swap(present, new, previous)
 
     backups._swap = dying
     await backups.roll_back(folder, Path(copy), "20260612T010000000Z", NOW, label="restore")

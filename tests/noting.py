@@ -47,7 +47,7 @@ def put(world: World, path: str, text: str | bytes) -> Path:
 
 
 async def look(world: World) -> None:
-    """The house looks at its notes, and once more when they have been left alone."""
+    """The installation looks at its notes, and once more when they have been left alone."""
     world.app.look_at_notes()
     await world.app.settled()
     await world.wait(2)

@@ -80,7 +80,7 @@ class Filed(World):
         lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow_list(self.settings))
         unsynced(self.store)
-        parts = make_dependencies(place, self.store, self._crew(), self.log, self.clock)
+        parts = make_dependencies(place, self.store, self._make_pool(), self.log, self.clock)
         self.parts = replace(parts, reload=self.reloader.command, settle=self.reloader.settle)
         self.app = App(self.parts)
         self.reloader.serve(self.app, lambda _: None)
@@ -93,7 +93,7 @@ class Filed(World):
         """Other settings of the model: another one answers from now on."""
         self.settings, self.model = settings, Closable()
         self.models.append(self.model)
-        return self._crew()
+        return self._make_pool()
 
     async def reload(self) -> ReloadResult:
         """As a signal does."""

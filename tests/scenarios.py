@@ -65,7 +65,7 @@ async def chats_in_parallel(world: World) -> None:
     """Six people in six chats at once, with memories, recall and experiences, whose numbers all chats share."""
     for number in range(3):
         for text in ("你好", "记住我怕狗。你说呢？", "查一下", "忘记我怕狗"):
-            await asyncio.gather(*(world.app.door.accept(world.message(text, f"人{who}")) for who in range(6)))
+            await asyncio.gather(*(world.app.ingest.accept(world.message(text, f"人{who}")) for who in range(6)))
             await world.app.settled()
         await world.wait(700 * number)
 
@@ -76,7 +76,7 @@ async def crash_in_a_call(world: World) -> None:
     for number in range(2):
         world.shut()
         for who, group in (("小王", ""), ("阿明", GROUP)):
-            await world.app.door.accept(world.message(f"小暖，想你了{'呀' * number}", who, group))
+            await world.app.ingest.accept(world.message(f"小暖，想你了{'呀' * number}", who, group))
         await world.held(2)
         await world.crash()
     await world.say("在吗")
@@ -100,7 +100,7 @@ async def tools_and_a_crash(world: World) -> None:
     """Death between two model calls of one turn, after the tools ran."""
     await world.say("记住我怕狗")
     world.shut()
-    await world.app.door.accept(world.message("查一下我怕什么"))
+    await world.app.ingest.accept(world.message("查一下我怕什么"))
     await world.held()
     await world.answer_one()
     await world.crash()
@@ -111,9 +111,9 @@ async def forgetting_during_a_turn(world: World) -> None:
     """忘记 arrives while the model still thinks about the very thing, and nuan dies before it answers."""
     await world.say("记住我的密码是紫藤4711，你说呢？")
     world.shut()
-    await world.app.door.accept(world.message("密码是什么"))
+    await world.app.ingest.accept(world.message("密码是什么"))
     await world.held()
-    await world.app.door.accept(world.message("忘记我的密码"))
+    await world.app.ingest.accept(world.message("忘记我的密码"))
     await world.held()
     await world.crash()
     await world.say("密码是什么")
@@ -127,9 +127,9 @@ async def digests_and_a_crash(world: World) -> None:
     for text in TALK:
         await world.say(text)
     world.shut()
-    await world.app.door.accept(world.message("/new"))
+    await world.app.ingest.accept(world.message("/new"))
     await world.held()
-    await world.app.door.accept(world.message("早"))
+    await world.app.ingest.accept(world.message("早"))
     await world.held(2)
     await world.crash()
     await world.wait(3000)
@@ -158,7 +158,7 @@ async def away_and_back(world: World) -> None:
         await world.close()
         world.away(seconds)
         await world.open()
-        await asyncio.gather(*(world.app.door.accept(world.message("我回来了", who)) for who in ("小王", "阿红")))
+        await asyncio.gather(*(world.app.ingest.accept(world.message("我回来了", who)) for who in ("小王", "阿红")))
         await world.app.settled()
 
 
@@ -193,7 +193,9 @@ SCENARIOS: tuple[Scenario, ...] = (
 
 
 async def fingerprint(scenario: Scenario, folder: Path) -> str:
-    """Run it in a new house; what the model was sent, what was said, and what is left in each chat, as one hash."""
+    """Run it in a new installation; what the model was sent, what was said, and what is left in each chat, as one
+    hash.
+    """
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "session": {"log_tokens": 900}})
     world = await World(folder, settings).open()
     world.model.script, world.model.digests = clever, True

@@ -83,7 +83,7 @@ class SlowWorld(World):
 
     async def write(self, text: str, who: str = "小王", group: str = "", **facts: object) -> None:
         """Somebody writes; nobody waits for the answer."""
-        await self.app.door.accept(self.message(text, who, group, **facts))  # type: ignore[arg-type]
+        await self.app.ingest.accept(self.message(text, who, group, **facts))  # type: ignore[arg-type]
         await self.quiet()
 
     async def flood(self, lines: Iterator[tuple[str, str]], group: str = "", every_ms: int = 10) -> None:

@@ -24,7 +24,7 @@ WAIT_S = 30.0
 WORD = re.compile(r"第(\d+)句")
 
 
-class House(Home):
+class StreetHome(Home):
     """A home whose temporary folder lies beside it: no other test's tokens are held there, and it can be searched."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
@@ -64,9 +64,9 @@ class Street:
         for server in (self.model, self.discord, self.telegram):
             await server.__aexit__(None, None, None)
 
-    def home(self, folder: Path, **more: str) -> House:
+    def home(self, folder: Path, **more: str) -> StreetHome:
         """Settings for both platforms, nobody allowed."""
-        return House(folder, with_server(self.model) | {
+        return StreetHome(folder, with_server(self.model) | {
             "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": TELEGRAM, "TELEGRAM__BASE_URL": self.telegram.url,
             "DISCORD__TOKEN": DISCORD, "DISCORD__API_URL": self.discord.api_url,
             "DISCORD__GATEWAY_URL": self.discord.gateway_url, **more,
@@ -101,7 +101,7 @@ async def stop(nuan: Nuan) -> None:
     assert await nuan.ended(STOPS_WITHIN_S) == 0, nuan.errors
 
 
-def keeps_secrets(home: House, *printed: str) -> None:
+def keeps_secrets(home: StreetHome, *printed: str) -> None:
     """Neither the tokens nor their secret halves are in a file or in what was printed."""
     for secret in (TELEGRAM, TELEGRAM.partition(":")[2], DISCORD, KEY):
         assert secret.encode() not in home.written()

@@ -1,4 +1,4 @@
-"""What the tests of the Telegram adapter share: a door, a log, and the adapter running against the fake server."""
+"""What the tests of the Telegram adapter share: a sink, a log, and the adapter running against the fake server."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -25,7 +25,7 @@ QUICK = Pacing(private_ms=1, answer_s=1.0)
 
 
 @dataclass
-class Door:
+class RecordingSink:
     """Stores what comes in; `problems` are raised first, one for each call."""
 
     stored: list[Incoming] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Stage:
 
     server: FakeTelegram
     adapter: TelegramAdapter
-    door: Door
+    sink: RecordingSink
     log: Lines
     task: "asyncio.Task[None]"
 
@@ -101,17 +101,17 @@ async def stage(
     *,
     clock: Clock | None = None,
     pacing: Pacing = QUICK,
-    door: Door | None = None,
+    sink: RecordingSink | None = None,
     proxy: str = "",
 ) -> AsyncGenerator[Stage]:
-    log, door = Lines(), door or Door()
+    log, sink = Lines(), sink or RecordingSink()
     adapter = make(server, log, clock, pacing, proxy)
-    task = asyncio.create_task(adapter.run(door))
+    task = asyncio.create_task(adapter.run(sink))
     try:
         polled = asyncio.create_task(server.until(lambda: polls(server) > 0))
         await asyncio.wait([task, polled], return_when=asyncio.FIRST_COMPLETED)
         polled.cancel()
-        yield Stage(server, adapter, door, log, task)
+        yield Stage(server, adapter, sink, log, task)
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError, Exception):

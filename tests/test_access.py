@@ -35,7 +35,7 @@ async def enter(tmp_path: Path) -> AsyncIterator[Enter]:
 
 
 @pytest.fixture
-async def house(enter: Enter) -> World:
+async def nuan(enter: Enter) -> World:
     """That nuan, whose owner has said hello."""
     world = await enter()
     await world.say("你好")
@@ -55,120 +55,120 @@ async def asked(world: World, who: str = "阿生", platform: str = "telegram") -
     return code_told(world, f"dm:{who}")
 
 
-async def test_a_stranger_gets_a_pairing_code_and_no_model(house: World) -> None:
-    calls = len(house.model.requests)
-    await asked(house)
-    said = [(out.platform, out.external_chat_id) for out in house.talk.said]
+async def test_a_stranger_gets_a_pairing_code_and_no_model(nuan: World) -> None:
+    calls = len(nuan.model.requests)
+    await asked(nuan)
+    said = [(out.platform, out.external_chat_id) for out in nuan.talk.said]
     assert said == [("telegram", "dm:阿生"), ("console", "local")]
-    assert len(house.model.requests) == calls
+    assert len(nuan.model.requests) == calls
 
 
-async def test_many_messages_of_strangers_cost_no_model_call_and_few_lines(house: World) -> None:
-    calls = len(house.model.requests)
+async def test_many_messages_of_strangers_cost_no_model_call_and_few_lines(nuan: World) -> None:
+    calls = len(nuan.model.requests)
     for number in range(60):
-        await house.say(f"第{number}句，小暖", f"人{number % 6}", platform="telegram")
-        await house.say(f"小暖，第{number}句", f"人{number % 6}", "大群", platform="telegram", mentions_bot=True)
-        await house.wait(10)
-    assert len(house.model.requests) == calls
-    assert max(sum(out.external_chat_id == f"dm:人{who}" for out in house.talk.said) for who in range(6)) <= 1
-    assert not any(out.external_chat_id == "group:大群" for out in house.talk.said)
+        await nuan.say(f"第{number}句，小暖", f"人{number % 6}", platform="telegram")
+        await nuan.say(f"小暖，第{number}句", f"人{number % 6}", "大群", platform="telegram", mentions_bot=True)
+        await nuan.wait(10)
+    assert len(nuan.model.requests) == calls
+    assert max(sum(out.external_chat_id == f"dm:人{who}" for out in nuan.talk.said) for who in range(6)) <= 1
+    assert not any(out.external_chat_id == "group:大群" for out in nuan.talk.said)
 
 
-async def test_what_a_stranger_writes_is_not_stored(house: World) -> None:
-    await house.say("我的秘密是蓝鲸", "阿生", platform="telegram")
-    await house.say(".ai ctx 蓝鲸", "阿生", platform="telegram")
-    await house.say("/start 蓝鲸", "阿生", platform="telegram")
-    await house.say("小暖，蓝鲸", "阿生", "大群", platform="telegram", mentions_bot=True, scene="蓝鲸馆")
+async def test_what_a_stranger_writes_is_not_stored(nuan: World) -> None:
+    await nuan.say("我的秘密是蓝鲸", "阿生", platform="telegram")
+    await nuan.say(".ai ctx 蓝鲸", "阿生", platform="telegram")
+    await nuan.say("/start 蓝鲸", "阿生", platform="telegram")
+    await nuan.say("小暖，蓝鲸", "阿生", "大群", platform="telegram", mentions_bot=True, scene="蓝鲸馆")
     place = Place("telegram", "group:大群", "group")
-    await house.app.door.accept(Incoming(place, None, "event", "蓝鲸标题", "title"))
-    await house.app.settled()
-    assert house.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
-    assert house.rows("SELECT count(*) FROM chat WHERE scene LIKE '%蓝鲸%'") == [(0,)]
+    await nuan.app.ingest.accept(Incoming(place, None, "event", "蓝鲸标题", "title"))
+    await nuan.app.settled()
+    assert nuan.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
+    assert nuan.rows("SELECT count(*) FROM chat WHERE scene LIKE '%蓝鲸%'") == [(0,)]
 
 
-async def test_a_code_is_told_once_an_hour_and_again_to_who_asks_for_it(house: World) -> None:
-    code = await asked(house)
+async def test_a_code_is_told_once_an_hour_and_again_to_who_asks_for_it(nuan: World) -> None:
+    code = await asked(nuan)
     for _ in range(5):
-        await house.say("在吗", "阿生", platform="telegram")
-        await house.wait(60)
-    assert sum(out.platform == "telegram" for out in house.talk.said) == 1
-    await house.say("/start", "阿生", platform="telegram")
-    assert code in house.talk.said[-1].text
-    assert sum(out.external_chat_id == "local" for out in house.talk.said) == 1
-    await house.wait(3600)
-    assert await asked(house) != code
+        await nuan.say("在吗", "阿生", platform="telegram")
+        await nuan.wait(60)
+    assert sum(out.platform == "telegram" for out in nuan.talk.said) == 1
+    await nuan.say("/start", "阿生", platform="telegram")
+    assert code in nuan.talk.said[-1].text
+    assert sum(out.external_chat_id == "local" for out in nuan.talk.said) == 1
+    await nuan.wait(3600)
+    assert await asked(nuan) != code
 
 
-async def test_no_more_than_three_strangers_of_a_platform_wait(house: World) -> None:
-    codes = {await asked(house, f"人{number}") for number in range(3)}
+async def test_no_more_than_three_strangers_of_a_platform_wait(nuan: World) -> None:
+    codes = {await asked(nuan, f"人{number}") for number in range(3)}
     assert len(codes) == 3
-    house.talk.said.clear()
+    nuan.talk.said.clear()
     for _ in range(3):
-        await house.say("还有我", "人3", platform="telegram")
-        await house.wait(61)
-    assert [(out.external_chat_id, CODE.search(out.text)) for out in house.talk.said] == [("dm:人3", None)]
-    assert await asked(house, "别处", "discord") not in codes
+        await nuan.say("还有我", "人3", platform="telegram")
+        await nuan.wait(61)
+    assert [(out.external_chat_id, CODE.search(out.text)) for out in nuan.talk.said] == [("dm:人3", None)]
+    assert await asked(nuan, "别处", "discord") not in codes
 
 
-async def test_an_approved_person_is_told_and_may_talk(house: World) -> None:
-    code = await asked(house)
-    house.talk.said.clear()
-    await house.say(f".ai approve {code.lower()}")
-    assert sorted((out.external_chat_id, out.text) for out in house.talk.said) == [
+async def test_an_approved_person_is_told_and_may_talk(nuan: World) -> None:
+    code = await asked(nuan)
+    nuan.talk.said.clear()
+    await nuan.say(f".ai approve {code.lower()}")
+    assert sorted((out.external_chat_id, out.text) for out in nuan.talk.said) == [
         ("dm:阿生", "主人同意啦，以后直接跟我说话就好"), ("local", "好，阿生现在可以跟我聊天了"),
     ]  # fmt: skip
-    await house.say("谢谢", "阿生", platform="telegram")
-    assert house.replies[-1] == "好的"
-    assert "你好呀" not in house.sent
+    await nuan.say("谢谢", "阿生", platform="telegram")
+    assert nuan.replies[-1] == "好的"
+    assert "你好呀" not in nuan.sent
 
 
-async def test_the_owners_notice_has_buttons_for_the_owner_alone(house: World) -> None:
-    code = await asked(house)
-    buttons = next(out for out in house.talk.said if out.external_chat_id == "local").buttons
+async def test_the_owners_notice_has_buttons_for_the_owner_alone(nuan: World) -> None:
+    code = await asked(nuan)
+    buttons = next(out for out in nuan.talk.said if out.external_chat_id == "local").buttons
     assert [(each.text, each.account) for each in buttons] == [
         (f".ai approve {code}", "local"), (f".ai deny {code}", "local"),
     ]  # fmt: skip
 
 
-async def test_a_denied_person_gets_no_answer_at_all(house: World) -> None:
-    code = await asked(house)
-    await house.say(f".ai deny {code}")
-    house.talk.said.clear()
+async def test_a_denied_person_gets_no_answer_at_all(nuan: World) -> None:
+    code = await asked(nuan)
+    await nuan.say(f".ai deny {code}")
+    nuan.talk.said.clear()
     for text in ("为什么", "/start", "/help", ".ai help", f"/start {code}"):
-        await house.say(text, "阿生", platform="telegram")
-        await house.wait(70)
-    assert house.talk.said == []
-    await house.say(".ai allow telegram:t-阿生")
-    await house.say("谢谢", "阿生", platform="telegram")
-    assert house.replies[-1] == "好的"
+        await nuan.say(text, "阿生", platform="telegram")
+        await nuan.wait(70)
+    assert nuan.talk.said == []
+    await nuan.say(".ai allow telegram:t-阿生")
+    await nuan.say("谢谢", "阿生", platform="telegram")
+    assert nuan.replies[-1] == "好的"
 
 
 @pytest.mark.parametrize("command", [".ai approve {}", ".ai allow", ".ai deny", ".ai allow telegram:t-阿生"])
-async def test_only_an_owner_decides(house: World, command: str) -> None:
-    code = await asked(house)
+async def test_only_an_owner_decides(nuan: World, command: str) -> None:
+    code = await asked(nuan)
     for who, platform in (("阿生", "telegram"), ("阿红", "telegram"), ("阿明", "console")):
-        await house.say(command.format(code), who, platform=platform)
-    assert house.rows("SELECT count(*) FROM person WHERE access <> ''") == [(0,)]
-    assert house.rows("SELECT count(*) FROM chat WHERE access <> ''") == [(0,)]
+        await nuan.say(command.format(code), who, platform=platform)
+    assert nuan.rows("SELECT count(*) FROM person WHERE access <> ''") == [(0,)]
+    assert nuan.rows("SELECT count(*) FROM chat WHERE access <> ''") == [(0,)]
 
 
-async def test_a_code_is_shown_to_its_stranger_and_the_owner_only(house: World) -> None:
-    codes = [await asked(house, who) for who in ("甲", "乙")]
+async def test_a_code_is_shown_to_its_stranger_and_the_owner_only(nuan: World) -> None:
+    codes = [await asked(nuan, who) for who in ("甲", "乙")]
     for who in ("丙", "丁", "甲", "乙"):
-        await house.say("你好", who, platform="telegram")
-        await house.say(".ai dialog", who, platform="telegram")
-        await house.say("小暖", who, "大群", platform="telegram", mentions_bot=True)
+        await nuan.say("你好", who, platform="telegram")
+        await nuan.say(".ai dialog", who, platform="telegram")
+        await nuan.say("小暖", who, "大群", platform="telegram", mentions_bot=True)
     for who, code in zip(("甲", "乙"), codes, strict=True):
-        assert {out.external_chat_id for out in house.talk.said if code in out.text} == {f"dm:{who}", "local"}
-    assert not any(code in house.sent for code in codes)
+        assert {out.external_chat_id for out in nuan.talk.said if code in out.text} == {f"dm:{who}", "local"}
+    assert not any(code in nuan.sent for code in codes)
 
 
-async def test_an_expired_code_approves_nobody(house: World) -> None:
-    code = await asked(house)
-    await house.wait(3601)
-    await house.say(f".ai approve {code}")
-    assert house.replies[-1] == "没有在等的人用这个码，也许已经过期了"
-    assert house.rows("SELECT count(*) FROM code WHERE kind = 'pair'") == [(0,)]
+async def test_an_expired_code_approves_nobody(nuan: World) -> None:
+    code = await asked(nuan)
+    await nuan.wait(3601)
+    await nuan.say(f".ai approve {code}")
+    assert nuan.replies[-1] == "没有在等的人用这个码，也许已经过期了"
+    assert nuan.rows("SELECT count(*) FROM code WHERE kind = 'pair'") == [(0,)]
 
 
 async def test_a_group_works_only_after_an_owner_allows_it(enter: Enter) -> None:
@@ -206,22 +206,22 @@ async def test_a_post_without_a_sender_is_nobodys_command(enter: Enter) -> None:
     world = await enter(telegram={"allow": ["group:频道"]})
     place = Place("telegram", "group:频道", "group")
     for text in (".ai allow", ".ai help", "小暖，在吗"):
-        await world.app.door.accept(Incoming(place, None, "message", text, mentions_bot=True))
+        await world.app.ingest.accept(Incoming(place, None, "message", text, mentions_bot=True))
         await world.app.settled()
     assert (world.replies, world.log.named("answer_failed")) == ([], [])
 
 
 @pytest.mark.parametrize("text", ["/start", "/help", "/start QQQQQQQ2"])
 @pytest.mark.parametrize("group", ["", "大群"])
-async def test_start_and_help_always_answer(house: World, text: str, group: str) -> None:
-    await house.say(text, "阿生", group, platform="telegram")
-    assert [out.text for out in house.talk.said if out.platform == "telegram"] != []
+async def test_start_and_help_always_answer(nuan: World, text: str, group: str) -> None:
+    await nuan.say(text, "阿生", group, platform="telegram")
+    assert [out.text for out in nuan.talk.said if out.platform == "telegram"] != []
 
 
-async def test_start_gives_a_stranger_the_code_each_time(house: World) -> None:
+async def test_start_gives_a_stranger_the_code_each_time(nuan: World) -> None:
     for _ in range(2):
-        await house.say("/start", "阿生", platform="telegram")
-    assert sum("配对码" in out.text for out in house.talk.said if out.platform == "telegram") == 2
+        await nuan.say("/start", "阿生", platform="telegram")
+    assert sum("配对码" in out.text for out in nuan.talk.said if out.platform == "telegram") == 2
 
 
 @pytest.mark.parametrize("form", ["/start {}", "{}", " {} ", ".ai link {}"])
@@ -283,15 +283,15 @@ async def test_an_answer_with_somebodys_data_goes_to_that_person_alone(enter: En
     ]  # fmt: skip
 
 
-async def test_a_receipt_has_a_button_that_takes_it_back(house: World) -> None:
+async def test_a_receipt_has_a_button_that_takes_it_back(nuan: World) -> None:
     pressed = "记住我怕狗"
     for receipt in ("记住啦 #1：我怕狗", "好，忘掉了 #1“我怕狗”。7 天内说「撤销 #1」还能找回来", "找回来啦 #1"):
-        await house.say(pressed)
-        assert house.replies[-1] == receipt
-        for button in house.talk.said[-1].buttons:
+        await nuan.say(pressed)
+        assert nuan.replies[-1] == receipt
+        for button in nuan.talk.said[-1].buttons:
             assert (button.label, button.account) == ("撤销", "local")
             pressed = button.text
-    assert house.talk.said[-1].buttons == ()
+    assert nuan.talk.said[-1].buttons == ()
 
 
 async def test_owner_code_prints_a_code_that_makes_its_sender_the_owner(enter: Enter) -> None:

@@ -50,7 +50,7 @@ async def test_it_goes_with_the_wish(world: World) -> None:
     await world.say("明天吃什么好呢")
     assert "老王" in world.last_user
     said = world.message("")
-    await world.app.door.accept(Incoming(said.place, said.sender, "event", "", "delete", "", target="m1"))
+    await world.app.ingest.accept(Incoming(said.place, said.sender, "event", "", "delete", "", target="m1"))
     await world.app.settled()
     asked = len(world.prompts)
     await world.say("后天吃什么好呢")

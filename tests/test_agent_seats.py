@@ -10,7 +10,7 @@ from string import Formatter
 
 import pytest
 
-from bot.cli.mcp import LIBRARY_MISSING, ChangeClient, change_handler, find_seat, require_library
+from bot.cli.mcp import LIBRARY_MISSING, ChangeClient, change_handler, find_principal, require_library
 from bot.config.resources import PromptFiles
 from bot.core.errors import ConfigError, StoreError
 from bot.core.people import AgentReply, AgentRequest, Principal
@@ -81,11 +81,11 @@ async def test_a_seat_is_somebody_who_takes_part(world: World) -> None:
     await world.say("你好")
     await world.say("小暖，你好", "小李", group="饭团")
     await world.say("小暖，你好", "小张", group="书房")
-    assert await find_seat(world.store, "", "") == Principal(1, 1)
-    assert (await find_seat(world.store, "小李", "饭团")).chat_id == 2
+    assert await find_principal(world.store, "", "") == Principal(1, 1)
+    assert (await find_principal(world.store, "小李", "饭团")).chat_id == 2
     for person, chat, told in (("小张", "饭团", "--person"), ("", "饭团组", "--chat"), ("没有这个人", "", "--person")):
         with pytest.raises(StoreError, match=f"^{told}: give one of: "):
-            await find_seat(world.store, person, chat)
+            await find_principal(world.store, person, chat)
 
 
 async def test_who_is_gone_or_takes_no_part_is_not_spoken_for(world: World) -> None:
@@ -103,7 +103,7 @@ async def test_who_leaves_a_group_is_not_spoken_for_any_more(world: World) -> No
     await world.say("小暖，记住我周三带火锅底料", "小李", group="饭团")
     async with at_table(world, "小李", "饭团") as agent:
         assert "火锅" in await agent.ask("boot")
-        await world.app.door.accept(replace(world.message("", "小李", "饭团"), kind="event", label="leave"))
+        await world.app.ingest.accept(replace(world.message("", "小李", "饭团"), kind="event", label="leave"))
         await world.app.settled()
         assert "不在了" in await agent.refused("boot")
         assert "不在了" in await agent.refused("remember", text="我喜欢拿铁")

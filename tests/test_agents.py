@@ -217,7 +217,7 @@ def test_no_arguments_break_a_tool_or_reach_another_person(calls: list[tuple[str
 
 
 async def called(folder: Path, calls: list[tuple[str, dict[str, object]]]) -> None:
-    """Ask all of that on the seat of one person, beside another's memory."""
+    """Ask all of that as one person, beside another's memory."""
     world = await World(folder).open()
     await world.say("你好")
     await world.say("记住我存折密码是紫罗兰", "小李")

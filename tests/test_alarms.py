@@ -50,7 +50,7 @@ class Refused(Talk):
 
     runs = 0
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """As Discord does it."""
         self.runs += 1
         if self.runs < 4:
@@ -59,13 +59,13 @@ class Refused(Talk):
 
 async def test_a_platform_connects_again_only_when_the_store_takes_writes(world: World) -> None:
     clock, log, platform, asked = SimClock(1_000), Lines(), Refused(), list[int]()
-    door: EventSink = world.app.door
+    sink: EventSink = world.app.ingest
 
     async def writable() -> bool:
         asked.append(clock.now())
         return len(asked) % 20 == 0
 
-    supervisor = Supervisor(door, clock, log, writable)
+    supervisor = Supervisor(sink, clock, log, writable)
     keeping = asyncio.create_task(supervisor.keep(platform))
     while not keeping.done():
         await let_others_run()

@@ -15,7 +15,7 @@ NAMES = ("小暖", "暖暖", "nuan")
 NOW = datetime(2026, 11, 18, 10, tzinfo=ZoneInfo("Asia/Shanghai"))
 HOUR = 3_600
 EVERY = 4
-"""Of the sentences that ask nothing, so many are said through the door."""
+"""Of the sentences that ask nothing, so many are said through ingest."""
 
 
 def rows() -> list[tuple[str, str]]:

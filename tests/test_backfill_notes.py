@@ -8,7 +8,7 @@ import pytest
 from bot.core.archive import FrontMatter, NewNote, NoteChunk, NoteLine, ReadNoteFile
 from bot.core.people import Audience
 from bot.store.store import Store
-from tests.carrying import in_house, nuan
+from tests.carrying import in_installation, nuan
 from tests.noting import dm, found, group, look, notes
 from tests.storing import NOW, ids, sound
 from tests.storing import look as rows
@@ -38,7 +38,7 @@ async def noted(store: Store) -> None:
 
 @pytest.mark.parametrize(("statement", "said"), SPOILT.items())
 def test_rows_of_notes_are_compared_and_written_anew(tmp_path: Path, statement: str, said: str) -> None:
-    in_house(tmp_path, noted)
+    in_installation(tmp_path, noted)
     good = rows(tmp_path, DOCS)
     assert nuan(tmp_path, "backfill", "--text-index").out == "text-index: ✓\n"
     spoil(tmp_path, statement)
@@ -52,10 +52,10 @@ def test_rows_of_notes_are_compared_and_written_anew(tmp_path: Path, statement: 
 
 
 def test_an_index_with_other_terms_is_written_anew_with_its_notes(tmp_path: Path) -> None:
-    in_house(tmp_path, noted)
+    in_installation(tmp_path, noted)
     good = rows(tmp_path, DOCS)
     spoil(tmp_path, "UPDATE doc_text SET terms = 'old'", "UPDATE meta SET value = '0' WHERE key = 'terms'")
-    in_house(tmp_path, lambda store: store.lives.due(0))
+    in_installation(tmp_path, lambda store: store.lives.due(0))
     assert rows(tmp_path, DOCS) == good
 
 
@@ -63,7 +63,7 @@ async def told_there(world: World, question: str, *, super_id: bool) -> str:
     """What the model is shown when somebody asks in the group, under its old or its new id."""
     since = len(world.prompts)
     if super_id:
-        await world.app.door.accept(moved(world, question))
+        await world.app.ingest.accept(moved(world, question))
         await world.app.settled()
     else:
         await world.say(question, group="g")

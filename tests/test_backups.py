@@ -12,8 +12,8 @@ from bot.core.people import Audience
 from bot.store.engine import _prepare
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.store import DATABASE, Store, open_store
-from tests.belonging import aside, copies, nuan
-from tests.carrying import ANN, BOB, fill, in_house
+from tests.belonging import copies, nuan, nuan_in_thread
+from tests.carrying import ANN, BOB, fill, in_installation
 from tests.conftest import NewWorld
 from tests.kill_data import kill_in
 from tests.storing import drop, holding, ids, keep, look, sound
@@ -32,7 +32,7 @@ async def forget_all_of(store: Store, text: str) -> None:
 
 
 def test_a_backup_is_private_named_by_its_time_and_replaces_nothing(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     said = nuan(tmp_path, "backup", "--json")
     told = json.loads(said.out)
     [copy] = copies(tmp_path)
@@ -52,14 +52,14 @@ def test_a_backup_is_private_named_by_its_time_and_replaces_nothing(tmp_path: Pa
 def test_without_a_database_or_a_place_to_write_there_is_no_backup(tmp_path: Path) -> None:
     said = nuan(tmp_path, "backup")
     assert (said.code, "there is no database" in said.err) == (1, True)
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     (tmp_path / "backups").write_text("a file")
     said = nuan(tmp_path, "backup")
     assert (said.code, "cannot be written" in said.err) == (1, True)
 
 
 def test_the_newest_are_kept_and_the_old_ones_go(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     (tmp_path / "backups").mkdir()
     for name in ("nuan-20200101T000000000Z.db", "nuan-notes.db", ".nuan-20200101T000000000Z.db.new"):
         (tmp_path / "backups" / name).write_text("old")
@@ -72,7 +72,7 @@ def test_the_newest_are_kept_and_the_old_ones_go(tmp_path: Path) -> None:
 
 
 def test_a_copy_is_of_one_moment_while_others_write(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     stop, written = threading.Event(), 0
     with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
         for table in ("one", "two"):
@@ -103,12 +103,12 @@ def test_a_copy_is_of_one_moment_while_others_write(tmp_path: Path) -> None:
 
 
 def test_a_restore_brings_back_what_was_and_not_what_was_forgotten_since(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
-    in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    in_installation(tmp_path, fill)
+    in_installation(tmp_path, lambda store: keep(store, "门禁码是4711"))
     assert nuan(tmp_path, "backup").code == 0
     before = look(tmp_path, TEXTS)
-    in_house(tmp_path, lambda store: forget_all_of(store, "4711"))
-    in_house(tmp_path, lambda store: keep(store, "后来的事", BOB))
+    in_installation(tmp_path, lambda store: forget_all_of(store, "4711"))
+    in_installation(tmp_path, lambda store: keep(store, "后来的事", BOB))
     name = copies(tmp_path)[0].name
     assert "is whole and can be restored" in nuan(tmp_path, "restore", name, "--check").out
     said = nuan(tmp_path, "restore", name)
@@ -124,7 +124,7 @@ def test_a_restore_brings_back_what_was_and_not_what_was_forgotten_since(tmp_pat
 
 @pytest.mark.parametrize("broken", [False, True])
 def test_who_was_erased_is_erased_again_even_with_the_present_file_damaged(tmp_path: Path, broken: bool) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     assert nuan(tmp_path, "backup").code == 0
     said = nuan(tmp_path, "erase", "test:ann", "--yes")
     assert (said.code, "1 backups made before still hold them" in said.out) == (0, True)
@@ -137,7 +137,7 @@ def test_who_was_erased_is_erased_again_even_with_the_present_file_damaged(tmp_p
         assert holding(tmp_path, word) == []
     assert holding(tmp_path, "爬山") != []
     again = nuan(tmp_path, "backup", "--json")
-    in_house(tmp_path, lambda store: keep(store, "我又来了"))
+    in_installation(tmp_path, lambda store: keep(store, "我又来了"))
     later = nuan(tmp_path, "backup", str(tmp_path / "later.db"))
     assert (again.code, later.code) == (0, 0)
     assert nuan(tmp_path, "restore", str(tmp_path / "later.db")).code == 0
@@ -146,8 +146,8 @@ def test_who_was_erased_is_erased_again_even_with_the_present_file_damaged(tmp_p
 
 def test_what_cannot_be_restored_is_refused_and_nothing_changes(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    in_house(data, fill)
-    in_house(tmp_path / "other", fill)
+    in_installation(data, fill)
+    in_installation(tmp_path / "other", fill)
     before = (data / DATABASE).read_bytes()
     damaged, newer, foreign, text = (tmp_path / f"{name}.db" for name in ("damaged", "newer", "foreign", "text"))
     damaged.write_bytes(before[:9000] + b"x" * 5000)
@@ -174,21 +174,21 @@ def test_what_cannot_be_restored_is_refused_and_nothing_changes(tmp_path: Path) 
 
 async def test_a_restore_waits_for_nobody_and_refuses_beside_a_running_nuan(world: World) -> None:
     await world.say("记住我喜欢荷花")
-    assert (await aside(world, "backup")).code == 0
-    said = await aside(world, "restore", copies(world.folder)[0].name)
+    assert (await nuan_in_thread(world, "backup")).code == 0
+    said = await nuan_in_thread(world, "restore", copies(world.folder)[0].name)
     assert (said.code, "another nuan is answering" in said.err) == (1, True)
-    assert "whole" in (await aside(world, "restore", copies(world.folder)[0].name, "--check")).out
-    said = await aside(world, "erase", "console:local", "--yes")
+    assert "whole" in (await nuan_in_thread(world, "restore", copies(world.folder)[0].name, "--check")).out
+    said = await nuan_in_thread(world, "erase", "console:local", "--yes")
     assert (said.code, "another nuan is answering" in said.err) == (1, True)
 
 
 def test_a_backup_of_an_older_schema_is_brought_up_to_date_and_stays_as_it_is(tmp_path: Path) -> None:
-    in_house(tmp_path / "data", fill)
+    in_installation(tmp_path / "data", fill)
     older = tmp_path / "older.db"
     _prepare(older, MIGRATIONS[:-1])
     with closing(sqlite3.connect(older)) as db, closing(sqlite3.connect(tmp_path / "data" / DATABASE)) as now:
-        house = now.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
-        db.execute("UPDATE meta SET value = ? WHERE key = 'house'", house)
+        installation = now.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
+        db.execute("UPDATE meta SET value = ? WHERE key = 'house'", installation)
         db.commit()
         db.execute("PRAGMA journal_mode = DELETE")
     before = older.read_bytes()
@@ -199,8 +199,8 @@ def test_a_backup_of_an_older_schema_is_brought_up_to_date_and_stays_as_it_is(tm
     assert [path.name for path in (tmp_path / "data").glob("nuan-rollback*")] == []
 
 
-def test_into_an_empty_folder_a_backup_is_a_house(tmp_path: Path) -> None:
-    in_house(tmp_path / "old", fill)
+def test_into_an_empty_folder_a_backup_is_an_installation(tmp_path: Path) -> None:
+    in_installation(tmp_path / "old", fill)
     assert nuan(tmp_path / "old", "backup", str(tmp_path / "copy.db")).code == 0
     said = nuan(tmp_path / "new", "restore", str(tmp_path / "copy.db"), "--json")
     assert (said.code, json.loads(said.out)["before"]) == (0, None)
@@ -208,10 +208,10 @@ def test_into_an_empty_folder_a_backup_is_a_house(tmp_path: Path) -> None:
     assert (tmp_path / "new" / DATABASE).stat().st_mode & 0o777 == 0o600
 
 
-def test_killed_in_the_middle_of_a_restore_the_house_is_the_old_one_and_the_next_works(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+def test_killed_in_the_middle_of_a_restore_the_installation_is_the_old_one_and_the_next_works(tmp_path: Path) -> None:
+    in_installation(tmp_path, fill)
     assert nuan(tmp_path, "backup").code == 0
-    in_house(tmp_path, lambda store: keep(store, "后来的事", BOB))
+    in_installation(tmp_path, lambda store: keep(store, "后来的事", BOB))
     [copy] = copies(tmp_path)
     kill_in("restore", tmp_path, str(copy))
     assert ("后来的事",) in look(tmp_path, TEXTS)
@@ -222,10 +222,10 @@ def test_killed_in_the_middle_of_a_restore_the_house_is_the_old_one_and_the_next
 
 
 def test_killed_in_the_middle_of_an_erasure_the_next_start_ends_it(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     kill_in("erase", tmp_path, "test:ann")
     assert holding(tmp_path, "花生") != [], "nothing of it was stored"
-    in_house(tmp_path, nothing)
+    in_installation(tmp_path, nothing)
     assert holding(tmp_path, "花生") == []
     assert sound(tmp_path) == []
 
@@ -239,16 +239,16 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
     await world.say("我明天把报告发给你")
     await world.say(".ai remind 1小时后 喝水")
     world.shut()
-    await world.app.door.accept(world.message("在吗"))
+    await world.app.ingest.accept(world.message("在吗"))
     await world.held()
-    assert (await aside(world, "backup")).code == 0
+    assert (await nuan_in_thread(world, "backup")).code == 0
     await world.let_answer()
     await world.say(".ai promise drop 1")
     await world.wait(4000)
     said = len(world.replies)
     spent = world.rows("SELECT count(*), sum(prompt_tokens) FROM call WHERE state <> 'reserved'")
     await world.close()
-    assert (await aside(world, "restore", copies(world.folder)[0].name)).code == 0
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
     await world.open()
     await world.wait(4000)
     assert len(world.replies) == said
@@ -271,14 +271,14 @@ async def test_what_was_cleared_or_set_aside_since_stays_so(new_world: NewWorld)
     world = await new_world()
     await world.say("我下周要去上海")
     await world.say("今天吃了荷花酥")
-    assert (await aside(world, "backup")).code == 0
+    assert (await nuan_in_thread(world, "backup")).code == 0
     await world.say("别记这个")
     await world.say(".ai clear")
     sql = "SELECT id FROM event WHERE off_record = 1 AND text LIKE '%荷花酥'"
     marked, cleared = world.rows(sql), world.rows("SELECT cleared_upto FROM chat")
     assert marked != []
     await world.close()
-    assert (await aside(world, "restore", copies(world.folder)[0].name)).code == 0
+    assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
     assert look(world.folder, sql) == marked
     assert look(world.folder, "SELECT cleared_upto FROM chat") == cleared
     await world.open()

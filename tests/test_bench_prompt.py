@@ -1,4 +1,4 @@
-"""The caches of the prompt benchmark against numbers counted by hand, and a short day through the real house."""
+"""The caches of the prompt benchmark against numbers counted by hand, and a short day through the real bot."""
 
 import json
 from itertools import pairwise

@@ -105,7 +105,7 @@ async def nights(store: Store, tidying: MemoryAging, at: int) -> None:
 
 async def year(folder: Path) -> tuple[list[OpeningBlock], list[int], list[int]]:
     """The opening of every month, and how many memories and pages of the file there were every fortnight."""
-    settings, aside, clock = Settings.model_validate({"memory": {"life": LIFE}}), TextThread(), SimClock(NOW)
+    settings, thread, clock = Settings.model_validate({"memory": {"life": LIFE}}), TextThread(), SimClock(NOW)
     lay(folder)
     opened: list[OpeningBlock] = []
     counts: list[int] = []
@@ -120,7 +120,7 @@ async def year(folder: Path) -> tuple[list[OpeningBlock], list[int], list[int]]:
             SectionFilter(store, SectionRules()),
             NullLog(),
         )
-        tidying = MemoryAging(store, clock, settings, WORDS, aside, NullLog())
+        tidying = MemoryAging(store, clock, settings, WORDS, thread, NullLog())
         await keep(store, "我对花生严重过敏")
         for day in range(1, DAYS + 1):
             await one_day(store, day)
@@ -132,7 +132,7 @@ async def year(folder: Path) -> tuple[list[OpeningBlock], list[int], list[int]]:
             if day % 30 == 0 or day == DAYS:
                 chat, person = await store.people.chat(1), await store.people.person(1)
                 opened.append(await booting.boot(ALONE, chat, person, NOW + (day + 3) * DAY))
-    aside.close()
+    thread.close()
     return opened, counts, pages
 
 

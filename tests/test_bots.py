@@ -22,7 +22,7 @@ async def bot_says(world: World, text: str = "@小暖 你好", who: str = "复�
     facts = {"mentions_bot": True, **facts}
     await world.wait(0.3)  # nobody writes the same twice in a quarter of a second
     line = world.message(text, who, GROUP, **facts)  # type: ignore[arg-type]
-    await world.app.door.accept(replace(line, sender=Sender("console", f"bot:{who}", who, is_bot=True)))
+    await world.app.ingest.accept(replace(line, sender=Sender("console", f"bot:{who}", who, is_bot=True)))
     await world.app.settled()
 
 
@@ -196,11 +196,11 @@ async def test_an_owner_may_shut_one_bot_out_and_groups_that_are_not_allowed_are
 
 async def test_of_a_human_and_a_bot_at_once_the_human_is_the_one_who_asked(world: World) -> None:
     world.shut()
-    await world.app.door.accept(world.message("小暖，等一下", "小王", GROUP))
+    await world.app.ingest.accept(world.message("小暖，等一下", "小王", GROUP))
     await world.held()
-    await world.app.door.accept(world.message("小暖，在吗", "阿明", GROUP))
+    await world.app.ingest.accept(world.message("小暖，在吗", "阿明", GROUP))
     line = world.message("@小暖 你好", "复读机", GROUP, mentions_bot=True)
-    await world.app.door.accept(replace(line, sender=Sender("console", "bot:复读机", "复读机", is_bot=True)))
+    await world.app.ingest.accept(replace(line, sender=Sender("console", "bot:复读机", "复读机", is_bot=True)))
     await world.let_answer()
     asked = world.rows("SELECT name FROM turn JOIN person ON person.id = person_id ORDER BY turn.id")
     assert asked == [("小王",), ("阿明",)]

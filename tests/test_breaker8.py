@@ -13,7 +13,7 @@ from bot.web.login import WRONG_TRIES
 from bot.web.server import MOST_CONNECTIONS, open_server
 from tests.belonging import copies, nuan
 from tests.blank import open_laid
-from tests.carrying import fill, in_house
+from tests.carrying import fill, in_installation
 from tests.webbed import Visitor, Webbed, webbed
 from tests.world import World
 
@@ -34,10 +34,10 @@ async def test_a_page_of_another_server_cannot_use_up_the_tries_of_whoever_sits_
 
 async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: World, tmp_path: Path) -> None:
     page = Webbed(world)
-    house = page.site._house
-    with open_server(WebPage(port=0), tmp_path) as door:
-        port = door._listener.getsockname()[1]
-        async with door.served(house, world.log):
+    site_data = page.site._site_data
+    with open_server(WebPage(port=0), tmp_path) as server:
+        port = server._listener.getsockname()[1]
+        async with server.served(site_data, world.log):
             lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS + 40)]
             ended = [asyncio.ensure_future(reader.read()) for reader, _ in lines]
             done: set[asyncio.Future[bytes]] = set()
@@ -55,7 +55,7 @@ async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: Wor
 
 
 def test_what_a_restore_left_is_no_backup_and_is_gone_with_the_next_start(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     assert nuan(tmp_path, "backup").code == 0
     [copy] = copies(tmp_path)
     left, mine = tmp_path / "nuan-rollback.db", tmp_path / "nuan-rollback-mine.db"
@@ -85,7 +85,7 @@ def test_a_log_of_odd_figures_is_still_json(tmp_path: Path) -> None:
         assert isinstance(record["n"], str)
         json.dumps(record, allow_nan=False)
     assert parse_record(b'{"event":"a","n":1.5}') == {"event": "a", "n": 1.5}
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     try:
         log_view(tmp_path, "9" * 5_000, None, follow=False, as_json=False)
     except StoreError as error:
@@ -100,7 +100,7 @@ async def test_what_commands_say_back_cannot_turn_the_line_around(world: World) 
 
 
 def test_an_archive_never_takes_the_place_of_the_database(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     before = (tmp_path / "nuan.db").read_bytes()
     for target in (str(tmp_path / "nuan.db"), f"{tmp_path}/logs/../nuan.db", ""):
         said = nuan(tmp_path, "export", "test:ann", target, "--force")

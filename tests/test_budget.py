@@ -189,7 +189,7 @@ async def test_a_defect_in_the_model_is_one_line_and_the_chat_lives_on(world: Wo
 
 async def test_a_call_lost_in_a_crash_is_charged_at_its_reservation(world: World) -> None:
     world.shut()
-    await world.app.door.accept(world.message("你好"))
+    await world.app.ingest.accept(world.message("你好"))
     await world.held()
     ((tokens,),) = world.rows("SELECT reserved_tokens FROM call")
     await world.crash()
@@ -201,7 +201,7 @@ async def test_a_call_lost_in_a_crash_is_charged_at_its_reservation(world: World
 async def test_a_stop_during_a_call_resumes_it_at_the_next_start(world: World) -> None:
     await world.say("你好")
     world.shut()
-    await world.app.door.accept(world.message("想你了"))
+    await world.app.ingest.accept(world.message("想你了"))
     await world.held()
     await world.crash()
     assert world.replies == ["好的", "好的"]
@@ -244,9 +244,9 @@ async def test_who_is_refused_below_the_limit_learns_what_is_used_held_and_neede
     world.model.script = lambda request: says("好", prompt_tokens=2_000)
     await world.say("我今天想聊聊工作上的事")
     world.shut()
-    await world.app.door.accept(world.message("小暖，我想聊聊工作上的事", "小李", "家"))
+    await world.app.ingest.accept(world.message("小暖，我想聊聊工作上的事", "小李", "家"))
     await world.held()
-    await world.app.door.accept(world.message("后来老板又加了需求"))
+    await world.app.ingest.accept(world.message("后来老板又加了需求"))
     await world.held()
     await world.let_answer()
     found = re.fullmatch(

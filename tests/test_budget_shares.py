@@ -61,7 +61,7 @@ async def test_what_is_allowed_for_ever_ends_for_ever(new_world: NewWorld) -> No
 async def test_fifty_calls_at_once_of_one_person_do_not_pass_their_share(new_world: NewWorld) -> None:
     world = await new_world(budget={"person_day_tokens": 9_000}, model={"slots": 50})
     await asyncio.gather(
-        *(world.app.door.accept(world.message("小暖，在吗", "阿明", f"群{number}")) for number in range(50))
+        *(world.app.ingest.accept(world.message("小暖，在吗", "阿明", f"群{number}")) for number in range(50))
     )
     await world.app.settled()
     (used,) = world.rows("SELECT sum(prompt_tokens + output_tokens) FROM call")[0]

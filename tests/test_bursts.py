@@ -1,4 +1,4 @@
-"""Messages that come while nuan answers: collected, interrupting or queued, through the door on a simulated clock."""
+"""Messages that come while nuan answers: collected, interrupting or queued, through ingest on a simulated clock."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -119,7 +119,7 @@ async def test_what_people_saw_of_an_interrupted_reply_is_told_and_not_repeated(
     world, model, talk = World(tmp_path / "data", speaking(busy="interrupt")), StreamingModel(), Lively(size=10_000)
     world.model, world.talk = model, talk
     await world.open()
-    await world.app.door.accept(world.message("讲个故事", "阿明"))
+    await world.app.ingest.accept(world.message("讲个故事", "阿明"))
     await until(lambda: model.writing)
     for piece in (ONCE, "停在这里"):
         model.write(piece)
@@ -127,7 +127,7 @@ async def test_what_people_saw_of_an_interrupted_reply_is_told_and_not_repeated(
         await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
     await until(lambda: talk.shown["m1"] == model.written)
     half = model.written
-    await world.app.door.accept(world.message("短一点", "阿明"))
+    await world.app.ingest.accept(world.message("短一点", "阿明"))
     await until(lambda: len(model.requests) == 2 and model.writing)
     assert f'<b cut="1">{ONCE[:20]}' in world.last_user
     model.write("好吧")
@@ -283,10 +283,10 @@ async def test_a_call_that_waits_for_a_pause_is_not_overtaken_by_one_that_no_lon
     world = Filed(tmp_path)
     world.write("[speak]\ndebounce_seconds = 3\n")
     await world.open()
-    await world.app.door.accept(world.message("小暖，先说这个", "阿明", GROUP))
+    await world.app.ingest.accept(world.message("小暖，先说这个", "阿明", GROUP))
     world.write('[speak]\nbusy = "queue"\ndebounce_seconds = 0\n')
     await world.reload()
-    await world.app.door.accept(world.message("小暖，再说那个", "阿明", GROUP))
+    await world.app.ingest.accept(world.message("小暖，再说那个", "阿明", GROUP))
     await world.wait(10)
     assert answered(world) == [["小暖，先说这个"], ["小暖，再说那个"]]
     await world.close()

@@ -23,7 +23,7 @@ def change(world: World, label: str, target: str, text: str = "", **facts: str) 
 
 async def happens(world: World, label: str, target: str, text: str = "", **facts: str) -> None:
     """It happens, and everything that it caused has settled."""
-    await world.app.door.accept(change(world, label, target, text, **facts))
+    await world.app.ingest.accept(change(world, label, target, text, **facts))
     await world.app.settled()
 
 
@@ -180,7 +180,7 @@ async def test_a_group_that_moves_keeps_its_session_memories_and_ways_in(world: 
     for _ in range(2):
         await happens(world, "migrate", "super", group="g", key="m")
         await happens(world, "migrate", "super", group="g")
-    await world.app.door.accept(moved(world, "小暖，在新群"))
+    await world.app.ingest.accept(moved(world, "小暖，在新群"))
     await world.app.settled()
     await world.say("小暖，在旧群", group="g")
     assert world.rows("SELECT count(*) FROM chat") == [(1,)]
@@ -198,9 +198,9 @@ def moved(world: World, text: str) -> Incoming:
 async def test_a_new_id_that_arrived_first_joins_the_old_chat(world: World) -> None:
     await world.say("小暖，记住我喜欢打球", group="g")
     await world.say("小暖，在吗", group="g")
-    await world.app.door.accept(moved(world, "小暖，记住我喜欢游泳"))
+    await world.app.ingest.accept(moved(world, "小暖，记住我喜欢游泳"))
     await world.app.settled()
-    await world.app.door.accept(moved(world, "小暖，这里是新群"))
+    await world.app.ingest.accept(moved(world, "小暖，这里是新群"))
     await world.app.settled()
     await happens(world, "migrate", "super", group="g")
     await world.wait(1)
@@ -208,7 +208,7 @@ async def test_a_new_id_that_arrived_first_joins_the_old_chat(world: World) -> N
     assert world.rows("SELECT chat_id, count(*) FROM session WHERE state = 'open' GROUP BY 1") == [(1, 1)]
     assert world.rows("PRAGMA foreign_key_check") == []
     before = len(world.replies)
-    await world.app.door.accept(moved(world, "小暖，我们都在了"))
+    await world.app.ingest.accept(moved(world, "小暖，我们都在了"))
     await world.app.settled()
     await world.say("小暖，旧的也行", group="g")
     assert len(world.replies) == before + 2
@@ -270,7 +270,7 @@ async def walk(folder: Path, steps: list[tuple[str, int, int]]) -> None:
                 last = change(world, "delete", f"m{number}", key=key)
                 expected.pop(number, None)
             if last is not None:
-                await world.app.door.accept(last)
+                await world.app.ingest.accept(last)
                 await world.app.settled()
         assert sorted(map(str, texts(world))) == sorted(expected.values())
         assert world.log.named("answer_failed") == []
@@ -287,10 +287,10 @@ async def test_an_edit_while_the_digest_is_made_is_in_the_next_one(world: World)
     )
     await world.say("我住在苏州", external_id="m1")
     world.shut()
-    await world.app.door.accept(world.message("/new"))
+    await world.app.ingest.accept(world.message("/new"))
     await world.held()
     sent = world.message("我住在无锡")
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m1"))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m1"))
     await world.let_answer()
     await world.app.settled()
     await world.wait(60)

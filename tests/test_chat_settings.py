@@ -276,7 +276,7 @@ async def test_a_key_in_a_chat_is_refused_and_stays_nowhere(filed: Filed) -> Non
     await filed.say("什么意思", quote=f".ai key {KEY}")
     edit = filed.message("", external_id="", target="m1")
     await filed.say("在吗", external_id="m1")
-    await filed.app.door.accept(replace(edit, kind="event", label="edit", text=f".ai key {KEY}"))
+    await filed.app.ingest.accept(replace(edit, kind="event", label="edit", text=f".ai key {KEY}"))
     await filed.app.settled()
     assert await said(filed, ".ai key") == "密钥不在聊天里设：请在我住的机器上用 `nuan init`"
     await filed.close()

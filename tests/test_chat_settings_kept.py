@@ -16,7 +16,7 @@ from bot.store.migrations import SETTINGS
 from bot.store.schema import MIGRATIONS
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, open_store
-from tests.belonging import aside
+from tests.belonging import nuan_in_thread
 from tests.reloading import SERVER, Filed
 
 SMALL = f'{SERVER.format(name="a")}[small]\nname = "b"\nprice_input = 1\nprice_output = 2\n'
@@ -27,25 +27,27 @@ async def test_an_operator_sees_and_takes_back_what_does_not_fit_any_more(tmp_pa
     source, data = ConfigSource(tmp_path / "nuan.toml", filed.folder, {}), filed.folder
     for words in ("model small", "max 800", "limit userday 7", "off all"):
         await filed.say(f".ai {words}")
-    assert (await aside(filed, "unset", "model.use")).err.startswith("nuan: another nuan is answering")
+    assert (await nuan_in_thread(filed, "unset", "model.use")).err.startswith("nuan: another nuan is answering")
     await filed.close()
     filed.write("")
     with pytest.raises(ConfigError) as refused:
         source.read()
     assert [line for line in refused.value.problems if "`nuan unset model.use` takes it back" in line]
-    told = (await aside(filed, "unset")).out
+    told = (await nuan_in_thread(filed, "unset")).out
     assert "everything is switched off, said by 小王" in told
     assert "limits.person_day = 7, said by 小王" in told
-    assert (await aside(filed, "unset", "budget.day_money")).code == 1
-    assert (await aside(filed, "unset", "model.use")).out.startswith("taken back: model.use = small, said by 小王")
+    assert (await nuan_in_thread(filed, "unset", "budget.day_money")).code == 1
+    assert (await nuan_in_thread(filed, "unset", "model.use")).out.startswith(
+        "taken back: model.use = small, said by 小王"
+    )
     place = source.read()
     assert place.settings.model.max_output_tokens == 800
     shown = {one.key: one for one in settings_shown(place.settings, source.file, {}, settings_in(data / DATABASE))}
     assert (shown["model.max_output_tokens"].origin, shown["model.max_output_tokens"].name) == ("chat", "小王")
-    everything = json.loads((await aside(filed, "unset", "--all", "--json")).out)
+    everything = json.loads((await nuan_in_thread(filed, "unset", "--all", "--json")).out)
     assert [one["key"] for one in everything["settings"]] == ["house", "limits.person_day", "model.max_output_tokens"]
     assert source.read().settings.model.max_output_tokens == 512
-    assert (await aside(filed, "unset")).out == "nothing is set in a chat\n"
+    assert (await nuan_in_thread(filed, "unset")).out == "nothing is set in a chat\n"
 
 
 async def test_limits_of_an_older_nuan_are_brought_over(tmp_path: Path) -> None:

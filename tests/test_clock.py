@@ -76,37 +76,37 @@ async def test_an_alarm_looks_at_the_clock_every_five_seconds_and_fires_once() -
 def test_a_clock_set_forward_is_followed_when_what_waits_was_moved_along() -> None:
     machine, told = Machine(), list[int]()
     clock = machine.clock()
-    clock.heed(lambda: told.append(1))
+    clock.on_jump(lambda: told.append(1))
     before = clock.now()
     machine.goes_on(2_000)
     machine.wall += HOUR_MS
     assert clock.now() == before + 2_000
     machine.goes_on(3_000)
-    assert (clock.now(), clock.leap) == (before + 5_000, HOUR_MS)
+    assert (clock.now(), clock.jump) == (before + 5_000, HOUR_MS)
     clock.warn()
     assert told == [1]
     clock.follow()
-    assert (clock.now(), clock.leap) == (machine.wall, 0)
+    assert (clock.now(), clock.jump) == (machine.wall, 0)
     machine.goes_on(HOUR_MS)  # the machine slept: the time that is never set knows
-    assert (clock.now(), clock.leap) == (machine.wall, 0)
+    assert (clock.now(), clock.jump) == (machine.wall, 0)
     machine.wall += 900
-    assert (clock.now(), clock.leap) == (machine.wall, 0), "it was a little slow"
+    assert (clock.now(), clock.jump) == (machine.wall, 0), "it was a little slow"
 
 
 class Settable(SimClock):
     """A clock that can be set forward, as the machine's."""
 
-    leap = 0
+    jump = 0
     call: Callable[[], None] = print
 
-    def heed(self, call: Callable[[], None]) -> None:
+    def on_jump(self, call: Callable[[], None]) -> None:
         self.call = call
 
     def follow(self) -> None:
-        self._now, self.leap = self._now + self.leap, 0
+        self._now, self.jump = self._now + self.jump, 0
 
     def set_forward(self, ms: int) -> None:
-        self.leap = ms
+        self.jump = ms
         self.call()
 
 

@@ -109,12 +109,12 @@ async def test_the_next_session_never_waits_for_a_digest_and_shows_the_raw_tail(
     world.model.digests = True
     await talk(world)
     world.shut()
-    await world.app.door.accept(world.message("/new"))
+    await world.app.ingest.accept(world.message("/new"))
     await world.held()
     assert sessions(world) == [("closing", "new")]
     gate = world.model.gate
     world.model.gate = None
-    await world.app.door.accept(world.message("刚才说到哪了"))
+    await world.app.ingest.accept(world.message("刚才说到哪了"))
     await world.held()
     assert world.replies[-1] == "好的"
     assert sessions(world) == [("closing", "new"), ("open", "")]
@@ -203,7 +203,7 @@ async def test_a_crash_during_a_digest_leaves_exactly_one(world: World, times: i
     world.model.script = lambda request: json.dumps(DIGEST, ensure_ascii=False) if is_digest(request) else "好的"
     await talk(world)
     world.shut()
-    await world.app.door.accept(world.message("/new"))
+    await world.app.ingest.accept(world.message("/new"))
     for _ in range(times):
         await world.held()
         asked = len(world.model.requests)

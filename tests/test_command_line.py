@@ -21,7 +21,7 @@ from bot.cli.main import app
 from bot.cli.terminal import ExitCode, progress_bar
 from bot.store.schema import SCHEMA_VERSION
 from tests.belonging import nuan
-from tests.carrying import fill, in_house
+from tests.carrying import fill, in_installation
 
 Command = TyperCommand | TyperGroup
 ROOT = get_command(app)
@@ -46,12 +46,12 @@ NO_DATA = {"init", "owner-code", "chat", "run", "web", "mcp", "memory"}
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two people, a group and five memories."""
     folder = tmp_path_factory.mktemp("filled") / "data"
-    in_house(folder, fill)
+    in_installation(folder, fill)
     return folder
 
 
 @pytest.fixture
-def house(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def installation(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder of a test's own, with an empty configuration beside it."""
     shutil.copytree(filled, tmp_path / "data")
     (tmp_path / "nuan.toml").touch()
@@ -71,7 +71,7 @@ def sums(folder: Path) -> dict[str, str]:
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_all_commands_of_the_house_are_there_with_help_and_examples_that_can_be_typed() -> None:
+def test_all_commands_of_the_installation_are_there_with_help_and_examples_that_can_be_typed() -> None:
     wanted = (
         "init owner-code chat run ctx boot memory sections usage logs doctor backup restore export erase unset mcp web "
         "reload version"
@@ -103,50 +103,52 @@ def test_whatever_prints_data_prints_json() -> None:
     assert all(any("--json" in each.opts for each in EVERY[words].params) for words in inner)
 
 
-def test_json_is_one_document_and_nothing_else(house: Path) -> None:
-    usage, shown = told(house, "usage", "--days", "2"), told(house, "memory", "show", "1")
+def test_json_is_one_document_and_nothing_else(installation: Path) -> None:
+    usage, shown = told(installation, "usage", "--days", "2"), told(installation, "memory", "show", "1")
     assert isinstance(usage, dict)
     assert isinstance(shown, dict)
     assert len(usage["by_day"]) == 2
     assert usage["all"]["calls"] == 0
     assert shown["number"] == 1
-    assert told(house, "sections") == []
-    made, files = told(house, "backup"), told(house, "memory", "export", "out")
+    assert told(installation, "sections") == []
+    made, files = told(installation, "backup"), told(installation, "memory", "export", "out")
     assert isinstance(made, dict)
     assert isinstance(files, dict)
     assert (made["schema"], files["memories"]) == (SCHEMA_VERSION, 5)
-    assert told(house, "restore", made["file"], "--check") == {
+    assert told(installation, "restore", made["file"], "--check") == {
         "file": made["file"], "schema": SCHEMA_VERSION, "good": True,
     }  # fmt: skip
-    plan = told(house, "memory", "import", "out", "--yes")
+    plan = told(installation, "memory", "import", "out", "--yes")
     assert isinstance(plan, dict)
     assert (plan["taken"], plan["counts"]["same"], plan["memories"]) == (0, 5, [])
-    new = told(house.parent / "new", "memory", "import", "out", "--yes")
+    new = told(installation.parent / "new", "memory", "import", "out", "--yes")
     assert isinstance(new, dict)
     assert (new["taken"], [each["fate"] for each in new["memories"]].count("new")) == (5, 5)
-    back = told(house, "memory", "rollback", made["file"])
+    back = told(installation, "memory", "rollback", made["file"])
     assert isinstance(back, dict)
     assert Path(str(back["before"])).exists()
     for words in (("backup", "--list"), ("memory", "list"), ("memory", "backfill"), ("export", "1"), ("version",)):
-        assert told(house, *words[:1], *words[1:]) if words != ("version",) else True
-    gone = told(house, "erase", "2", "--yes")
+        assert told(installation, *words[:1], *words[1:]) if words != ("version",) else True
+    gone = told(installation, "erase", "2", "--yes")
     assert isinstance(gone, dict)
     assert gone["person"] == 2
     ran = CliRunner().invoke(app, ["version", "--json"])
     assert json.loads(ran.stdout).keys() == {"version"}
 
 
-def test_a_question_and_a_refusal_leave_standard_output_to_the_document(house: Path) -> None:
-    in_file = nuan(house, "memory", "export", "mem.jsonl")
+def test_a_question_and_a_refusal_leave_standard_output_to_the_document(installation: Path) -> None:
+    in_file = nuan(installation, "memory", "export", "mem.jsonl")
     assert in_file.code == 0
-    (house.parent / "mem.jsonl").write_text(Path("mem.jsonl").read_text("utf-8").replace("小安", "安安"), "utf-8")
-    before = sums(house)
+    (installation.parent / "mem.jsonl").write_text(
+        Path("mem.jsonl").read_text("utf-8").replace("小安", "安安"), "utf-8"
+    )
+    before = sums(installation)
     for words in (("memory", "import", "mem.jsonl"), ("erase", "1"), ("export", "nobody"), ("usage", "--days", "x")):
-        said = nuan(house, *words, "--json")
+        said = nuan(installation, *words, "--json")
         assert said.out == ""
         assert said.err.splitlines()[-1].startswith("nuan: ")
         assert said.code in (1, 2)
-    assert sums(house) == before
+    assert sums(installation) == before
 
 
 WRONG = (
@@ -176,19 +178,21 @@ WRONG = (
 )
 
 
-def test_what_is_wrong_is_one_line_an_exit_code_and_no_change(house: Path) -> None:
-    home = house.parent
+def test_what_is_wrong_is_one_line_an_exit_code_and_no_change(installation: Path) -> None:
+    home = installation.parent
     (home / "text.db").write_text("hello\n")
     (home / "wrong.toml").write_text('[bot]\nownerz = ["a"]\n')
-    (house / "logs").mkdir(exist_ok=True)
-    (house / "logs" / "nuan.jsonl").write_text('{"timestamp": "x", "level": "info", "event": "turn", "turn": 1}\n')
-    assert nuan(house, "backup", "newer.db").code == nuan(house, "backup", "older.db").code == 0
+    (installation / "logs").mkdir(exist_ok=True)
+    (installation / "logs" / "nuan.jsonl").write_text(
+        '{"timestamp": "x", "level": "info", "event": "turn", "turn": 1}\n'
+    )
+    assert nuan(installation, "backup", "newer.db").code == nuan(installation, "backup", "older.db").code == 0
     for name, version in (("newer.db", 9999), ("older.db", 3)):
         with closing(sqlite3.connect(name)) as db:
             db.execute(f"PRAGMA user_version = {version}")
             db.execute("VACUUM")
     Path("cut.db").write_bytes(Path("older.db").read_bytes()[:20_000])
-    before = sums(house)
+    before = sums(installation)
     for line, code, text in WRONG:
         ran = CliRunner().invoke(app, [*shlex.split(line)])
         assert (ran.exit_code, ran.stdout) == (code, ""), (line, ran.output, ran.exception)
@@ -197,18 +201,18 @@ def test_what_is_wrong_is_one_line_an_exit_code_and_no_change(house: Path) -> No
         assert ran.stderr.count("\n") == 1, line
     odd = CliRunner().invoke(app, ["export", "\udcff"])
     assert (odd.exit_code, odd.stderr.count("\n")) == (2, 1)
-    assert sums(house) == before
+    assert sums(installation) == before
 
 
-def test_nothing_is_begun_for_a_folder_that_is_not_there(house: Path) -> None:
-    (house.parent / "bad.jsonl").write_text("{}\n{")
+def test_nothing_is_begun_for_a_folder_that_is_not_there(installation: Path) -> None:
+    (installation.parent / "bad.jsonl").write_text("{}\n{")
     for words in (
         ("erase", "1", "--yes"), ("memory", "backfill", "--apply"), ("memory", "import", "nofile", "--yes"),
         ("memory", "import", "bad.jsonl", "--yes"), ("run",), ("backup",), ("logs",), ("reload",), ("usage",),
     ):  # fmt: skip
-        said = nuan(house.parent / "nowhere", *words)
+        said = nuan(installation.parent / "nowhere", *words)
         assert (said.code, said.out) in ((1, ""), (2, "")), words
-        assert not (house.parent / "nowhere").exists(), words
+        assert not (installation.parent / "nowhere").exists(), words
 
 
 def test_the_exit_codes_are_one_table_and_even_a_defect_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -244,7 +248,7 @@ def complete(line: str, shell: str = "bash") -> list[str]:
     return [line for line in ran.stdout.splitlines() if line]
 
 
-def test_a_shell_completes_commands_options_and_values(house: Path) -> None:
+def test_a_shell_completes_commands_options_and_values(installation: Path) -> None:
     assert complete("nuan mem") == ["memory"]
     assert complete("nuan memory ") == ["export", "import", "list", "show", "backfill", "rollback"]
     assert complete("nuan usage --d") == ["--days", "--data"]
@@ -253,7 +257,7 @@ def test_a_shell_completes_commands_options_and_values(house: Path) -> None:
     assert complete("nuan ctx --person 2") == ["2"]
     assert complete("nuan ctx --data nowhere --chat ") == []
     assert "1" in complete("nuan ctx --chat 1")
-    assert nuan(house, "backup").code == 0
+    assert nuan(installation, "backup").code == 0
     assert complete("nuan restore ")[0].startswith("nuan-2")
     zsh = "\n".join(complete("nuan usage --d", "zsh"))
     assert '"--days":"How many local days, today included."' in zsh

@@ -189,10 +189,10 @@ async def test_commands_and_their_answers_never_reach_the_model(world: World) ->
 
 async def test_a_command_waits_for_its_turn_in_the_chat(world: World) -> None:
     world.shut()
-    await world.app.door.accept(world.message("你好"))
+    await world.app.ingest.accept(world.message("你好"))
     await world.held()
-    await world.app.door.accept(world.message("/new"))
-    await world.app.door.accept(world.message("早"))
+    await world.app.ingest.accept(world.message("/new"))
+    await world.app.ingest.accept(world.message("早"))
     await world.held()
     await world.let_answer()
     assert world.replies == ["好的", "好，我们重新开始聊吧", "好的"]

@@ -1,4 +1,4 @@
-"""The terminal as a platform: real pipes, real files, a real pseudo-terminal's input, a door that only listens."""
+"""The terminal as a platform: real pipes, real files, a real pseudo-terminal's input, a sink that only listens."""
 
 import asyncio
 import io
@@ -22,7 +22,7 @@ from bot.core.events import Incoming, Outgoing, Place, Sender
 NAMES = ("小暖", "nuan")
 
 
-class OpenDoor:
+class RecordingSink:
     """Keeps what comes through."""
 
     def __init__(self, broken: bool = False) -> None:
@@ -73,16 +73,16 @@ def reply(text: str) -> Outgoing:
     return Outgoing(7, 1, "console", "local", text, "reply")
 
 
-async def piped(data: bytes) -> OpenDoor:
-    """What comes through the door when these bytes are piped in."""
+async def piped(data: bytes) -> RecordingSink:
+    """What comes to the sink when these bytes are piped in."""
     reader, writer = os.pipe()
     feeding = threading.Thread(target=_pour, args=(writer, data))
     feeding.start()
-    door = OpenDoor()
-    await adapter(PipeTerminal(reader, io.StringIO())).run(door)
+    sink = RecordingSink()
+    await adapter(PipeTerminal(reader, io.StringIO())).run(sink)
     feeding.join()
     os.close(reader)
-    return door
+    return sink
 
 
 def _pour(fd: int, data: bytes) -> None:
@@ -91,21 +91,21 @@ def _pour(fd: int, data: bytes) -> None:
 
 
 async def test_each_line_of_a_pipe_is_a_message_and_the_end_of_input_ends_it() -> None:
-    door = await piped("你好\r\n\n   \nhello there\n最后一行".encode())
-    assert door.texts == ["你好", "hello there", "最后一行"]
-    assert door.seen[0] == Incoming(
+    sink = await piped("你好\r\n\n   \nhello there\n最后一行".encode())
+    assert sink.texts == ["你好", "hello there", "最后一行"]
+    assert sink.seen[0] == Incoming(
         Place("console", "local", "dm"), Sender("console", "local", "小明"), "message", "你好"
     )
 
 
 async def test_bytes_that_are_no_text_and_very_long_lines_come_through() -> None:
-    door = await piped(b"a\xff\xfeb\n" + "长".encode() * 300_000 + b"\nend\n")
-    assert door.texts == ["a��b", "长" * 300_000, "end"]
+    sink = await piped(b"a\xff\xfeb\n" + "长".encode() * 300_000 + b"\nend\n")
+    assert sink.texts == ["a��b", "长" * 300_000, "end"]
 
 
 async def test_more_lines_than_are_read_ahead_come_in_order() -> None:
-    door = await piped(b"".join(b"%d\n" % number for number in range(1_000)))
-    assert door.texts == [str(number) for number in range(1_000)]
+    sink = await piped(b"".join(b"%d\n" % number for number in range(1_000)))
+    assert sink.texts == [str(number) for number in range(1_000)]
 
 
 async def test_a_file_works_like_a_pipe(tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ async def test_a_file_works_like_a_pipe(tmp_path: Path) -> None:
     out = io.StringIO()
     with path.open() as stdin:
         terminal = open_terminal(stdin, out)
-        door = OpenDoor()
-        await adapter_of(terminal).run(door)
-    assert door.texts == ["一", "二"]
+        sink = RecordingSink()
+        await adapter_of(terminal).run(sink)
+    assert sink.texts == ["一", "二"]
 
 
 def adapter_of(terminal: object) -> ConsoleAdapter:
@@ -126,10 +126,10 @@ def adapter_of(terminal: object) -> ConsoleAdapter:
 
 async def test_a_cancelled_adapter_stops_while_the_pipe_stays_open() -> None:
     reader, writer = os.pipe()
-    door = OpenDoor()
-    running = asyncio.create_task(adapter(PipeTerminal(reader, io.StringIO())).run(door))
+    sink = RecordingSink()
+    running = asyncio.create_task(adapter(PipeTerminal(reader, io.StringIO())).run(sink))
     os.write(writer, b"hi\n")
-    while not door.seen:
+    while not sink.seen:
         await asyncio.wait((running,), timeout=0.01)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -166,7 +166,7 @@ def test_whatever_is_shown_has_no_control_character_but_tab_and_line_break(text:
 
 async def test_what_goes_wrong_is_shown_in_one_line_and_the_conversation_goes_on() -> None:
     terminal = Script("a", "b")
-    await adapter(terminal).run(OpenDoor(broken=True))
+    await adapter(terminal).run(RecordingSink(broken=True))
     assert terminal.shown == ["! the disk is full; make room␛[2J\n"] * 2
 
 
@@ -218,23 +218,23 @@ def test_other_colons_name_nobody(line: str) -> None:
 
 
 async def test_a_group_has_its_people_its_operator_and_a_scene() -> None:
-    door = OpenDoor()
-    await adapter(Script("Alice: hi", "大家好", "ＡＬＩＣＥ: 又是我", "nuan: 在吗"), group="茶馆").run(door)
+    sink = RecordingSink()
+    await adapter(Script("Alice: hi", "大家好", "ＡＬＩＣＥ: 又是我", "nuan: 在吗"), group="茶馆").run(sink)
     place = Place("console", "group:茶馆", "group", "茶馆")
     operator = Sender("console", "local", "小明")
-    assert [(seen.place, seen.text) for seen in door.seen] == [
+    assert [(seen.place, seen.text) for seen in sink.seen] == [
         (place, "hi"),
         (place, "大家好"),
         (place, "又是我"),
         (place, "nuan: 在吗"),
     ]
-    assert [seen.sender for seen in door.seen] == [
+    assert [seen.sender for seen in sink.seen] == [
         Sender("console", "group:茶馆:alice", "Alice"),
         operator,
         Sender("console", "group:茶馆:alice", "ＡＬＩＣＥ"),
         operator,
     ]
-    assert [seen.scene for seen in door.seen[:2]] == ["在场：Alice", "在场：Alice、小明"]
+    assert [seen.scene for seen in sink.seen[:2]] == ["在场：Alice", "在场：Alice、小明"]
 
 
 @pytest.mark.parametrize(
@@ -250,41 +250,41 @@ async def test_a_group_has_its_people_its_operator_and_a_scene() -> None:
     ],
 )
 async def test_a_group_line_may_address_someone(line: str, mentions: bool, other: bool) -> None:
-    door = OpenDoor()
-    await adapter(Script("bob: hi", line), group="g").run(door)
-    assert (door.seen[1].mentions_bot, door.seen[1].addresses_other) == (mentions, other)
+    sink = RecordingSink()
+    await adapter(Script("bob: hi", line), group="g").run(sink)
+    assert (sink.seen[1].mentions_bot, sink.seen[1].addresses_other) == (mentions, other)
 
 
 @pytest.mark.parametrize("end", ["\x04", "\x03"])
 async def test_a_terminal_takes_a_pasted_text_as_one_message_and_ends_politely(end: str) -> None:
     out = io.StringIO()
-    door = OpenDoor()
+    sink = RecordingSink()
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         terminal = PromptTerminal(out, keys, display=DummyOutput())
         console = adapter(terminal)
         keys.send_text("你好\r\x1b[200~line one\nline two\x1b[201~\r" + end)
         console.typing("local", True)
-        await console.run(door)
+        await console.run(sink)
         await console.send(reply("再见"))
-    assert door.texts == ["你好", "line one\nline two"]
+    assert sink.texts == ["你好", "line one\nline two"]
     assert out.getvalue() == "暖 › 再见\n"
 
 
 async def test_a_reply_is_printed_while_someone_is_typing() -> None:
     out = io.StringIO()
-    door = OpenDoor()
+    sink = RecordingSink()
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         console = adapter(PromptTerminal(out, keys, display=DummyOutput()))
-        running = asyncio.create_task(console.run(door))
+        running = asyncio.create_task(console.run(sink))
         keys.send_text("first\rhalf a ")
-        while not door.seen:
+        while not sink.seen:
             await asyncio.wait((running,), timeout=0.01)
         console.typing("local", True)
         await console.send(reply("在"))
         console.typing("local", False)
         keys.send_text("line\r\x04")
         await running
-    assert door.texts == ["first", "half a line"]
+    assert sink.texts == ["first", "half a line"]
     assert out.getvalue() == "暖 › 在\n"
 
 

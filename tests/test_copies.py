@@ -22,7 +22,7 @@ async def sent(world: World, text: str, number: int, who: str = "小王", group:
 
 async def happened(world: World, label: str, number: int, text: str = "") -> None:
     said = world.message(text, target=str(number), label=label)
-    await world.app.door.accept(replace(said, kind="event"))
+    await world.app.ingest.accept(replace(said, kind="event"))
     await world.app.settled()
 
 
@@ -140,7 +140,7 @@ async def test_a_system_line_that_repeats_a_message_is_its_echo(
 ) -> None:
     await world.say("大家好", "阿明", GROUP)
     await world.wait(wait)
-    await world.app.door.accept(Incoming(Place("console", f"group:{GROUP}", "group", GROUP), None, "server", line))
+    await world.app.ingest.accept(Incoming(Place("console", f"group:{GROUP}", "group", GROUP), None, "server", line))
     await world.say("小暖，在吗", "小王", GROUP)
     assert ("<s>" in world.last_user) == told
 
@@ -148,7 +148,7 @@ async def test_a_system_line_that_repeats_a_message_is_its_echo(
 async def test_an_event_of_the_same_words_is_no_echo(world: World) -> None:
     await world.say("diamond", "阿明", GROUP)
     place = Place("console", f"group:{GROUP}", "group", GROUP)
-    await world.app.door.accept(Incoming(place, None, "event", "diamond", "pickup"))
+    await world.app.ingest.accept(Incoming(place, None, "event", "diamond", "pickup"))
     await world.say("小暖，在吗", "小王", GROUP)
     assert '<e t="pickup" d="diamond"/>' in world.last_user
 

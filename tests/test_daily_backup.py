@@ -8,7 +8,7 @@ from tests.conftest import NewWorld
 from tests.world import World
 
 
-async def test_the_house_makes_one_a_day_when_it_is_told_to(new_world: NewWorld) -> None:
+async def test_the_installation_makes_one_a_day_when_it_is_told_to(new_world: NewWorld) -> None:
     world = await new_world(backup={"daily": True, "hour": 4, "keep": 2})
     await world.say("记住我喜欢荷花")
     assert copies(world.folder) == []

@@ -80,6 +80,6 @@ async def test_an_edit_reads_the_day_before_it_too(world: World) -> None:
     await world.say(DENTIST)
     await world.say("三點叫我一下", external_id="7")
     edit = replace(world.message("四點叫我一下"), kind="event", label="edit", target="7")
-    await world.app.door.accept(edit)
+    await world.app.ingest.accept(edit)
     await world.app.settled()
     assert due(world) == [("看牙醫", "06-18 16:00")]

@@ -34,7 +34,7 @@ def typing(world: World, who: str = "小王", group: str = "") -> None:
     """The platform says that somebody is typing."""
     said = world.message("", who, group)
     assert said.sender is not None
-    world.app.door.typing(said.place, said.sender.external_id)
+    world.app.ingest.typing(said.place, said.sender.external_id)
 
 
 async def test_messages_close_together_are_answered_in_one(chatty: World) -> None:

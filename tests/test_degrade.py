@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import NewWorld
-from tests.crews import Named, asked, crewed, left
 from tests.fakes.model import ScriptedModel, calls, says
+from tests.pools import Named, asked, left, with_models
 from tests.world import World
 
 DAY = 1_000_000
@@ -31,7 +31,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
     """A limit for the day, a model and a smaller one."""
     budget: dict[str, object] = {"day_tokens": DAY}
     first, small = Named("first", "大"), Named("small", "小")
-    async with crewed(tmp_path, first, smaller=small, **PRICES, budget=budget) as world:
+    async with with_models(tmp_path, first, smaller=small, **PRICES, budget=budget) as world:
         yield world
 
 
@@ -131,7 +131,7 @@ async def test_the_small_models_calls_cost_its_own_price(world: World) -> None:
 async def test_the_steps_are_those_of_the_fullest_limit(tmp_path: Path, limit: str, where: tuple[str, str]) -> None:
     first, small = Named("first", "大"), Named("small", "小")
     budget: dict[str, object] = {"day_tokens": 10 * DAY, limit: DAY}
-    async with crewed(tmp_path, first, smaller=small, model={"tries": 1}, budget=budget) as world:
+    async with with_models(tmp_path, first, smaller=small, model={"tries": 1}, budget=budget) as world:
         await spend(world, 0.85, *where)
         await world.say("/new")
         await world.say("讲讲成都吧")
@@ -141,7 +141,7 @@ async def test_the_steps_are_those_of_the_fullest_limit(tmp_path: Path, limit: s
 
 
 async def test_without_a_smaller_model_its_step_is_left_out(tmp_path: Path) -> None:
-    async with crewed(tmp_path, Named("first", "大"), budget={"day_tokens": DAY}) as world:
+    async with with_models(tmp_path, Named("first", "大"), budget={"day_tokens": DAY}) as world:
         await spend(world, 0.85, "甲")
         await world.say("讲讲成都吧")
         assert (world.replies[-1], await step(world)) == ("大", "full")
@@ -170,7 +170,7 @@ async def test_a_limit_within_a_turn_is_told_once_like_any_other(world: World) -
 
 
 async def test_a_limit_that_no_call_fits_in_any_more_is_shown_though_it_is_not_used_up(tmp_path: Path) -> None:
-    async with crewed(tmp_path, Named("first", "大"), budget={"day_tokens": 3_000}) as world:
+    async with with_models(tmp_path, Named("first", "大"), budget={"day_tokens": 3_000}) as world:
         await world.say("你好")
         while world.replies[-1] == "大":
             await world.say("然后呢")

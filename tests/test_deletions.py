@@ -46,9 +46,9 @@ async def test_a_message_that_is_deleted_while_it_waits_is_not_answered(world: W
 async def test_the_reply_to_a_message_deleted_meanwhile_is_not_said(world: World) -> None:
     world.model.script = lambda request: f"你说{CANARY}"
     world.shut()
-    await world.app.door.accept(world.message(f"我的暗号是{CANARY}", external_id="m1"))
+    await world.app.ingest.accept(world.message(f"我的暗号是{CANARY}", external_id="m1"))
     await world.held()
-    await world.app.door.accept(change(world, "delete", "m1"))
+    await world.app.ingest.accept(change(world, "delete", "m1"))
     await world.let_answer()
     assert world.replies == []
     assert holding(world.folder, CANARY) == []
@@ -66,7 +66,7 @@ async def test_what_else_a_voided_turn_answered_is_answered_anew(world: World) -
     world.shut()
     await world.clock.advance(6_000, let_others_run)
     await world.held()
-    await world.app.door.accept(change(world, "delete", "m1", group="g"))
+    await world.app.ingest.accept(change(world, "delete", "m1", group="g"))
     world.model.script = lambda request: "会下" if CANARY not in request.prompt.messages[-1].content else CANARY
     await world.let_answer()
     assert world.replies == ["好的", "会下"]
@@ -76,9 +76,9 @@ async def test_what_else_a_voided_turn_answered_is_answered_anew(world: World) -
 async def test_a_deletion_between_two_tool_calls_ends_the_turn(world: World) -> None:
     world.model.script = lambda request: calls(("memory_recall", '{"query": "暗号"}'))
     world.shut()
-    await world.app.door.accept(world.message(f"我的暗号是{CANARY}", external_id="m1"))
+    await world.app.ingest.accept(world.message(f"我的暗号是{CANARY}", external_id="m1"))
     await world.held()
-    await world.app.door.accept(change(world, "delete", "m1"))
+    await world.app.ingest.accept(change(world, "delete", "m1"))
     await world.let_answer()
     await world.wait(10)
     assert world.replies == []
@@ -88,9 +88,9 @@ async def test_a_deletion_between_two_tool_calls_ends_the_turn(world: World) -> 
 
 async def test_after_a_crash_a_deleted_message_is_not_asked_again(world: World) -> None:
     world.shut()
-    await world.app.door.accept(world.message(f"我的暗号是{CANARY}", external_id="m1"))
+    await world.app.ingest.accept(world.message(f"我的暗号是{CANARY}", external_id="m1"))
     await world.held()
-    await world.app.door.accept(change(world, "delete", "m1"))
+    await world.app.ingest.accept(change(world, "delete", "m1"))
     await world.crash()
     assert len(world.prompts) == 1
     assert world.replies == []

@@ -10,7 +10,7 @@ SAID = ("记住我怕狗", "忘记我的生日", ".ai mem", "小暖，在吗", "
 async def bring(world: World, number: int) -> None:
     """A message as the platform tells it, each with a number of its own."""
     told = world.message(SAID[number], "阿明", delivery_key=str(number), external_id=str(number))
-    await world.app.door.accept(told)
+    await world.app.ingest.accept(told)
     await world.app.settled()
 
 

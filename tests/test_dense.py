@@ -7,10 +7,10 @@ from typing import cast
 
 import pytest
 
-from bot.container import make_recalling
+from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RecallQuery
-from tests.embedded import PETS, SOON, House, house, likeness, paid, settings, vectors
+from tests.embedded import PETS, SOON, EmbeddedWorld, embedded_world, likeness, paid, settings, vectors
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.fakes.model import calls, says
 from tests.noting import dm, look, put
@@ -18,7 +18,7 @@ from tests.world import World
 
 
 async def test_what_shares_no_word_with_the_question_is_found_by_meaning(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, _):
+    async with embedded_world(tmp_path) as (world, _):
         await world.say("记住我的狗叫旺财")
         await world.say("记住我喜欢喝茶")
         await world.wait(SOON)
@@ -27,7 +27,7 @@ async def test_what_shares_no_word_with_the_question_is_found_by_meaning(tmp_pat
 
 @pytest.mark.parametrize("provider", ["openai", "hash"])
 async def test_another_persons_vectors_are_no_candidates(tmp_path: Path, provider: str) -> None:
-    async with house(tmp_path, provider=provider) as (world, _):
+    async with embedded_world(tmp_path, provider=provider) as (world, _):
         for who in ("小王", "小李", "小陈"):
             await world.say(f"记住{who}的狗叫旺财", who)
         await world.say("小暖，记住群里的狗也叫旺财", "小李", "家")
@@ -45,7 +45,7 @@ async def test_another_persons_vectors_are_no_candidates(tmp_path: Path, provide
 
 
 async def test_other_dimensions_make_all_vectors_anew(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, server):
+    async with embedded_world(tmp_path) as (world, server):
         await world.say("记住我的狗叫旺财")
         await world.wait(SOON)
         server.mean = meaning_of({"狗": 3, "汪星人": 3, "茶": 4}, 12)
@@ -58,7 +58,7 @@ async def test_other_dimensions_make_all_vectors_anew(tmp_path: Path) -> None:
 
 
 async def test_the_hash_makes_vectors_without_a_server_and_without_money(tmp_path: Path) -> None:
-    async with house(tmp_path, provider="hash", budget={"day_tokens": 0}) as (world, server):
+    async with embedded_world(tmp_path, provider="hash", budget={"day_tokens": 0}) as (world, server):
         await world.say("记住I have severe allergies to peanuts")
         await world.wait(SOON)
         assert [model for _, model in vectors(world)] == ["hash-512"]
@@ -67,7 +67,7 @@ async def test_the_hash_makes_vectors_without_a_server_and_without_money(tmp_pat
 
 
 async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Path) -> None:
-    async with house(tmp_path, embedding={"least_cosine": 0.9}) as (world, _):
+    async with embedded_world(tmp_path, embedding={"least_cosine": 0.9}) as (world, _):
         await world.say("刚才有只狗跑过去了")
         await world.wait(3 * 3_600)
         await world.say("记住我有一只猫")
@@ -77,7 +77,7 @@ async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Pat
         asking = RecallQuery(dm(world), 1, "汪星人", world.clock.now(), mode="hybrid")
 
         async def brought(**limits: object) -> set[str]:
-            recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
+            recalling = make_recall(world.parts, world.app._services.vector_maker._calls, pays=True)
             trace = await recalling.recall(replace(asking, **limits))  # type: ignore[arg-type]
             return {one.finding.kind for one in trace.chosen if "狗" in one.finding.text or "猫" in one.finding.text}
 
@@ -118,7 +118,7 @@ async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
     async with FakeEmbeddings(PETS) as server:
         given = settings(server)
         memory = given.memory.model_copy(update={"mode": ranking})
-        world = await House(tmp_path, given.model_copy(update={"memory": memory})).open()
+        world = await EmbeddedWorld(tmp_path, given.model_copy(update={"memory": memory})).open()
         await world.say("记住我的狗叫旺财")
         await world.say("/new")
         await world.wait(SOON)
@@ -127,12 +127,12 @@ async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
         if found:
             assert world.rows("SELECT person_id FROM call WHERE cause = 'embedding' ORDER BY id DESC LIMIT 1") == [(1,)]
         await world.close()
-        await world.parts.crew.close()
+        await world.parts.pool.close()
 
 
 @pytest.mark.parametrize("answer", [Vectors("http", 500), Vectors("hang"), Vectors("cut")])
 async def test_while_the_server_is_away_words_answer_and_the_log_says_so_once(tmp_path: Path, answer: Vectors) -> None:
-    async with house(tmp_path, embedding={"query_seconds": 0.05, "timeout_seconds": 0.05}) as (world, server):
+    async with embedded_world(tmp_path, embedding={"query_seconds": 0.05, "timeout_seconds": 0.05}) as (world, server):
         await world.say("记住我的狗叫旺财")
         await world.wait(SOON)
         server.answers = lambda texts: answer

@@ -9,7 +9,7 @@ import pytest
 from bot.core.models import Capabilities, Message, ModelRequest, Prompt, ToolCall
 from bot.model.client import OpenAIModel
 from bot.model.dialect import MOST_MARKS, Dialect, cache_marks
-from tests.dialects import DOORS, FIRST, OPENING, SYSTEM, TOOL, Line, known, line
+from tests.dialects import ENDPOINTS, FIRST, OPENING, SYSTEM, TOOL, Line, known, line
 from tests.fakes.media import PNG
 from tests.fakes.openai_rules import list_of
 from tests.fakes.openai_server import FakeOpenAI
@@ -19,9 +19,9 @@ MARKED = ("openai-5.6", "qwen", "openrouter")
 COMMON = {"model", "messages", "tools", "stream", "stream_options"}
 
 
-@pytest.mark.parametrize("door", MARKED)
-async def test_marks_stand_where_the_next_request_will_read(door: str) -> None:
-    async with line(door) as talk:
+@pytest.mark.parametrize("endpoint", MARKED)
+async def test_marks_stand_where_the_next_request_will_read(endpoint: str) -> None:
+    async with line(endpoint) as talk:
         await talk.talk()
     assert talk.marked == [
         [(0, 0), (1, 0), (1, 1)],  # system, opening block, newest
@@ -32,14 +32,14 @@ async def test_marks_stand_where_the_next_request_will_read(door: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("door", [*MARKED, "deepseek", "unknown"])
-async def test_between_two_requests_nothing_of_a_message_changes_but_its_marks(door: str) -> None:
-    async with line(door) as talk:
+@pytest.mark.parametrize("endpoint", [*MARKED, "deepseek", "unknown"])
+async def test_between_two_requests_nothing_of_a_message_changes_but_its_marks(endpoint: str) -> None:
+    async with line(endpoint) as talk:
         await talk.talk()
     requests = list(talk.stripped())
     for before, after in pairwise(requests):
         assert after[: len(before)] == before
-    if door in MARKED:
+    if endpoint in MARKED:
         assert [part["text"] for part in list_of(list_of(talk.bodies[0]["messages"])[1]["content"])] == [
             OPENING,
             FIRST.content[len(OPENING) :],
@@ -57,7 +57,7 @@ async def test_where_only_marks_count_all_that_was_sent_before_is_read_from_the_
 
 
 @pytest.mark.parametrize(
-    ("door", "more"),
+    ("endpoint", "more"),
     [
         ("openai-5.6", {"max_completion_tokens": 200, "prompt_cache_key": "nuan-1", "prompt_cache_options": EXPLICIT,
                         "reasoning_effort": "none"}),
@@ -70,29 +70,29 @@ async def test_where_only_marks_count_all_that_was_sent_before_is_read_from_the_
         ("unknown", {"max_tokens": 200, "temperature": 0.7}),
     ],
 )  # fmt: skip
-async def test_each_provider_gets_its_own_fields_and_no_others(door: str, more: dict[str, object]) -> None:
-    async with line(door) as talk:
+async def test_each_provider_gets_its_own_fields_and_no_others(endpoint: str, more: dict[str, object]) -> None:
+    async with line(endpoint) as talk:
         await talk.ask(FIRST)
     assert {key: value for key, value in talk.bodies[0].items() if key not in COMMON} == more
     header = talk.server.requests[0].headers.get("x-grok-conv-id")
-    assert header == ("nuan-1" if door == "xai" else None)
-    assert all(isinstance(m["content"], str) for m in list_of(talk.bodies[0]["messages"])) == (door not in MARKED)
+    assert header == ("nuan-1" if endpoint == "xai" else None)
+    assert all(isinstance(m["content"], str) for m in list_of(talk.bodies[0]["messages"])) == (endpoint not in MARKED)
 
 
-@pytest.mark.parametrize("door", DOORS)
-async def test_of_a_one_off_request_nothing_is_kept_in_a_cache(door: str) -> None:
-    async with line(door) as talk:
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+async def test_of_a_one_off_request_nothing_is_kept_in_a_cache(endpoint: str) -> None:
+    async with line(endpoint) as talk:
         await talk.ask(Message("user", "总结"), key="", tools=())
     body = talk.bodies[0]
     assert talk.marked == [[]]
     assert "prompt_cache_key" not in body
     assert "x-grok-conv-id" not in talk.server.requests[0].headers
-    assert body.get("prompt_cache_options") == (EXPLICIT if door == "openai-5.6" else None)
+    assert body.get("prompt_cache_options") == (EXPLICIT if endpoint == "openai-5.6" else None)
 
 
-@pytest.mark.parametrize("door", ["openai-5.6", "qwen", "deepseek", "xai"])
-async def test_the_shown_body_is_the_sent_body_in_every_dialect(door: str) -> None:
-    async with line(door, thinking=True) as talk:
+@pytest.mark.parametrize("endpoint", ["openai-5.6", "qwen", "deepseek", "xai"])
+async def test_the_shown_body_is_the_sent_body_in_every_dialect(endpoint: str) -> None:
+    async with line(endpoint, thinking=True) as talk:
         await talk.talk()
         asked = talk.log[:-1]
         shown = await talk.model.body(ModelRequest(Prompt((TOOL,), asked), 200, 0.7, 5.0, "nuan-1"))
@@ -120,9 +120,9 @@ async def test_a_thinking_model_goes_on_with_a_log_that_another_one_wrote(calls:
     assert thoughts(talk) == [""]
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS if door != "deepseek"])
-async def test_what_another_model_thought_is_not_sent(door: str) -> None:
-    async with line(door, thinking=True) as talk:
+@pytest.mark.parametrize("endpoint", [endpoint for endpoint in ENDPOINTS if endpoint != "deepseek"])
+async def test_what_another_model_thought_is_not_sent(endpoint: str) -> None:
+    async with line(endpoint, thinking=True) as talk:
         talk.log += (FIRST, Message("assistant", "好", reasoning="悄悄想的"))
         answer = await talk.ask(Message("user", "还有"))
     assert "悄悄想的".encode() not in talk.server.bodies[0]

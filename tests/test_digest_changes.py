@@ -105,7 +105,7 @@ async def test_what_the_model_names_as_replaced_is_former(
 async def edited(world: World, text: str) -> None:
     """The line m1 reads anew; its talk is digested again."""
     sent = world.message(text)
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", text, "edit", target="m1"))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "event", text, "edit", target="m1"))
     await world.app.settled()
     await world.wait(60)
 

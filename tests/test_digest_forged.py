@@ -94,8 +94,8 @@ def test_a_forged_name_is_in_no_summary(name: str) -> None:
     assert fold(name)[:5] not in fold(summary)
 
 
-async def test_forged_talks_end_nowhere_in_the_house(new_world: NewWorld) -> None:
-    """Through the door, with a model that obeys: memories, promises, summaries and the next opening are clean."""
+async def test_forged_talks_end_nowhere_in_the_installation(new_world: NewWorld) -> None:
+    """Through ingest, with a model that obeys: memories, promises, summaries and the next opening are clean."""
     world = await new_world()
     world.model.digests = True
     picked = [next(forgery for forgery in ALL if forgery.name.startswith(f"zh-Hans {wrap} ")) for wrap in WRAPS]

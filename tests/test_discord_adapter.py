@@ -18,9 +18,9 @@ pytestmark = pytest.mark.debugged
 async def test_a_message_comes_through_the_door_and_an_answer_goes_back(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
         said = town.say(town.hall, town.lin, f"{town.server.world.bot.mention} 在吗")
-        await scene.door.until(lambda: len(scene.door.stored) == 1)
+        await scene.sink.until(lambda: len(scene.sink.stored) == 1)
         ids = await scene.adapter.send(outgoing(town.hall, "在的"))
-    (incoming,) = scene.door.stored
+    (incoming,) = scene.sink.stored
     assert (incoming.text, incoming.mentions_bot, incoming.external_id) == ("在吗", True, str(said.id))
     assert (incoming.place.title, incoming.place.parent) == ("#hall", str(town.guild.id))
     (sent,) = town.server.sent(town.hall)
@@ -32,7 +32,7 @@ async def test_without_a_gateway_address_the_api_is_asked_for_it(town: Town) -> 
     scene = adapter_for(town.server, gateway=False)
     async with running(town.server, scene):
         town.say(town.dm, town.lin, "hi")
-        await scene.door.until(lambda: scene.door.texts == ["hi"])
+        await scene.sink.until(lambda: scene.sink.texts == ["hi"])
     assert [asked.path for asked in town.server.requests].count("/gateway/bot") == 1
 
 
@@ -41,9 +41,9 @@ async def test_the_order_inside_a_channel_is_kept(town: Town, scene: Scene) -> N
         for number in range(40):
             town.say(town.hall, town.lin, f"a{number}")
             town.say(town.other, town.ann, f"b{number}")
-        await scene.door.until(lambda: len(scene.door.stored) == 80)
-    assert scene.door.of(town.hall) == [f"a{number}" for number in range(40)]
-    assert scene.door.of(town.other) == [f"b{number}" for number in range(40)]
+        await scene.sink.until(lambda: len(scene.sink.stored) == 80)
+    assert scene.sink.of(town.hall) == [f"a{number}" for number in range(40)]
+    assert scene.sink.of(town.other) == [f"b{number}" for number in range(40)]
 
 
 async def test_the_same_row_sent_again_stands_there_once(town: Town, scene: Scene) -> None:
@@ -68,59 +68,59 @@ async def test_what_was_missed_comes_once_and_before_what_is_new(town: Town, sce
     async with running(town.server, scene):
         for place in (town.hall, town.other, town.dm):
             town.say(place, town.lin, "before")
-        await scene.door.until(lambda: len(scene.door.stored) == 3)
+        await scene.sink.until(lambda: len(scene.sink.stored) == 3)
     for number in range(10):
         for place in (town.hall, town.other, town.dm):
             town.say(place, town.lin, f"missed {number}")
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "after")
-        await scene.door.until(lambda: len(scene.door.stored) == 34)
+        await scene.sink.until(lambda: len(scene.sink.stored) == 34)
     expected = ["before", *(f"missed {number}" for number in range(10))]
-    assert scene.door.of(town.hall) == [*expected, "after"]
-    assert scene.door.of(town.other) == scene.door.of(town.dm) == expected
-    assert all(one.at > 0 for one in scene.door.stored)
+    assert scene.sink.of(town.hall) == [*expected, "after"]
+    assert scene.sink.of(town.other) == scene.sink.of(town.dm) == expected
+    assert all(one.at > 0 for one in scene.sink.stored)
 
 
 async def test_what_is_new_waits_until_what_was_missed_is_read(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "before")
-        await scene.door.until(lambda: len(scene.door.stored) == 1)
+        await scene.sink.until(lambda: len(scene.sink.stored) == 1)
     missed = [town.say(town.hall, town.lin, f"missed {number}").content for number in range(3)]
-    scene.door.open.clear()
+    scene.sink.open.clear()
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "new")
         town.say(town.other, town.lin, "elsewhere")
-        scene.door.open.set()
-        await scene.door.until(lambda: len(scene.door.stored) == 6)
-    assert scene.door.of(town.hall) == ["before", *missed, "new"]
+        scene.sink.open.set()
+        await scene.sink.until(lambda: len(scene.sink.stored) == 6)
+    assert scene.sink.of(town.hall) == ["before", *missed, "new"]
 
 
 async def test_more_than_one_page_of_history_is_read(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "before")
-        await scene.door.until(lambda: len(scene.door.stored) == 1)
+        await scene.sink.until(lambda: len(scene.sink.stored) == 1)
     expected = ["before", *(town.say(town.hall, town.lin, f"missed {number}").content for number in range(250))]
     async with running(town.server, scene):
-        await scene.door.until(lambda: len(scene.door.stored) == 251)
-    assert scene.door.of(town.hall) == expected
+        await scene.sink.until(lambda: len(scene.sink.stored) == 251)
+    assert scene.sink.of(town.hall) == expected
 
 
 async def test_an_event_that_only_the_door_cannot_take_is_passed_over(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
-        scene.door.broken = ValueError("odd")
+        scene.sink.broken = ValueError("odd")
         town.say(town.hall, town.lin, "odd")
-        await scene.door.until(lambda: scene.door.refused == 1)
-        scene.door.broken = None
+        await scene.sink.until(lambda: scene.sink.refused == 1)
+        scene.sink.broken = None
         town.say(town.hall, town.lin, "even")
-        await scene.door.until(lambda: scene.door.texts == ["even"])
+        await scene.sink.until(lambda: scene.sink.texts == ["even"])
 
 
 async def test_a_fresh_install_reads_no_old_messages(town: Town, scene: Scene) -> None:
     town.say(town.hall, town.lin, "long ago")
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "now")
-        await scene.door.until(lambda: len(scene.door.stored) == 1)
-    assert scene.door.texts == ["now"]
+        await scene.sink.until(lambda: len(scene.sink.stored) == 1)
+    assert scene.sink.texts == ["now"]
     assert not any(asked.path.endswith("/messages") for asked in town.server.requests)
 
 
@@ -128,18 +128,18 @@ async def test_a_fresh_install_reads_no_old_messages(town: Town, scene: Scene) -
 async def test_a_cut_connection_loses_nothing(town: Town, scene: Scene, resumable: bool) -> None:
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "before")
-        await scene.door.until(lambda: scene.door.texts == ["before"])
+        await scene.sink.until(lambda: scene.sink.texts == ["before"])
         town.server.gateway.drop(4000, resumable=resumable)
         town.say(town.hall, town.lin, "meanwhile")
-        await scene.door.until(lambda: len(scene.door.stored) == 2)
-    assert scene.door.texts == ["before", "meanwhile"]
+        await scene.sink.until(lambda: len(scene.sink.stored) == 2)
+    assert scene.sink.texts == ["before", "meanwhile"]
 
 
 async def test_one_malformed_event_does_not_stop_the_others(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
         town.server.gateway.malformed()
         town.say(town.hall, town.lin, "still there")
-        await scene.door.until(lambda: scene.door.texts == ["still there"])
+        await scene.sink.until(lambda: scene.sink.texts == ["still there"])
     assert scene.log.names.count("discord_malformed") == 1
     assert len(town.server.gateway.identified) == 1
 
@@ -169,24 +169,24 @@ async def test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_an
 async def test_a_store_that_fails_ends_the_run_and_the_message_comes_again(town: Town, scene: Scene) -> None:
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "first")
-        await scene.door.until(lambda: len(scene.door.stored) == 1)
-        scene.door.broken = StoreError("the disk is full")
+        await scene.sink.until(lambda: len(scene.sink.stored) == 1)
+        scene.sink.broken = StoreError("the disk is full")
         town.say(town.hall, town.lin, "second")
         assert scene.running is not None
         await asyncio.wait((scene.running,), timeout=10)
         assert isinstance(scene.running.exception(), StoreError)
-    scene.door.broken = None
+    scene.sink.broken = None
     async with running(town.server, scene):
         town.say(town.hall, town.lin, "third")
-        await scene.door.until(lambda: len(scene.door.stored) == 3)
-    assert scene.door.texts == ["first", "second", "third"]
+        await scene.sink.until(lambda: len(scene.sink.stored) == 3)
+    assert scene.sink.texts == ["first", "second", "third"]
 
 
 async def test_a_wrong_token_is_final_and_not_told() -> None:
     async with FakeDiscord("another.made-up.token") as server:
         scene = adapter_for(server)
         with pytest.raises(PlatformError, match="token") as error:
-            await scene.adapter.run(scene.door)
+            await scene.adapter.run(scene.sink)
     assert error.value.final
     assert "made-up" not in f"{error.value}{scene.log.kept}"
 
@@ -196,7 +196,7 @@ async def test_an_intent_that_is_off_is_final_and_named(privileged: int) -> None
     async with FakeDiscord(privileged=privileged) as server:
         scene = adapter_for(server)
         with pytest.raises(PlatformError, match="Message Content Intent") as error:
-            await scene.adapter.run(scene.door)
+            await scene.adapter.run(scene.sink)
     assert error.value.final
 
 
@@ -204,7 +204,7 @@ async def test_nobody_listening_is_an_error_that_may_be_tried_again(town: Town) 
     async with FakeDiscord() as gone:
         scene = adapter_for(gone)
     with pytest.raises(OSError, match="Cannot connect"):
-        await scene.adapter.run(scene.door)
+        await scene.adapter.run(scene.sink)
 
 
 async def test_sending_before_the_connection_stands_is_for_later(town: Town, scene: Scene) -> None:
@@ -256,7 +256,7 @@ async def test_stopping_at_any_moment_leaves_nothing_running(town: Town) -> None
     for requests in range(16):
         scene = adapter_for(town.server, commands=COMMANDS)
         before = len(town.server.requests) + min(requests, 3)
-        task = asyncio.create_task(scene.adapter.run(scene.door))
+        task = asyncio.create_task(scene.adapter.run(scene.sink))
         await town.server.until(partial(asked_at_least, town.server, before))
         for _ in range(requests):
             await let_others_run()

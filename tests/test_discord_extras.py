@@ -38,13 +38,13 @@ async def test_everything_that_happens_reaches_the_door(town: Town, scene: Scene
         people.pin(said, town.ann)
         people.topic(town.hall, "茶")
         people.delete(said)
-        await scene.door.until(lambda: len(scene.door.stored) == 7)
-    told = [(one.label or one.kind, one.text) for one in scene.door.stored]
+        await scene.sink.until(lambda: len(scene.sink.stored) == 7)
+    told = [(one.label or one.kind, one.text) for one in scene.sink.stored]
     assert told == [
         ("message", "one"), ("edit", "two"), ("reaction", "👍"), ("reaction", "-👍"), ("pin", "two"),
         ("topic", "茶"), ("delete", ""),
     ]  # fmt: skip
-    assert {one.target for one in scene.door.stored if one.label not in ("", "topic")} == {str(said.id)}
+    assert {one.target for one in scene.sink.stored if one.label not in ("", "topic")} == {str(said.id)}
 
 
 async def test_threads_and_forum_posts_are_places_of_their_own(town: Town, scene: Scene) -> None:
@@ -52,9 +52,9 @@ async def test_threads_and_forum_posts_are_places_of_their_own(town: Town, scene
         thread = town.server.people.thread(town.hall, town.lin, "周末", "去哪里")
         forum = town.server.people.channel(town.guild, "questions", FORUM)
         post = town.server.people.thread(forum, town.ann, "Tea?", "Which one")
-        await scene.door.until(lambda: len(scene.door.stored) == 2)
+        await scene.sink.until(lambda: len(scene.sink.stored) == 2)
         await scene.adapter.send(outgoing(thread, "公园"))
-    places = {(one.place.external_id, one.place.title, one.place.parent) for one in scene.door.stored}
+    places = {(one.place.external_id, one.place.title, one.place.parent) for one in scene.sink.stored}
     guild = str(town.guild.id)
     assert places == {(str(thread.id), "周末", guild), (str(post.id), "Tea?", guild)}
     assert town.server.texts(thread) == ["公园"]
@@ -90,8 +90,8 @@ async def test_everything_goes_through_the_proxy(town: Town, kind: Kind) -> None
         scene = adapter_for(town.server, proxy=between.url)
         async with running(town.server, scene):
             town.say(town.dm, town.lin, "look", files=(Attachment("a.txt", b"hello", "text/plain"),))
-            await scene.door.until(lambda: len(scene.door.stored) == 1)
-            assert await scene.adapter.fetch(scene.door.stored[0].attachments[0], 5) == b"hello"
+            await scene.sink.until(lambda: len(scene.sink.stored) == 1)
+            assert await scene.adapter.fetch(scene.sink.stored[0].attachments[0], 5) == b"hello"
             await scene.adapter.send(outgoing(town.dm, "seen"))
     assert town.server.texts(town.dm) == ["seen"]
     assert len(between.through) >= 3
@@ -119,8 +119,8 @@ async def test_an_attachment_is_fetched_up_to_a_limit(town: Town, scene: Scene) 
     async with running(town.server, scene):
         liar = Attachment("b.txt", b"x" * 500, "text/plain", said_size=5)
         town.say(town.dm, town.lin, "look", files=(Attachment("a.txt", b"hello", "text/plain"), liar))
-        await scene.door.until(lambda: len(scene.door.stored) == 1)
-        good, bad = scene.door.stored[0].attachments
+        await scene.sink.until(lambda: len(scene.sink.stored) == 1)
+        good, bad = scene.sink.stored[0].attachments
         assert (good.kind, good.name, good.size) == ("file", "a.txt", 5)
         assert await scene.adapter.fetch(good, 5) == b"hello"
         for one in (bad, replace(good, size=6), Attached("file", f"{town.server.world.cdn_url}/attachments/1/1/x")):
@@ -156,8 +156,8 @@ async def test_a_slash_command_says_what_one_would_type_and_its_answer_is_for_th
     async with running(town.server, scene):
         town.server.people.slash(town.hall, town.ann, "ai ctx")
         town.server.people.slash(town.hall, town.ann, "remember", text="Ann likes tea")
-        await scene.door.until(lambda: len(scene.door.stored) == 2)
-        ctx, remember = scene.door.stored
+        await scene.sink.until(lambda: len(scene.sink.stored) == 2)
+        ctx, remember = scene.sink.stored
         answer = replace(outgoing(town.hall, "part one"), via=ctx.via, only_for=str(town.ann.id))
         await scene.adapter.send(answer)
         await scene.adapter.send(answer)
@@ -179,8 +179,8 @@ async def test_the_whole_table_fits_into_discord_and_every_command_says_what_one
         for name, spec in wanted:
             given = {"none": {}, "text": {"text": "x y"}, "words": {"words": "x y"}}[spec.shape]
             town.server.people.slash(town.hall, town.ann, name, **given)
-        await scene.door.until(lambda: len(scene.door.stored) == len(wanted))
-    assert [one.text for one in scene.door.stored] == [
+        await scene.sink.until(lambda: len(scene.sink.stored) == len(wanted))
+    assert [one.text for one in scene.sink.stored] == [
         spec.says if spec.shape == "none" else f"{spec.says} x y" for _, spec in wanted
     ]
     assert {name.split()[0] for name, _ in wanted} == {"ai", "ai-house"}
@@ -190,8 +190,8 @@ async def test_an_answer_whose_interaction_is_over_goes_to_a_direct_message(town
     scene = adapter_for(town.server, commands=COMMANDS)
     async with running(town.server, scene):
         town.server.people.slash(town.hall, town.lin, "ai ctx")
-        await scene.door.until(lambda: len(scene.door.stored) == 1)
-        row = replace(outgoing(town.hall, "yours"), via=scene.door.stored[0].via, only_for=str(town.lin.id))
+        await scene.sink.until(lambda: len(scene.sink.stored) == 1)
+        row = replace(outgoing(town.hall, "yours"), via=scene.sink.stored[0].via, only_for=str(town.lin.id))
         await scene.clock.advance(15 * 60_000, settled=_nothing)
         await scene.adapter.send(row)
         await scene.adapter.send(replace(row, outbox_id=2, via="1"))
@@ -210,8 +210,8 @@ async def test_a_button_works_for_one_person_also_after_a_restart(town: Town) ->
         other = town.server.people.press(message, f"{town.lin.id}|.ai undo", town.ann)
         await town.server.until(lambda: other.acknowledged)
         town.server.people.press(message, f"{town.lin.id}|.ai undo", town.lin)
-        await later.door.until(lambda: len(later.door.stored) == 1)
-    (pressed,) = later.door.stored
+        await later.sink.until(lambda: len(later.sink.stored) == 1)
+    (pressed,) = later.sink.stored
     assert pressed.sender is not None
     assert (pressed.text, pressed.sender.external_id) == (".ai undo", str(town.lin.id))
 

@@ -52,7 +52,7 @@ async def test_one_tiny_call_offers_a_tool_looks_for_usage_and_is_in_the_ledger(
 
 
 def place(folder: Path, server: FakeOpenAI, **budget: int) -> Installation:
-    """A house whose model is this server."""
+    """An installation whose model is this server."""
     model = {"base_url": server.base_url, "name": "fake", "api_key": KEY}
     return find_installation(Settings.model_validate({"model": model, "budget": budget}), folder)
 
@@ -100,9 +100,9 @@ async def test_no_call_goes_beyond_a_limit(tmp_path: Path) -> None:
 
 async def test_beside_a_nuan_that_answers_nothing_is_written(tmp_path: Path) -> None:
     async with FakeOpenAI(checks_in, key=KEY) as server:
-        house = place(tmp_path, server)
+        installation = place(tmp_path, server)
         async with await open_store(tmp_path):
-            (found,) = await call_findings(house)
+            (found,) = await call_findings(installation)
         assert server.bodies == []
     assert found.line == "✓ model.call: not asked: a nuan answers from this folder, and has asked nobody yet"
 

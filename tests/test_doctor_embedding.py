@@ -5,7 +5,7 @@ from pathlib import Path
 from bot.config.settings import Settings
 from bot.core.inspection import CheckResult
 from bot.pipeline.endpoints import embedding_findings, embedding_problems
-from tests.embedded import PETS, SOON, house, settings
+from tests.embedded import PETS, SOON, embedded_world, settings
 from tests.fakes.embedding_server import FakeEmbeddings
 
 
@@ -15,7 +15,7 @@ def told(found: tuple[CheckResult, ...]) -> list[str]:
 
 
 async def test_it_tells_what_the_server_has_and_how_many_documents_have_a_vector(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, server):
+    async with embedded_world(tmp_path) as (world, server):
         await world.say("记住我的狗叫旺财")
         await world.wait(SOON)
         asked = len(server.asked.inputs)

@@ -108,7 +108,7 @@ async def test_the_adapter_of_the_document_talks(tmp_path: Path) -> None:
     world = World(tmp_path / "data", settings)
     world.talk = adapter(path)
     await world.open()
-    serving = asyncio.create_task(world.talk.run(world.app.door))
+    serving = asyncio.create_task(world.talk.run(world.app.ingest))
     try:
         reader, writer = await connected(path)
 

@@ -208,7 +208,7 @@ async def test_an_edit_or_a_deletion_of_the_line_opens_it_again(world: World) ->
 async def test_a_crash_says_and_ends_it_once(world: World) -> None:
     await promised(world, *ZH)
     world.shut()
-    await world.app.door.accept(world.message("报告发了。今天好累啊"))
+    await world.app.ingest.accept(world.message("报告发了。今天好累啊"))
     await world.held()
     await world.crash()
     assert ended(world) == [ZH[0]]

@@ -13,10 +13,10 @@ async def test_receipts_waiting_for_a_reply_are_said_alone_when_an_edit_leaves_n
     world = await open_world()
     world.eyes.eyes_gate = asyncio.Event()
     text = "记住我对花生过敏。叫我小明。这张图里有花生吗？"
-    await world.app.door.accept(world.message(text, attachments=(image(),), external_id="77"))
+    await world.app.ingest.accept(world.message(text, attachments=(image(),), external_id="77"))
     await world.held()
     edit = world.message("记住我对花生过敏。叫我小明")
-    await world.app.door.accept(Incoming(edit.place, edit.sender, "event", edit.text, "edit", target="77"))
+    await world.app.ingest.accept(Incoming(edit.place, edit.sender, "event", edit.text, "edit", target="77"))
     world.eyes.eyes_gate = None
     await world.crash()
     assert world.replies == ["记住啦 #1\n好，以后叫你小明 #2"]

@@ -117,7 +117,7 @@ async def test_a_restart_goes_on_with_the_same_bytes(world: World) -> None:
 async def test_a_crash_in_the_middle_of_a_call_asks_the_same_bytes_again(world: World) -> None:
     await world.say("你好")
     world.shut()
-    await world.app.door.accept(world.message("想你了"))
+    await world.app.ingest.accept(world.message("想你了"))
     await world.held()
     await world.crash()
     assert len(world.turns) == 3
@@ -132,7 +132,7 @@ async def test_a_crash_between_two_tool_rounds_asks_the_same_bytes_again(world: 
     )
     await world.say("我的猫呢")
     world.shut()
-    await world.app.door.accept(world.message("我的狗呢"))
+    await world.app.ingest.accept(world.message("我的狗呢"))
     await world.held()
     await world.answer_one()
     await world.crash()

@@ -10,7 +10,7 @@ from bot.core.errors import StoreError
 from bot.core.people import ErasedPerson
 from bot.store.erase import ERASURE_STEPS, IMPERSONAL_TABLES
 from bot.store.schema import MIGRATIONS
-from tests.belonging import aside
+from tests.belonging import nuan_in_thread
 from tests.conftest import NewWorld
 from tests.erasing import CANARY, GROUP, NAME, files_with, forget, lived_in, plant
 from tests.storing import holding, sound
@@ -217,12 +217,12 @@ async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWo
     world = await lived_in(new_world)
     world.model.script = lambda request: f"我也喜欢{CANARY}"
     world.shut()
-    await world.app.door.accept(world.message(f"小暖，说说{CANARY}", NAME, GROUP))
+    await world.app.ingest.accept(world.message(f"小暖，说说{CANARY}", NAME, GROUP))
     await world.held()
-    await world.app.door.accept(world.message(".ai forget me", NAME))
+    await world.app.ingest.accept(world.message(".ai forget me", NAME))
     await world.held()
     number = re.findall("[0-9]{4}", world.replies[-1])[-1]
-    await world.app.door.accept(world.message(f".ai forget me {number}", NAME))
+    await world.app.ingest.accept(world.message(f".ai forget me {number}", NAME))
     await world.held()
     said = len(world.replies)
     await world.let_answer()
@@ -254,9 +254,9 @@ async def test_afterwards_every_other_command_works_and_finds_nothing_astray(new
         ("memory", "export", str(world.folder.parent / "out")), ("memory", "list"), ("usage",), ("ctx", "--chat", "1"),
         ("sections",), ("boot", "--chat", "1"),
     ):  # fmt: skip
-        said = await aside(world, *words)
+        said = await nuan_in_thread(world, *words)
         assert (said.code, NAME in said.out, CANARY in said.out) == (0, False, False), (words, said)
     await world.close()
     for part in ("namespaces", "sections", "text-index"):
-        assert f"{part}: ✓" in (await aside(world, "memory", "backfill")).out
+        assert f"{part}: ✓" in (await nuan_in_thread(world, "memory", "backfill")).out
     await world.open()

@@ -91,7 +91,7 @@ async def test_what_was_told_of_yesterday_is_found_by_its_day(world: World) -> N
     assert any(line in message.content for message in world.turns[-1]), "the day by which 昨天 is understood"
 
 
-async def test_the_day_is_the_persons_in_a_direct_chat_and_the_houses_in_a_group(new_world: NewWorld) -> None:
+async def test_the_day_is_the_persons_in_a_direct_chat_and_the_installations_in_a_group(new_world: NewWorld) -> None:
     world = await new_world(bot={"timezone": "Asia/Shanghai"})
     await world.say("在吗")
     zone = "America/Los_Angeles"  # 18:00 of the day before, when it is nine in Shanghai

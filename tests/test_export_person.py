@@ -11,7 +11,7 @@ from bot.config.settings import LogFile
 from bot.core.people import ErasedPerson
 from bot.ops.logs import Logs
 from bot.store.export import EXPORTED_TABLES, LEFT_OUT_TABLES
-from tests.belonging import aside, nuan
+from tests.belonging import nuan, nuan_in_thread
 from tests.conftest import NewWorld
 from tests.erasing import CANARY, GROUP, NAME, change, lived_in
 from tests.test_erase import tables
@@ -115,14 +115,14 @@ async def test_in_a_group_only_who_asked_reads_the_answer(new_world: NewWorld) -
 async def test_the_command_line_writes_the_same_beside_a_running_nuan(new_world: NewWorld, tmp_path: Path) -> None:
     world = await lived_in(new_world)
     target = tmp_path / "own.zip"
-    said = await aside(world, "export", f"console:person:{NAME}", str(target), "--json")
+    said = await nuan_in_thread(world, "export", f"console:person:{NAME}", str(target), "--json")
     assert (said.code, json.loads(said.out)["file"]) == (0, str(target))
     assert json.loads(said.out)["promises"] >= 1
     assert CANARY in contents(target)["lines.md"]
     assert target.stat().st_mode & 0o777 == 0o600
-    again = await aside(world, "export", NAME, str(target))
+    again = await nuan_in_thread(world, "export", NAME, str(target))
     assert (again.code, "is there already" in again.err) == (1, True)
-    assert (await aside(world, "export", NAME, str(target), "--force")).code == 0
+    assert (await nuan_in_thread(world, "export", NAME, str(target), "--force")).code == 0
 
 
 def test_nobody_and_nowhere_are_one_clear_line(tmp_path: Path) -> None:
@@ -134,15 +134,15 @@ def test_nobody_and_nowhere_are_one_clear_line(tmp_path: Path) -> None:
 async def test_nothing_is_erased_unless_somebody_said_yes(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
     await world.close()
-    said = await aside(world, "erase", NAME)
+    said = await nuan_in_thread(world, "erase", NAME)
     assert (said.code, "nobody is there to answer" in said.err) == (1, True)
     assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)]
-    said = await aside(world, "erase", NAME, "--yes", "--json", NUAN_BOT__OWNERS=f'["console:person:{NAME}"]')
+    said = await nuan_in_thread(world, "erase", NAME, "--yes", "--json", NUAN_BOT__OWNERS=f'["console:person:{NAME}"]')
     told = json.loads(said.out)
     assert told["still_in_configuration"] == ["bot.owners"]
     assert all(told[kind] for kind in ("memories", "promises", "reminders", "talks", "notes", "lines")), told
     assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(0,)]
-    assert (await aside(world, "erase", "2", "--yes")).code == 1
+    assert (await nuan_in_thread(world, "erase", "2", "--yes")).code == 1
     await world.open()
 
 
@@ -171,7 +171,7 @@ def test_the_log_keeps_nothing_of_them_and_goes_on(tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
 
 
-async def test_the_running_house_scrubs_its_log_with_the_rest(new_world: NewWorld) -> None:
+async def test_the_running_installation_scrubs_its_log_with_the_rest(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
     seen: list[ErasedPerson] = []
     world.scrub = lambda erased: len(seen) if seen.append(erased) else 0  # type: ignore[func-returns-value]

@@ -1,4 +1,4 @@
-"""The model's slots through the door: a chat that floods delays another by at most one slot, digests come last."""
+"""The model's slots through ingest: a chat that floods delays another by at most one slot, digests come last."""
 
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
@@ -16,13 +16,13 @@ def newest(request: ModelRequest) -> str:
 
 async def begin(world: World, who: str, text: str = "小暖，在吗") -> None:
     """Somebody writes in their own group, and it is taken up as far as that is possible now."""
-    await world.app.door.accept(world.message(text, who, f"{who}的群"))
+    await world.app.ingest.accept(world.message(text, who, f"{who}的群"))
     await still(world)
 
 
 async def still(world: World) -> None:
     """Nothing moves but the call at the shut gate and those that wait for its slot."""
-    slots = world.app._rooms.closing._digesting._scribe._caller._slots
+    slots = world.app._services.session_closer._digest_maker._writer._caller._slots
 
     def waiting() -> int:
         return sum(len(places) for queue in (slots._people, slots._behind) for places in queue.values())
@@ -85,7 +85,7 @@ async def test_a_digest_waits_until_nobody_does(new_world: NewWorld) -> None:
     before = len(world.model.requests)
     world.shut()
     await begin(world, "甲")
-    await world.app.door.accept(world.message("/new"))
+    await world.app.ingest.accept(world.message("/new"))
     await begin(world, "乙")
     await begin(world, "丙")
     for _ in range(3):

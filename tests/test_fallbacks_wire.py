@@ -10,10 +10,10 @@ import pytest
 from bot.config.settings import Settings
 from bot.core.errors import ModelError
 from bot.model.client import OpenAIModel
-from tests.crews import asked, left, tell, through
 from tests.fakes.openai_script import Reply
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.platform import Drafting, Lively, StreamingModel
+from tests.pools import asked, left, tell, through
 from tests.test_sending import ONCE, pass_interval, until
 from tests.world import World
 
@@ -119,7 +119,7 @@ async def test_over_a_first_answer_that_broke_off_the_second_is_shown_and_nothin
     talk = Lively(size=10_000)
     world, first, second = await lively(tmp_path, talk)
     first.fault = ModelError("cut", "connection lost")
-    await world.app.door.accept(world.message("讲个故事"))
+    await world.app.ingest.accept(world.message("讲个故事"))
     await until(lambda: first.writing)
     first.write(ONCE)
     await pass_interval(world, 1_500)
@@ -143,7 +143,7 @@ async def test_when_both_break_off_the_line_about_it_stands_where_the_answer_beg
     world, first, second = await lively(tmp_path, talk)
     for model in (first, second):
         model.fault = ModelError("timeout", "no end")
-    await world.app.door.accept(world.message("讲个故事"))
+    await world.app.ingest.accept(world.message("讲个故事"))
     for model in (first, second):
         await until(lambda model=model: model.writing)  # type: ignore[misc]
         model.write(ONCE)
@@ -162,7 +162,7 @@ async def test_a_draft_of_the_first_answer_is_followed_by_the_second(tmp_path: P
     talk = Drafting(size=10_000)
     world, first, second = await lively(tmp_path, talk)
     first.fault = ModelError("busy", "HTTP 503")
-    await world.app.door.accept(world.message("讲个故事"))
+    await world.app.ingest.accept(world.message("讲个故事"))
     for model, text in ((first, "第一个"), (second, "第二个")):
         await until(lambda model=model: model.writing)  # type: ignore[misc]
         model.write(text)

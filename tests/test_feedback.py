@@ -17,7 +17,7 @@ async def react(world: World, emoji: str, target: str, who: str = "小王", key:
     said = world.message("", who)
     sender = Sender("console", said.sender.external_id if said.sender else "", who, is_bot)
     place = world.message("").place
-    await world.app.door.accept(Incoming(place, sender, "event", emoji, "reaction", key, target=target))
+    await world.app.ingest.accept(Incoming(place, sender, "event", emoji, "reaction", key, target=target))
     await world.app.settled()
 
 

@@ -1,4 +1,4 @@
-"""Floods through the door: a thousand messages in ten seconds cost three calls at most, and none is lost."""
+"""Floods through ingest: a thousand messages in ten seconds cost three calls at most, and none is lost."""
 
 from pathlib import Path
 

@@ -32,7 +32,7 @@ async def rewritten(new_world: NewWorld, **more: object) -> World:
     return world
 
 
-def buried(world: World) -> list[bool]:
+def tombstoned(world: World) -> list[bool]:
     """Whether an import could bring either back."""
     return [world.store.tombstones.covers(text) for text in (CLEAN, SAID)]
 
@@ -45,7 +45,7 @@ async def test_by_its_number_the_sentence_goes_out_of_digests_notes_replies_and_
     await look(world)
     assert found(world, dm(world), CANARY)
     await world.say("忘记 #1")
-    assert buried(world) == [True, True]
+    assert tombstoned(world) == [True, True]
     assert set(holding(world.folder, CANARY)) <= {"memory.text", "memory.folded", "memory.original"}
     assert CANARY not in "".join(notes(world).values())
     assert found(world, dm(world), CANARY) == []
@@ -60,32 +60,32 @@ async def test_by_its_number_the_sentence_goes_out_of_digests_notes_replies_and_
 async def test_by_a_reply_both_are_buried(new_world: NewWorld, wish: str) -> None:
     world = await rewritten(new_world)
     await world.say(wish, target="m1")
-    assert buried(world) == [True, True]
+    assert tombstoned(world) == [True, True]
 
 
 async def test_by_the_tool_both_are_buried_and_taking_it_back_lifts_both(new_world: NewWorld) -> None:
     world = await rewritten(new_world)
     obeys(world, ("forget", {"id": "1"}))
     await world.say("关于我路过那家店会打喷嚏流眼泪的那件事，麻烦你把它从脑子里抹了呗")
-    assert buried(world) == [True, True]
+    assert tombstoned(world) == [True, True]
     world.model.script = lambda request: "好的"
     await world.say("撤销")
     assert world.rows("SELECT text, original FROM memory WHERE disabled_at IS NULL") == [(CLEAN, SAID)]
-    assert buried(world) == [False, False]
+    assert tombstoned(world) == [False, False]
 
 
 async def test_a_deleted_message_buries_both(new_world: NewWorld) -> None:
     world = await rewritten(new_world)
     message = world.message("", target="m1")
-    await world.app.door.accept(type(message)(message.place, None, "event", "", "delete", target="m1"))
+    await world.app.ingest.accept(type(message)(message.place, None, "event", "", "delete", target="m1"))
     await world.app.settled()
-    assert buried(world) == [True, True]
+    assert tombstoned(world) == [True, True]
 
 
 async def test_an_edit_leaves_nothing_of_the_sentence_that_was_said_before(new_world: NewWorld) -> None:
     world = await rewritten(new_world)
     sent = world.message("记住我喜欢荷花", target="m1")
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m1"))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m1"))
     await world.app.settled()
     assert world.rows("SELECT text, original FROM memory WHERE disabled_at IS NULL") == [("我喜欢荷花", "")]
 

@@ -20,7 +20,7 @@ SAID = f"我住在{CANARY}路口那栋楼"
 
 async def forget(world: World, wish: str = "忘记 #1") -> None:
     """Somebody asks to forget while the model is still writing."""
-    await world.app.door.accept(world.message(wish))
+    await world.app.ingest.accept(world.message(wish))
     await world.held()
 
 
@@ -52,7 +52,7 @@ async def test_a_digest(new_world: NewWorld) -> None:
     ):
         await world.say(text)
     world.shut()
-    await world.app.door.accept(world.message("/new"))
+    await world.app.ingest.accept(world.message("/new"))
     await world.held()
     await forget(world)
     await world.let_answer()
@@ -66,7 +66,7 @@ async def test_a_rewrite(new_world: NewWorld) -> None:
     world = await new_world(memory={"rewrite": True})
     world.model.script = lambda request: json.dumps({"status": "ok", "text": f"家在{CANARY}"}, ensure_ascii=False)
     world.shut()
-    await world.app.door.accept(world.message(f"记住{SAID}"))
+    await world.app.ingest.accept(world.message(f"记住{SAID}"))
     await world.held()
     await forget(world, "彻底忘记 #1")
     await world.let_answer()
@@ -79,7 +79,7 @@ async def test_a_rewrite(new_world: NewWorld) -> None:
 async def test_a_flush(new_world: NewWorld) -> None:
     world = await flush_under_way(new_world)
     sent = world.message("")
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "message", "忘记这条", target="m0"))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "message", "忘记这条", target="m0"))
     await world.held()
     await world.let_answer()
     assert len(asked(world)) == 1
@@ -89,7 +89,7 @@ async def test_a_flush(new_world: NewWorld) -> None:
 async def test_what_is_not_to_be_recorded_is_not_kept_by_a_flush_under_way(new_world: NewWorld) -> None:
     world = await flush_under_way(new_world)
     sent = world.message("")
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "message", "别记这个", target="m0"))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "message", "别记这个", target="m0"))
     await world.held()
     await world.let_answer()
     assert not (world.folder / "notes").exists() or "杭州" not in str(notes(world))

@@ -115,7 +115,7 @@ async def test_who_writes_meanwhile_is_answered_and_nothing_is_said_first(new_wo
     writes(world)
     await world.say("明天要面试")
     await beat_held(world, DAY_S)
-    await world.app.door.accept(world.message("在吗"))
+    await world.app.ingest.accept(world.message("在吗"))
     async with asyncio.timeout(20):
         while len(world.model.requests) < 3:
             await let_others_run()
@@ -134,8 +134,8 @@ async def test_who_has_written_before_it_begins_is_answered_and_the_model_not_as
     writes(world)
     await world.say("明天要面试")
     await world.wait(DAY_S - 1)
-    world.clock._now += 1_000  # the alarm has rung, the chat's lane has not begun
-    assert await world.app._rooms.heartbeat.fire() == 1
+    world.clock._now += 1_000  # the alarm has rung, the chat's work queue has not begun
+    assert await world.app._services.heartbeat.fire() == 1
     await world.say("在吗")
     assert firsts(world) == []
     assert world.replies == ["好的", "好的"]
@@ -156,7 +156,7 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWo
         world.parts.words,
         lambda *_: None,
         Activity(),
-        IngestServices(world.app._rooms.pausing),
+        IngestServices(world.app._services.debounce),
     )
     await unheard.accept(world.message("在吗"))
     await world.let_answer()

@@ -20,8 +20,8 @@ async def test_a_huge_message_is_answered_and_two_that_differ_at_their_end_are_t
     await world.say("ﷺ" * 1_000_000)
     assert world.replies == ["好的"]
     start = "长" * 9_000
-    await world.app.door.accept(world.message(start + "一"))
-    await world.app.door.accept(world.message(start + "二"))
+    await world.app.ingest.accept(world.message(start + "一"))
+    await world.app.ingest.accept(world.message(start + "二"))
     await world.app.settled()
     assert world.rows("SELECT count(*), max(length(text)) FROM event WHERE kind = 'message'") == [(3, MOST_CHARS)]
 

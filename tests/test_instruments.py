@@ -52,7 +52,7 @@ async def test_a_call_under_way_is_counted_once_when_it_has_ended(tmp_path: Path
     async with instrumented(tmp_path / "data") as page:
         world = page.world
         world.shut()
-        await world.app.door.accept(world.message("在吗"))
+        await world.app.ingest.accept(world.message("在吗"))
         await world.held()
         waiting = await page.figures()
         await world.let_answer()

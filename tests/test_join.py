@@ -1,4 +1,4 @@
-"""Entering a talk: after a lull, for a reason, seldom, once, behind people, and open to whoever answers."""
+"""Entering a talk: after a pause, for a reason, seldom, once, behind people, and open to whoever answers."""
 
 from itertools import pairwise
 
@@ -140,7 +140,7 @@ async def test_somebody_who_speaks_meanwhile_comes_first(new_world: NewWorld) ->
         world.shut()
         await world.clock.advance(20_000, lambda: world.held(0))
         assert (world.model.held, asked(world)) == (1, before + 1)
-        await world.app.door.accept(world.message(line, "阿红", GROUP))
+        await world.app.ingest.accept(world.message(line, "阿红", GROUP))
         await world.let_answer()
         assert world.replies == said
     assert world.rows("SELECT DISTINCT outcome FROM event WHERE why = 'join'") == [("overtaken",)]
@@ -152,7 +152,7 @@ async def test_a_call_does_not_wait_for_an_entry_that_is_thought_of(new_world: N
     await world.say("今天好热", "阿明", GROUP)
     world.shut()
     await world.clock.advance(20_000, lambda: world.held(0))
-    await world.app.door.accept(world.message("小暖，在吗", "阿红", GROUP))
+    await world.app.ingest.accept(world.message("小暖，在吗", "阿红", GROUP))
     for _ in range(2_000):
         await let_others_run()
     await world.held()

@@ -7,7 +7,7 @@ from tests.joining import EAGER, GROUP, asked, eager, enters, talk
 from tests.world import World
 
 
-async def lull(world: World) -> None:
+async def pause(world: World) -> None:
     await world.wait(25)
 
 
@@ -23,7 +23,7 @@ async def test_never_on_what_is_not_for_everybody(new_world: NewWorld, facts: di
     await world.wait(400)
     assert asked(world) == 0
     await world.say("想吃西瓜", "阿明", GROUP, **platform)
-    await lull(world)
+    await pause(world)
     assert asked(world) == 1, "the next line is"
 
 
@@ -86,17 +86,17 @@ async def test_told_to_be_quiet_she_enters_nothing_until_somebody_calls(new_worl
     await world.say("小暖，闭嘴", "阿明", GROUP)
     said = list(world.replies)
     await world.say("今天好热", "阿红", GROUP)
-    await lull(world)
+    await pause(world)
     assert (asked(world), world.replies) == (0, said)
     assert world.log.named("looked") == [], "nobody even looks"
     await world.restart()
     await world.say("真的好热", "阿红", GROUP)
-    await lull(world)
+    await pause(world)
     assert asked(world) == 0
     await world.say("小暖，在吗", "阿红", GROUP)
     await world.wait(70)
     await world.say("想吃西瓜", "阿明", GROUP)
-    await lull(world)
+    await pause(world)
     assert asked(world) == 1
 
 
@@ -109,7 +109,7 @@ async def test_switched_off_or_in_another_mode_nothing_is_entered(new_world: New
         await world.say("今天好热", "阿明", GROUP)
         await world.say(command, "小王", GROUP)
         await world.say(f"说完了 {command}", "阿明", GROUP)
-        await lull(world)
+        await pause(world)
         assert asked(world) == entered, command
 
 
@@ -118,14 +118,14 @@ async def test_a_chat_that_may_only_be_read_is_not_entered(new_world: NewWorld) 
     await world.say("今天好热", "阿明", GROUP)
     mute = f"UPDATE chat SET gone = {world.clock.now() + 3_600_000}"
     await world.store.people._database.write(lambda db: db.execute(mute).rowcount)
-    await lull(world)
+    await pause(world)
     assert asked(world) == 0
 
 
 async def test_a_line_that_comes_back_from_the_night_is_no_reason(new_world: NewWorld) -> None:
     world = await new_world(speak=EAGER)
     await world.say("昨晚说的", "阿明", GROUP, at=world.clock.now() - 3_600_000, external_id="1")
-    await lull(world)
+    await pause(world)
     assert asked(world) == 0
 
 
@@ -135,7 +135,7 @@ async def test_stop_ends_an_entry_that_is_being_thought_of(new_world: NewWorld) 
     await world.say("今天好热", "阿明", GROUP)
     world.shut()
     await world.clock.advance(20_000, lambda: world.held(0))
-    await world.app.door.accept(world.message("小暖，停", "阿红", GROUP))
+    await world.app.ingest.accept(world.message("小暖，停", "阿红", GROUP))
     await world.let_answer()
     assert world.replies == ["好，我不说了"]
     assert world.rows("SELECT state FROM turn") == [("void",)]

@@ -40,7 +40,7 @@ async def test_a_backlog_is_kept_whole_and_gets_one_reply_in_each_chat(enter: En
             said = world.message(
                 f"小暖，第{line}句", "阿红", f"群{number}", "telegram", at=at, external_id=str(line), mentions_bot=True
             )
-            await world.app.door.accept(said)
+            await world.app.ingest.accept(said)
     await world.wait(60)
     assert world.rows("SELECT count(*) FROM event WHERE kind = 'message'") == [(500,)]
     assert sorted(out.external_chat_id for out in world.talk.said) == [f"group:群{number}" for number in range(5)]
@@ -68,7 +68,7 @@ async def test_what_a_message_replies_to_is_told_as_the_platform_sent_it_along(e
     await world.say("小暖，翻译这个", "阿红", **before, target="4711", quote="蓝鲸是最大的动物")
     assert 'r="蓝鲸是最大的动物"' in world.last_user
     gone = Incoming(world.message("", "阿红", **before).place, None, "event", label="delete", target="4711")
-    await world.app.door.accept(gone)
+    await world.app.ingest.accept(gone)
     await world.app.settled()
     await world.say("小暖，再说一次", "阿红", **before)
     assert "蓝鲸" not in "\n".join(message.content for message in world.prompts[-1])
@@ -109,10 +109,10 @@ async def test_a_reaction_counts_for_a_reply_in_a_topic_though_telegram_names_on
 ) -> None:
     world = await enter("-100", "-100:5")
     topic, sender = Place("telegram", "-100:5", "group", "话题", "-100"), Sender("telegram", "t-1", "阿红")
-    await world.app.door.accept(Incoming(topic, sender, "message", "小暖，在吗", mentions_bot=True))
+    await world.app.ingest.accept(Incoming(topic, sender, "message", "小暖，在吗", mentions_bot=True))
     await world.app.settled()
     (reply,) = world.rows("SELECT external_id FROM sent")[0]
     group = Place("telegram", "-100", "group", "大群")
-    await world.app.door.accept(Incoming(group, sender, "event", "👍", "reaction", target=str(reply)))
+    await world.app.ingest.accept(Incoming(group, sender, "event", "👍", "reaction", target=str(reply)))
     await world.app.settled()
     assert world.rows("SELECT sign FROM feedback") == [("👍",)]

@@ -15,10 +15,10 @@ from bot.core.money import BudgetLimits
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from tests.blank import open_laid
-from tests.crews import DOWN, Named, crewed, left
 from tests.fakes.model import Answer, says
 from tests.kill import kill
 from tests.kill_ledger import LIMITS
+from tests.pools import DOWN, Named, left, with_models
 from tests.storing import DAY, NOW, look, room_for, talk
 from tests.world import World
 
@@ -50,10 +50,12 @@ async def test_fifty_at_once_on_a_nearly_empty_budget_never_reserve_beyond_it(tm
         "fallback": {"price_input": 20.0, "price_output": 40.0},
         "budget": {"day_money": most, "day_tokens": None},
     }
-    async with crewed(tmp_path, first, second, smaller=None, **prices) as world:
+    async with with_models(tmp_path, first, second, smaller=None, **prices) as world:
         who = [(f"人{n}", "") if crowd == "people" else ("小王", f"群{n}") for n in range(50)]
         world.shut()
-        await asyncio.gather(*(world.app.door.accept(world.message("小暖，在吗", name, group)) for name, group in who))
+        await asyncio.gather(
+            *(world.app.ingest.accept(world.message("小暖，在吗", name, group)) for name, group in who)
+        )
         await world.held(1)
         seen.append(used(world))
         await world.let_answer()

@@ -17,7 +17,7 @@ from tests.dialects import URLS
 
 
 def suited(provider: str, name: str, **session: int) -> Settings:
-    """The settings of a house whose model is that one."""
+    """The settings of an installation whose model is that one."""
     model = {"base_url": URLS[provider], "name": name, "api_key": "k"}
     return with_provider_defaults(Settings.model_validate({"model": model, "session": session}))
 

@@ -244,7 +244,7 @@ async def test_a_picture_or_a_forwarded_line_is_about_something(new_world: NewWo
 async def test_a_light_turn_survives_a_crash_with_the_same_bytes(new_world: NewWorld) -> None:
     world = await new_world(prompt={"light": "auto"})
     world.shut()
-    await world.app.door.accept(world.message("你好"))
+    await world.app.ingest.accept(world.message("你好"))
     await world.held()
     await world.crash()
     assert world.prompts[0] == world.prompts[1]

@@ -10,8 +10,8 @@ from bot.config.settings import Settings
 from bot.core.errors import ModelError
 from bot.core.events import Attachment
 from tests.conftest import NewWorld, OpenMedia
-from tests.crews import Named, crewed
 from tests.fakes.model import Answer, calls
+from tests.pools import Named, with_models
 from tests.world import Talk, World
 
 CAT = Attachment("image", "cat")
@@ -110,7 +110,7 @@ async def test_fifty_at_once_do_not_pass_a_limit(new_world: NewWorld) -> None:
     world.shut()
     for who in ("阿明", "阿红"):
         lines = [world.message("小暖，在吗", who, f"{who}{number}") for number in range(25)]
-        await asyncio.gather(*(world.app.door.accept(line) for line in lines))
+        await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
     await world.held(10)
     await world.let_answer()
     assert len(world.model.requests) == 10
@@ -135,7 +135,7 @@ async def test_restarts_and_crashes_change_nothing(new_world: NewWorld) -> None:
 async def test_a_turn_that_a_crash_interrupts_counts_once_and_is_finished(new_world: NewWorld) -> None:
     world = await new_world(limits={"person_minute": 2})
     world.shut()
-    await world.app.door.accept(world.message("你好", "阿明"))
+    await world.app.ingest.accept(world.message("你好", "阿明"))
     await world.held()
     await world.crash()
     assert world.replies == ["好的"]
@@ -195,10 +195,10 @@ async def test_who_went_too_far_does_not_hold_up_who_wrote_beside_them(new_world
     world = await new_world(limits={"person_minute": 2})
     await several(world, 2, "阿明", "别处")
     world.shut()
-    await world.app.door.accept(world.message("小暖，在吗", "小王", "家"))
+    await world.app.ingest.accept(world.message("小暖，在吗", "小王", "家"))
     await world.held()
-    await world.app.door.accept(world.message("小暖，我怕狗吗", "阿红", "家"))
-    await world.app.door.accept(world.message("小暖，我先问", "阿明", "家"))
+    await world.app.ingest.accept(world.message("小暖，我怕狗吗", "阿红", "家"))
+    await world.app.ingest.accept(world.message("小暖，我先问", "阿明", "家"))
     await world.let_answer()
     assert outcomes(world)[2:] == ["answered", "answered", "limited"]
     assert world.replies[2:4] == ["好的", "好的"]
@@ -238,10 +238,10 @@ async def test_the_notice_is_in_the_persons_script(new_world: NewWorld, text: st
 
 async def test_a_thousand_strangers_cause_no_call_and_use_up_nothing(new_world: NewWorld) -> None:
     world = await new_world(limits={"global_day": 2, "global_minute": 2})
-    world.app._sending.connect(Talk("telegram", said=world.talk.said))
+    world.app._sender.connect(Talk("telegram", said=world.talk.said))
     lines = [world.message("小暖，在吗", f"人{number}", "大群" if number % 5 else "", "telegram", mentions_bot=True)
              for number in range(1_000)]  # fmt: skip
-    await asyncio.gather(*(world.app.door.accept(line) for line in lines))
+    await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
     await world.app.settled()
     assert world.model.requests == []
     assert world.rows("SELECT count(*) FROM code WHERE kind = 'pair'") == [(3,)]
@@ -252,11 +252,11 @@ async def test_who_goes_too_far_in_two_groups_at_once_holds_nobody_up(new_world:
     world = await new_world(limits={"person_minute": 1})
     world.shut()
     for group in ("家", "班"):
-        await world.app.door.accept(world.message("小暖，在吗", "小王", group))
+        await world.app.ingest.accept(world.message("小暖，在吗", "小王", group))
     await world.held(2)
     for group in ("家", "班"):
-        await world.app.door.accept(world.message("小暖，我也问", f"{group}里人", group))
-        await world.app.door.accept(world.message("小暖，我先问", "阿明", group))
+        await world.app.ingest.accept(world.message("小暖，我也问", f"{group}里人", group))
+        await world.app.ingest.accept(world.message("小暖，我先问", "阿明", group))
     await world.let_answer()
     assert outcomes(world).count("limited") == 1
     assert world.rows("SELECT name FROM event WHERE outcome = 'limited'") == [("阿明",)]
@@ -264,7 +264,7 @@ async def test_who_goes_too_far_in_two_groups_at_once_holds_nobody_up(new_world:
 
 async def test_an_answer_of_a_fallback_counts_once(tmp_path: Path) -> None:
     first, second = Named("first", ModelError("unreachable", "")), Named("second", "好")
-    async with crewed(tmp_path, first, second, limits={"person_minute": 2}) as world:
+    async with with_models(tmp_path, first, second, limits={"person_minute": 2}) as world:
         for _ in range(4):
             await world.say("在吗", "阿明")
         assert world.replies[:2] == ["好"] * 2

@@ -58,10 +58,10 @@ async def test_a_day_of_twenty_five_hours_is_one_day(new_world: NewWorld) -> Non
 async def test_an_answer_that_is_begun_anew_is_no_second_one(open_world: OpenMedia) -> None:
     world = await open_world({"limits": {"person_minute": 1}, "prompt": {"light": "off"}})
     world.shut()
-    await world.app.door.accept(world.message("小暖，你好", "阿蓝", "闲聊"))
+    await world.app.ingest.accept(world.message("小暖，你好", "阿蓝", "闲聊"))
     await world.held()
-    await world.app.door.accept(world.message("小暖，看图", "阿明", "闲聊", attachments=(image(),)))
-    await world.app.door.accept(world.message("小暖，我是阿红", "阿红", "闲聊"))
+    await world.app.ingest.accept(world.message("小暖，看图", "阿明", "闲聊", attachments=(image(),)))
+    await world.app.ingest.accept(world.message("小暖，我是阿红", "阿红", "闲聊"))
     answers: Iterator[Answer] = iter(["好的", ModelError("overflow", "too long"), "你们好"])
     world.model.script = lambda request: next(answers)
     await world.let_answer()

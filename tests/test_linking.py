@@ -32,7 +32,7 @@ COLUMNS = (
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[World]:
+async def nuan(tmp_path: Path) -> AsyncIterator[World]:
     """A nuan on Telegram and Discord that talks with 阿明 and 阿红 on both."""
     sections = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **OPEN})
     world = await World(tmp_path / "data", sections, ("telegram", "discord")).open()
@@ -54,122 +54,122 @@ async def asked_about(world: World, who: str, platform: str) -> str:
     return "\n".join(message.content for message in world.turns[-1])
 
 
-async def test_a_private_memory_follows_after_the_link_and_not_before(house: World) -> None:
-    await house.say("记住我怕狗", "阿明", platform="telegram")
-    assert "怕狗" not in await asked_about(house, "阿明", "discord")
-    code = await link_code(house)
-    assert "怕狗" not in await asked_about(house, "阿明", "discord")
-    await house.say(f".ai link {code.lower()}", "阿明", platform="discord")
-    assert house.replies[-1] == "连上啦，两边现在是同一个人，我记得的事都跟着你"
-    assert "怕狗" in await asked_about(house, "阿明", "discord")
-    assert "怕狗" not in await asked_about(house, "阿红", "discord")
-    await house.say("忘记我怕狗", "阿明", platform="discord")
-    assert house.replies[-1].startswith("好，忘掉了 #1")
+async def test_a_private_memory_follows_after_the_link_and_not_before(nuan: World) -> None:
+    await nuan.say("记住我怕狗", "阿明", platform="telegram")
+    assert "怕狗" not in await asked_about(nuan, "阿明", "discord")
+    code = await link_code(nuan)
+    assert "怕狗" not in await asked_about(nuan, "阿明", "discord")
+    await nuan.say(f".ai link {code.lower()}", "阿明", platform="discord")
+    assert nuan.replies[-1] == "连上啦，两边现在是同一个人，我记得的事都跟着你"
+    assert "怕狗" in await asked_about(nuan, "阿明", "discord")
+    assert "怕狗" not in await asked_about(nuan, "阿红", "discord")
+    await nuan.say("忘记我怕狗", "阿明", platform="discord")
+    assert nuan.replies[-1].startswith("好，忘掉了 #1")
 
 
-async def test_who_was_asked_back_may_link_and_answers_there(house: World) -> None:
-    await house.say("你好", "阿明", platform="telegram")
+async def test_who_was_asked_back_may_link_and_answers_there(nuan: World) -> None:
+    await nuan.say("你好", "阿明", platform="telegram")
     for fact in ("记住我怕狗", "记住我怕蛇", "忘记关于我的一切"):
-        await house.say(fact, "阿明", platform="discord")
-    code = await link_code(house)
-    await house.say(f".ai link {code}", "阿明", platform="discord")
-    assert house.replies[-1] == "连上啦，两边现在是同一个人，我记得的事都跟着你"
-    await house.say("忘记关于我的一切", "阿明", platform="discord")
-    await house.say("是", "阿明", platform="discord")
-    assert house.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
+        await nuan.say(fact, "阿明", platform="discord")
+    code = await link_code(nuan)
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    assert nuan.replies[-1] == "连上啦，两边现在是同一个人，我记得的事都跟着你"
+    await nuan.say("忘记关于我的一切", "阿明", platform="discord")
+    await nuan.say("是", "阿明", platform="discord")
+    assert nuan.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
 
 
-async def test_who_took_part_on_both_platforms_is_one_person_afterwards(house: World) -> None:
+async def test_who_took_part_on_both_platforms_is_one_person_afterwards(nuan: World) -> None:
     for platform in ("telegram", "discord"):
-        await house.say("你好", "阿明", platform=platform)
-    code = await link_code(house)
-    await house.say(f".ai link {code}", "阿明", platform="discord")
-    assert house.rows("SELECT count(*), count(DISTINCT person_id) FROM participant") == [(2, 1)]
+        await nuan.say("你好", "阿明", platform=platform)
+    code = await link_code(nuan)
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    assert nuan.rows("SELECT count(*), count(DISTINCT person_id) FROM participant") == [(2, 1)]
 
 
-async def test_a_stranger_may_link_and_is_let_in_with_the_one_they_are(house: World) -> None:
-    code = await link_code(house)
-    await house.say("你好", "小号", platform="discord")
-    assert house.model.requests == []
-    await house.say(code, "小号", platform="discord")
-    await house.say("你好", "小号", platform="discord")
-    assert house.replies[-1] == "好的"
-    assert house.rows("SELECT count(DISTINCT person_id) FROM account WHERE external_id LIKE '%阿明' "
+async def test_a_stranger_may_link_and_is_let_in_with_the_one_they_are(nuan: World) -> None:
+    code = await link_code(nuan)
+    await nuan.say("你好", "小号", platform="discord")
+    assert nuan.model.requests == []
+    await nuan.say(code, "小号", platform="discord")
+    await nuan.say("你好", "小号", platform="discord")
+    assert nuan.replies[-1] == "好的"
+    assert nuan.rows("SELECT count(DISTINCT person_id) FROM account WHERE external_id LIKE '%阿明' "
                       "OR external_id LIKE '%小号'") == [(1,)]  # fmt: skip
 
 
-async def test_a_link_code_works_once_for_ten_minutes_and_not_for_its_maker(house: World) -> None:
-    first = await link_code(house)
-    await house.say(f".ai link {first}", "阿明", platform="telegram")
-    assert house.replies[-1] == "这个码要在你的另一个账号上用"
-    code = await link_code(house)
+async def test_a_link_code_works_once_for_ten_minutes_and_not_for_its_maker(nuan: World) -> None:
+    first = await link_code(nuan)
+    await nuan.say(f".ai link {first}", "阿明", platform="telegram")
+    assert nuan.replies[-1] == "这个码要在你的另一个账号上用"
+    code = await link_code(nuan)
     for used in (first, "QQQQQQQ2"):
-        await house.say(f".ai link {used}", "阿红", platform="discord")
-        assert house.replies[-1] == "这个码不对，或者已经过期了"
-    await house.wait(601)
-    await house.say(f".ai link {code}", "阿明", platform="discord")
-    assert house.replies[-1] == "这个码不对，或者已经过期了"
-    code = await link_code(house)
-    await house.say(f".ai link {code}", "阿明", platform="discord")
-    await house.say(f".ai link {code}", "阿红", platform="discord")
-    assert house.replies[-1] == "这个码不对，或者已经过期了"
-    assert house.rows("SELECT count(*) FROM person") == [(2,)]
+        await nuan.say(f".ai link {used}", "阿红", platform="discord")
+        assert nuan.replies[-1] == "这个码不对，或者已经过期了"
+    await nuan.wait(601)
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    assert nuan.replies[-1] == "这个码不对，或者已经过期了"
+    code = await link_code(nuan)
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    await nuan.say(f".ai link {code}", "阿红", platform="discord")
+    assert nuan.replies[-1] == "这个码不对，或者已经过期了"
+    assert nuan.rows("SELECT count(*) FROM person") == [(2,)]
 
 
-async def test_who_guesses_codes_loses_them_for_an_hour_but_may_go_on_talking(house: World) -> None:
-    code = await link_code(house)
+async def test_who_guesses_codes_loses_them_for_an_hour_but_may_go_on_talking(nuan: World) -> None:
+    code = await link_code(nuan)
     for _ in range(5):
-        await house.say(f".ai link {new_code()}", "阿明", platform="discord")
-    house.talk.said.clear()
-    await house.say(f".ai link {code}", "阿明", platform="discord")
-    await house.say("你好", "阿明", platform="discord")
-    assert house.replies == ["好的"]
+        await nuan.say(f".ai link {new_code()}", "阿明", platform="discord")
+    nuan.talk.said.clear()
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    await nuan.say("你好", "阿明", platform="discord")
+    assert nuan.replies == ["好的"]
 
 
-async def test_a_link_made_before_a_denial_does_not_undo_it(house: World) -> None:
-    code = await link_code(house)
-    await house.say(".ai deny telegram:t-阿明")
-    await house.say(f".ai link {code}", "阿红", platform="telegram")
-    assert house.replies[-1] == "这个码不对，或者已经过期了"
-    assert house.rows("SELECT access FROM person WHERE name = '阿明'") == [("denied",)]
+async def test_a_link_made_before_a_denial_does_not_undo_it(nuan: World) -> None:
+    code = await link_code(nuan)
+    await nuan.say(".ai deny telegram:t-阿明")
+    await nuan.say(f".ai link {code}", "阿红", platform="telegram")
+    assert nuan.replies[-1] == "这个码不对，或者已经过期了"
+    assert nuan.rows("SELECT access FROM person WHERE name = '阿明'") == [("denied",)]
 
 
-async def test_a_link_code_is_never_given_in_a_group(house: World) -> None:
-    await house.say(".ai link", "阿明", "大群", platform="telegram")
-    assert (house.replies, house.talk.said[-1].only_for) == (["这个要私聊我才行"], "t-阿明")
+async def test_a_link_code_is_never_given_in_a_group(nuan: World) -> None:
+    await nuan.say(".ai link", "阿明", "大群", platform="telegram")
+    assert (nuan.replies, nuan.talk.said[-1].only_for) == (["这个要私聊我才行"], "t-阿明")
 
 
-async def test_a_link_waits_until_what_is_being_said_is_said(house: World) -> None:
-    code = await link_code(house)
-    house.shut()
-    await house.app.door.accept(house.message("讲个故事", "阿明", platform="telegram"))
-    await house.held()
-    await house.app.door.accept(house.message(f".ai link {code}", "阿明", platform="discord"))
-    await house.held()
-    assert "再发一次" in house.replies[-1]
-    await house.let_answer()
-    await house.wait(1)
-    await house.say(f".ai link {code}", "阿明", platform="discord")
-    assert house.replies[-1].startswith("连上啦")
+async def test_a_link_waits_until_what_is_being_said_is_said(nuan: World) -> None:
+    code = await link_code(nuan)
+    nuan.shut()
+    await nuan.app.ingest.accept(nuan.message("讲个故事", "阿明", platform="telegram"))
+    await nuan.held()
+    await nuan.app.ingest.accept(nuan.message(f".ai link {code}", "阿明", platform="discord"))
+    await nuan.held()
+    assert "再发一次" in nuan.replies[-1]
+    await nuan.let_answer()
+    await nuan.wait(1)
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    assert nuan.replies[-1].startswith("连上啦")
 
 
-async def test_the_owner_is_the_owner_on_the_linked_account_too(house: World) -> None:
-    await house.say(".ai link")
-    code = CODE.search(house.replies[-1])
+async def test_the_owner_is_the_owner_on_the_linked_account_too(nuan: World) -> None:
+    await nuan.say(".ai link")
+    code = CODE.search(nuan.replies[-1])
     assert code is not None
-    await house.say(f"/start {code.group()}", "王", platform="telegram")
-    await house.say(".ai allow telegram:t-新人", "王", platform="telegram")
-    assert "只有主人" not in house.replies[-1]
+    await nuan.say(f"/start {code.group()}", "王", platform="telegram")
+    await nuan.say(".ai allow telegram:t-新人", "王", platform="telegram")
+    assert "只有主人" not in nuan.replies[-1]
 
 
-async def test_what_was_forgotten_stays_forgotten_after_a_link(house: World) -> None:
-    await house.say("记住我怕狗", "阿明", platform="telegram")
-    await house.say("忘记我怕狗", "阿明", platform="telegram")
-    code = await link_code(house)
-    await house.say(f".ai link {code}", "阿明", platform="discord")
-    assert "怕狗" not in await asked_about(house, "阿明", "discord")
-    await house.say("撤销 #1", "阿明", platform="discord")
-    assert house.replies[-1] == "找回来啦 #1"
+async def test_what_was_forgotten_stays_forgotten_after_a_link(nuan: World) -> None:
+    await nuan.say("记住我怕狗", "阿明", platform="telegram")
+    await nuan.say("忘记我怕狗", "阿明", platform="telegram")
+    code = await link_code(nuan)
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    assert "怕狗" not in await asked_about(nuan, "阿明", "discord")
+    await nuan.say("撤销 #1", "阿明", platform="discord")
+    assert nuan.replies[-1] == "找回来啦 #1"
 
 
 def memory(owner: int, chat: int, event: int, text: str, visibility: Visibility, slot: str) -> NewMemory:

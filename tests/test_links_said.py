@@ -1,4 +1,4 @@
-"""Through the door: a reply links only to what this chat was told of, and nothing in it is hidden or turned."""
+"""Through ingest: a reply links only to what this chat was told of, and nothing in it is hidden or turned."""
 
 import json
 from dataclasses import replace
@@ -54,9 +54,9 @@ async def test_nothing_unfolds_on_discord_neither_a_slash_answer_nor_an_edit() -
         town, scene = Town(server), adapter_for(server, commands=COMMANDS)
         async with running(server, scene):
             server.people.slash(town.hall, town.ann, "ai ctx")
-            await scene.door.until(lambda: len(scene.door.stored) == 1)
+            await scene.sink.until(lambda: len(scene.sink.stored) == 1)
             answer = outgoing(town.hall, "看 https://a.example/x。")
-            await scene.adapter.send(replace(answer, via=scene.door.stored[0].via, only_for=str(town.ann.id)))
+            await scene.adapter.send(replace(answer, via=scene.sink.stored[0].via, only_for=str(town.ann.id)))
             shown = await scene.adapter.show(replace(answer, outbox_id=2, text="…"))
             await scene.adapter.send(replace(answer, outbox_id=2, preview_id=shown))
         assert [one.content for one in server.ephemeral(town.ann) if one.content] == ["看 <https://a.example/x>。"]

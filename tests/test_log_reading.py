@@ -157,9 +157,9 @@ async def test_what_a_turn_wakes_does_not_speak_in_its_name() -> None:
         told.append(dict(log_numbers()))
 
     activity = Activity()
-    lanes = WorkQueue("send", work, activity, Lines())
+    queues = WorkQueue("send", work, activity, Lines())
     with log_context({"turn": 7}):
-        lanes.wake(1)
+        queues.wake(1)
         assert log_numbers() == {"turn": 7}
     await activity.settled()
     assert told == [{}]

@@ -99,7 +99,7 @@ async def test_what_a_look_told_goes_with_its_picture(open_world: Open) -> None:
     world.eyes.sight = says("墙上写着金丝雀")
     await world.say("再看一眼")
     assert "金丝雀" in results(world)[0]
-    await world.app.door.accept(deletion(world, "77"))
+    await world.app.ingest.accept(deletion(world, "77"))
     await world.app.settled()
     assert columns_with(world, "金丝雀") == []
 

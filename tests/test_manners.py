@@ -21,7 +21,7 @@ class Tavern:
 
 async def test_a_plug_in_describes_a_place_once(world: World) -> None:
     await world.app.stop()
-    world.app = App(replace(world.parts, aside=TextThread()), [Tavern()])
+    world.app = App(replace(world.parts, thread=TextThread()), [Tavern()])
     await world.app.start([world.talk])
     await world.say("小暖，在吗", "阿红", "酒馆")
     await world.say("小暖，还在吗", "阿红", "酒馆")
@@ -77,7 +77,7 @@ async def test_clearing_reaches_lines_that_nobody_answered(world: World) -> None
 
 async def test_a_late_reply_opens_the_window_again(world: World) -> None:
     world.shut()
-    await world.app.door.accept(world.message("小暖，在吗", "阿红", "家"))
+    await world.app.ingest.accept(world.message("小暖，在吗", "阿红", "家"))
     await world.held()
     await world.wait(70)
     await world.let_answer()

@@ -1,4 +1,6 @@
-"""`nuan mcp` as a real process: the package's client beside a house that answers, and a bare pipe where none does."""
+"""`nuan mcp` as a real process: the package's client beside an installation that answers, and a bare pipe where none
+does.
+"""
 
 import json
 import signal

@@ -47,7 +47,7 @@ async def test_a_crash_while_looking_costs_one_call_and_only_that_picture_is_see
     world = await open_world({"model": PRICED})
     world.eyes.eyes_gate, world.eyes.eyes_free = asyncio.Event(), 1
     world.files.files["dog"] = PNG + b"dog"
-    await world.app.door.accept(world.message("看看", attachments=(image(), image("dog"))))
+    await world.app.ingest.accept(world.message("看看", attachments=(image(), image("dog"))))
     await world.held()
     world.eyes.eyes_gate = None
     await world.crash()
@@ -60,7 +60,7 @@ async def test_a_crash_while_looking_costs_one_call_and_only_that_picture_is_see
 async def test_every_look_is_reserved_before_it_is_made(open_world: Open) -> None:
     world = await open_world()
     world.eyes.eyes_gate = asyncio.Event()
-    await world.app.door.accept(world.message("看看", attachments=(image(),)))
+    await world.app.ingest.accept(world.message("看看", attachments=(image(),)))
     await world.held()
     assert world.rows("SELECT cause, state, model FROM call") == [("see", "reserved", "eyes")]
     world.eyes.eyes_gate.set()
@@ -214,7 +214,7 @@ async def test_a_deleted_picture_is_in_no_column_any_more(open_world: Open) -> N
     await world.send(image(), Attachment("file", "f", "金丝雀九九六.txt"), text="看这个", external_id="77")
     assert "金丝雀七七四" in world.last_user
     assert "金丝雀九九六.txt: 另有金丝雀八八五" in world.last_user
-    await world.app.door.accept(deletion(world, "77"))
+    await world.app.ingest.accept(deletion(world, "77"))
     await world.app.settled()
     assert columns_with(world, "金丝雀") == []
     before = len(world.prompts)
@@ -235,9 +235,9 @@ async def test_a_picture_that_is_deleted_while_it_is_looked_at_leaves_nothing(op
     world = await open_world()
     world.eyes.sight = says("金丝雀")
     world.eyes.eyes_gate = asyncio.Event()
-    await world.app.door.accept(world.message("看看", attachments=(image(),), external_id="77"))
+    await world.app.ingest.accept(world.message("看看", attachments=(image(),), external_id="77"))
     await world.held()
-    await world.app.door.accept(deletion(world, "77"))
+    await world.app.ingest.accept(deletion(world, "77"))
     world.eyes.eyes_gate.set()
     await world.app.settled()
     assert columns_with(world, "金丝雀") == []

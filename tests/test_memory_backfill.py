@@ -9,7 +9,7 @@ import pytest
 
 from bot.core.people import Audience
 from bot.store.store import DATABASE, Store
-from tests.carrying import ANN, BOB, fill, in_house, nuan
+from tests.carrying import ANN, BOB, fill, in_installation, nuan
 from tests.kill_memory import kill_at
 from tests.storing import drop, holding, ids, in_files, keep, look, sound
 
@@ -25,9 +25,9 @@ def spoil(folder: Path, *statements: str) -> None:
         db.commit()
 
 
-def house(folder: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
-    """A house whose memories and index are wrong in every way; how they should be."""
-    in_house(folder, fill)
+def installation(folder: Path) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """An installation whose memories and index are wrong in every way; how they should be."""
+    in_installation(folder, fill)
     good = look(folder, ROWS), look(folder, DOCS)
     spoil(
         folder,
@@ -48,7 +48,7 @@ def copies(folder: Path) -> list[Path]:
 
 
 def test_a_dry_run_says_what_is_wrong_and_changes_nothing(tmp_path: Path) -> None:
-    house(tmp_path)
+    installation(tmp_path)
     before = (tmp_path / DATABASE).read_bytes()
     said = nuan(tmp_path, "backfill")
     assert (said.code, "namespaces: 4 to put right, 0 that nobody" in said.out) == (0, True)
@@ -61,7 +61,7 @@ def test_a_dry_run_says_what_is_wrong_and_changes_nothing(tmp_path: Path) -> Non
 
 
 def test_applied_everything_stands_as_its_lines_say_and_a_second_time_does_nothing(tmp_path: Path) -> None:
-    good = house(tmp_path)
+    good = installation(tmp_path)
     assert nuan(tmp_path, "backfill", "--apply").code == 0
     assert (look(tmp_path, ROWS), look(tmp_path, DOCS)) == good
     assert sound(tmp_path) == []
@@ -74,7 +74,7 @@ def test_applied_everything_stands_as_its_lines_say_and_a_second_time_does_nothi
 
 def test_vectors_that_hybrid_recall_lacks_are_counted_and_made(tmp_path: Path) -> None:
     hybrid = {"NUAN_MEMORY__MODE": "hybrid", "NUAN_MEMORY__EMBEDDING__PROVIDER": "hash"}
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     documents = look(tmp_path, "SELECT count(*) FROM doc")
     assert f"vectors: {documents[0][0]} to make" in nuan(tmp_path, "backfill", "--vectors", **hybrid).out
     assert "vectors" not in nuan(tmp_path, "backfill").out
@@ -89,7 +89,7 @@ def test_vectors_that_hybrid_recall_lacks_are_counted_and_made(tmp_path: Path) -
 
 
 def test_what_nobody_can_decide_is_told_and_left(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     spoil(tmp_path, "UPDATE memory SET owner_id = NULL, visibility = 'private' WHERE id = 4", "DELETE FROM edge")
     said = nuan(tmp_path, "backfill", "--apply")
     assert "namespaces: 0 to put right, 1 that nobody can decide\n  #4 it has no owner; its lines do not" in said.out
@@ -99,7 +99,7 @@ def test_what_nobody_can_decide_is_told_and_left(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("statement", [3, 6])
 def test_killed_in_the_middle_it_is_ended_by_the_next_run(tmp_path: Path, statement: int) -> None:
-    good = house(tmp_path)
+    good = installation(tmp_path)
     kill_at(tmp_path, statement)
     assert nuan(tmp_path, "backfill", "--apply").code == 0
     assert (look(tmp_path, ROWS), look(tmp_path, DOCS)) == good
@@ -107,10 +107,10 @@ def test_killed_in_the_middle_it_is_ended_by_the_next_run(tmp_path: Path, statem
 
 
 def test_an_import_that_is_killed_has_brought_nothing(tmp_path: Path) -> None:
-    in_house(tmp_path / "one", fill)
+    in_installation(tmp_path / "one", fill)
     path = tmp_path / "all.jsonl"
     assert nuan(tmp_path / "one", "export", str(path)).code == 0
-    in_house(tmp_path / "two", lambda store: keep(store, "先在这里的"))
+    in_installation(tmp_path / "two", lambda store: keep(store, "先在这里的"))
     kill_at(tmp_path / "two", 9, str(path))
     assert look(tmp_path / "two", "SELECT text FROM memory") == [("先在这里的",)]
     assert look(tmp_path / "two", "SELECT name FROM person") == [("Ann",)]
@@ -130,49 +130,49 @@ async def forget_4711(store: Store) -> None:
 
 
 def test_a_rollback_brings_back_the_rows_and_not_what_was_forgotten_since(tmp_path: Path) -> None:
-    house(tmp_path)
-    in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    installation(tmp_path)
+    in_installation(tmp_path, lambda store: keep(store, "门禁码是4711"))
     wrong = look(tmp_path, ROWS)
     assert nuan(tmp_path, "backfill", "--apply").code == 0
-    in_house(tmp_path, forget_4711)
-    in_house(tmp_path, lambda store: keep(store, "后来的事", BOB))
+    in_installation(tmp_path, forget_4711)
+    in_installation(tmp_path, lambda store: keep(store, "后来的事", BOB))
     said = nuan(tmp_path, "rollback")
     assert (said.code, "; 1 that were forgotten since stay forgotten" in said.out) == (0, True)
     assert look(tmp_path, ROWS) == [row for row in wrong if row[0] != 6]
     assert holding(tmp_path, "4711") == []
     assert in_files(tmp_path, "4711") == [copies(tmp_path)[0].name]
-    aside = next(tmp_path.glob("nuan.before-rollback-*.db"))
-    with closing(sqlite3.connect(aside)) as db:
+    previous = next(tmp_path.glob("nuan.before-rollback-*.db"))
+    with closing(sqlite3.connect(previous)) as db:
         assert db.execute("SELECT count(*) FROM memory WHERE text = '后来的事'").fetchone() == (1,)
-    in_house(tmp_path, lambda store: keep(store, "新的", BOB))
+    in_installation(tmp_path, lambda store: keep(store, "新的", BOB))
     assert look(tmp_path, "SELECT max(id) FROM memory") == [(8,)]
 
 
 def test_what_two_said_alike_is_the_others_still_after_a_rollback(tmp_path: Path) -> None:
-    in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))
-    in_house(tmp_path, lambda store: keep(store, "门禁码是4711", BOB))
+    in_installation(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    in_installation(tmp_path, lambda store: keep(store, "门禁码是4711", BOB))
     spoil(tmp_path, "UPDATE memory SET folded = 'x' WHERE id = 1")
     assert nuan(tmp_path, "backfill", "--apply").code == 0
-    in_house(tmp_path, forget_4711)
+    in_installation(tmp_path, forget_4711)
     assert nuan(tmp_path, "rollback").code == 0
     assert look(tmp_path, "SELECT id FROM memory WHERE disabled_at IS NULL") == [(2,)]
 
 
 def test_with_the_present_file_damaged_tombstones_are_still_obeyed(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
-    in_house(tmp_path, lambda store: keep(store, "门禁码是4711"))
+    in_installation(tmp_path, fill)
+    in_installation(tmp_path, lambda store: keep(store, "门禁码是4711"))
     spoil(tmp_path, "UPDATE memory SET owner_id = NULL WHERE id = 1")
     assert nuan(tmp_path, "backfill", "--apply").code == 0
-    in_house(tmp_path, forget_4711)
+    in_installation(tmp_path, forget_4711)
     (tmp_path / DATABASE).write_bytes(b"not a database" * 1000)
     assert nuan(tmp_path, "rollback").code == 0
     assert holding(tmp_path, "4711") == []
     assert look(tmp_path, "SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(5,)]
 
 
-def test_a_backup_that_is_damaged_missing_or_of_another_house_is_refused(tmp_path: Path) -> None:
-    in_house(tmp_path / "one", fill)
-    in_house(tmp_path / "two", fill)
+def test_a_backup_that_is_damaged_missing_or_of_another_installation_is_refused(tmp_path: Path) -> None:
+    in_installation(tmp_path / "one", fill)
+    in_installation(tmp_path / "two", fill)
     before = (tmp_path / "one" / DATABASE).read_bytes()
     damaged = tmp_path / "damaged.db"
     damaged.write_bytes(before[:5000])

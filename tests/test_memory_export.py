@@ -13,7 +13,7 @@ from bot.store.archive import EXPORTED_COLUMNS, LEFT_BEHIND
 from bot.store.digests import Digested
 from bot.store.store import DATABASE, Store
 from tests.blank import open_laid
-from tests.carrying import OWNERS, fill, in_house, note, nuan, same, with_notes
+from tests.carrying import OWNERS, fill, in_installation, note, nuan, same, with_notes
 from tests.storing import NOW, drop, ids, keep, look
 
 
@@ -60,8 +60,8 @@ async def lived_in(store: Store) -> None:
     await store.memory_archive._database.write(live)
 
 
-def test_an_export_taken_into_an_empty_house_is_exported_again_byte_by_byte(tmp_path: Path) -> None:
-    in_house(tmp_path / "one", lived_in)
+def test_an_export_taken_into_an_empty_installation_is_exported_again_byte_by_byte(tmp_path: Path) -> None:
+    in_installation(tmp_path / "one", lived_in)
     assert "left out" not in nuan(tmp_path / "one", "export", str(tmp_path / "out"), **OWNERS).out
     assert nuan(tmp_path / "two", "import", str(tmp_path / "out"), "--yes", **OWNERS).code == 0
     assert nuan(tmp_path / "two", "export", str(tmp_path / "again"), **OWNERS).code == 0
@@ -89,7 +89,7 @@ def test_what_was_forgotten_or_replaced_is_in_no_file(tmp_path: Path) -> None:
         store.tombstones.add_tombstone(gone.id, gone.text, 1)
         await merge_of(store, gone.text)
 
-    in_house(tmp_path, forget)
+    in_installation(tmp_path, forget)
     said = nuan(tmp_path, "export", str(tmp_path / "out"))
     written = b"".join(path.read_bytes() for path in (tmp_path / "out").iterdir()).decode()
     assert "left out: 2 " in said.out
@@ -104,7 +104,7 @@ def test_what_was_forgotten_or_replaced_is_in_no_file(tmp_path: Path) -> None:
 
 
 def test_one_persons_export_holds_nothing_of_anybody_else(tmp_path: Path) -> None:
-    in_house(tmp_path, lived_in)
+    in_installation(tmp_path, lived_in)
     for whose in ("test:bob", "Bob", "2"):
         out = tmp_path / f"bob-{whose.replace(':', '-')}"
         assert nuan(tmp_path, "export", str(out), "--person", whose).code == 0
@@ -118,7 +118,7 @@ def test_one_persons_export_holds_nothing_of_anybody_else(tmp_path: Path) -> Non
 
 
 def test_files_are_for_the_owner_alone_and_never_replaced_unasked(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     out = tmp_path / "mine.md"
     before = os.umask(0)
     try:
@@ -140,7 +140,7 @@ def test_every_column_of_a_memory_is_carried_or_left_behind_on_purpose(tmp_path:
     async def age(store: Store) -> None:
         await keep(store, "我会弹琴")
 
-    in_house(tmp_path / "one", age)
+    in_installation(tmp_path / "one", age)
     columns = {str(row[0]) for row in look(tmp_path / "one", "SELECT name FROM pragma_table_info('memory')")}
     assert columns >= {*EXPORTED_COLUMNS, *LEFT_BEHIND}
 
@@ -154,9 +154,9 @@ async def test_export_and_list_work_beside_a_nuan_that_runs(tmp_path: Path) -> N
 
 
 def test_columns_of_a_later_day_and_what_was_archived_are_carried_too(tmp_path: Path) -> None:
-    for house in ("one", "two"):
-        in_house(tmp_path / house, fill if house == "one" else ids)
-        with closing(sqlite3.connect(tmp_path / house / DATABASE)) as db:
+    for installation in ("one", "two"):
+        in_installation(tmp_path / installation, fill if installation == "one" else ids)
+        with closing(sqlite3.connect(tmp_path / installation / DATABASE)) as db:
             db.execute("ALTER TABLE memory ADD COLUMN warmth REAL NOT NULL DEFAULT 1")
             db.execute("UPDATE memory SET warmth = 0.25 WHERE id = 1")
             db.execute("UPDATE memory SET disabled_at = 5000, disabled_reason = 'archived' WHERE id = 4")
@@ -171,7 +171,7 @@ def test_columns_of_a_later_day_and_what_was_archived_are_carried_too(tmp_path: 
 
 
 def test_a_memory_is_shown_with_the_lines_it_was_made_from(tmp_path: Path) -> None:
-    in_house(tmp_path, fill)
+    in_installation(tmp_path, fill)
     shown = nuan(tmp_path, "show", "#4")
     assert (shown.code, shown.out.split("\n")[0]) == (0, "#4 周五聚餐")
     assert "test:g Bob: 记住 周五聚餐" in shown.out

@@ -46,7 +46,7 @@ async def test_a_name_in_the_place_of_another_has_one_receipt_that_says_both(
 
 async def test_after_a_crash_the_receipts_of_a_message_are_still_one_reply(world: World) -> None:
     world.talk.broken = True
-    await world.app.door.accept(world.message("别叫我阿明，叫我明哥。记住我怕狗"))
+    await world.app.ingest.accept(world.message("别叫我阿明，叫我明哥。记住我怕狗"))
     await world.crash()
     world.talk.broken = False
     await world.wait(60)

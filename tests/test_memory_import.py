@@ -12,7 +12,7 @@ import pytest
 from bot.core.people import Audience
 from bot.store.store import Store
 from tests.blank import open_laid
-from tests.carrying import BOB, fill, in_house, nuan
+from tests.carrying import BOB, fill, in_installation, nuan
 from tests.nursery import ROOT
 from tests.storing import Where, drop, ids, keep, look, sound, talk
 
@@ -20,8 +20,8 @@ ACTIVE = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"
 
 
 def exported(folder: Path, name: str = "memories.jsonl") -> Path:
-    """A filled house in `one` and its export."""
-    in_house(folder / "one", fill)
+    """A filled installation in `one` and its export."""
+    in_installation(folder / "one", fill)
     assert nuan(folder / "one", "export", str(folder / "out")).code == 0
     return folder / "out" / name
 
@@ -44,7 +44,7 @@ async def forget_last(store: Store, where: Where) -> None:
 
 def test_nothing_is_changed_where_nobody_can_answer(tmp_path: Path) -> None:
     path = exported(tmp_path)
-    in_house(tmp_path / "two", lambda store: ids(store, Where("eve", "dm-eve")))
+    in_installation(tmp_path / "two", lambda store: ids(store, Where("eve", "dm-eve")))
     for words in ((), ("--dry-run",)):
         said = nuan(tmp_path / "two", "import", str(path), *words)
         assert said.code == (0 if words else 1)
@@ -131,12 +131,12 @@ def test_of_a_folder_the_json_lines_are_taken_and_edited_markdown_is_pointed_out
 
 def test_what_was_forgotten_stays_forgotten(tmp_path: Path) -> None:
     path = exported(tmp_path)
-    in_house(tmp_path / "one", lambda store: forget_last(store, BOB))
+    in_installation(tmp_path / "one", lambda store: forget_last(store, BOB))
     said = nuan(tmp_path / "one", "import", str(path), "--yes")
     assert said.out.startswith("0 new, 0 changed, 4 the same, 1 refused")
     assert "was forgotten" in said.out
     assert len(look(tmp_path / "one", ACTIVE)) == 4
-    for part in ("tombstones.jsonl", "tombstones.key"):  # another house with the same tombstones
+    for part in ("tombstones.jsonl", "tombstones.key"):  # another installation with the same tombstones
         (tmp_path / "two").mkdir(exist_ok=True)
         (tmp_path / "two" / part).write_bytes((tmp_path / "one" / part).read_bytes())
     assert "4 new, 0 changed, 0 the same, 1 refused" in nuan(tmp_path / "two", "import", str(path), "--yes").out
@@ -152,14 +152,14 @@ def test_what_went_with_something_forgotten_does_not_come_back_by_a_file(tmp_pat
             lambda db: db.execute("UPDATE memory SET disabled_at = 1, disabled_reason = 'derived' WHERE id = 3")
         )
 
-    in_house(tmp_path / "one", derived)
+    in_installation(tmp_path / "one", derived)
     assert "0 new, 0 changed, 4 the same, 1 refused" in nuan(tmp_path / "one", "import", str(path), "--yes").out
 
 
 def test_people_are_known_by_their_accounts_and_never_by_names(tmp_path: Path) -> None:
     path = exported(tmp_path)
-    in_house(tmp_path / "two", lambda store: keep(store, "我怕黑", Where("impostor", "dm-x")))
-    in_house(tmp_path / "two", lambda store: keep(store, "我也在", BOB))
+    in_installation(tmp_path / "two", lambda store: keep(store, "我怕黑", Where("impostor", "dm-x")))
+    in_installation(tmp_path / "two", lambda store: keep(store, "我也在", BOB))
     look_up = "SELECT account.external_id FROM memory JOIN account ON person_id = owner_id WHERE memory.text LIKE ?"
     with_name = path.read_text("utf-8").replace("Ann", "Impostor")
     path.write_text(with_name, "utf-8")
@@ -204,7 +204,7 @@ def test_bad_lines_are_named_and_nothing_is_done(tmp_path: Path) -> None:
 
 
 def test_an_open_talk_begins_a_new_log_with_what_was_brought_in(tmp_path: Path) -> None:
-    in_house(tmp_path / "one", lambda store: talk(store, "你好", "嗨"))
+    in_installation(tmp_path / "one", lambda store: talk(store, "你好", "嗨"))
     path = exported(tmp_path)
     edit(path, ("我喜歡爬山", "我喜歡游泳"))
     assert nuan(tmp_path / "one", "import", str(path), "--yes").code == 0
@@ -230,7 +230,7 @@ MEMORY_MD = """# MEMORY.md
 
 
 def test_the_memory_file_of_another_agent_is_taken_in_for_one_person(tmp_path: Path) -> None:
-    in_house(tmp_path / "one", ids)
+    in_installation(tmp_path / "one", ids)
     path = tmp_path / "MEMORY.md"
     path.write_text(MEMORY_MD, "utf-8")
     for owner, problem in (("", "--owner platform:id"), ("test:eve", "does not know test:eve"), ("x", "--owner")):

@@ -1,4 +1,6 @@
-"""What becomes of memories in a house that runs: strengthened, aged, archived, brought back; asked for, they stay."""
+"""What becomes of memories in an installation that runs: strengthened, aged, archived, brought back; asked for, they
+stay.
+"""
 
 from bot.core.memories import RECALLED_FACTOR
 from bot.store.lifecycle import UpkeepPlan

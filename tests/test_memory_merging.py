@@ -87,7 +87,7 @@ async def test_a_deleted_message_takes_the_merge_it_proved(world: World) -> None
     await found(world, "小王对花生过敏", external_id="m9")
     assert world.rows("SELECT count(*) FROM merged") == [(1,)]
     said = world.message("")
-    await world.app.door.accept(Incoming(said.place, said.sender, "event", "", "delete", target="m9"))
+    await world.app.ingest.accept(Incoming(said.place, said.sender, "event", "", "delete", target="m9"))
     await world.app.settled()
     assert world.rows("SELECT count(*) FROM merged") == [(0,)]
     assert active(world) == [("我对花生过敏",)]

@@ -5,15 +5,15 @@ from pathlib import Path
 from bot.core.archive import FrontMatter
 from bot.store.store import Store
 from bot.text.files import write_front
-from tests.carrying import OWNERS, in_house, nuan, with_notes
+from tests.carrying import OWNERS, in_installation, nuan, with_notes
 from tests.storing import Where, ids, look
 
 PRIVATE, GROUPS = "2026-06-12-private.md", "2026-06-12-chat.md"
 
 
 def exported(folder: Path) -> Path:
-    """A house with notes in `one` and its export."""
-    in_house(folder / "one", with_notes)
+    """An installation with notes in `one` and its export."""
+    in_installation(folder / "one", with_notes)
     assert nuan(folder / "one", "export", str(folder / "x.jsonl"), **OWNERS).code == 0
     return folder / "x.jsonl"
 
@@ -43,7 +43,7 @@ def test_forgotten_lines_do_not_come_back_nor_the_name_that_told_of_them(tmp_pat
     async def forget(store: Store) -> None:
         store.tombstones.add_tombstone(0, "晚安", 1)
 
-    in_house(tmp_path / "two", forget)
+    in_installation(tmp_path / "two", forget)
     assert nuan(tmp_path / "two", "import", str(path), "--yes", **OWNERS).code == 0
     assert files(tmp_path / "two") == [GROUPS, "2026-06-12-talk-1.md"]
     told = (tmp_path / "two" / "notes" / "2026-06-12-talk-1.md").read_text("utf-8")
@@ -53,7 +53,7 @@ def test_forgotten_lines_do_not_come_back_nor_the_name_that_told_of_them(tmp_pat
 
 def test_a_note_comes_only_to_those_who_could_read_it(tmp_path: Path) -> None:
     path = exported(tmp_path)
-    in_house(tmp_path / "two", lambda store: ids(store, Where("eve", "dm-ann")))
+    in_installation(tmp_path / "two", lambda store: ids(store, Where("eve", "dm-ann")))
     said = nuan(tmp_path / "two", "import", str(path), "--yes", NUAN_BOT__OWNERS='["test:eve"]')
     assert f"refused notes/{PRIVATE}: test:dm-ann is somebody else's direct chat here" in said.out
     assert "refused MEMORY.md: it is for console:local, test:ann, not for every owner of this house" in said.out
@@ -71,7 +71,7 @@ def test_the_same_words_for_other_readers_are_another_note(tmp_path: Path) -> No
         text = "".join(f"{line}\n" for line in (*write_front(FrontMatter(chat, "chat")), "- 09:00 Bob: > ok <!-- -->"))
         assert store.notes.files.create(f"notes/{GROUPS}", f"{text}# 09:00\n- 10:00 nuan: 好\n".encode())
 
-    in_house(tmp_path / "two", same_words)
+    in_installation(tmp_path / "two", same_words)
     path.write_text(path.read_text("utf-8").replace("# 09:00\\n", ""), "utf-8")
     assert nuan(tmp_path / "two", "import", str(path), "--yes", **OWNERS).code == 0
     assert files(tmp_path / "two") == ["2026-06-12-chat-2.md", GROUPS, PRIVATE]

@@ -191,9 +191,9 @@ async def test_after_seven_days_an_undo_is_too_late(world: World) -> None:
 async def test_forgetting_while_the_model_answers_keeps_the_text_out_of_the_next_request(world: World) -> None:
     await world.say("记住我的门锁密码是紫藤4711，你说呢？")
     world.shut()
-    await world.app.door.accept(world.message("我在想"))
+    await world.app.ingest.accept(world.message("我在想"))
     await world.held()
-    await world.app.door.accept(world.message("忘记我的门锁密码"))
+    await world.app.ingest.accept(world.message("忘记我的门锁密码"))
     await world.held()
     await world.let_answer()
     before = len(world.model.requests)

@@ -22,7 +22,7 @@ MESSAGES = catalogue(PromptFiles(None).path, "messages")
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[World]:
+async def nuan(tmp_path: Path) -> AsyncIterator[World]:
     """A nuan on Discord and Telegram, where Ann and one group each may talk."""
     allow = {"allow": ["group:hall", "d-Ann", "t-Ann"]}
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "discord": allow, "telegram": allow})
@@ -46,52 +46,52 @@ def kept(world: World) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("group", ["", "hall"])
-async def test_every_command_is_answered_with_a_sentence(house: World, group: str) -> None:
+async def test_every_command_is_answered_with_a_sentence(nuan: World, group: str) -> None:
     told = [out.text for text in ("/start", *(f".ai {each.name}" for each in COMMANDS), ".ai nonsense")
-            for out in await slash(house, text, group=group)]  # fmt: skip
+            for out in await slash(nuan, text, group=group)]  # fmt: skip
     told += [out.text for text in ("/start", *(f".ai {each.name}" for each in COMMANDS))
-             for out in await slash(house, text, "小王", "", platform="console", via="")]  # fmt: skip
+             for out in await slash(nuan, text, "小王", "", platform="console", via="")]  # fmt: skip
     assert len(told) > len(COMMANDS)
     assert [text for text in told if text and " " not in text and text.isascii()] == []
 
 
 @pytest.mark.parametrize("group", ["hall", "elsewhere"])
-async def test_start_greets_by_name(house: World, group: str) -> None:
-    (answer,) = await slash(house, "/start", group=group)
-    assert house.settings.bot.names[0] in answer.text
+async def test_start_greets_by_name(nuan: World, group: str) -> None:
+    (answer,) = await slash(nuan, "/start", group=group)
+    assert nuan.settings.bot.names[0] in answer.text
 
 
 @pytest.mark.parametrize("text", ["Ann likes green tea", "buy milk tomorrow", "that", "do you remember me?", "记住"])
-async def test_remember_keeps_exactly_what_follows(house: World, text: str) -> None:
-    (answer,) = await slash(house, f"/remember {text}")
-    assert kept(house) == [(text,)]
+async def test_remember_keeps_exactly_what_follows(nuan: World, text: str) -> None:
+    (answer,) = await slash(nuan, f"/remember {text}")
+    assert kept(nuan) == [(text,)]
     assert (answer.via, answer.kind) == ("77", "receipt")
 
 
-async def test_forget_forgets_what_follows_and_its_number(house: World) -> None:
+async def test_forget_forgets_what_follows_and_its_number(nuan: World) -> None:
     for text in ("Ann likes green tea", "buy milk tomorrow"):
-        await slash(house, f"/remember {text}")
-    (answer,) = await slash(house, "/forget tea")
-    assert (kept(house), answer.via) == ([("buy milk tomorrow",)], "77")
-    await slash(house, "/forget #2")
-    assert kept(house) == []
-    assert house.rows("SELECT count(*) FROM event WHERE text LIKE '%tea%'") == [(0,)]
+        await slash(nuan, f"/remember {text}")
+    (answer,) = await slash(nuan, "/forget tea")
+    assert (kept(nuan), answer.via) == ([("buy milk tomorrow",)], "77")
+    await slash(nuan, "/forget #2")
+    assert kept(nuan) == []
+    assert nuan.rows("SELECT count(*) FROM event WHERE text LIKE '%tea%'") == [(0,)]
 
 
-async def test_a_menu_command_without_words_asks_and_keeps_nothing(house: World) -> None:
-    await house.say("你好", "Ann", platform="telegram")
-    (answer,) = await slash(house, "/remember", group="", platform="telegram", via="", mentions_bot=False)
-    assert (kept(house), answer.text) == ([], MESSAGES.text("remember_what", "zh-Hans"))
+async def test_a_menu_command_without_words_asks_and_keeps_nothing(nuan: World) -> None:
+    await nuan.say("你好", "Ann", platform="telegram")
+    (answer,) = await slash(nuan, "/remember", group="", platform="telegram", via="", mentions_bot=False)
+    assert (kept(nuan), answer.text) == ([], MESSAGES.text("remember_what", "zh-Hans"))
 
 
-async def test_a_menu_command_works_in_a_group_that_did_not_call(house: World) -> None:
-    (answer,) = await slash(house, "/remember 我怕狗", platform="telegram", via="", mentions_bot=False)
-    assert (kept(house), answer.text) == ([("我怕狗",)], "记住啦 #1：我怕狗")
+async def test_a_menu_command_works_in_a_group_that_did_not_call(nuan: World) -> None:
+    (answer,) = await slash(nuan, "/remember 我怕狗", platform="telegram", via="", mentions_bot=False)
+    assert (kept(nuan), answer.text) == ([("我怕狗",)], "记住啦 #1：我怕狗")
 
 
-async def test_a_person_is_answered_in_the_script_of_their_own_words(house: World) -> None:
+async def test_a_person_is_answered_in_the_script_of_their_own_words(nuan: World) -> None:
     answers = [
-        (await slash(house, text))[0].text
+        (await slash(nuan, text))[0].text
         for text in ("/remember Ann likes green tea", "/forget tea", "/remember 我喜歡綠茶", "/forget #2")
     ]
     assert answers[0] == "Got it, I'll remember #1: Ann likes green tea"
@@ -101,30 +101,30 @@ async def test_a_person_is_answered_in_the_script_of_their_own_words(house: Worl
     assert "天內" in answers[3]
 
 
-async def test_remember_is_kept_once_and_edited_with_its_message(house: World) -> None:
+async def test_remember_is_kept_once_and_edited_with_its_message(nuan: World) -> None:
     facts = {"platform": "telegram", "via": "", "external_id": "5", "delivery_key": "a"}
-    await slash(house, "/remember I like tea", **facts)
-    assert await slash(house, "/remember I like tea", **facts) == []
-    edit = house.message("/remember I like milk", "Ann", "hall", "telegram", target="5", label="edit")
-    await house.app.door.accept(replace(edit, kind="event", mentions_bot=False))
-    await house.app.settled()
-    assert kept(house) == [("I like milk",)]
+    await slash(nuan, "/remember I like tea", **facts)
+    assert await slash(nuan, "/remember I like tea", **facts) == []
+    edit = nuan.message("/remember I like milk", "Ann", "hall", "telegram", target="5", label="edit")
+    await nuan.app.ingest.accept(replace(edit, kind="event", mentions_bot=False))
+    await nuan.app.settled()
+    assert kept(nuan) == [("I like milk",)]
 
 
-async def test_a_command_where_nuan_may_not_talk_gets_one_line(house: World) -> None:
-    (answer,) = await slash(house, ".ai dialog 蓝鲸", "Bo", "elsewhere")
+async def test_a_command_where_nuan_may_not_talk_gets_one_line(nuan: World) -> None:
+    (answer,) = await slash(nuan, ".ai dialog 蓝鲸", "Bo", "elsewhere")
     assert (answer.via, ".ai allow" in answer.text) == ("77", True)
-    assert house.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
-    assert await slash(house, ".ai dialog", "Bo", "elsewhere", via="") == []
+    assert nuan.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
+    assert await slash(nuan, ".ai dialog", "Bo", "elsewhere", via="") == []
 
 
-async def test_a_button_where_nuan_is_switched_off_gets_one_line(house: World) -> None:
-    await slash(house, ".ai off", "Ann", "")
-    (answer,) = await slash(house, "忘记 #1", "Ann", "")
+async def test_a_button_where_nuan_is_switched_off_gets_one_line(nuan: World) -> None:
+    await slash(nuan, ".ai off", "Ann", "")
+    (answer,) = await slash(nuan, "忘记 #1", "Ann", "")
     assert (answer.via, ".ai on" in answer.text) == ("77", True)
-    (answer,) = await slash(house, "忘记 #1", "Ann", "", via="")
+    (answer,) = await slash(nuan, "忘记 #1", "Ann", "", via="")
     assert (answer.via, ".ai on" in answer.text) == ("", True)
-    assert await slash(house, "在吗", "Ann", "", via="") == []
+    assert await slash(nuan, "在吗", "Ann", "", via="") == []
 
 
 @dataclass
@@ -140,19 +140,19 @@ class Shy(Talk):
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-async def test_who_cannot_be_written_to_is_asked_to_write_first_once(house: World, script: str) -> None:
+async def test_who_cannot_be_written_to_is_asked_to_write_first_once(nuan: World, script: str) -> None:
     said = {"en": "do you know me", "zh-Hans": "这个群里说话", "zh-Hant": "這個群裡說話"}[script]
-    await house.say(said, "Ann", "hall", platform="telegram", mentions_bot=True)
-    house.app._sending.connect(Shy("telegram", said=house.talk.said))
-    answers = await slash(house, ".ai dialog", platform="telegram", via="")
+    await nuan.say(said, "Ann", "hall", platform="telegram", mentions_bot=True)
+    nuan.app._sender.connect(Shy("telegram", said=nuan.talk.said))
+    answers = await slash(nuan, ".ai dialog", platform="telegram", via="")
     assert [(out.text, out.only_for) for out in answers] == [(MESSAGES.text("private_first", script, name="Ann"), "")]
-    assert house.rows("SELECT count(*) FROM outbox WHERE state = 'pending'") == [(0,)]
+    assert nuan.rows("SELECT count(*) FROM outbox WHERE state = 'pending'") == [(0,)]
 
 
-async def test_a_private_answer_that_fails_for_another_reason_asks_nobody_to_write_first(house: World) -> None:
-    await house.say("do you know me", "Ann", "hall", platform="telegram", mentions_bot=True)
-    house.app._sending.connect(Shy("telegram", said=house.talk.said, fate="never"))
-    assert await slash(house, ".ai dialog", platform="telegram", via="") == []
+async def test_a_private_answer_that_fails_for_another_reason_asks_nobody_to_write_first(nuan: World) -> None:
+    await nuan.say("do you know me", "Ann", "hall", platform="telegram", mentions_bot=True)
+    nuan.app._sender.connect(Shy("telegram", said=nuan.talk.said, fate="never"))
+    assert await slash(nuan, ".ai dialog", platform="telegram", via="") == []
 
 
 def test_what_a_menu_says_is_a_command() -> None:
@@ -167,12 +167,12 @@ def test_only_the_menus_own_form_is_an_order(text: str) -> None:
     assert order.content == text.strip()
 
 
-async def test_who_was_refused_is_told_so_where_an_answer_is_shown_to_be_coming(house: World) -> None:
-    await house.say("你好", "Ann", platform="discord")
-    await house.say(".ai deny discord:d-Ann")
-    before = len(house.replies)
-    await house.say("在吗", "Ann", platform="discord")
-    assert len(house.replies) == before
-    (answer,) = await slash(house, "/remember 我怕狗", group="")
+async def test_who_was_refused_is_told_so_where_an_answer_is_shown_to_be_coming(nuan: World) -> None:
+    await nuan.say("你好", "Ann", platform="discord")
+    await nuan.say(".ai deny discord:d-Ann")
+    before = len(nuan.replies)
+    await nuan.say("在吗", "Ann", platform="discord")
+    assert len(nuan.replies) == before
+    (answer,) = await slash(nuan, "/remember 我怕狗", group="")
     assert (answer.via, answer.kind) == ("77", "notice")
-    assert house.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert nuan.rows("SELECT count(*) FROM memory") == [(0,)]

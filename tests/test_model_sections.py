@@ -65,13 +65,13 @@ def test_what_can_work_is_no_problem(tmp_path: Path, lines: str) -> None:
     settings(tmp_path, f"{KEYED}{lines}\n")
 
 
-def test_the_crew_is_the_first_model_then_the_fallbacks_in_order_then_the_small_one(tmp_path: Path) -> None:
+def test_the_pool_is_the_first_model_then_the_fallbacks_in_order_then_the_small_one(tmp_path: Path) -> None:
     names = {"fallback": "二", "second_fallback": "三", "small": "小"}
     toml = LOCAL + "".join(f'[{section}]\nname = "{name}"\n' for section, name in names.items())
-    crew = make_pool(settings(tmp_path, toml), PromptFiles(None).path)
-    assert [member.model.name for member in crew.members] == ["m", "二", "三", "小"]
-    assert crew.pick(0).model.name == "m"
-    assert crew.pick(0, small=True).model.name == "小"
+    pool = make_pool(settings(tmp_path, toml), PromptFiles(None).path)
+    assert [member.model.name for member in pool.endpoints] == ["m", "二", "三", "小"]
+    assert pool.pick(0).model.name == "m"
+    assert pool.pick(0, small=True).model.name == "小"
 
 
 def test_a_limit_in_money_needs_the_price_of_every_paid_model_also_beside_a_local_one(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.world import World
 async def edit(world: World, target: str, text: str) -> None:
     """Somebody edits their message on its platform."""
     sent = world.message(text)
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", text, "edit", target=target))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "event", text, "edit", target=target))
     await world.app.settled()
     await look(world)
 
@@ -38,7 +38,7 @@ async def test_an_edited_message_reads_as_it_does_now(world: World) -> None:
     await edit(world, "m1", "我的车停在B4层")
     assert told(world)[1] == "我的车停在B4层"
     sent = world.message("")
-    await world.app.door.accept(type(sent)(sent.place, None, "event", "", "delete", target="m1"))
+    await world.app.ingest.accept(type(sent)(sent.place, None, "event", "", "delete", target="m1"))
     await world.app.settled()
     assert told(world) == ["今天去散步了", "晚饭吃面"]
 
@@ -90,7 +90,7 @@ async def flush_under_way(new_world: NewWorld) -> World:
     for number in range(sent - 1):
         await world.say(f"小暖，{TALK[1]}，第{number}次说")
     world.shut()
-    await world.app.door.accept(world.message(f"小暖，{TALK[1]}，第{sent - 1}次说"))
+    await world.app.ingest.accept(world.message(f"小暖，{TALK[1]}，第{sent - 1}次说"))
     await world.held()
     await world.answer_one()
     assert len(asked(world)) == 1
@@ -100,7 +100,7 @@ async def flush_under_way(new_world: NewWorld) -> World:
 async def test_what_is_edited_while_the_model_writes_is_not_kept(new_world: NewWorld) -> None:
     world = await flush_under_way(new_world)
     sent = world.message("小暖，我下周四坐高铁去苏州开会")
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m0"))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m0"))
     await world.held()
     await world.let_answer()
     assert not (world.folder / "notes").exists()

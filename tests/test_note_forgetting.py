@@ -21,7 +21,7 @@ async def talked(world: World, *texts: str) -> None:
 async def delete(world: World, number: int) -> None:
     """A message is deleted on its platform."""
     place = EventPlace("console", "local", "dm")
-    await world.app.door.accept(Incoming(place, None, "event", "", "delete", target=f"m{number}"))
+    await world.app.ingest.accept(Incoming(place, None, "event", "", "delete", target=f"m{number}"))
     await world.app.settled()
 
 
@@ -103,7 +103,7 @@ async def test_what_an_owner_wrote_by_hand_stays_but_is_told_no_more(world: Worl
     await look(world)
     assert found(world, dm(world), CANARY) == []
     assert found(world, dm(world), "荷花") == ["MEMORY.md#L1-4"]
-    part = await world.app._rooms.notes.read(dm(world), "MEMORY.md")
+    part = await world.app._services.notes.read(dm(world), "MEMORY.md")
     assert part is not None
     assert CANARY not in part.text
     assert [fields["how"] for fields in world.log.named("note_lines_forgotten")] == ["hushed"]

@@ -34,8 +34,8 @@ async def test_what_an_owner_keeps_is_found_in_the_owners_own_dm_alone(world: Wo
     assert found(world, dm(world, "小李"), HERB) == []
     assert found(world, group(world, "花友会"), HERB) == []
     for audience in (dm(world, "小李"), group(world, "花友会")):
-        assert await world.app._rooms.notes.read(audience, "MEMORY.md") is None
-    part = await world.app._rooms.notes.read(dm(world), "MEMORY.md", 3, 5)
+        assert await world.app._services.notes.read(audience, "MEMORY.md") is None
+    part = await world.app._services.notes.read(dm(world), "MEMORY.md", 3, 5)
     assert part is not None
     assert (part.citation, part.text, part.total) == ("MEMORY.md#L3", HERB, 3)
 
@@ -52,7 +52,7 @@ async def test_a_note_of_a_talk_is_for_who_could_read_the_talk(world: World) -> 
     seen = {word: [found(world, place, f"canary-{word}") != [] for place in (mine, garden, books)]
             for word in ("chat", "private", "public")}  # fmt: skip
     assert seen == {"chat": [False, True, False], "private": [True, False, False], "public": [True, True, True]}
-    reading = world.app._rooms.notes
+    reading = world.app._services.notes
     read = [[(await reading.read(place, f"notes/{name}.md")) is not None for place in (mine, garden, books)]
             for name in "abc"]  # fmt: skip
     assert read == list(seen.values())
@@ -88,7 +88,7 @@ async def test_a_file_is_read_when_it_is_left_alone_and_gone_when_it_is_removed(
     file.unlink()
     await look(world)
     assert found(world, dm(world), HERB) == []
-    assert await world.app._rooms.notes.read(dm(world), "notes/x.md") is None
+    assert await world.app._services.notes.read(dm(world), "notes/x.md") is None
     assert world.rows("SELECT count(*) FROM note_chunk") == [(0,)]
 
 
@@ -180,9 +180,9 @@ async def test_no_path_leads_out_of_the_notes(world: World, path: str) -> None:
     put(world, "notes/x.md", HERB)
     (world.folder / "notes/link.md").symlink_to(put(world, "secret.md", "canary"))
     await look(world)
-    assert await world.app._rooms.notes.read(dm(world), path) is None
-    assert await world.app._rooms.notes.read(dm(world), "notes/x.md", -3, 0) is not None
-    assert await world.app._rooms.notes.read(dm(world), "notes/x.md", 10**9, 10**9) is None
+    assert await world.app._services.notes.read(dm(world), path) is None
+    assert await world.app._services.notes.read(dm(world), "notes/x.md", -3, 0) is not None
+    assert await world.app._services.notes.read(dm(world), "notes/x.md", 10**9, 10**9) is None
 
 
 async def test_a_file_that_changed_since_it_was_read_is_not_shown(world: World) -> None:
@@ -191,7 +191,7 @@ async def test_a_file_that_changed_since_it_was_read_is_not_shown(world: World) 
     put(world, "notes/a.md", made(garden.chat_id, "chat", HERB))
     await look(world)
     put(world, "notes/a.md", "只给主人看的")
-    assert await world.app._rooms.notes.read(garden, "notes/a.md") is None
+    assert await world.app._services.notes.read(garden, "notes/a.md") is None
 
 
 async def test_isolation_of_many_places(new_world: NewWorld) -> None:

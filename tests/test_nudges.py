@@ -1,4 +1,4 @@
-"""Reminders of promises through the door: set silently with the promise, said on its day, over when it is over."""
+"""Reminders of promises through ingest: set silently with the promise, said on its day, over when it is over."""
 
 import json
 
@@ -29,7 +29,7 @@ def notices(world: World) -> int:
 async def happens(world: World, label: str, target: str, text: str = "") -> None:
     """The platform says that something happened to a message."""
     said = world.message(text)
-    await world.app.door.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
+    await world.app.ingest.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
     await world.app.settled()
 
 
@@ -140,7 +140,7 @@ async def test_off_the_record_what_was_said_of_it_is_told_no_more(world: World) 
     await world.wait(6 * HOUR)
     assert world.replies[-1] == "你说过今天要：把报告发给我"
     reply = world.message("别记这个", target="m1", quote="我今天下午三点把报告发给你", replies_to_bot=False)
-    await world.app.door.accept(reply)
+    await world.app.ingest.accept(reply)
     await world.app.settled()
     assert world.rows("SELECT count(*) FROM event WHERE kind = 'bot' AND text LIKE '%报告%'") == [(0,)]
 

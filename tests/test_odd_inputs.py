@@ -181,7 +181,7 @@ LINES = st.lists(BYTES | st.binary(max_size=20) | st.sampled_from(DAMAGE), max_s
 @example(DAMAGE[7])
 @example(DEEP.encode())
 @settings(max_examples=12)
-def test_files_of_the_house_that_somebody_damaged_are_read_or_named(written: bytes) -> None:
+def test_files_of_the_installation_that_somebody_damaged_are_read_or_named(written: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "tombstones.key").write_bytes(b"k" * 32)
         for name in ("tombstones.jsonl", ERASURES_FILE, OWNER_FILE):

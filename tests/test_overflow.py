@@ -7,9 +7,9 @@ import pytest
 from bot.core.errors import ModelError
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
-from tests.crews import asked, left
 from tests.fakes.model import Answer, calls
 from tests.fakes.platform import Lively, StreamingModel
+from tests.pools import asked, left
 from tests.prefixes import one_system_then_strict_alternation
 from tests.test_closing import DIGEST, TALK, digests, is_digest, sessions
 from tests.test_sending import ONCE, pass_interval, until
@@ -113,7 +113,7 @@ async def test_after_a_crash_between_the_two_calls_it_is_answered_once(world: Wo
     await long_talk(world)
     before = len(world.replies)
     world.shut()
-    await world.app.door.accept(world.message(f"记住我怕狗。{QUESTION}"))
+    await world.app.ingest.accept(world.message(f"记住我怕狗。{QUESTION}"))
     await world.held()
     await world.answer_one()
     assert sessions(world)[0] == ("closing", "budget")
@@ -151,7 +151,7 @@ async def test_what_was_shown_of_the_answer_that_did_not_fit_is_taken_away_or_be
     await world.open()
     for number, fault in enumerate((None, FULL, None)):
         if number < 2:
-            await world.app.door.accept(world.message(f"讲第{number}个故事"))
+            await world.app.ingest.accept(world.message(f"讲第{number}个故事"))
         await until(lambda: model.writing)
         if number == 1:
             model.write(ONCE)

@@ -103,7 +103,7 @@ async def test_a_crash_while_it_is_forgotten_forgets_it_once_and_says_so_once(wo
     await world.say("记住我怕狗")
     obeys(world, ("forget", {"id": "1"}))
     world.shut()
-    await world.app.door.accept(world.message("关于我怕狗的那件事，麻烦你把它从脑子里抹了呗"))
+    await world.app.ingest.accept(world.message("关于我怕狗的那件事，麻烦你把它从脑子里抹了呗"))
     await world.held()
     await world.crash()
     assert memories(world) == []

@@ -19,7 +19,7 @@ GROUP = "闲聊"
 
 
 async def paced(new_world: NewWorld, reply: str = SCRIPT) -> World:
-    """A house whose model answers with a script."""
+    """An installation whose model answers with a script."""
     world = await new_world(speak=PACED)
     world.model.script = lambda request: reply
     return world

@@ -17,7 +17,7 @@ async def test_a_paced_reply_is_not_shown_while_it_is_written(tmp_path: Path) ->
     talk = Lively(size=10_000)
     world = await opened(tmp_path, talk, {"speak": PACED})
     world.model.script = lambda request: "很长很长的故事，" * 30 + "\n\n完"
-    await world.app.door.accept(world.message("讲个故事"))
+    await world.app.ingest.accept(world.message("讲个故事"))
     await until(lambda: writer(world).writing or bool(talk.history))
     assert not writer(world).writing
     await world.app.settled()

@@ -119,7 +119,7 @@ async def test_lines_of_bots(new_world: NewWorld) -> None:
     before = kept(world)
     for order in ORDERS[:6]:
         line = world.message(f"小暖，{order}", "机器人", GROUP, mentions_bot=True)
-        await world.app.door.accept(replace(line, sender=replace(line.sender, is_bot=True)))  # type: ignore[type-var]
+        await world.app.ingest.accept(replace(line, sender=replace(line.sender, is_bot=True)))  # type: ignore[type-var]
         await world.app.settled()
         await world.say("小暖，那个机器人在说啥", "小王", GROUP)
         assert kept(world) == before, order

@@ -27,8 +27,8 @@ def price(public: bool = True, can: Capabilities = HALF, **own: float) -> Price:
     return rate_of(ModelServer(**own), can, (lambda _: TABLE) if public else None)(NOW)  # type: ignore[arg-type]
 
 
-def house(provider: str = "openai", name: str = "gpt-4o", **more: dict[str, object]) -> Settings:
-    """A house with that model."""
+def given(provider: str = "openai", name: str = "gpt-4o", **more: dict[str, object]) -> Settings:
+    """An installation with that model."""
     model = {"base_url": URLS.get(provider, provider), "name": name, "api_key": "k", **more.pop("model", {})}
     return Settings.model_validate({"model": model, **more})
 
@@ -76,47 +76,47 @@ def test_deepseek_costs_more_at_its_busy_hours() -> None:
 
 
 def test_another_currency_needs_to_know_what_a_dollar_is_worth() -> None:
-    assert cost_of(house()).input == 2.5
-    assert cost_of(house(budget={"currency": "CNY", "usd_rate": 7.0})) == Price(17.5, 8.75, 70.0, 17.5)
-    assert cost_of(house(budget={"currency": "CNY"})) == Price(0.0, 0.0, 0.0, 0.0)
+    assert cost_of(given()).input == 2.5
+    assert cost_of(given(budget={"currency": "CNY", "usd_rate": 7.0})) == Price(17.5, 8.75, 70.0, 17.5)
+    assert cost_of(given(budget={"currency": "CNY"})) == Price(0.0, 0.0, 0.0, 0.0)
     own: dict[str, object] = {"price_input": 3.0, "price_output": 4.0}
-    assert cost_of(house(budget={"currency": "CNY", "usd_rate": 7.0}, model=own)).input == 3.0
-    assert cost_of(house(budget={"currency": "USD", "usd_rate": 7.0})).input == 2.5, "a dollar is a dollar"
+    assert cost_of(given(budget={"currency": "CNY", "usd_rate": 7.0}, model=own)).input == 3.0
+    assert cost_of(given(budget={"currency": "USD", "usd_rate": 7.0})).input == 2.5, "a dollar is a dollar"
 
 
 @pytest.mark.parametrize("server", ["http://localhost:11434/v1", "http://127.0.0.1:1/v1", "http://[::1]:8000/v1"])
 def test_a_model_on_this_machine_is_free_whatever_its_name(server: str) -> None:
-    settings = house(server, budget={"day_money": 1.0})
+    settings = given(server, budget={"day_money": 1.0})
     assert cost_of(settings) == Price(0.0, 0.0, 0.0, 0.0)
     assert price_problems(settings) == ()
 
 
 def test_pictures_cost_what_their_own_model_costs() -> None:
-    rate = vision_rate(house(media={"images": "gpt-4o-mini"}))
+    rate = vision_rate(given(media={"images": "gpt-4o-mini"}))
     assert rate is not None
     assert rate(NOW).input == 0.15
-    assert vision_rate(house()) is None
-    assert vision_rate(house(media={"images": "no-such-model-9"})) is None
-    own = house(media={"images": "gpt-4o"}, model={"price_input": 99.0, "price_output": 99.0})
+    assert vision_rate(given()) is None
+    assert vision_rate(given(media={"images": "no-such-model-9"})) is None
+    own = given(media={"images": "gpt-4o"}, model={"price_input": 99.0, "price_output": 99.0})
     assert vision_rate(own) is None, "of the model itself its own prices hold"
 
 
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        (house(), []),
-        (house(budget={"day_money": 1.0}), []),
-        (house(name="no-9", budget={"day_tokens": 1}), []),
-        (house(name="no-9", budget={"day_money": 1.0}), ["budget.day_money: needs model.price_input and model"]),
-        (house("http://[::1]:1/v1", budget={"month_money": 1.0}, fallback={"base_url": URLS["openai"], "name": "no-9"}),
+        (given(), []),
+        (given(budget={"day_money": 1.0}), []),
+        (given(name="no-9", budget={"day_tokens": 1}), []),
+        (given(name="no-9", budget={"day_money": 1.0}), ["budget.day_money: needs model.price_input and model"]),
+        (given("http://[::1]:1/v1", budget={"month_money": 1.0}, fallback={"base_url": URLS["openai"], "name": "no-9"}),
          ["budget.month_money: needs fallback.price_input"]),
-        (house(budget={"total_money": 1.0}, small={"name": "no-9"}), ["budget.total_money: needs small.price_input"]),
-        (house(budget={"chat_day_money": 1.0}, second_fallback={"base_url": "http://localhost:1/v1", "name": "x"}), []),
-        (house(name="no-9", model={"price_input": 1.0}), ["model.price_output: missing; another price is set"]),
-        (house(name="no-9", model={"price_cached": 1.0}),
+        (given(budget={"total_money": 1.0}, small={"name": "no-9"}), ["budget.total_money: needs small.price_input"]),
+        (given(budget={"chat_day_money": 1.0}, second_fallback={"base_url": "http://localhost:1/v1", "name": "x"}), []),
+        (given(name="no-9", model={"price_input": 1.0}), ["model.price_output: missing; another price is set"]),
+        (given(name="no-9", model={"price_cached": 1.0}),
          ["model.price_input: missing; another", "model.price_output: missing; another"]),
-        (house(fallback={"name": "no-9", "price_input": 1.0}), ["fallback.price_output: missing; another"]),
-        (house(model={"price_output": 1.0}), []),
+        (given(fallback={"name": "no-9", "price_input": 1.0}), ["fallback.price_output: missing; another"]),
+        (given(model={"price_output": 1.0}), []),
     ],
 )  # fmt: skip
 def test_what_is_not_known_of_prices_is_told_where_it_matters(settings: Settings, told: list[str]) -> None:
@@ -126,7 +126,7 @@ def test_what_is_not_known_of_prices_is_told_where_it_matters(settings: Settings
 
 
 def test_a_missing_rate_of_the_currency_is_told() -> None:
-    (problem,) = price_problems(house(budget={"day_money": 1.0, "currency": "CNY"}))
+    (problem,) = price_problems(given(budget={"day_money": 1.0, "currency": "CNY"}))
     assert problem.endswith("or budget.usd_rate is missing")
 
 

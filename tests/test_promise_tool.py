@@ -97,7 +97,7 @@ async def test_what_became_of_one_is_said_in_own_words_too(world: World) -> None
 async def test_a_crash_after_the_tool_notes_nothing_twice(world: World) -> None:
     note(world, text=PROMISE)
     world.shut()
-    await world.app.door.accept(world.message(f"{PROMISE}，你放心"))
+    await world.app.ingest.accept(world.message(f"{PROMISE}，你放心"))
     await world.held()
     await world.answer_one()
     assert len(kept(world)) == 1

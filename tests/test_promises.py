@@ -99,7 +99,7 @@ async def test_nobody_ends_what_another_promised(world: World) -> None:
 async def happens(world: World, label: str, target: str, text: str = "") -> None:
     """The platform says that something happened to a message."""
     said = world.message(text)
-    await world.app.door.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
+    await world.app.ingest.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
     await world.app.settled()
 
 
@@ -212,7 +212,7 @@ async def test_two_accounts_of_one_person_have_one_list(world: World) -> None:
 
 async def test_a_crash_leaves_a_promise_with_its_message_or_neither(world: World) -> None:
     world.shut()
-    await world.app.door.accept(world.message("我明天把报告发给你"))
+    await world.app.ingest.accept(world.message("我明天把报告发给你"))
     await world.held()
     await world.crash()
     assert kept(world) == [("我明天把报告发给你",)]

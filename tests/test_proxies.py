@@ -16,9 +16,9 @@ async def test_telegram_is_heard_answered_and_checked_through_the_proxy(kind: Ki
     async with FakeTelegram() as server, proxy(kind) as between:
         async with stage(server, proxy=between.url) as on:
             server.people.document(ANN.id, ANN, "a.txt", b"x" * 100)
-            await on.door.until(1)
+            await on.sink.until(1)
             await on.adapter.send(said("在的"))
-            (stored,) = on.door.stored
+            (stored,) = on.sink.stored
             assert await on.adapter.fetch(stored.attachments[0], 100) == b"x" * 100
         heard = len(between.through)
         assert (await check(server.token, server.url, between.url))[0].good

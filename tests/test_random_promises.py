@@ -16,7 +16,7 @@ from tests.world import World
 async def happens(world: World, label: str, target: str, text: str = "") -> None:
     """The platform says that something happened to a message."""
     said = world.message(text)
-    await world.app.door.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
+    await world.app.ingest.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
     await world.app.settled()
 
 

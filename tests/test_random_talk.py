@@ -60,7 +60,7 @@ FAULTS = st.sampled_from(("unreachable", "timeout", "invalid"))
 
 
 class Talking(RuleBasedStateMachine):
-    """One house in which anything may happen in any order."""
+    """One installation in which anything may happen in any order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class Talking(RuleBasedStateMachine):
         self._run(self.world.let_answer())
 
     async def _meanwhile(self, text: str, who: str, group: str) -> None:
-        await self.world.app.door.accept(self.world.message(text, who, group))
+        await self.world.app.ingest.accept(self.world.message(text, who, group))
         await let_others_run()
 
     @rule(who=PEOPLE, group=GROUPS)
@@ -135,7 +135,7 @@ class Talking(RuleBasedStateMachine):
 
     async def _thinking(self, who: str, group: str) -> None:
         text = f"小暖，想想看（暗号{self.said}号{where(who, group)}）"
-        await self.world.app.door.accept(self.world.message(text, who, group))
+        await self.world.app.ingest.accept(self.world.message(text, who, group))
         for _ in range(60):  # a short wait comes before a turn, a longer one after a flood
             if self.world.model.held:
                 break

@@ -61,7 +61,7 @@ async def test_what_was_just_said_finds_nothing_by_itself(world: World) -> None:
 async def test_the_scene_decides_between_equals(world: World, pet: str, name: str) -> None:
     await two_pets(world)
     asks(world, query="叫什么名字", kinds=["identity", "knowledge", "event", "emotion"])
-    await world.app.door.accept(replace(world.message("你看看"), scene=f"阳台上，{pet}在笼子里"))
+    await world.app.ingest.accept(replace(world.message("你看看"), scene=f"阳台上，{pet}在笼子里"))
     await world.app.settled()
     assert name in found(world)[0]
 

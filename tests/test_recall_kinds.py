@@ -87,7 +87,7 @@ async def test_a_deleted_line_comes_back_no_more_and_an_edited_one_as_it_is(worl
     await world.say("我的车牌是七七九", external_id="b")
     for label, target, text in (("delete", "a", ""), ("edit", "b", "我的车牌是八八零")):
         change = replace(world.message(text, delivery_key=label), kind="event", label=label, target=target)
-        await world.app.door.accept(change)
+        await world.app.ingest.accept(change)
         await world.app.settled()
     await world.say("/new")
     recalls(world, "船 叫 海鸥 车牌 七七九")

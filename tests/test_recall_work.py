@@ -1,4 +1,4 @@
-"""What a recall costs: what its audience may see counts, not how many others live in the house."""
+"""What a recall costs: what its audience may see counts, not how many others live in the installation."""
 
 import asyncio
 import random

@@ -152,7 +152,7 @@ async def test_a_turn_under_way_is_finished_once_by_what_it_began_with(filed: Fi
     await filed.held()
     await filed.edit_persona("你住在杭州。")
     await filed.reload()
-    await filed.app.door.accept(filed.message("第二句"))
+    await filed.app.ingest.accept(filed.message("第二句"))
     await filed.held()
     assert len(filed.prompts) == 1, "one turn at a time in a chat"
     await filed.let_answer()
@@ -167,7 +167,7 @@ async def test_a_chat_that_is_always_busy_changes_between_two_turns(filed: Filed
     talking = asyncio.create_task(filed.say("第一句"))
     await filed.held()
     for text in (".ai help", "第二句", ".ai on", "第三句"):
-        await filed.app.door.accept(filed.message(text))
+        await filed.app.ingest.accept(filed.message(text))
     await filed.edit_persona("你住在杭州。")
     await filed.reload()
     await filed.answer_one()
@@ -225,7 +225,7 @@ async def test_a_limit_counts_what_was_reserved_before_it(filed: Filed) -> None:
     ((reserved,),) = filed.rows("SELECT reserved_tokens FROM call")
     filed.write(f"[budget]\nday_tokens = {reserved}\n")
     await filed.reload()
-    await filed.app.door.accept(filed.message("第二句", "小张"))
+    await filed.app.ingest.accept(filed.message("第二句", "小张"))
     await filed.held()
     assert len(filed.prompts) == 1, "there is no room for a second"
     await filed.let_answer()

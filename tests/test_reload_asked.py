@@ -9,7 +9,7 @@ import pytest
 from bot.cli.mcp import change_handler
 from bot.core.errors import StoreError
 from bot.ops.control import SOCKET, control_socket, request_reload
-from tests.belonging import aside
+from tests.belonging import nuan_in_thread
 from tests.reloading import Filed
 
 
@@ -19,29 +19,29 @@ async def test_reload_is_carried_out_by_the_nuan_that_runs_and_says_what_it_took
     try:
         async with control_socket(filed.folder, change_handler(filed.app), filed.log, filed.reloader.ask):
             await filed.say("你好")
-            assert (await aside(filed, "reload")).out == "nothing has changed\n"
+            assert (await nuan_in_thread(filed, "reload")).out == "nothing has changed\n"
             filed.write('[log]\nlevel = "debug"\n[input]\nmax_chars = 9\n')
-            said = await aside(filed, "reload")
+            said = await nuan_in_thread(filed, "reload")
             assert (said.code, said.err) == (0, ""), said
             assert said.out == "taken: input.max_chars\nwaits for a restart: log.level\n"
             filed.write('[input]\nmax_chars = "x"\n[session]\nidle = 1\n')
-            said = await aside(filed, "reload")
+            said = await nuan_in_thread(filed, "reload")
             assert (said.code, said.out) == (2, "nothing was taken: the running nuan goes on as it was\n")
             assert {line.split(":")[1] for line in said.err.splitlines()} == {" input.max_chars", " session.idle"}
-            said = await aside(filed, "reload", "--json")
+            said = await nuan_in_thread(filed, "reload", "--json")
             told = json.loads(said.out)
             assert (said.code, said.err, told["changed"], len(told["problems"])) == (2, "", [], 2)
             assert filed.app.parts.settings.input.max_chars == 9
             keeping.cancel()
             await asyncio.wait((keeping,))
-            assert "stopping" in (await aside(filed, "reload")).err
-        said = await aside(filed, "reload")
+            assert "stopping" in (await nuan_in_thread(filed, "reload")).err
+        said = await nuan_in_thread(filed, "reload")
         assert (said.code, said.out) == (1, "")
         assert said.err.endswith("cannot be asked: send it SIGHUP, or say `.ai reload` as its owner\n")
     finally:
         keeping.cancel()
         await filed.close()
-    said = await aside(filed, "reload")
+    said = await nuan_in_thread(filed, "reload")
     assert (said.code, said.out, "no nuan answers from" in said.err) == (1, "", True)
 
 

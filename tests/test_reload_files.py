@@ -49,7 +49,7 @@ async def test_a_hundred_reloads_while_messages_flow_lose_and_leave_nothing(tmp_
 
     async def one(number: int) -> None:
         who = f"人{number % 4}"
-        await filed.app.door.accept(filed.message(f"第{number}句", who, external_id=str(number)))
+        await filed.app.ingest.accept(filed.message(f"第{number}句", who, external_id=str(number)))
 
     async def storm(first: int) -> None:
         for number in range(first, first + 50):

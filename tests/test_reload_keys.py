@@ -45,9 +45,9 @@ SPECIAL = {
 GUESSES = (5, 0.5, "b", "http://127.0.0.1:8", ["b"])
 RUNTIME = frozenset(
     ("_left", "_adapters", "_alarm", "_wire", "_store", "_database", "_activity", "_log", "_clock", "store", "clock",
-     "trouble", "log", "_aside", "aside", "_typists", "inside", "_tasks", "_again", "_watched", "_progress")
+     "trouble", "log", "_thread", "thread", "_typists", "inside", "_tasks", "_again", "_watched", "_progress")
 )  # fmt: skip
-"""What a house that has run has, and a new one has not yet; and what lasts."""
+"""What an installation that has run has, and a new one has not yet; and what lasts."""
 
 
 def values(key: SettingKey) -> Iterator[object]:
@@ -86,7 +86,9 @@ def write(filed: Filed, changed: Mapping[SettingKey, object] | None = None) -> N
 
 
 def shape(thing: object, seen: set[int] | None = None) -> object:
-    """All that a house is built of and goes by, as plain values that can be compared; what comes again is left out."""
+    """All that an installation is built of and goes by, as plain values that can be compared; what comes again is left
+    out.
+    """
     if isinstance(thing, SecretStr):
         return thing.get_secret_value()
     if thing is None or isinstance(thing, str | bytes | int | float | Path):
@@ -120,14 +122,14 @@ def shape(thing: object, seen: set[int] | None = None) -> object:
 
 
 class Real(Filed):
-    """Filed, with the crew that the command line makes; it is never asked."""
+    """Filed, with the model pool that the command line makes; it is never asked."""
 
-    def _crew(self) -> ModelPool:
+    def _make_pool(self) -> ModelPool:
         place = ConfigSource(self.home / "nuan.toml", self.folder, {}).read()
         return make_pool(place.settings, place.prompts.path)
 
     def new(self) -> App:
-        """The house that a start with the files of now would build."""
+        """The installation that a start with the files of now would build."""
         place = ConfigSource(self.home / "nuan.toml", self.folder, {}).read()
         parts = make_dependencies(
             place, self.store, make_pool(place.settings, place.prompts.path), self.log, self.clock
@@ -145,7 +147,7 @@ async def home(tmp_path: Path) -> AsyncIterator[Real]:
     await real.open()
     yield real
     await real.close()
-    await real.app.parts.crew.close()
+    await real.app.parts.pool.close()
 
 
 def differences(one: object, other: object, path: str = "") -> list[str]:
@@ -159,8 +161,10 @@ def differences(one: object, other: object, path: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("table", sorted({key.path[0] for key in keys()}))
-async def test_after_a_reload_the_house_is_as_one_that_was_started_with_the_new_files(home: Real, table: str) -> None:
-    """The keys of a table change one after the other; the house is compared when all have."""
+async def test_after_a_reload_the_installation_is_as_one_that_was_started_with_the_new_files(
+    home: Real, table: str
+) -> None:
+    """The keys of a table change one after the other; the installation is compared when all have."""
     wrong: dict[str, object] = {}
     changed: dict[SettingKey, object] = {}
     for key in (key for key in keys() if key.path[0] == table):

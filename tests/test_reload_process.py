@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.core.clock import SystemClock
 from bot.core.ports import pause
 from tests.e2e import Home, Nuan, running
-from tests.street import STOPS_WITHIN_S, WAIT_S, House, Street, keeps_secrets, stop
+from tests.street import STOPS_WITHIN_S, WAIT_S, Street, StreetHome, keeps_secrets, stop
 from tests.test_run import ANN
 
 STRICT = (
@@ -24,7 +24,7 @@ STRICT = (
 )  # fmt: skip
 
 
-class Strict(House):
+class Strict(StreetHome):
     """Every warning is an error, and asyncio looks closely."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:

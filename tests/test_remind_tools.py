@@ -1,4 +1,4 @@
-"""The tools remind and cancel_reminder: the model points at the person's words, the house reads the time."""
+"""The tools remind and cancel_reminder: the model points at the person's words, the installation reads the time."""
 
 import json
 
@@ -20,7 +20,7 @@ def result(world: World) -> str:
     return next(message.content for message in reversed(world.turns[-1]) if message.role == "tool")
 
 
-async def test_the_model_sets_one_by_the_words_and_the_house_works_out_when(world: World) -> None:
+async def test_the_model_sets_one_by_the_words_and_the_installation_works_out_when(world: World) -> None:
     uses(world, "remind", text="接小宝", when="下午三点")
     await world.say("下午三点小宝放学，你可别忘了告诉我")
     assert result(world) == "好，周五（6月12日）下午3:00提醒你：接小宝 ⏰1"
@@ -53,7 +53,7 @@ async def test_what_they_did_not_say_or_is_not_clear_sets_nothing(
 LONG = "remind me tomorrow at 9am to call the landlord about the lease, the 7pm dinner with Ann at 5pm, and stuff"
 
 
-async def test_what_the_house_cannot_read_is_left_to_a_model_that_judges_and_set_once(world: World) -> None:
+async def test_what_the_installation_cannot_read_is_left_to_a_model_that_judges_and_set_once(world: World) -> None:
     world.model.digests = True
     wishes = [("call the landlord", "tomorrow at 9am"), ("dinner with Ann", "2026-06-13T17:00")]
     asked = calls(*(("remind", json.dumps({"text": text, "when": when})) for text, when in wishes))
@@ -117,7 +117,7 @@ async def test_a_crash_between_the_tool_and_the_answer_sets_it_once(world: World
     assert world.replies.count("提醒你：接小宝") == 1
 
 
-async def test_what_the_house_asked_back_is_answered_in_other_words(world: World) -> None:
+async def test_what_the_installation_asked_back_is_answered_in_other_words(world: World) -> None:
     await world.say("remind me monday at 7 to return the modem")
     await world.say("7pm i mean, thx")
     assert world.rows("SELECT text FROM reminder") == [("return the modem",)]

@@ -1,4 +1,4 @@
-"""Reminders through the door: set and confirmed at once, said once and on time, where they were asked for."""
+"""Reminders through ingest: set and confirmed at once, said once and on time, where they were asked for."""
 
 from dataclasses import replace
 
@@ -196,7 +196,7 @@ async def test_what_is_forwarded_sets_nothing(world: World) -> None:
 async def test_a_deleted_request_is_not_said_and_nothing_of_it_is_kept(world: World) -> None:
     await world.say("下午三点提醒我接小宝", external_id="m1")
     gone = replace(world.message(""), kind="event", label="delete", target="m1")
-    await world.app.door.accept(gone)
+    await world.app.ingest.accept(gone)
     await world.app.settled()
     await world.wait(DAY)
     assert len(world.replies) == 1
@@ -207,7 +207,7 @@ async def test_a_deleted_request_is_not_said_and_nothing_of_it_is_kept(world: Wo
 async def test_an_edited_request_is_set_anew_and_told(world: World) -> None:
     await world.say("下午三点提醒我开会", external_id="m1")
     edit = replace(world.message("下午五点提醒我开会"), kind="event", label="edit", target="m1")
-    await world.app.door.accept(edit)
+    await world.app.ingest.accept(edit)
     await world.app.settled()
     assert world.replies[1:] == ["好，周五（6月12日）下午5:00提醒你：开会 ⏰2"]
     await world.wait(DAY)
@@ -237,7 +237,7 @@ async def test_a_denied_person_hears_nothing_any_more(new_world: NewWorld) -> No
     world.platforms = ("telegram",)
     await world.open()
     line = world.message("下午三点提醒我开会", who="小美", platform="telegram")
-    await world.app.door.accept(replace(line, sender=Sender("telegram", "7", "小美")))
+    await world.app.ingest.accept(replace(line, sender=Sender("telegram", "7", "小美")))
     await world.app.settled()
     assert len(world.replies) == 1
     await world.say(".ai deny telegram:7")

@@ -164,7 +164,7 @@ async def test_the_reminder_follows_its_message(
     world: World, first: str, then: str, wanted: list[tuple[str, str]]
 ) -> None:  # fmt: skip
     await world.say(first, external_id="m1")
-    await world.app.door.accept(replace(world.message(then), kind="event", label="edit", target="m1"))
+    await world.app.ingest.accept(replace(world.message(then), kind="event", label="edit", target="m1"))
     await world.app.settled()
     assert due(world) == wanted
     assert len(world.replies) == 2

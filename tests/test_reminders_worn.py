@@ -48,7 +48,7 @@ async def test_a_damaged_rule_keeps_nobody_else_from_being_reminded(world: World
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "../etc/passwd", "A" * 300])
-async def test_a_stored_zone_that_this_machine_does_not_know_is_the_houses(world: World, zone: str) -> None:
+async def test_a_stored_zone_that_this_machine_does_not_know_is_the_installations(world: World, zone: str) -> None:
     await world.say("早上好")
     await change(world, "UPDATE person SET timezone = ?", zone)
     for text in ("我明天把报告发给你", "昨天我们说了什么", "明天早上8点提醒我开会"):

@@ -85,7 +85,7 @@ async def test_of_several_lines_only_the_one_that_fails_is_given_up(new_world: N
     world = await new_world(speak={"debounce_seconds": 1})
     breaks(world)
     for text in ("你好", BAD, "在吗"):
-        await world.app.door.accept(world.message(text))
+        await world.app.ingest.accept(world.message(text))
         await world.wait(0.3)
     await world.wait(200)
     assert world.replies == ["好的", "好的", SORRY]
@@ -142,7 +142,7 @@ async def test_an_edit_that_cannot_be_followed_does_not_block_its_chat(world: Wo
     refused = "BEFORE UPDATE OF text ON memory BEGIN SELECT RAISE(ABORT, 'odd'); END"
     with trigger(world, refused):
         edit = world.message("记住我怕猫", external_id="", target="1")
-        await world.app.door.accept(replace(edit, kind="event", label="edit"))
+        await world.app.ingest.accept(replace(edit, kind="event", label="edit"))
         await world.app.settled()
         await world.say("在吗")
         assert world.replies[-1] == "好的"

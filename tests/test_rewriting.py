@@ -93,7 +93,7 @@ async def test_a_refusal_is_not_repeated(world: World, fault: str) -> None:
 async def test_after_a_kill_in_the_middle_of_the_call_it_is_asked_again(world: World) -> None:
     world.model.script = lambda request: verdict("ok", CLEAN)
     world.shut()
-    await world.app.door.accept(world.message(f"记住{SAID}"))
+    await world.app.ingest.accept(world.message(f"记住{SAID}"))
     await world.held()
     await world.crash()
     await world.wait(60)
@@ -122,9 +122,9 @@ async def test_an_answer_that_is_no_verdict_changes_nothing(world: World, answer
 async def test_what_was_forgotten_before_the_answer_came_stays_forgotten(world: World) -> None:
     world.model.script = lambda request: verdict("ok", CLEAN)
     world.shut()
-    await world.app.door.accept(world.message(f"记住{SAID}"))
+    await world.app.ingest.accept(world.message(f"记住{SAID}"))
     await world.held()
-    await world.app.door.accept(world.message("忘记 #1"))
+    await world.app.ingest.accept(world.message("忘记 #1"))
     await world.held()
     await world.let_answer()
     assert texts(world) == []
@@ -193,8 +193,8 @@ async def test_an_answer_that_is_deleted_meanwhile_changes_nothing(world: World)
     )
     await world.say("记住我周三体检")
     world.shut()
-    await world.app.door.accept(world.message("下午三点", external_id="m1"))
+    await world.app.ingest.accept(world.message("下午三点", external_id="m1"))
     await world.held()
-    await world.app.door.accept(change(world, "delete", "m1"))
+    await world.app.ingest.accept(change(world, "delete", "m1"))
     await world.let_answer()
     assert texts(world) == [("我周三体检", "")]

@@ -1,4 +1,4 @@
-"""Dialogue memory through the door: weeks of talk, long sleeps, what is forgotten in between, and who is told what."""
+"""Dialogue memory through ingest: weeks of talk, long sleeps, what is forgotten in between, and who is told what."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -165,7 +165,7 @@ async def test_what_is_taken_back_goes_out_of_the_week_and_its_index_and_the_res
             place, sender = world.message("").place, world.message("").sender
             text = "我的门禁坏了" if way == "edit" else ""
             incoming = type(world.message(""))(place, sender, "event", text, way, target="s1")
-            await world.app.door.accept(incoming)
+            await world.app.ingest.accept(incoming)
             await world.app.settled()
     assert "zwk7731" not in str(world.rows("SELECT summary FROM digest"))
     found = world.rows("SELECT count(*) FROM doc_text JOIN doc ON doc.id = doc_text.rowid WHERE kind = 'digest' "
@@ -188,7 +188,7 @@ async def test_a_log_that_told_a_week_ends_when_a_line_of_it_is_deleted(world: W
     assert "zwk7731" in world.last_user
     before = len(world.prompts)
     message = world.message("")
-    await world.app.door.accept(type(message)(message.place, message.sender, "event", "", "delete", target="s1"))
+    await world.app.ingest.accept(type(message)(message.place, message.sender, "event", "", "delete", target="s1"))
     await world.app.settled()
     await world.say("在吗")
     assert "zwk7731" not in str(world.prompts[before:])

@@ -24,8 +24,8 @@ from tests.street import (
     TELEGRAM,
     WAIT_S,
     WORD,
-    House,
     Street,
+    StreetHome,
     code_of,
     echo,
     keeps_secrets,
@@ -85,7 +85,7 @@ async def a_link_joins_two_accounts(street: Street) -> None:
     assert "怕狗" not in street.model.bodies[-1].decode()
 
 
-async def an_agent_has_something_kept(home: House) -> None:
+async def an_agent_has_something_kept(home: StreetHome) -> None:
     """What `nuan mcp` asks of the nuan that answers is in the memory at once."""
     person, chat = map(int, map(str, home.rows("SELECT person_id, chat_id FROM member ORDER BY chat_id")[0]))
     told = await request_change(
@@ -96,13 +96,13 @@ async def an_agent_has_something_kept(home: House) -> None:
     assert home.rows("SELECT owner_id, agent FROM memory WHERE source = 'mcp'") == [(person, "probe")]
 
 
-async def a_second_is_refused(home: House) -> None:
+async def a_second_is_refused(home: StreetHome) -> None:
     """On the same token with other data, and on the same data with other tokens; each says what to do."""
-    elsewhere = House(home.folder, home.settings, "other")
+    elsewhere = StreetHome(home.folder, home.settings, "other")
     other_bots = {"TELEGRAM__TOKEN": "7700000043:other", "DISCORD__TOKEN": "made-up.other"}
     for second, what in (
         (elsewhere, "another nuan on this machine uses the same telegram.token: stop it first"),
-        (House(home.folder, {**home.settings, **other_bots}),
+        (StreetHome(home.folder, {**home.settings, **other_bots}),
          "another nuan is answering from this data folder: stop it, or give --data DIR"),
     ):  # fmt: skip
         ran = await run(second, "run", seconds=REFUSES_WITHIN_S)
@@ -148,7 +148,7 @@ async def test_a_second_poller_and_a_refused_token_end_it_with_one_line_each_and
 
 
 async def test_without_a_token_it_names_the_keys_that_are_missing(tmp_path: Path) -> None:
-    line = only_line(await run(House(tmp_path), "run"), 2)
+    line = only_line(await run(StreetHome(tmp_path), "run"), 2)
     assert line == "nuan: telegram.token, discord.token: none is set; `nuan chat` talks without one"
 
 
@@ -174,7 +174,7 @@ class Night:
     async def pass_by(self, *moments: "Moment") -> None:
         """Live up to each of these moments, get SIGTERM there, then live on until everybody is answered, once."""
         async with self.server, self.model:
-            home = House(self._folder, with_server(self.model) | {
+            home = StreetHome(self._folder, with_server(self.model) | {
                 "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": TELEGRAM, "TELEGRAM__BASE_URL": self.server.url,
                 "TELEGRAM__ALLOW": ",".join(str(600 + number) for number in range(20)),
             })  # fmt: skip

@@ -15,7 +15,7 @@ from tests.world import World
 
 
 def place(world: World) -> Installation:
-    """The house as a command finds it."""
+    """The installation as a command finds it."""
     return Installation(world.settings, world.folder, PromptFiles(None), resource_dir("data") / "persona" / "default")
 
 

@@ -16,7 +16,7 @@ from bot.store.memories import store_memory
 from bot.store.search import RARE_DOCUMENTS, WantedDocuments
 from bot.store.store import DATABASE, Store
 from tests.blank import open_laid
-from tests.carrying import in_house, nuan
+from tests.carrying import in_installation, nuan
 from tests.conftest import NewWorld
 from tests.storing import NOW, ids, keep, look
 from tests.test_sections import PILLS, brought, told
@@ -84,7 +84,7 @@ async def test_how_much_a_word_tells_is_the_same_however_narrow_the_search(tmp_p
 
 
 async def busy(new_world: NewWorld) -> World:
-    """A talk that stays with health, in a house where a digest drew much about work that shares its words."""
+    """A talk that stays with health, in an installation where a digest drew much about work that shares its words."""
     world = await new_world(context={"opening_tokens": 60})
     await told(world, *(fact for fact, _ in PILLS))
     [(person, chat)] = world.rows("SELECT DISTINCT owner_id, chat_id FROM memory")
@@ -184,7 +184,7 @@ async def _three(store: Store) -> None:
 
 
 def test_backfill_gives_old_rows_a_section_and_leaves_what_was_given(tmp_path: Path) -> None:
-    in_house(tmp_path, _three)
+    in_installation(tmp_path, _three)
     with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
         db.execute(OLD)
         db.commit()

@@ -22,7 +22,7 @@ LONG = "很久很久以前，海边有一座灯塔。" * 20
 
 
 async def opened(folder: Path, talk: Lively, tables: dict[str, object] | None = None) -> World:
-    """A house whose platform is `talk`, with a model that streams."""
+    """An installation whose platform is `talk`, with a model that streams."""
     world = World(folder, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, **(tables or {})}))
     world.talk, world.model = talk, StreamingModel()
     return await world.open()
@@ -42,7 +42,7 @@ def writer(world: World) -> StreamingModel:
 async def ask(world: World, text: str = "讲个故事") -> StreamingModel:
     """Somebody asks; the model that begins to write."""
     model = writer(world)
-    await world.app.door.accept(world.message(text))
+    await world.app.ingest.accept(world.message(text))
     await until(lambda: model.writing)
     return model
 
@@ -163,7 +163,7 @@ async def test_of_five_parts_the_one_of_unknown_fate_is_sent_once_and_the_others
 async def test_with_placeholders_every_message_is_first_shown_and_then_edited(tmp_path: Path) -> None:
     talk = Lively(size=10_000, placeholder=True)
     world = await opened(tmp_path, talk)
-    await world.app.door.accept(world.message(".ai help"))
+    await world.app.ingest.accept(world.message(".ai help"))
     await world.app.settled()
     assert talk.history[0] == ("m1", "…")
     assert list(talk.shown) == ["m1"]
@@ -206,7 +206,7 @@ async def test_a_message_that_may_have_gone_out_before_a_crash_is_not_sent_again
         world = await opened(tmp_path / state, talk)
         event = world.message(".ai help")
         world.talk.broken = True
-        await world.app.door.accept(event)
+        await world.app.ingest.accept(event)
         await world.app.settled()
         await world.store.outbox.take(1, world.clock.now() + 99_000)
         talk.broken = False
@@ -254,7 +254,7 @@ async def test_the_answer_to_a_command_goes_out_in_parts(tmp_path: Path) -> None
 async def test_calls_that_crashes_cut_off_are_not_the_turns_own(tmp_path: Path) -> None:
     world = await World(tmp_path).open()
     world.shut()
-    await world.app.door.accept(world.message("在吗"))
+    await world.app.ingest.accept(world.message("在吗"))
     for _ in range(6):
         await world.held()
         await world.crash(shut=True)
@@ -269,7 +269,7 @@ async def test_calls_that_crashes_cut_off_are_not_the_turns_own(tmp_path: Path) 
 async def test_a_message_on_which_the_program_always_dies_is_given_up(tmp_path: Path) -> None:
     world = await World(tmp_path).open()
     world.shut()
-    await world.app.door.accept(world.message("在吗"))
+    await world.app.ingest.accept(world.message("在吗"))
     for _ in range(8):
         await world.held()
         await world.crash(shut=True)

@@ -143,7 +143,7 @@ async def test_an_edit_takes_back_what_a_digest_made_and_the_model_reads_the_tal
     await world.say("/new")
     assert facts(world) == [("我住在苏州", 1)]
     sent = world.message("我住在杭州")
-    await world.app.door.accept(type(sent)(sent.place, sent.sender, "event", "我住在杭州", "edit", target="m1"))
+    await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "event", "我住在杭州", "edit", target="m1"))
     await world.app.settled()
     await world.wait(60)
     assert len(digests(world)) == 2

@@ -19,7 +19,7 @@ async def react(world: World, emoji: str, who: str, group: str = "") -> None:
     target = world.rows("SELECT external_id FROM sent WHERE turn_id IS NOT NULL ORDER BY turn_id DESC LIMIT 1")[0][0]
     account = said.sender.external_id if said.sender else ""
     event = Incoming(said.place, Sender("console", account, who), "event", emoji, "reaction", target=str(target))
-    await world.app.door.accept(event)
+    await world.app.ingest.accept(event)
     await world.app.settled()
 
 

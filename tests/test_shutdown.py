@@ -26,7 +26,7 @@ async def busy(world: World) -> None:
 async def cut_off(world: World) -> None:
     """A turn is under way that the model will never answer."""
     world.shut()
-    await world.app.door.accept(world.message("在吗"))
+    await world.app.ingest.accept(world.message("在吗"))
     await world.held()
     world.app._chats._tasks[1].cancel()
 
@@ -69,7 +69,7 @@ async def test_long_work_is_finished_before_its_thread_ends(world: World) -> Non
         threading.Event().wait(0.2)
         ended.set()
 
-    working = asyncio.create_task(world.parts.aside.run(work))
+    working = asyncio.create_task(world.parts.thread.run(work))
     await let_others_run()
     await world.app.stop()
     assert ended.is_set()

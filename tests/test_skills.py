@@ -104,10 +104,10 @@ def test_a_persona_without_skills_lists_none(tmp_path: Path) -> None:
 
 
 async def test_a_persona_without_skills_has_no_tool_for_them(world: World, tmp_path: Path) -> None:
-    _, brain = make_planner(replace(world.parts, persona=persona_with(tmp_path / "bare")))
-    assert "skill" not in [tool.spec.name for tool in brain.tools]
-    _, brain = make_planner(world.parts)
-    assert "skill" in [tool.spec.name for tool in brain.tools]
+    _, turn_model = make_planner(replace(world.parts, persona=persona_with(tmp_path / "bare")))
+    assert "skill" not in [tool.spec.name for tool in turn_model.tools]
+    _, turn_model = make_planner(world.parts)
+    assert "skill" in [tool.spec.name for tool in turn_model.tools]
 
 
 def test_another_list_is_another_signature(tmp_path: Path) -> None:

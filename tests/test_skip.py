@@ -129,7 +129,7 @@ async def test_without_a_last_line_nothing_is_said(world: World) -> None:
 async def test_the_end_of_a_talk_survives_a_crash_between_tool_and_line(world: World) -> None:
     await talking(world)
     ending(world, line="再见")
-    await world.app.door.accept(world.message("小暖，不用你了", "阿明", GROUP))
+    await world.app.ingest.accept(world.message("小暖，不用你了", "阿明", GROUP))
     await until(lambda: world.rows("SELECT key FROM effect WHERE key LIKE 'quiet:%'") != [])
     await world.crash()
     assert world.replies == ["好的", "再见"]
@@ -223,7 +223,7 @@ async def test_a_call_while_a_follow_up_is_answered_gets_one_answer_of_its_own(w
     await world.clock.advance(5_000, let_others_run)
     await world.held()
     for text in ("还有", "小暖，听我说"):
-        await world.app.door.accept(world.message(text, "阿明", GROUP))
+        await world.app.ingest.accept(world.message(text, "阿明", GROUP))
     await world.let_answer()
     await world.wait(20)
     assert len(world.replies) == 3

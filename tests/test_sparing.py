@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from bot.core.errors import ModelError
 from bot.model.pool import LONGEST_MS, SPARED_MS, RateLimitState
-from tests.crews import Named, crewed, left, tell
 from tests.fakes.clock import let_others_run
+from tests.pools import Named, left, tell, with_models
 from tests.slow import STEPS
 from tests.test_fairness import begin, still
 
@@ -20,7 +20,7 @@ def wants(seconds: float) -> ModelError:
 
 
 async def test_alone_a_model_is_not_asked_before_the_time_it_named(tmp_path: Path) -> None:
-    async with crewed(tmp_path, first := Named("first", wants(60.0), "我回来了")) as world:
+    async with with_models(tmp_path, first := Named("first", wants(60.0), "我回来了")) as world:
         for seconds in (10, 10, 41):
             await tell(world, f"在吗，{seconds}")
             await world.wait(seconds)
@@ -32,7 +32,7 @@ async def test_alone_a_model_is_not_asked_before_the_time_it_named(tmp_path: Pat
 
 
 async def test_a_wait_that_is_nearly_over_is_kept_also_by_who_comes_later(tmp_path: Path) -> None:
-    async with crewed(tmp_path, first := Named("first", wants(20.0), "好了")) as world:
+    async with with_models(tmp_path, first := Named("first", wants(20.0), "好了")) as world:
         await tell(world, "在吗")
         await world.wait(17)
         await tell(world, "还在吗")
@@ -41,7 +41,7 @@ async def test_a_wait_that_is_nearly_over_is_kept_also_by_who_comes_later(tmp_pa
 
 
 async def test_alone_a_model_that_names_no_time_is_asked_by_each(tmp_path: Path) -> None:
-    async with crewed(tmp_path, first := Named("first", LIMITED), model={"tries": 1}) as world:
+    async with with_models(tmp_path, first := Named("first", LIMITED), model={"tries": 1}) as world:
         await tell(world, "在吗")
         await world.wait(5)
         await tell(world, "还在吗")
@@ -50,7 +50,7 @@ async def test_alone_a_model_that_names_no_time_is_asked_by_each(tmp_path: Path)
 
 async def test_while_the_first_is_spared_and_the_second_fails_the_first_is_asked_all_the_same(tmp_path: Path) -> None:
     first, second = Named("first", LIMITED, "还是我来"), Named("second", "好", ModelError("busy", "HTTP 503"))
-    async with crewed(tmp_path, first, second) as world:
+    async with with_models(tmp_path, first, second) as world:
         await tell(world, "在吗")
         await world.wait(5)
         await tell(world, "还在吗")
@@ -60,7 +60,7 @@ async def test_while_the_first_is_spared_and_the_second_fails_the_first_is_asked
 
 async def test_who_waits_too_long_for_a_slot_hears_so_and_what_they_said_is_not_lost(tmp_path: Path) -> None:
     settings: dict[str, dict[str, object]] = {"model": {"slots": 1}, "speak": {"late_seconds": 60}}
-    async with crewed(tmp_path, Named("first", "好的"), smaller=None, **settings) as world:
+    async with with_models(tmp_path, Named("first", "好的"), smaller=None, **settings) as world:
         world.shut()
 
         async def rested() -> None:

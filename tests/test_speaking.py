@@ -136,7 +136,7 @@ async def test_a_follow_up_keeps_the_window_open(world: World) -> None:
 
 async def test_a_late_reply_keeps_the_window_open_from_when_it_is_said(world: World) -> None:
     world.shut()
-    await world.app.door.accept(world.message("小暖，在吗", "阿明", GROUP))
+    await world.app.ingest.accept(world.message("小暖，在吗", "阿明", GROUP))
     await world.held()
     await world.wait(50)
     await world.let_answer()
@@ -204,7 +204,7 @@ async def test_a_second_copy_of_a_delivery_is_not_answered_twice(world: World) -
 
 async def test_a_bot_that_only_says_her_name_is_not_answered(world: World) -> None:
     incoming = world.message("小暖，在吗", "机器人", GROUP)
-    await world.app.door.accept(replace(incoming, sender=Sender("console", "person:机器人", "机器人", is_bot=True)))
+    await world.app.ingest.accept(replace(incoming, sender=Sender("console", "person:机器人", "机器人", is_bot=True)))
     await world.app.settled()
     await world.wait(30)
     assert world.replies == []

@@ -1,4 +1,4 @@
-"""停止 and 闭嘴 through the door: what runs ends at once, what waits is dropped, one line says so, nothing is lost."""
+"""停止 and 闭嘴 through ingest: what runs ends at once, what waits is dropped, one line says so, nothing is lost."""
 
 import asyncio
 from pathlib import Path
@@ -23,7 +23,7 @@ QUIETED = "好，我先安静，叫我名字我就来"
 async def asked(world: World, text: str, who: str = "阿明", group: str = GROUP, **facts: object) -> None:
     """Somebody says it, and the model thinks about it."""
     world.shut()
-    await world.app.door.accept(world.message(text, who, group, **facts))  # type: ignore[arg-type]
+    await world.app.ingest.accept(world.message(text, who, group, **facts))  # type: ignore[arg-type]
     await world.held()
 
 
@@ -112,7 +112,7 @@ async def test_quiet_drops_the_chats_follow_ups_and_closes_its_windows_until_a_c
 
 async def test_without_a_call_or_a_window_a_stop_is_talk(world: World) -> None:
     await asked(world, "小暖，讲个故事", "阿明")
-    await world.app.door.accept(world.message("停", "阿红", GROUP))
+    await world.app.ingest.accept(world.message("停", "阿红", GROUP))
     await world.held()
     await world.let_answer()
     assert world.replies == ["好的"]
@@ -120,8 +120,8 @@ async def test_without_a_call_or_a_window_a_stop_is_talk(world: World) -> None:
 
 async def test_to_someone_else_a_stop_is_talk(world: World) -> None:
     await asked(world, "小暖，讲个故事", "阿明")
-    await world.app.door.accept(world.message("停", "阿明", GROUP, addresses_other=True))
-    await world.app.door.accept(world.message("停", "阿明", GROUP, forwarded=True))
+    await world.app.ingest.accept(world.message("停", "阿明", GROUP, addresses_other=True))
+    await world.app.ingest.accept(world.message("停", "阿明", GROUP, forwarded=True))
     await world.held()
     await world.let_answer()
     assert world.replies == ["好的"]
@@ -129,7 +129,7 @@ async def test_to_someone_else_a_stop_is_talk(world: World) -> None:
 
 async def test_who_is_not_answered_does_not_stop_it_but_an_owner_does(world: World) -> None:
     await asked(world, "小暖，讲个故事", "阿明")
-    await world.app.door.accept(world.message("小暖，停", "阿红", GROUP))
+    await world.app.ingest.accept(world.message("小暖，停", "阿红", GROUP))
     await world.held()
     assert world.rows("SELECT state FROM turn") == [("asked",)]
     await world.say("小暖，停", "小王", GROUP)
@@ -139,7 +139,7 @@ async def test_who_is_not_answered_does_not_stop_it_but_an_owner_does(world: Wor
 
 async def test_quiet_from_someone_else_keeps_what_runs_from_opening_windows(world: World) -> None:
     await asked(world, "小暖，讲个故事", "阿明")
-    await world.app.door.accept(world.message("小暖，闭嘴", "阿红", GROUP))
+    await world.app.ingest.accept(world.message("小暖，闭嘴", "阿红", GROUP))
     await world.let_answer()
     assert world.replies == ["我在答别人的话，说完就停", "好的"]
     assert world.rows("SELECT count(*) FROM window") == [(0,)]
@@ -148,21 +148,21 @@ async def test_quiet_from_someone_else_keeps_what_runs_from_opening_windows(worl
 async def test_in_other_chats_everything_goes_on(world: World) -> None:
     await asked(world, "小暖，讲个故事", "阿明")
     await asked_too(world)
-    await world.app.door.accept(world.message("停", "阿明", GROUP))
+    await world.app.ingest.accept(world.message("停", "阿明", GROUP))
     await world.held()
     await world.let_answer()
     assert sorted(world.replies) == sorted(["好的", STOPPED])
 
 
 async def asked_too(world: World) -> None:
-    await world.app.door.accept(world.message("小暖，讲个故事", "阿明", "别的群"))
+    await world.app.ingest.accept(world.message("小暖，讲个故事", "阿明", "别的群"))
     await world.held(2)
 
 
 async def test_what_waited_behind_the_turn_is_dropped_but_what_memory_was_told_is_done(world: World) -> None:
     await asked(world, "讲个故事", "阿明", "")
     for text in ("要长一点", "记住我对花生过敏", "停"):
-        await world.app.door.accept(world.message(text, "阿明"))
+        await world.app.ingest.accept(world.message(text, "阿明"))
     await world.app.settled()
     assert [reply.partition("：")[0] for reply in world.replies] == [STOPPED, "记住啦 #1"]
     assert ends(world)[1] == ("要长一点", "stopped")
@@ -177,9 +177,9 @@ async def test_a_receipt_of_the_stopped_turn_is_said_with_the_stop(world: World)
 async def test_a_stop_survives_a_crash_and_is_not_done_twice(world: World) -> None:
     await asked(world, "讲个故事", "阿明", "")
     stop = world.message("停", "阿明", delivery_key="k1")
-    await world.app.door.accept(stop)
+    await world.app.ingest.accept(stop)
     await world.crash()
-    await world.app.door.accept(stop)
+    await world.app.ingest.accept(stop)
     await world.app.settled()
     assert world.replies == [STOPPED]
     assert world.rows("SELECT count(*) FROM event WHERE label = 'stop'") == [(1,)]
@@ -196,8 +196,8 @@ async def test_a_turn_that_a_crash_left_can_be_stopped_while_it_is_asked_again(w
 
 async def test_a_stop_that_comes_late_stops_the_question_that_came_before_it(world: World) -> None:
     minute = world.clock.now() - 60_000
-    await world.app.door.accept(world.message("讲个故事", "阿明", at=minute))
-    await world.app.door.accept(world.message("停", "阿明", at=minute + 9_000))
+    await world.app.ingest.accept(world.message("讲个故事", "阿明", at=minute))
+    await world.app.ingest.accept(world.message("停", "阿明", at=minute + 9_000))
     await world.wait(20)
     assert (world.replies, world.model.requests) == ([STOPPED], [])
 
@@ -207,9 +207,9 @@ async def test_a_turn_that_waits_for_a_slot_is_stopped_too(tmp_path: Path) -> No
         tmp_path, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "model": {"slots": 1}})
     ).open()
     await asked(world, "讲个故事", "阿明", "")
-    await world.app.door.accept(world.message("讲个笑话", "阿红"))
+    await world.app.ingest.accept(world.message("讲个笑话", "阿红"))
     await until(lambda: len(world.rows("SELECT id FROM turn")) == 2)
-    await world.app.door.accept(world.message("停", "阿红"))
+    await world.app.ingest.accept(world.message("停", "阿红"))
     await until(lambda: world.replies == [STOPPED])
     await world.let_answer()
     assert sorted(world.replies) == sorted([STOPPED, "好的"])
@@ -238,6 +238,6 @@ async def test_what_was_stopped_while_its_turn_was_composed_is_not_asked(world: 
     question, *_ = await world.store.events.recent(1, 0, 0, 10)
     chat, person = await world.store.people.chat(1), await world.store.people.person(question.person_id or 0)
     now = world.clock.now()
-    plan = await world.app._rooms.answering._planner.plan(Occasion(chat, person, (question,), "dm"), now)
+    plan = await world.app._services.dispatcher._planner.plan(Occasion(chat, person, (question,), "dm"), now)
     with pytest.raises(StoreError, match="taken back"):
         await world.store.turns.ask(plan.asking, now)

@@ -13,7 +13,7 @@ async def looking(open_world: OpenMedia, text: str, who: str = "阿明") -> Medi
     """Somebody asks about a picture, and nuan looks at it."""
     world = await open_world()
     world.eyes.eyes_gate = asyncio.Event()
-    await world.app.door.accept(world.message(text, who, GROUP, attachments=(image(),)))
+    await world.app.ingest.accept(world.message(text, who, GROUP, attachments=(image(),)))
     await world.held()
     return world
 
@@ -27,7 +27,7 @@ async def seen(world: MediaWorld) -> None:
 
 async def test_somebody_elses_stop_ends_neither_the_look_nor_the_answer(open_world: OpenMedia) -> None:
     world = await looking(open_world, "小暖，这是什么")
-    await world.app.door.accept(world.message("小暖，停", "阿红", GROUP))
+    await world.app.ingest.accept(world.message("小暖，停", "阿红", GROUP))
     await world.held()
     await seen(world)
     assert world.replies == [OTHERS, "好的"]
@@ -36,7 +36,7 @@ async def test_somebody_elses_stop_ends_neither_the_look_nor_the_answer(open_wor
 
 async def test_what_was_kept_is_confirmed_once_whoever_says_stop(open_world: OpenMedia) -> None:
     world = await looking(open_world, "小暖，记住我爱吃面。这是什么")
-    await world.app.door.accept(world.message("小暖，停", "阿红", GROUP))
+    await world.app.ingest.accept(world.message("小暖，停", "阿红", GROUP))
     await world.held()
     await seen(world)
     assert world.replies == [OTHERS, "记住啦 #1\n好的"]
@@ -66,7 +66,7 @@ async def test_an_owners_stop_ends_it_too(open_world: OpenMedia) -> None:
 
 async def test_a_crash_after_the_stop_answers_nothing_of_it(open_world: OpenMedia) -> None:
     world = await looking(open_world, "小暖，记住我爱吃面。这是什么")
-    await world.app.door.accept(world.message("停", "阿明", GROUP))
+    await world.app.ingest.accept(world.message("停", "阿明", GROUP))
     await world.crash()
     assert world.model.requests == []
     assert sum(reply.startswith("记住啦 #1") for reply in world.replies) == 1
@@ -75,10 +75,10 @@ async def test_a_crash_after_the_stop_answers_nothing_of_it(open_world: OpenMedi
 async def test_of_what_waits_behind_a_turn_only_what_memory_was_told_is_done(open_world: OpenMedia) -> None:
     world = await open_world()
     world.shut()
-    await world.app.door.accept(world.message("讲个故事", "阿明"))
+    await world.app.ingest.accept(world.message("讲个故事", "阿明"))
     await world.held()
-    await world.app.door.accept(world.message("记住我对花生过敏。你说花生酱呢？", "阿明"))
-    await world.app.door.accept(world.message("停", "阿明"))
+    await world.app.ingest.accept(world.message("记住我对花生过敏。你说花生酱呢？", "阿明"))
+    await world.app.ingest.accept(world.message("停", "阿明"))
     await world.let_answer()
     assert [reply.partition("：")[0] for reply in world.replies] == [STOPPED, "记住啦 #1"]
     assert len(world.model.requests) == 1

@@ -31,7 +31,7 @@ async def test_half_a_reply_stays_as_it_is_and_the_next_delta_tells_what_people_
     await world.say("停")
     assert talk.shown == {"m1": half, "m2": STOPPED}
     assert world.rows("SELECT state, text FROM outbox ORDER BY id") == [("sent", ""), ("sent", "")]
-    await world.app.door.accept(world.message("后来呢"))
+    await world.app.ingest.accept(world.message("后来呢"))
     await until(lambda: len(world.prompts) == 2)
     assert f'<b cut="1">{ONCE[:20]}' in world.last_user
     assert [message.role for message in world.prompts[-1]] == ["system", "user"]
@@ -43,7 +43,7 @@ async def test_a_question_that_is_deleted_takes_what_was_shown_of_its_answer_alo
     world = await begun(tmp_path, Lively(size=10_000))
     await world.say("停")
     place = world.message("").place
-    await world.app.door.accept(Incoming(place, None, "event", label="delete", target="m1"))
+    await world.app.ingest.accept(Incoming(place, None, "event", label="delete", target="m1"))
     await world.app.settled()
     assert world.rows("SELECT count(*) FROM event WHERE text LIKE '%一座庙%'") == [(0,)]
     await world.close()
@@ -96,7 +96,7 @@ async def test_parts_that_wait_are_not_sent_and_the_line_holds_what_went(tmp_pat
     model.write(LONG)
     model.finish()
     await until(lambda: len(talk.history) == 1)
-    await world.app.door.accept(world.message("停"))
+    await world.app.ingest.accept(world.message("停"))
     talk.slow.set()
     await world.app.settled()
     assert list(talk.shown.values()) == [LONG[:100], STOPPED]
@@ -120,7 +120,7 @@ async def test_a_log_that_goes_on_is_told_what_people_saw(tmp_path: Path) -> Non
         await until(lambda: world.rows("SELECT preview_id FROM outbox WHERE turn_id = 2") == [("m2",)])
     await until(lambda: world.rows("SELECT text FROM outbox WHERE turn_id = 2") == [(model.written,)])
     await world.say("停")
-    await world.app.door.accept(world.message("后来呢"))
+    await world.app.ingest.accept(world.message("后来呢"))
     await until(lambda: len(world.prompts) == 3)
     assert [message.role for message in world.prompts[-1]] == ["system", "user", "assistant", "user"]
     assert f'<b cut="1">{ONCE[:20]}' in world.last_user

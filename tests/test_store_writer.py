@@ -41,26 +41,26 @@ def rows(path: Path) -> set[int]:
 
 
 def put(number: int, error: Exception | None = None) -> Callable[[sqlite3.Connection], int]:
-    """A verb in two steps, which may fail between them."""
+    """A transaction in two steps, which may fail between them."""
 
-    def verb(db: sqlite3.Connection) -> int:
+    def transaction(db: sqlite3.Connection) -> int:
         db.execute("INSERT INTO row VALUES (?, 0)", (number,))
         if error is not None:
             raise error
         db.execute("UPDATE row SET half = 1 WHERE n = ?", (number,))
         return number
 
-    return verb
+    return transaction
 
 
 class Gate:
-    """A first verb that holds the writer until others wait behind it, so that they share a commit."""
+    """A first transaction that holds the writer until others wait behind it, so that they share a commit."""
 
     def __init__(self) -> None:
         self._open = threading.Event()
         self.entered = threading.Event()
 
-    def verb(self, db: sqlite3.Connection) -> None:
+    def transaction(self, db: sqlite3.Connection) -> None:
         self.entered.set()
         self._open.wait(10)
 
@@ -68,13 +68,13 @@ class Gate:
         self._open.set()
 
 
-async def together(writer: Writer, *verbs: Callable[[sqlite3.Connection], int]) -> list[int | BaseException]:
-    """Run verbs in one commit."""
+async def together(writer: Writer, *transactions: Callable[[sqlite3.Connection], int]) -> list[int | BaseException]:
+    """Run transactions in one commit."""
     gate = Gate()
-    first = asyncio.ensure_future(writer.run(gate.verb))
+    first = asyncio.ensure_future(writer.run(gate.transaction))
     await asyncio.to_thread(gate.entered.wait, 10)
-    tasks = [asyncio.ensure_future(writer.run(verb)) for verb in verbs]
-    while writer.waiting <= len(verbs):
+    tasks = [asyncio.ensure_future(writer.run(transaction)) for transaction in transactions]
+    while writer.waiting <= len(transactions):
         await asyncio.to_thread(int)
     gate.open()
     await first
@@ -84,12 +84,12 @@ async def together(writer: Writer, *verbs: Callable[[sqlite3.Connection], int]) 
 async def test_a_result_is_told_only_after_the_commit(writer: Writer, path: Path) -> None:
     seen_inside: list[set[int]] = []
 
-    def verb(db: sqlite3.Connection) -> int:
+    def transaction(db: sqlite3.Connection) -> int:
         put(1)(db)
         seen_inside.append(rows(path))
         return 1
 
-    assert await writer.run(verb) == 1
+    assert await writer.run(transaction) == 1
     assert seen_inside == [set()]
     assert rows(path) == {1}
 
@@ -143,7 +143,7 @@ async def test_a_commit_that_fails_is_told_to_nobody_as_done(writer: Writer, pat
 
 async def test_the_verb_of_a_cancelled_caller_is_stored_whole(writer: Writer, path: Path) -> None:
     gate = Gate()
-    first = asyncio.ensure_future(writer.run(gate.verb))
+    first = asyncio.ensure_future(writer.run(gate.transaction))
     await asyncio.to_thread(gate.entered.wait, 10)
     caller = asyncio.ensure_future(writer.run(put(1)))
     while writer.waiting < 2:
@@ -160,7 +160,7 @@ async def test_the_verb_of_a_cancelled_caller_is_stored_whole(writer: Writer, pa
 
 async def test_closing_finishes_what_waits_and_refuses_what_comes_later(writer: Writer, path: Path) -> None:
     gate = Gate()
-    first = asyncio.ensure_future(writer.run(gate.verb))
+    first = asyncio.ensure_future(writer.run(gate.transaction))
     await asyncio.to_thread(gate.entered.wait, 10)
     waiting = [asyncio.ensure_future(writer.run(put(number))) for number in range(200)]
     while writer.waiting <= len(waiting):

@@ -1,4 +1,4 @@
-"""One conversation walking through the whole house."""
+"""One conversation walking through the whole bot."""
 
 import pytest
 

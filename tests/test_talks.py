@@ -37,6 +37,6 @@ async def test_a_deleted_line_is_no_part_of_its_talk(new_world: NewWorld) -> Non
     await world.say("暗号是蓝鲸", external_id="a")
     assert await talks(world, "蓝鲸")
     gone = replace(world.message("", delivery_key="d"), kind="event", label="delete", target="a")
-    await world.app.door.accept(gone)
+    await world.app.ingest.accept(gone)
     await world.app.settled()
     assert await talks(world, "蓝鲸") == []

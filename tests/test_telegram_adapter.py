@@ -15,7 +15,7 @@ from bot.core.ports import Adapter, Drafts, Edits, Files, Splits, Typing
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import Fault, Limits
 from tests.fakes.telegram_server import TOKEN, FakeTelegram
-from tests.telegram_stage import ANN, BO, Door, Lines, confirmed, make, polls, stage
+from tests.telegram_stage import ANN, BO, Lines, RecordingSink, confirmed, make, polls, stage
 
 pytestmark = pytest.mark.debugged
 
@@ -26,7 +26,7 @@ async def server() -> AsyncGenerator[FakeTelegram]:
         yield fake
 
 
-async def test_it_is_everything_that_the_house_knows_of(server: FakeTelegram) -> None:
+async def test_it_is_everything_that_the_installation_knows_of(server: FakeTelegram) -> None:
     adapter: Adapter = make(server, Lines())
     assert all(isinstance(adapter, port) for port in (Splits, Typing, Edits, Drafts, Files))
     assert adapter.platform == "telegram"
@@ -34,25 +34,25 @@ async def test_it_is_everything_that_the_house_knows_of(server: FakeTelegram) ->
 
 
 async def test_a_message_is_stored_before_telegram_may_forget_it(server: FakeTelegram) -> None:
-    door = Door(hold=asyncio.Event())
-    async with stage(server, door=door) as on:
+    sink = RecordingSink(hold=asyncio.Event())
+    async with stage(server, sink=sink) as on:
         posted = server.people.say(ANN.id, ANN, "在吗")
         with suppress(TimeoutError):
             await server.until(lambda: confirmed(server, posted), within=0.3)
         assert not confirmed(server, posted)
-        assert door.hold is not None
-        door.hold.set()
-        await on.door.until(1)
+        assert sink.hold is not None
+        sink.hold.set()
+        await on.sink.until(1)
         await server.until(lambda: confirmed(server, posted))
 
 
 async def test_a_message_that_cannot_be_stored_comes_again_and_polling_goes_on(server: FakeTelegram) -> None:
-    door = Door(problems=[StoreError("disk full"), RuntimeError("odd")])
-    async with stage(server, door=door) as on:
+    sink = RecordingSink(problems=[StoreError("disk full"), RuntimeError("odd")])
+    async with stage(server, sink=sink) as on:
         server.people.say(ANN.id, ANN, "一")
         server.people.say(ANN.id, ANN, "二")
-        await on.door.until(2)
-        assert on.door.texts == ["一", "二"]
+        await on.sink.until(2)
+        assert on.sink.texts == ["一", "二"]
         assert not on.task.done()
         assert any("telegram_not_stored" in line and "disk full" in line for line in on.log.lines)
 
@@ -61,8 +61,8 @@ async def test_one_message_whose_content_can_never_be_stored_does_not_stop_the_o
     async with stage(server) as on:
         server.world.updates.add("message", {"message_id": 1, "date": "yesterday", "chat": {"id": 1}})
         server.people.say(ANN.id, ANN, "还在")
-        await on.door.until(1)
-        assert on.door.texts == ["还在"]
+        await on.sink.until(1)
+        assert on.sink.texts == ["还在"]
         assert sum("telegram_update_skipped" in line for line in on.log.lines) == 1
 
 
@@ -73,24 +73,24 @@ async def test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_th
         return Update(number, Message.de_json(body, None))
 
     log = Lines()
-    queue = IngestQueue(door := Door(), BotAccount(99, "nuan_bot", (), "暖"), log, lambda update: None)
+    queue = IngestQueue(sink := RecordingSink(), BotAccount(99, "nuan_bot", (), "暖"), log, lambda update: None)
     problems = (OverflowError(), AttributeError(), RecursionError(), AssertionError(), StatementError("odd"))
     for number, error in enumerate(problems):
-        door.problems = [error] * STORE_TRIES
+        sink.problems = [error] * STORE_TRIES
         for _ in range(STORE_TRIES - 1):
             with pytest.raises(NetworkError):
                 await queue.put(update(number))
         await queue.put(update(number))
-        assert door.problems == []
+        assert sink.problems == []
     assert sum("telegram_update_skipped" in line for line in log.lines) == 5
-    door.problems = [StoreError("disk full"), OSError("disk full")] * STORE_TRIES
+    sink.problems = [StoreError("disk full"), OSError("disk full")] * STORE_TRIES
     for _ in range(STORE_TRIES):
         with pytest.raises(RetryAfter):
             await queue.put(update(9))
         with pytest.raises(NetworkError):
             await queue.put(update(9))
     await queue.put(update(9))
-    assert door.texts == ["坏"], "what nothing is wrong with waits for the disk"
+    assert sink.texts == ["坏"], "what nothing is wrong with waits for the disk"
 
 
 async def test_a_refused_token_is_final_and_shown_nowhere(server: FakeTelegram) -> None:
@@ -117,7 +117,7 @@ async def test_a_second_program_with_the_same_token_must_go(server: FakeTelegram
     clock = SimClock(1_000_000)
     async with stage(server, clock=clock) as first:
         server.people.say(ANN.id, ANN, "在吗")
-        await first.door.until(1)
+        await first.sink.until(1)
         await server.until(lambda: polls(server) > 1)
         await clock.advance(20_000, let_others_run)
         async with stage(server) as second:
@@ -126,14 +126,14 @@ async def test_a_second_program_with_the_same_token_must_go(server: FakeTelegram
             assert error.final
             assert "second program" in str(error)
         server.people.say(ANN.id, ANN, "还在吗")
-        await first.door.until(2)
+        await first.sink.until(2)
 
 
 async def test_a_server_that_cannot_be_reached_is_worth_another_try() -> None:
     async with FakeTelegram() as server:
         adapter = make(server, Lines())
     with pytest.raises(OSError, match="Telegram"):
-        await adapter.run(Door())
+        await adapter.run(RecordingSink())
 
 
 async def test_polling_that_hangs_for_90_seconds_is_given_up(server: FakeTelegram) -> None:

@@ -59,15 +59,15 @@ async def test_a_pressed_button_speaks_for_the_one_it_was_made_for_only(server: 
     async with stage(server) as on:
         chat = server.rooms.group("小组", ANN, BO)
         (sent,) = await on.adapter.send(said("好", chat, buttons=(Button("撤销", ".ai undo", "501"),)))
-        before = len(on.door.stored)
+        before = len(on.sink.stored)
         posted = server.people.say(chat, ANN, "嗯")
-        await on.door.until(before + 1)
+        await on.sink.until(before + 1)
         button = replace(posted, message_id=int(sent))
         first = server.people.press(button, BO, "撤销")
         await server.until(lambda: server.world.queries[first].answer is not None)
         second = server.people.press(button, ANN, "撤销")
         await server.until(lambda: server.world.queries[second].answer is not None)
-        pressed = [one for one in on.door.stored if one.text == ".ai undo"]
+        pressed = [one for one in on.sink.stored if one.text == ".ai undo"]
         assert [one.sender.external_id for one in pressed if one.sender] == ["501"]
 
 
@@ -127,7 +127,7 @@ async def test_a_topic_is_answered_in_the_topic(server: FakeTelegram) -> None:
         chat = server.rooms.group("论坛", ANN, forum=True)
         thread = server.rooms.topic(chat, ANN, "闲聊")
         server.people.say(chat, ANN, "在吗", thread=thread)
-        stored = (await on.door.until(2))[-1]
+        stored = (await on.sink.until(2))[-1]
         assert stored.place.external_id == f"{chat}:{thread}"
         assert stored.target == ""
         await on.adapter.send(replace(said("在"), external_chat_id=stored.place.external_id))
@@ -189,7 +189,7 @@ async def test_a_group_that_became_a_supergroup_is_told_before_the_next_try(serv
         with pytest.raises(SendError) as caught:
             await on.adapter.send(said("好", chat))
         assert fate(caught) == "later"
-        told = [one for one in on.door.stored if one.label == "migrate"]
+        told = [one for one in on.sink.stored if one.label == "migrate"]
         assert [(one.place.external_id, one.target) for one in told] == [(str(chat), str(new))]
 
 
@@ -215,7 +215,7 @@ async def test_typing_is_shown_again_every_four_and_a_half_seconds_until_it_is_h
 async def test_a_file_is_read_up_to_its_limit(server: FakeTelegram) -> None:
     async with stage(server) as on:
         server.people.document(ANN.id, ANN, "a.txt", b"x" * 100)
-        (stored,) = await on.door.until(1)
+        (stored,) = await on.sink.until(1)
         (attachment,) = stored.attachments
         assert (attachment.kind, attachment.name, attachment.size) == ("file", "a.txt", 100)
         assert await on.adapter.fetch(attachment, 100) == b"x" * 100
@@ -272,7 +272,7 @@ async def test_a_server_that_is_gone_took_nothing_and_does_not_hold_up_the_end()
         server = await server_runs.enter_async_context(FakeTelegram())
         async with stage(server) as on:
             server.people.say(ANN.id, ANN, "在吗")
-            await on.door.until(1)
+            await on.sink.until(1)
             await server_runs.aclose()
             with pytest.raises(SendError) as caught:
                 await on.adapter.send(said("好"))

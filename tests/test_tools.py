@@ -175,7 +175,7 @@ async def test_equal_call_ids_in_two_rounds_are_two_calls(world: World) -> None:
 async def test_a_crash_after_a_tool_ran_does_not_run_it_twice(world: World) -> None:
     tool_first(world, save("给阳台装帘子要先量两次"))
     world.shut()
-    await world.app.door.accept(world.message("帘子装好啦"))
+    await world.app.ingest.accept(world.message("帘子装好啦"))
     await world.held()
     await world.answer_one()
     await world.crash()

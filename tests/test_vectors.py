@@ -1,4 +1,4 @@
-"""Vectors in the running house: what gets one and when, what it costs, and when it goes."""
+"""Vectors in the running bot: what gets one and when, what it costs, and when it goes."""
 
 import asyncio
 import sqlite3
@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from tests.embedded import SOON, house, likeness, paid, settings, vectors
+from tests.embedded import SOON, embedded_world, likeness, paid, settings, vectors
 from tests.fakes.clock import let_others_run
 from tests.fakes.embedding_server import Vectors
 from tests.world import World
 
 
 async def test_what_is_kept_gets_its_vector_a_little_later_and_the_call_is_paid_for(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, server):
+    async with embedded_world(tmp_path) as (world, server):
         await world.say("记住我的狗叫旺财")
         assert server.asked.inputs == [], "a talk has many short lines: they are gathered"
         await world.wait(SOON)
@@ -29,7 +29,7 @@ async def test_what_is_kept_gets_its_vector_a_little_later_and_the_call_is_paid_
 
 
 async def test_what_is_forgotten_has_no_vector_any_more(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, _):
+    async with embedded_world(tmp_path) as (world, _):
         await world.say("记住我的狗叫旺财")
         await world.wait(SOON)
         assert vectors(world)
@@ -41,15 +41,15 @@ async def test_what_is_forgotten_has_no_vector_any_more(tmp_path: Path) -> None:
 
 
 async def test_what_is_forgotten_while_its_vector_is_made_gets_none(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, server):
+    async with embedded_world(tmp_path) as (world, server):
         server.delay = asyncio.Event()
-        await world.app.door.accept(world.message("记住我的狗叫旺财"))
+        await world.app.ingest.accept(world.message("记住我的狗叫旺财"))
         await world.app.settled()
         world.clock._now += SOON * 1000
         world.app._wake_vectors()
         while not server.asked.inputs:
             await let_others_run()
-        await world.app.door.accept(world.message("忘记我的狗叫旺财"))
+        await world.app.ingest.accept(world.message("忘记我的狗叫旺财"))
         while vectors_due(world):
             await let_others_run()
         server.delay.set()
@@ -64,7 +64,7 @@ def vectors_due(world: World) -> bool:
 
 
 async def test_a_crash_between_batches_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -> None:
-    async with house(tmp_path, embedding={"batch": 1}) as (world, server):
+    async with embedded_world(tmp_path, embedding={"batch": 1}) as (world, server):
         for text in ("我的狗叫旺财", "我有一只猫", "我对花生过敏"):
             await world.say(f"记住{text}")
         server.answers = lambda texts: Vectors() if len(server.asked.inputs) < 3 else Vectors("hang")
@@ -83,7 +83,7 @@ async def test_a_crash_between_batches_loses_nothing_and_pays_nothing_twice(tmp_
 
 
 async def test_dimensions_that_change_with_every_call_are_given_up(tmp_path: Path) -> None:
-    async with house(tmp_path, embedding={"batch": 1}) as (world, server):
+    async with embedded_world(tmp_path, embedding={"batch": 1}) as (world, server):
         server.answers = lambda texts: Vectors(change=lambda body: _widened(body, len(server.asked.inputs)))
         for number in range(4):
             await world.say(f"记住我的{number}号狗叫旺财")
@@ -98,7 +98,7 @@ def _widened(body: dict[str, object], width: int) -> dict[str, object]:
 
 
 async def test_another_model_ignores_the_old_vectors_and_makes_its_own(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, server):
+    async with embedded_world(tmp_path) as (world, server):
         await world.say("记住我的狗叫旺财")
         await world.wait(SOON)
         await world.close()
@@ -109,7 +109,7 @@ async def test_another_model_ignores_the_old_vectors_and_makes_its_own(tmp_path:
 
 
 async def test_a_server_that_is_busy_is_waited_for_as_long_as_it_says(tmp_path: Path) -> None:
-    async with house(tmp_path, lambda texts: Vectors("http", 429, 100)) as (world, server):
+    async with embedded_world(tmp_path, lambda texts: Vectors("http", 429, 100)) as (world, server):
         await world.say("记住我的狗叫旺财")
         await world.wait(SOON + 60)
         assert len(server.asked.inputs) == 1
@@ -127,7 +127,7 @@ async def test_one_text_that_the_server_refuses_does_not_keep_the_others_waiting
     def script(texts: list[str]) -> Vectors:
         return Vectors("http", 400) if any("花生" in text for text in texts) else Vectors()
 
-    async with house(tmp_path, script) as (world, server):
+    async with embedded_world(tmp_path, script) as (world, server):
         for text in ("我的狗叫旺财", "我对花生过敏", "我有一只猫"):
             await world.say(f"记住{text}")
         await world.wait(SOON)
@@ -144,7 +144,7 @@ async def test_one_text_that_the_server_refuses_does_not_keep_the_others_waiting
 async def test_without_money_or_leave_no_vector_is_made_and_the_log_says_so_once(
     tmp_path: Path, tables: dict[str, Any], why: str
 ) -> None:
-    async with house(tmp_path, **tables) as (world, server):
+    async with embedded_world(tmp_path, **tables) as (world, server):
         for _ in range(3):
             await world.say("记住我的狗叫旺财")
             await world.wait(SOON)
@@ -153,7 +153,7 @@ async def test_without_money_or_leave_no_vector_is_made_and_the_log_says_so_once
 
 
 async def test_an_index_that_is_written_anew_keeps_what_was_paid_for(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, server):
+    async with embedded_world(tmp_path) as (world, server):
         await world.say("记住我的狗叫旺财")
         await world.say("记住我有一只猫")
         await world.wait(SOON)

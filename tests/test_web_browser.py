@@ -70,7 +70,7 @@ async def test_the_page_works_in_a_browser(tmp_path: Path) -> None:
     try:
         with open_server(WebPage(port=0), tmp_path) as served:
             async with (
-                served.served(page.site._house, world.log),
+                served.served(page.site._site_data, world.log),
                 browser(str(CHROMIUM), tmp_path / "b") as tab,
             ):
                 await log_in(tab, served.address)

@@ -1,4 +1,4 @@
-"""What the web page shows and what its memories can be told to do, through the whole house."""
+"""What the web page shows and what its memories can be told to do, through the whole bot."""
 
 import html
 import json

@@ -84,7 +84,7 @@ def test_the_token_is_told_once_and_only_to_a_terminal(tmp_path: Path) -> None:
         assert "others on the network can reach that address" in wide.greeting(terminal=False)
 
 
-async def test_a_house_with_a_page_at_an_address_that_is_not_there_says_so_in_one_line(tmp_path: Path) -> None:
+async def test_an_installation_with_a_page_at_an_address_that_is_not_there_says_so_in_one_line(tmp_path: Path) -> None:
     home = Home(tmp_path, {"WEB__HOST": "no such host", "WEB__PORT": "0", "WEB__ON": "true"})
     ran = await run(home, "run")
     assert (ran.code, ran.err.count("\n")) == (2, 1)

@@ -155,7 +155,7 @@ def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, s
      ("两小时内发你", "2026-11-18 12:00"), ("明天凌晨去接你", ""),
      ("以后再说", ""), ("我每天跑步", ""), ("明天8点交", ""), ("昨天交了", "")],
 )  # fmt: skip
-def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_house(said: str, due: str) -> None:
+def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_installation(said: str, due: str) -> None:
     found = due_in(said, ms_of(datetime(2026, 11, 18, 10, tzinfo=SHANGHAI)), SHANGHAI)
     nudge = nudge_for(found, nudging_rules(RemindRules()), SHANGHAI)
     assert (shown(nudge.at, SHANGHAI) if nudge is not None else "") == due

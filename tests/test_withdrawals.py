@@ -16,7 +16,7 @@ async def asked(folder: Path, talk: Lively) -> tuple[World, StreamingModel]:
     """Somebody asked for a story (message 77), and the model has begun."""
     world = await opened(folder, talk)
     model = writer(world)
-    await world.app.door.accept(world.message("讲个故事", external_id="77"))
+    await world.app.ingest.accept(world.message("讲个故事", external_id="77"))
     await until(lambda: model.writing)
     return world, model
 
@@ -31,7 +31,7 @@ async def shown(world: World, model: StreamingModel) -> None:
 async def deleted(world: World) -> None:
     """The question is deleted."""
     place = world.message("").place
-    await world.app.door.accept(Incoming(place, None, "event", label="delete", target="77"))
+    await world.app.ingest.accept(Incoming(place, None, "event", label="delete", target="77"))
 
 
 def left(world: World) -> list[tuple[object, ...]]:

@@ -118,21 +118,21 @@ class Webbed:
         self.shown: tuple[ShownSetting, ...] = ()
         self.box = None if reads else WebAdapter("小王", world.clock)
         prompts = PromptFiles(Path(world.settings.prompts_dir) if world.settings.prompts_dir else None)
-        house = SiteData(
+        site_data = SiteData(
             world.store, world.clock, world.settings, world.parts.words, catalogue(prompts.path, "web"), prompts.path,
             {"default": world.parts.persona}, lambda: self.shown, self.box,
         )  # fmt: skip
         hosts = frozenset(("127.0.0.1", "localhost"))
-        self.site = Site(lambda: house, Logins(TOKEN, world.clock), world.log, hosts)
+        self.site = Site(lambda: site_data, Logins(TOKEN, world.clock), world.log, hosts)
         self.app = self.site.app()
         self.visitor, self.stranger = Visitor(self.app), Visitor(self.app, "10.0.0.2")
         self._running: asyncio.Task[None] | None = None
 
     async def open(self) -> "Webbed":
-        """The chat box is a platform of the house, and the visitor logs in."""
+        """The chat box is a platform of the installation, and the visitor logs in."""
         if self.box is not None:
-            self.world.app._sending.connect(self.box)
-            self._running = asyncio.create_task(self.box.run(self.world.app.door))
+            self.world.app._sender.connect(self.box)
+            self._running = asyncio.create_task(self.box.run(self.world.app.ingest))
             await let_others_run()
         await self.visitor.log_in()
         return self

@@ -1,4 +1,4 @@
-"""The World: the whole house with simulated time, a scripted model and a talking adapter; SQLite is real."""
+"""The World: the whole bot with simulated time, a scripted model and a talking adapter; SQLite is real."""
 
 import asyncio
 import sqlite3
@@ -45,7 +45,7 @@ class Talk:
     broken: bool = False
     check: Callable[[str], bool] = lambda text: True
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class Seen:
         return [outgoing.text for outgoing in self.talk.said]
 
     def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        """What the database file holds, read beside the running house."""
+        """What the database file holds, read beside the running bot."""
         with closing(sqlite3.connect(f"file:{self.folder / 'nuan.db'}?mode=ro", uri=True)) as database:
             return database.execute(sql, values).fetchall()
 
@@ -167,7 +167,7 @@ class World(Seen):
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)
         parts = Dependencies(
-            self.store, self._crew(), self.clock, self.settings, words, prompts.path,
+            self.store, self._make_pool(), self.clock, self.settings, words, prompts.path,
             resource_dir("data/persona") / self.settings.persona, self.log,
             personas=persona_folders(resource_dir("data/persona")), scrub=self.scrub,
         )  # fmt: skip
@@ -179,7 +179,7 @@ class World(Seen):
             await self.app.settled()
         return self
 
-    def _crew(self) -> ModelPool:
+    def _make_pool(self) -> ModelPool:
         """The models; alone the first one is asked once, unless the settings say more: trying again takes time."""
         settings, can = self.settings, Capabilities()
         tries = settings.model.tries if self.fallbacks or "tries" in settings.model.model_fields_set else 1
@@ -205,17 +205,17 @@ class World(Seen):
         """
         app = self.app
         app._alarms.stop()
-        app._rooms.vectorising.end()
-        await asyncio.gather(*(lanes.close(0) for lanes in self._lanes(app)))
-        await asyncio.to_thread(app._aside.close)  # no thread outlives its process
+        app._services.vector_maker.end()
+        await asyncio.gather(*(queue.close(0) for queue in self._work_queues(app)))
+        await asyncio.to_thread(app._thread.close)  # no thread outlives its process
         await self.store.close()
         self.away(0)
         self.model.gate = asyncio.Event() if shut else None
         await self.open(settle=not shut)
 
-    def _lanes(self, app: App) -> tuple[WorkQueue, ...]:
+    def _work_queues(self, app: App) -> tuple[WorkQueue, ...]:
         return (
-            app._alarm_lane,
+            app._alarm_queue,
             app._chats,
             app._digests,
             app._sends,
@@ -241,7 +241,7 @@ class World(Seen):
         if since <= 250 and not facts.keys() & {"external_id", "delivery_key"}:
             await self.wait(0.251 - since / 1000)
         self._typed[line] = self.clock.now()
-        await self.app.door.accept(self.message(text, who, group, **facts))  # type: ignore[arg-type]
+        await self.app.ingest.accept(self.message(text, who, group, **facts))  # type: ignore[arg-type]
         await self.app.settled()
 
     def message(

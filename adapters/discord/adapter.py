@@ -85,25 +85,25 @@ class DiscordAdapter:
         self._interactions = Interactions(clock)
         self._clock = clock
         self._client: Client | None = None
-        self._lanes: ChannelQueues | None = None
-        self._door: EventSink | None = None
+        self._queues: ChannelQueues | None = None
+        self._sink: EventSink | None = None
         self._posts: DiscordSender | None = None
         self._typing: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def run(self, door: EventSink) -> None:
+    async def run(self, sink: EventSink) -> None:
         """Work until cancelled. PlatformError when Discord or the store cannot be used, OSError to try again."""
-        self._door = door
+        self._sink = sink
         with library_logs_forwarded(self._log):
             client = Client(self._address, self._seen, self._log)
-            self._lanes = lanes = ChannelQueues(door, History(client, self._log), self._clock, self._log)
+            self._queues = queues = ChannelQueues(sink, History(client, self._log), self._clock, self._log)
             try:
                 await self._login(client)
-                await self._connected(client, lanes)
+                await self._connected(client, queues)
             except Exception as error:
                 raise connection_error(error, client) from error
             finally:
-                await self._stop(client, lanes)
+                await self._stop(client, queues)
 
     def silent_ms(self) -> int | None:
         """How long ago the gateway said something, if only that it heard a heartbeat, ms; None: not connected."""
@@ -171,13 +171,13 @@ class DiscordAdapter:
         except FAILURES as error:  # chatting works without them
             self._log.error("discord_commands_failed", error=error_text(error))
 
-    async def _connected(self, client: Client, lanes: ChannelQueues) -> None:
+    async def _connected(self, client: Client, queues: ChannelQueues) -> None:
         """Be connected until that, or storing, is not possible any more."""
         connection = asyncio.create_task(client.connect(reconnect=True), name="discord connection")
         try:
-            await asyncio.wait((connection, lanes.failed), return_when=asyncio.FIRST_COMPLETED)
-            if lanes.failed.done():
-                lanes.failed.result()
+            await asyncio.wait((connection, queues.failed), return_when=asyncio.FIRST_COMPLETED)
+            if queues.failed.done():
+                queues.failed.result()
             connection.result()
             raise ConnectionError("discord closed the connection")
         finally:
@@ -186,15 +186,15 @@ class DiscordAdapter:
                 await asyncio.wait((connection,), timeout=CANCEL_S)
             await asyncio.gather(connection, return_exceptions=True)
 
-    async def _stop(self, client: Client, lanes: ChannelQueues) -> None:
-        self._client = self._posts = self._lanes = None
+    async def _stop(self, client: Client, queues: ChannelQueues) -> None:
+        self._client = self._posts = self._queues = None
         for over in self._typing.values():
             over.set()
         self._typing.clear()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await lanes.close()
+        await queues.close()
         try:
             async with asyncio.timeout(CLOSE_S):
                 await client.shut()
@@ -203,52 +203,52 @@ class DiscordAdapter:
 
     def _seen(self, event: str, args: tuple[object, ...]) -> None:
         """Every event of the library; one that cannot be understood is a line in the log."""
-        client, lanes = self._client, self._lanes
-        if client is None or lanes is None:
+        client, queues = self._client, self._queues
+        if client is None or queues is None:
             return
         try:
             match event, args:
                 case "connect", ():
-                    lanes.connected()
+                    queues.connected()
                     self._log.info("discord_connected")
                 case "ready", ():
-                    self._start(self._look(client, lanes))
+                    self._start(self._look(client, queues))
                 case "guild_available" | "guild_join", (discord.Guild() as guild,) if client.is_ready():
                     for there in readable(guild):
-                        lanes.look(there)
+                        queues.look(there)
                 case "guild_remove", (discord.Guild() as guild,):
-                    self._start(self._removed(lanes, guild.id))
+                    self._start(self._removed(queues, guild.id))
                 case "interaction", (discord.Interaction() as interaction,):
-                    self._start(self._used(client, lanes, interaction))
+                    self._start(self._used(client, queues, interaction))
                 case "raw_typing", (discord.RawTypingEvent() as typing,):
-                    if isinstance(self._door, TypingListener) and (found := typing_of(typing, client)) is not None:
-                        self._door.typing(*found)
+                    if isinstance(self._sink, TypingListener) and (found := typing_of(typing, client)) is not None:
+                        self._sink.typing(*found)
                 case _:
                     for incoming in events_of(event, args, client):
-                        lanes.put(incoming)
+                        queues.put(incoming)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one event, the next ones are good
             self._log.warning("discord_malformed", gateway_event=event, error=type(error).__name__)
 
-    async def _look(self, client: Client, lanes: ChannelQueues) -> None:
-        """See what was missed everywhere; Discord names no direct channels, so the door is asked for those."""
+    async def _look(self, client: Client, queues: ChannelQueues) -> None:
+        """See what was missed everywhere; Discord names no direct channels, so the sink is asked for those."""
         for there in (found for guild in client.guilds for found in readable(guild)):
-            lanes.look(there)
-        for there in await lanes.known():
-            lanes.look(there)
+            queues.look(there)
+        for there in await queues.known():
+            queues.look(there)
 
-    async def _removed(self, lanes: ChannelQueues, guild_id: int) -> None:
+    async def _removed(self, queues: ChannelQueues, guild_id: int) -> None:
         """nuan was put out of a guild: nothing more is sent to any place of it."""
-        for there in await lanes.known():
+        for there in await queues.known():
             if there.parent == str(guild_id):
-                lanes.put(Incoming(there, None, "event", label="gone"))
+                queues.put(Incoming(there, None, "event", label="gone"))
 
-    async def _used(self, client: Client, lanes: ChannelQueues, interaction: discord.Interaction[Any]) -> None:
+    async def _used(self, client: Client, queues: ChannelQueues, interaction: discord.Interaction[Any]) -> None:
         """A slash command or button: stored, then told that it arrived, for which Discord waits three seconds only."""
         incoming = interaction_event(interaction, self._commands, client.user.id if client.user is not None else 0)
         pending, deferred = self._interactions.keep(interaction), False
         try:
             if incoming is not None:
-                await lanes.take(incoming)
+                await queues.take(incoming)
             with self._address.interactions():
                 await interaction.response.defer(ephemeral=True, thinking=incoming is not None)
             deferred = True

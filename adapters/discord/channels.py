@@ -44,7 +44,7 @@ class MessageHistory(Protocol):
 
 @runtime_checkable
 class KnowsPlaces(Protocol):
-    """A door that knows its places. Without one, what is missed in direct messages stays missed."""
+    """A sink that knows its places. Without one, what is missed in direct messages stays missed."""
 
     async def places(self, platform: str) -> tuple[Place, ...]:
         """Every place of that platform that is stored."""
@@ -71,18 +71,18 @@ class _StoredBefore:
 
 
 class ChannelQueues:
-    """Brings events through the door: one at a time in a channel, channels in parallel.
+    """Brings events to the sink: one at a time in a channel, channels in parallel.
 
     After `connected` the history of a channel is compared and read before its next event. `failed` is done with the
     error when an event could not be stored; from then on nothing is taken.
     """
 
-    def __init__(self, door: EventSink, past: MessageHistory, clock: Clock, log: Log) -> None:
-        self._door = door
+    def __init__(self, sink: EventSink, past: MessageHistory, clock: Clock, log: Log) -> None:
+        self._sink = sink
         self._past = past
         self._clock = clock
         self._log = log
-        self._lanes: dict[str, _ChannelQueue] = {}
+        self._queues: dict[str, _ChannelQueue] = {}
         self._resting: OrderedDict[str, None] = OrderedDict()
         self._connection = 0
         self._before: asyncio.Task[_StoredBefore] | None = None
@@ -97,32 +97,32 @@ class ChannelQueues:
         self._looks.add(self._before)
         self._before.add_done_callback(self._looked)
         for channel in self._resting:
-            del self._lanes[channel]
+            del self._queues[channel]
         self._resting.clear()
-        for lane in self._lanes.values():
-            lane.read.clear()
+        for queue in self._queues.values():
+            queue.read.clear()
 
     def put(self, incoming: Incoming) -> None:
         """An event that just came."""
-        self._lane(incoming.place).waiting.append(incoming)
+        self._queue(incoming.place).waiting.append(incoming)
         self.look(incoming.place)
 
     def look(self, place: Place) -> None:
         """See what was missed in a place, if that was not seen yet, and go on with what waits."""
-        lane = self._lane(place)
-        if lane.task is None and not self.failed.done():
+        queue = self._queue(place)
+        if queue.task is None and not self.failed.done():
             self._resting.pop(place.external_id, None)
-            lane.task = asyncio.create_task(self._work(lane), name=f"discord {place.external_id}")
+            queue.task = asyncio.create_task(self._work(queue), name=f"discord {place.external_id}")
 
     async def known(self) -> tuple[Place, ...]:
-        """The places that are stored, where the door can tell."""
-        return await self._door.places("discord") if isinstance(self._door, KnowsPlaces) else ()
+        """The places that are stored, where the sink can tell."""
+        return await self._sink.places("discord") if isinstance(self._sink, KnowsPlaces) else ()
 
     async def close(self) -> None:
         """Stop; what still waits is read from the history when nuan comes back."""
         if not self.failed.cancel() and not self.failed.cancelled():
             self.failed.exception()  # whoever waited for it has ended for another reason
-        tasks: list[asyncio.Task[Any]] = [lane.task for lane in self._lanes.values() if lane.task is not None]
+        tasks: list[asyncio.Task[Any]] = [queue.task for queue in self._queues.values() if queue.task is not None]
         tasks += self._looks
         for task in tasks:
             task.cancel()
@@ -139,16 +139,16 @@ class ChannelQueues:
         found: dict[str, int] = {}
         places = await self.known()
         for place in places:
-            if place.parent and (newest := await self._door.newest(place)).isdecimal():
+            if place.parent and (newest := await self._sink.newest(place)).isdecimal():
                 found[place.parent] = max(found.get(place.parent, 0), int(newest))
         newest_of = {parent: str(number) for parent, number in found.items()}
         return _StoredBefore(frozenset(place.external_id for place in places), newest_of)
 
     async def _after_the_unseen(self, parent: str, before: _StoredBefore) -> None:
         waits = [
-            asyncio.ensure_future(lane.read.wait()) for lane in self._lanes.values()
-            if lane.place.parent == parent != "" and lane.place.external_id not in before.places
-            and lane.read_for != self._connection
+            asyncio.ensure_future(queue.read.wait()) for queue in self._queues.values()
+            if queue.place.parent == parent != "" and queue.place.external_id not in before.places
+            and queue.read_for != self._connection
         ]  # fmt: skip
         try:
             if waits:
@@ -157,54 +157,54 @@ class ChannelQueues:
             for waiting in waits:
                 waiting.cancel()
 
-    def _lane(self, place: Place) -> _ChannelQueue:
-        return self._lanes.setdefault(place.external_id, _ChannelQueue(place))
+    def _queue(self, place: Place) -> _ChannelQueue:
+        return self._queues.setdefault(place.external_id, _ChannelQueue(place))
 
-    async def _work(self, lane: _ChannelQueue) -> None:
+    async def _work(self, queue: _ChannelQueue) -> None:
         try:
-            while lane.waiting or lane.read_for != self._connection:
-                if lane.read_for != self._connection:
-                    await self._catch_up(lane)
+            while queue.waiting or queue.read_for != self._connection:
+                if queue.read_for != self._connection:
+                    await self._catch_up(queue)
                 elif not self.failed.done():
-                    await self._accept(lane.waiting[0])
-                    lane.waiting.popleft()
+                    await self._accept(queue.waiting[0])
+                    queue.waiting.popleft()
                 else:
                     return
         except Exception as error:  # noqa: BLE001 - it is raised where the adapter waits
             self._fail(error)
         finally:
-            lane.task = None
-            if not lane.waiting and lane.read_for == self._connection:
-                self._rest(lane.place.external_id)
+            queue.task = None
+            if not queue.waiting and queue.read_for == self._connection:
+                self._rest(queue.place.external_id)
 
     def _rest(self, channel: str) -> None:
         """Nothing waits there, and nothing was missed; the one that has rested longest is forgotten."""
         self._resting[channel] = None
         if len(self._resting) > IDLE_CHANNELS_KEPT:
             oldest, _ = self._resting.popitem(last=False)
-            del self._lanes[oldest]
+            del self._queues[oldest]
 
-    async def _catch_up(self, lane: _ChannelQueue) -> None:
+    async def _catch_up(self, queue: _ChannelQueue) -> None:
         connection, count, changes = self._connection, 0, 0
         assert self._before is not None, "nothing is read before there is a connection"
         before = await asyncio.shield(self._before)
-        if newest := await self._door.newest(lane.place):
-            await self._after_the_unseen(lane.place.parent, before)
+        if newest := await self._sink.newest(queue.place):
+            await self._after_the_unseen(queue.place.parent, before)
             # What is gone must be gone before what was missed is answered.
-            stored = await self._door.recent(lane.place, COMPARED)
+            stored = await self._sink.recent(queue.place, COMPARED)
             async with self._reading:
-                found = await self._past.changed(lane.place, stored)
+                found = await self._past.changed(queue.place, stored)
             for change in found:
                 await self._accept(change)
                 changes += 1
-        if since := newest or before.newest.get(lane.place.parent, ""):
-            for incoming in await self._missed(lane.place, since):
+        if since := newest or before.newest.get(queue.place.parent, ""):
+            for incoming in await self._missed(queue.place, since):
                 await self._accept(incoming)
                 count += 1
-        lane.read_for = connection
-        lane.read.set()
+        queue.read_for = connection
+        queue.read.set()
         if count or changes:
-            channel = lane.place.external_id
+            channel = queue.place.external_id
             self._log.info("discord_caught_up", channel=channel, messages=count, changes=changes)
 
     async def _missed(self, place: Place, after: str) -> tuple[Incoming, ...]:
@@ -229,7 +229,7 @@ class ChannelQueues:
     async def _accept(self, incoming: Incoming) -> None:
         """A store that cannot be used stops everything; anything else is wrong with this one event."""
         try:
-            await self._door.accept(incoming)
+            await self._sink.accept(incoming)
         except Exception as error:
             if isinstance(error, (NuanError, OSError)) and not isinstance(error, StatementError):
                 raise

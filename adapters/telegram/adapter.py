@@ -76,11 +76,11 @@ class TelegramAdapter:
         self._hints = TypingIndicator(clock, self._act)
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def run(self, door: EventSink) -> None:
+    async def run(self, sink: EventSink) -> None:
         """Poll until cancelled; PlatformError for a refused token or a second poller, OSError for the network."""
         self._watch = watch = PollingWatch(self._clock, self._log, self._clean, settled_before=self._settled)
         try:
-            async with self._connected(door, watch) as (bot, me), self._polling(bot, me, door, watch):
+            async with self._connected(sink, watch) as (bot, me), self._polling(bot, me, sink, watch):
                 await set_menu(bot, self._commands, self._log)
                 await watch.ended
         except TelegramError as error:
@@ -145,26 +145,26 @@ class TelegramAdapter:
 
     @asynccontextmanager
     async def _post(self, outgoing: Outgoing) -> AsyncGenerator[TelegramSender]:
-        """The way out; a group that has become a supergroup is told through the door before the next try."""
+        """The way out; a group that has become a supergroup is told to the sink before the next try."""
         if self._connection is None:
             raise SendError("later", "Telegram is not connected", NOT_CONNECTED_MS)
-        bot, door, me = self._connection
+        bot, sink, me = self._connection
         try:
             yield TelegramSender(bot, self._clean)
         except ChatMigrated as error:
             try:
-                await door.accept(migrated(target_of(outgoing)[0], error.new_chat_id, me))
+                await sink.accept(migrated(target_of(outgoing)[0], error.new_chat_id, me))
             except NuanError as failed:
                 raise SendError("later", f"the new id of the group was not stored: {failed}") from error
             raise SendError("later", "the group has become a supergroup") from None
 
     @asynccontextmanager
-    async def _connected(self, door: EventSink, watch: PollingWatch) -> AsyncGenerator[tuple[ApiBot, BotAccount]]:
+    async def _connected(self, sink: EventSink, watch: PollingWatch) -> AsyncGenerator[tuple[ApiBot, BotAccount]]:
         bot = self._make_bot(watch)
         try:
             await bot.initialize()
             me = BotAccount(bot.id, bot.username, self._commands, clean_name(bot.first_name))
-            self._connection = (bot, door, me)
+            self._connection = (bot, sink, me)
             yield bot, me
         finally:
             self._connection = None
@@ -176,8 +176,8 @@ class TelegramAdapter:
                     await bot.shutdown()
 
     @asynccontextmanager
-    async def _polling(self, bot: ApiBot, me: BotAccount, door: EventSink, watch: PollingWatch) -> AsyncGenerator[None]:
-        updater = Updater(bot, IngestQueue(door, me, self._log, self._answer_button))
+    async def _polling(self, bot: ApiBot, me: BotAccount, sink: EventSink, watch: PollingWatch) -> AsyncGenerator[None]:
+        updater = Updater(bot, IngestQueue(sink, me, self._log, self._answer_button))
         await updater.initialize()
         before = asyncio.all_tasks()
         polling: list[asyncio.Task[object]] = []

@@ -133,7 +133,7 @@ def text_of(message: Message, me: BotAccount) -> str:
     says: Mapping[str, str] = {menu_name(spec): spec.says for spec in me.commands}
     own = says.get(name.lower())
     if own is None and _MISTYPED.match(name) and (bot or message.chat.type == "private"):
-        own = f".ai {name[3:]}"  # the house says which it may have been; in a group it may be another bot's
+        own = f".ai {name[3:]}"  # the installation says which it may have been; in a group it may be another bot's
     return f"/{name}{rest}" if own is None else f"{own.strip()} {rest.strip()}".strip()
 
 

@@ -115,16 +115,16 @@ class IngestQueue(asyncio.Queue[object]):
     and dies of any other error.
     """
 
-    def __init__(self, door: EventSink, me: BotAccount, log: Log, after: Callable[[Update], None]) -> None:
+    def __init__(self, sink: EventSink, me: BotAccount, log: Log, after: Callable[[Update], None]) -> None:
         super().__init__()
-        self._door = door
+        self._sink = sink
         self._me = me
         self._log = log
         self._after = after
         self._failing, self._failed = 0, 0
 
     async def put(self, item: object) -> None:
-        """Bring an update through the door; NetworkError or RetryAfter when it is not stored and shall come again."""
+        """Bring an update to the sink; NetworkError or RetryAfter when it is not stored and shall come again."""
         if not isinstance(item, Update):
             return
         try:
@@ -133,7 +133,7 @@ class IngestQueue(asyncio.Queue[object]):
             self._skip(item.update_id, error)
             return
         for incoming in incomings:
-            await self._store(item.update_id, self._door.accept(incoming))
+            await self._store(item.update_id, self._sink.accept(incoming))
         self._after(item)
 
     async def _store(self, update_id: int, accepting: Awaitable[bool]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bot.cli.data import refuse_itself, restore_report
 from bot.cli.installation import Installation, make_dependencies, require_database
 from bot.cli.terminal import json_document, progress_bar, progress_bars
-from bot.container import make_embedding_calls, make_vectorising
+from bot.container import make_embedding_calls, make_vector_maker
 from bot.core.clock import SystemClock
 from bot.core.errors import NuanError
 from bot.core.inspection import MemoryFault, RepairPart
@@ -91,10 +91,10 @@ class VectorBackfill:
 
     def __init__(self, place: Installation, store: Store, *, anew: bool) -> None:
         self._anew = anew
-        self._crew = make_pool(place.settings, place.prompts.path)
-        parts = make_dependencies(place, store, self._crew, NullLog())
+        self._pool = make_pool(place.settings, place.prompts.path)
+        parts = make_dependencies(place, store, self._pool, NullLog())
         calls = make_embedding_calls(parts)
-        self._work = make_vectorising(parts, calls) if calls is not None else None
+        self._work = make_vector_maker(parts, calls) if calls is not None else None
 
     async def lacking(self) -> int | None:
         """How many there are to make; None where no recall uses them."""
@@ -108,7 +108,7 @@ class VectorBackfill:
 
     async def close(self) -> None:
         """Free the connections."""
-        await self._crew.close()
+        await self._pool.close()
 
 
 def _json(found: BackfillReport) -> str:
@@ -152,11 +152,11 @@ async def rollback(place: Installation, copy: Path | None, *, as_json: bool) -> 
     refuse_itself(place, path)
     now = SystemClock().now()
     with progress_bar("rollback", quiet=as_json) as tell:
-        aside, count = await roll_back(place.data, path, stamp(now), now, tell=tell)
+        previous, count = await roll_back(place.data, path, stamp(now), now, tell=tell)
     if as_json:
-        return json_document(restore_report(path, aside, count))
+        return json_document(restore_report(path, previous, count))
     again = f"; {count} that were forgotten since stay forgotten" if count else ""
-    before = f"the one before it is {aside.name}. " if aside is not None else ""
+    before = f"the one before it is {previous.name}. " if previous is not None else ""
     return (
         f"{path.name} is the database again{again}\n{before}Backups hold what was forgotten "
         "after they were made: delete them when you need them no more"

@@ -75,30 +75,30 @@ async def restore_backup(place: Installation, path: Path, *, as_json: bool) -> s
     found, now = _find_backup(place, path), SystemClock().now()
     newer = await asyncio.to_thread(count_newer, place.data, found)
     with progress_bar("restore", quiet=as_json) as tell:
-        aside, count = await roll_back(place.data, found, stamp(now), now, label="restore", tell=tell)
+        previous, count = await roll_back(place.data, found, stamp(now), now, label="restore", tell=tell)
     if as_json:
         lost = dict(zip(("newer_lines", "newer_memories"), newer or (None, None), strict=True))
-        return json_document(restore_report(found, aside, count) | lost)
+        return json_document(restore_report(found, previous, count) | lost)
     lines = [f"{found.name} is the database again"]
     if count:
         lines[0] += f"; {count} memories that were forgotten since stay forgotten"
-    if aside is not None:
+    if previous is not None:
         lines.append(
             f"{newer[0]} lines and {newer[1]} memories are newer than it and only in the one before it" if newer else
             "how much is newer than it cannot be told: the database before it cannot be read"
         )  # fmt: skip
         lines.append(
-            f"the one before it is {aside}: delete it when you need it no more; it goes by itself after "
+            f"the one before it is {previous}: delete it when you need it no more; it goes by itself after "
             f"{place.settings.backup.days} days"
         )
     return "\n".join(lines)
 
 
-def restore_report(copy: Path, aside: Path | None, count: int) -> dict[str, object]:
+def restore_report(copy: Path, previous: Path | None, count: int) -> dict[str, object]:
     """What a program is told of a copy that is the database again: where the one before it lies, how many memories
     were forgotten again.
     """
-    return {"restored": str(copy), "before": str(aside) if aside else None, "forgotten_again": count}
+    return {"restored": str(copy), "before": str(previous) if previous else None, "forgotten_again": count}
 
 
 def _find_backup(place: Installation, path: Path) -> Path:

@@ -67,29 +67,29 @@ async def _models(place: Installation) -> tuple[CheckResult, ...]:
 
 
 async def _model(settings: Settings, path: str, model: ModelSettings) -> tuple[CheckResult, ...]:
-    member, server = endpoint_of(settings, model), model if model.base_url else settings.model
+    endpoint, server = endpoint_of(settings, model), model if model.base_url else settings.model
     where = f"{server.base_url}{' through the proxy' if server.proxy else ''}"
     try:
-        known = await member.model.reach(SERVER_ANSWER_S) if isinstance(member.model, OpenAIModel) else ()
+        known = await endpoint.model.reach(SERVER_ANSWER_S) if isinstance(endpoint.model, OpenAIModel) else ()
     except ModelError as error:
         advice = f"check {path}.api_key" if error.fault == "refused" else f"check {path}.base_url and {path}.proxy"
         return (CheckResult(False, path, f"{where} does not work ({error.detail}): {advice}"),)
     finally:
-        await member.model.close()
+        await endpoint.model.close()
     wanted = {f"{path}.name": model.name}
     if path == "model":
         wanted |= {"media.images": settings.media.images, "media.voice": settings.media.voice}
     listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
-    found = [CheckResult(True, path, f"{where} can be reached{listed}"), *abilities(settings, path, member, model)]
+    found = [CheckResult(True, path, f"{where} can be reached{listed}"), *abilities(settings, path, endpoint, model)]
     for key, name in wanted.items():
         if name and known and name not in known:
             found.append(CheckResult(False, key, f"the server does not list {name!r} among its {len(known)} models"))
     return tuple(found)
 
 
-def abilities(settings: Settings, path: str, member: Endpoint, model: ModelSettings) -> Iterator[CheckResult]:
+def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSettings) -> Iterator[CheckResult]:
     """What is known of a model: its cache, its prices, and what its provider has not."""
-    can, price = capabilities_of(settings, model), member.rate(SystemClock().now())
+    can, price = capabilities_of(settings, model), endpoint.rate(SystemClock().now())
     life = f", kept about {can.cache_life_seconds} s" if can.cache_life_seconds else ""
     marks = {"none": "no marks", "breakpoint": "marked with breakpoints", "cache_control": "marked with cache_control"}
     told = f"known as {can.provider}, cache {can.cache} from {can.cache_min_tokens} tokens{life}, {marks[can.marks]}"
@@ -193,22 +193,22 @@ def _test_call(place: Installation, vocabulary: TokenVocabulary) -> _TestCall:
 
 async def _call(place: Installation, store: Store) -> list[CheckResult]:
     settings, clock = place.settings, SystemClock()
-    member = endpoint_of(settings, settings.model)
+    endpoint = endpoint_of(settings, settings.model)
     words = make_words(place)
-    vocabulary = settings.model.vocabulary or vocabulary_of(member.model.name)
+    vocabulary = settings.model.vocabulary or vocabulary_of(endpoint.model.name)
     asked, now = _test_call(place, vocabulary), clock.now()
-    tokens = math.ceil(asked.tokens * await store.ledger.ratio(member.model.name))
-    most = budget.estimate(tokens, OUTPUT_TOKENS, member.rate(now))
+    tokens = math.ceil(asked.tokens * await store.ledger.ratio(endpoint.model.name))
+    most = budget.estimate(tokens, OUTPUT_TOKENS, endpoint.rate(now))
     day, month = budget.periods(now, words.tz(words.zone))
     reservation = Reservation(
-        "doctor", member.model.name, most.tokens, most.cost, budget.limits(settings), day, month
+        "doctor", endpoint.model.name, most.tokens, most.cost, budget.limits(settings), day, month
     )  # fmt: skip
     try:
         call = await store.ledger.book(NO_CHAT, reservation, now)
     except OverBudget as error:
         return [CheckResult(True, CALL_PATH, f"not asked: the limit {error.limit} leaves no room for it", warn=True)]
     try:
-        answer = await member.model.complete(asked.request)
+        answer = await endpoint.model.complete(asked.request)
     except ModelError as error:
         await (store.ledger.charge if error.billed else store.ledger.release)(call.id, clock.now())
         return [CheckResult(False, CALL_PATH, f"no answer ({error.fault}: {error.detail}): {_advice(error)}")]
@@ -216,15 +216,15 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
         await store.ledger.charge(call.id, clock.now())
         raise
     finally:
-        await member.model.close()
+        await endpoint.model.close()
     usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message(), vocabulary), returned=False)
-    cost = budget.cost(usage, member.rate(clock.now()))
+    cost = budget.cost(usage, endpoint.rate(clock.now()))
     await store.ledger.settle(Settlement(call.id, usage, cost), clock.now())
-    return list(_answer_findings(answer, member, cost, settings.budget.currency))
+    return list(_answer_findings(answer, endpoint, cost, settings.budget.currency))
 
 
-def _answer_findings(answer: Completion, member: Endpoint, cost: float, currency: str) -> Iterator[CheckResult]:
-    name = member.model.name
+def _answer_findings(answer: Completion, endpoint: Endpoint, cost: float, currency: str) -> Iterator[CheckResult]:
+    name = endpoint.model.name
     if any(call.name == "check_in" for call in answer.tool_calls):
         yield CheckResult(True, f"{CALL_PATH}.tools", f"{name} calls the tool it is offered")
     else:

@@ -8,7 +8,7 @@ from bot.cli.installation import Installation, make_dependencies
 from bot.cli.usage import UsageDays, UsageNames, usage_json, usage_report
 from bot.commands.prompt_report import ctx_json, ctx_report, recall_report, trace_report
 from bot.config.settings import Settings
-from bot.container import Dependencies, make_planner, make_recalling
+from bot.container import Dependencies, make_planner, make_recall
 from bot.core.errors import ConfigError, NuanError, StoreError
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock
@@ -65,8 +65,8 @@ async def show_ctx(place: Installation, view: PromptTarget, look: CtxRequest, cl
     """What would be sent if that person said that now, and what a recall would bring; with `raw` the very bytes."""
     query = look.query
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        crew = make_pool(_settings(place.settings, look), place.prompts.path)
-        parts = make_dependencies(place, store, crew, NullLog(), clock)
+        pool = make_pool(_settings(place.settings, look), place.prompts.path)
+        parts = make_dependencies(place, store, pool, NullLog(), clock)
         planner, _ = make_planner(parts)
         chat, person = await find_target(store, view)
         if understand(query, place.settings.bot.names).commands:
@@ -74,11 +74,11 @@ async def show_ctx(place: Installation, view: PromptTarget, look: CtxRequest, cl
         plan = await plan_imagined(planner, parts.words, chat, person, query, parts.clock.now())
         try:
             if look.raw:
-                return await plan.member.model.body(planner.request(plan.prompt, plan.prefix.signature))
+                return await plan.endpoint.model.body(planner.request(plan.prompt, plan.prefix.signature))
             shown = await _ctx_text(parts, planner, plan, (chat, person), look)
             return (shown + "\n").encode("utf-8", "replace")
         finally:
-            await crew.close()
+            await pool.close()
 
 
 def _settings(settings: Settings, look: CtxRequest) -> Settings:
@@ -93,7 +93,7 @@ async def _ctx_text(
     chat, person = where
     tz = parts.words.tz(parts.words.zone_of(chat, person))
     seen = await inspect_plan(parts.store, planner, plan, chat.id, parts.clock.now(), tz)
-    recalling = make_recalling(parts)
+    recalling = make_recall(parts)
     traces: list[RecallTrace] = []
     if look.recalls:
         audience, now = await planner.audience(chat, person), parts.clock.now()
@@ -200,13 +200,13 @@ async def show_boot(
 ) -> str:
     """The block that a talk would open with, to the letter, or what it tells as JSON."""
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
-        crew = make_pool(place.settings, place.prompts.path)
+        pool = make_pool(place.settings, place.prompts.path)
         try:
-            parts = make_dependencies(place, store, crew, NullLog(), clock)
+            parts = make_dependencies(place, store, pool, NullLog(), clock)
             planner, _ = make_planner(parts)
             chat, person = await find_target(store, view)
             now = parts.clock.now()
             opened = await planner.boot(chat, person, now)
             return opened.text if form == "narrative" else boot_json(opened, chat, person, now)
         finally:
-            await crew.close()
+            await pool.close()

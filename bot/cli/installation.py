@@ -126,7 +126,7 @@ def require_database(place: Installation) -> None:
 
 
 def make_words(place: Installation) -> Texts:
-    """The house's texts."""
+    """The installation's texts."""
     bot = place.settings.bot
     return Texts(
         catalogue(place.prompts.path, "messages"), catalogue(place.prompts.path, "opening"), bot.language,
@@ -135,22 +135,22 @@ def make_words(place: Installation) -> Texts:
 
 
 def make_dependencies(
-    place: Installation, store: Store, crew: ModelPool, log: Log, clock: Clock | None = None
+    place: Installation, store: Store, pool: ModelPool, log: Log, clock: Clock | None = None
 ) -> Dependencies:
-    """Everything the house is built of; without a clock, in real time."""
+    """Everything the installation is built of; without a clock, in real time."""
     return Dependencies(
-        store, crew, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
+        store, pool, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
         seeing=vision_rate(place.settings), personas=place.personas, written=place.written,
     )  # fmt: skip
 
 
-async def preload(crew: ModelPool) -> None:
+async def preload(pool: ModelPool) -> None:
     """Load what the first message needs before it comes."""
     await asyncio.to_thread(_segment)  # the tables of the scripts and the dictionary of words: 0.7 s
-    if crew.embedding is not None:
+    if pool.embedding is not None:
         await asyncio.to_thread(import_module, "numpy")
-    if isinstance(crew.first.model, OpenAIModel):
-        await crew.first.model.prepare()
+    if isinstance(pool.first.model, OpenAIModel):
+        await pool.first.model.prepare()
 
 
 def _segment() -> None:
@@ -161,7 +161,7 @@ def _segment() -> None:
 def collector_frozen() -> Iterator[None]:
     """What is loaded by now is not looked through for garbage any more, so that no chat waits for that.
 
-    A look through all that a house loads held every thread up for 30 to 120 ms (measured during recalls).
+    A look through all that an installation loads held every thread up for 30 to 120 ms (measured during recalls).
     """
     gc.collect()
     gc.freeze()

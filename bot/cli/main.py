@@ -159,7 +159,7 @@ def erase(options: ErasePersonOptions) -> None:
     from bot.cli.data import erase_person
     from bot.cli.terminal import confirmation
 
-    place, ask = read_installation(options.config, options.data), confirmation(aside=options.as_json)
+    place, ask = read_installation(options.config, options.data), confirmation(to_stderr=options.as_json)
     print_result(run_guarded(erase_person(place, options.person, ask, yes=options.yes, as_json=options.as_json)))
 
 

@@ -11,7 +11,7 @@ from bot.app import App
 from bot.cli.installation import Installation, make_dependencies, make_words
 from bot.cli.platforms import configured_secrets
 from bot.cli.terminal import stopped_by_sigterm
-from bot.container import make_planner, make_recalling
+from bot.container import make_planner, make_recall
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
 from bot.core.people import AgentReply, AgentRequest, Chat, Principal
@@ -25,7 +25,7 @@ from bot.text.catalogue import catalogue
 
 
 def change_handler(app: App) -> Callable[[AgentRequest], Awaitable[AgentReply]]:
-    """What the running house does for agents, by the configuration that holds at the moment."""
+    """What the running bot does for agents, by the configuration that holds at the moment."""
 
     async def carry_out(wish: AgentRequest) -> AgentReply:
         parts = app.parts
@@ -102,9 +102,9 @@ async def serve(place: Installation, person: str, chat: str) -> None:
     logs = Logs(None, settings.log, SystemClock().now, configured_secrets(settings), sys.stderr)
     with contextlib.closing(logs), stopped_by_sigterm():
         async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True) as store:
-            seat = await find_seat(store, person, chat)
-            async with agent_tools(place, store, seat, logs.log) as agents:
-                logs.log.info("agents_served", person=seat.person_id, chat=seat.chat_id)
+            principal = await find_principal(store, person, chat)
+            async with agent_tools(place, store, principal, logs.log) as agents:
+                logs.log.info("agents_served", person=principal.person_id, chat=principal.chat_id)
                 await serve_client(agents, PipeTerminal(0, sys.stderr).lines())
             logs.log.info("agents_left")
 
@@ -119,24 +119,24 @@ def require_library(library: str = "mcp.server.lowlevel") -> None:
 
 @contextlib.asynccontextmanager
 async def agent_tools(
-    place: Installation, store: Store, seat: Principal, log: Log, clock: Clock | None = None
+    place: Installation, store: Store, principal: Principal, log: Log, clock: Clock | None = None
 ) -> AsyncIterator[AgentTools]:  # fmt: skip
-    """What answers agents from that seat; at the end every change that was begun is done."""
-    crew = make_pool(place.settings, place.prompts.path)
-    parts = make_dependencies(place, store, crew, log, clock)
+    """What answers agents for that principal; at the end every change that was begun is done."""
+    pool = make_pool(place.settings, place.prompts.path)
+    parts = make_dependencies(place, store, pool, log, clock)
     texts = read_texts(place.prompts.path)
     changing = ChangeClient(place, texts, log, parts.clock)
     planner, _ = make_planner(parts)
-    desk = AgentServices(store, planner, make_recalling(parts), parts.words, place.settings, parts.clock, log)
+    services = AgentServices(store, planner, make_recall(parts), parts.words, place.settings, parts.clock, log)
     try:
-        yield AgentTools(desk, seat, texts, changing.carry_out)
+        yield AgentTools(services, principal, texts, changing.carry_out)
     finally:
         await changing.finish()
-        await crew.close()
-        await asyncio.to_thread(parts.aside.close)
+        await pool.close()
+        await asyncio.to_thread(parts.thread.close)
 
 
-async def find_seat(store: Store, person: str, chat: str) -> Principal:
+async def find_principal(store: Store, person: str, chat: str) -> Principal:
     """The person by number or name in the chat by number or title: the owner in their own private chat unless named.
 
     StoreError lists what there is. Nobody sits where they do not take part.

@@ -123,7 +123,7 @@ async def import_memories(
     if not (place.data / DATABASE).exists():
         (read_files if taking.skip_bad else _readable)(
             taking, ImportBase(ExportContents(), 0), now
-        )  # else no house is begun
+        )  # else no installation is begun
     async with await open_store(place.data, owners, read_only=taking.dry_run) as store:
         with progress_bar("reading", quiet=as_json):
             here = await store.memory_archive.here()

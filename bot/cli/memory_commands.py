@@ -129,7 +129,7 @@ def import_(options: ImportOptions) -> None:
     taking = ImportRequest(options.path, options.owner, options.yes, options.dry_run, options.skip_bad)
     place, ask = (
         read_installation(options.config, options.data),
-        confirmation(aside=options.as_json),
+        confirmation(to_stderr=options.as_json),
     )
     run_guarded(import_memories(place, taking, ask, as_json=options.as_json))
 

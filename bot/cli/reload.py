@@ -42,7 +42,7 @@ class Reloader:
         self._source = source
         self._place = place
         self._fixed = fixed
-        self._make_crew = make
+        self._make_pool = make
         self._begun_with = place
         self._texts = text_hashes(place)
         self._tried = self._seen = source.stamps(place)
@@ -58,7 +58,7 @@ class Reloader:
         self._asking: set[asyncio.Task[ReloadResult]] = set()
 
     def serve(self, app: App, taken: Callable[[Settings], None]) -> None:
-        """This is the house; `taken` is told the new settings before it works by them."""
+        """This is the bot; `taken` is told the new settings before it works by them."""
         self._app, self._log, self._taken = app, app.parts.log, taken
 
     def on_hangup(self) -> None:
@@ -152,7 +152,7 @@ class Reloader:
             done = ReloadResult(problems=error.problems)
         except (NuanError, OSError) as error:
             done = ReloadResult(problems=(str(error),))
-        except Exception as error:  # noqa: BLE001 - whatever a file holds, the house that runs must go on
+        except Exception as error:  # noqa: BLE001 - whatever a file holds, the bot that runs must go on
             self._log.error("reload_failed", why=why, exc_info=error)
             done = ReloadResult(problems=(type(error).__name__,))
         if done.problems:
@@ -176,7 +176,7 @@ class Reloader:
             await said.put(wish, person_id, app.parts.clock.now())
         if set(changed) - set(self._fixed):
             try:
-                await self._swap(app, place, keeps_crew=not any(name.startswith("prompts/offline/") for name in named))
+                await self._swap(app, place, keeps_pool=not any(name.startswith("prompts/offline/") for name in named))
             except BaseException:
                 if wish:
                     await said.put_back(earlier)
@@ -184,24 +184,24 @@ class Reloader:
         self._place, self._texts, self._there = place, texts, self._there or self._source.file.exists()
         return ReloadResult(changed, restart)
 
-    async def _swap(self, app: App, place: Installation, *, keeps_crew: bool) -> None:
-        """Build everything, then let the house work by it; a crew that it does not take is closed."""
-        old = app.parts.crew
-        keeps_crew = keeps_crew and pool_key(place.settings) == pool_key(self._place.settings)
-        parts = await asyncio.to_thread(self._parts, app.parts, place, keeps_crew)
+    async def _swap(self, app: App, place: Installation, *, keeps_pool: bool) -> None:
+        """Build everything, then let the bot work by it; a model pool that it does not take is closed."""
+        old = app.parts.pool
+        keeps_pool = keeps_pool and pool_key(place.settings) == pool_key(self._place.settings)
+        parts = await asyncio.to_thread(self._parts, app.parts, place, keeps_pool)
         self._taken(place.settings)
         try:
-            if parts.crew is not old:
-                await preload(parts.crew)
+            if parts.pool is not old:
+                await preload(parts.pool)
             await app.renew(parts)
         finally:
-            if app.parts.crew is not parts.crew:
-                await parts.crew.close()
+            if app.parts.pool is not parts.pool:
+                await parts.pool.close()
 
-    def _parts(self, parts: Dependencies, place: Installation, keeps_crew: bool) -> Dependencies:
+    def _parts(self, parts: Dependencies, place: Installation, keeps_pool: bool) -> Dependencies:
         settings, find = place.settings, place.prompts.path
         return replace(
             parts, settings=settings, words=make_words(place), prompts=find, persona=place.persona,
             personas=place.personas, written=place.written,
-            seeing=vision_rate(settings), crew=parts.crew if keeps_crew else self._make_crew(settings, find),
+            seeing=vision_rate(settings), pool=parts.pool if keeps_pool else self._make_pool(settings, find),
         )  # fmt: skip

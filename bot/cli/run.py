@@ -61,11 +61,11 @@ async def metrics_page(
         return
     store, log = app.parts.store, app.parts.log
     hearing = {each.platform: each for each in adapters if isinstance(each, Liveness)}
-    sight = HealthCheck(
-        store, lambda: app.parts.crew, lambda: supervisor.states,
+    health_check = HealthCheck(
+        store, lambda: app.parts.pool, lambda: supervisor.states,
         lambda: {name: each.silent_ms() for name, each in hearing.items()}, lambda: app.queues,
     )  # fmt: skip
-    shown = MetricsPages(sight, meters)
+    shown = MetricsPages(health_check, meters)
     with contextlib.suppress(StoreError):  # it begins with the first look, then
         await shown.begin()
     if meters is None:
@@ -79,7 +79,7 @@ RESTART_WEB_KEYS = ("web.on", "web.host", "web.port")
 
 
 class WebFrontend:
-    """The page of one house, with the adapter that its chat box is."""
+    """The page of one installation, with the adapter that its chat box is."""
 
     def __init__(self, page: "WebServer", source: ConfigSource, adapter: WebAdapter | None) -> None:
         """Without an adapter the page only reads."""
@@ -96,23 +96,23 @@ class WebFrontend:
 
     @contextlib.asynccontextmanager
     async def served(self, parts: Callable[[], Dependencies], log: Log) -> AsyncIterator[None]:
-        """The page is answered by the house as it is at each request, and the terminal is told where."""
-        async with self._page.served(lambda: self._house(parts()), log):
+        """The page is answered by the bot as it is at each request, and the terminal is told where."""
+        async with self._page.served(lambda: self._site_data(parts()), log):
             print(self._page.greeting(sys.stdout.isatty()), flush=True)
             yield
 
-    def _house(self, parts: Dependencies) -> "SiteData":
+    def _site_data(self, parts: Dependencies) -> "SiteData":
         from bot.web.requests import SiteData
 
         if self._made is None or self._made[0] is not parts:
             settings, source = parts.settings, self._source
-            house = SiteData(
+            site = SiteData(
                 parts.store, parts.clock, settings, parts.words, catalogue(parts.prompts, "web"), parts.prompts,
                 {parts.persona.name: parts.persona, **parts.personas},
                 lambda: settings_shown(settings, source.config, source.env, settings_in(source.data / DATABASE)),
                 self.adapter,
             )  # fmt: skip
-            self._made = parts, house
+            self._made = parts, site
         return self._made[1]
 
 
@@ -158,22 +158,22 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                 if front is not None and front.adapter is not None:
                     logs.hide([front.token])
                     adapters = (*adapters, front.adapter)
-                crew = make_pool(settings, place.prompts.path)
-                parts = make_dependencies(place, store, crew, logs.log, clock)
+                pool = make_pool(settings, place.prompts.path)
+                parts = make_dependencies(place, store, pool, logs.log, clock)
                 app = App(replace(parts, reload=reloader.command, settle=reloader.settle, scrub=logs.scrub))
                 reloader.serve(app, lambda settings: _apply_settings(settings, logs, front))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
-                    await preload(crew)
+                    await preload(pool)
                     with collector_frozen():
                         await app.start(adapters)
-                        supervisor = Supervisor(app.door, clock, logs.log, store.vitals.writable)
+                        supervisor = Supervisor(app.ingest, clock, logs.log, store.vitals.writable)
                         page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
-                        door = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
-                        async with door, _web_page(front, app), page:
+                        control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
+                        async with control, _web_page(front, app), page:
                             await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
-                    await app.parts.crew.close()
+                    await app.parts.pool.close()
 
 
 def _apply_settings(settings: Settings, logs: Logs, front: WebFrontend | None) -> None:
@@ -242,14 +242,14 @@ async def serve_read_only(source: ConfigSource, place: Installation) -> None:
     settings, clock, stopped = place.settings, SystemClock(), asyncio.Event()
     with handle_signals(stopped.set, lambda: None), open_web_frontend(source, settings, clock, reads=True) as front:
         async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True) as store:
-            crew = make_pool(settings, place.prompts.path)
-            parts = make_dependencies(place, store, crew, NullLog(), clock)
+            pool = make_pool(settings, place.prompts.path)
+            parts = make_dependencies(place, store, pool, NullLog(), clock)
             try:
                 async with front.served(lambda: parts, NullLog()):
                     print("nuan: another nuan answers from this folder, so this page only reads", flush=True)
                     await stopped.wait()
             finally:
-                await crew.close()
+                await pool.close()
 
 
 async def chat(source: ConfigSource, place: Installation, group: str, name: str, verbose: bool) -> None:
@@ -263,10 +263,10 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
             configured_secrets(settings), sys.stderr if verbose else None,
         )  # fmt: skip
         with contextlib.closing(logs):
-            crew = make_pool(settings, place.prompts.path)
+            pool = make_pool(settings, place.prompts.path)
             app = App(
                 replace(
-                    make_dependencies(place, store, crew, logs.log),
+                    make_dependencies(place, store, pool, logs.log),
                     reload=reloader.command,
                     settle=reloader.settle,
                     scrub=logs.scrub,
@@ -285,18 +285,18 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
             reloader.serve(app, take)
             await app.start([adapter])
             reloading = asyncio.create_task(reloader.keep(), name="reload")
-            warm = asyncio.create_task(preload(crew), name="warm-up")
+            warm = asyncio.create_task(preload(pool), name="warm-up")
             try:
                 with stopped_by_sigterm():
                     async with control_socket(place.data, change_handler(app), logs.log, reloader.ask):
-                        await adapter.run(app.door if sys.stdin.isatty() else _LineByLine(app))
+                        await adapter.run(app.ingest if sys.stdin.isatty() else _LineByLine(app))
                         await app.drained()
             finally:
                 reloading.cancel()
                 await asyncio.wait((reloading,))
                 await app.stop()
                 await warm
-                await app.parts.crew.close()
+                await app.parts.pool.close()
 
 
 def _prefix(settings: Settings) -> str:
@@ -305,21 +305,21 @@ def _prefix(settings: Settings) -> str:
 
 
 class _LineByLine:
-    """A door for piped input: each line is answered before the next one is read, as a person would wait."""
+    """An event sink for piped input: each line is answered before the next one is read, as a person would wait."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def accept(self, incoming: Incoming) -> bool:
         """Commit the line and let everything settle that it caused; a reply in several messages is heard out."""
-        stored = await self._app.door.accept(incoming)
+        stored = await self._app.ingest.accept(incoming)
         await self._app.spoken()
         return stored
 
     async def newest(self, place: EventPlace) -> str:
-        """As the door says."""
-        return await self._app.door.newest(place)
+        """As ingest says."""
+        return await self._app.ingest.newest(place)
 
     async def recent(self, place: EventPlace, limit: int) -> tuple[str, ...]:
-        """As the door says."""
-        return await self._app.door.recent(place, limit)
+        """As ingest says."""
+        return await self._app.ingest.recent(place, limit)

@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 
 def read_installation(config: Path | None, data: Path) -> "Installation":
-    """The house of a command: its settings, checked, and its folder."""
+    """The installation of a command: its settings, checked, and its folder."""
     from bot.cli.installation import ConfigSource  # the configuration loads only where it is read
 
     return guard(ConfigSource(config, data, os.environ).read)
@@ -201,8 +201,8 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[TellProgress]:
 YES_WORDS = ("y", "yes", "是", "好")
 
 
-def confirmation(*, aside: bool, advice: str = "--yes") -> Callable[[str], bool]:
-    """Asks on standard output, or `aside` on standard error where the other is for a JSON document alone.
+def confirmation(*, to_stderr: bool, advice: str = "--yes") -> Callable[[str], bool]:
+    """Asks on standard output, or, `to_stderr`, on standard error where the other is for a JSON document alone.
 
     Yes only for a yes that somebody typed; NuanError when nobody can.
     """
@@ -210,7 +210,7 @@ def confirmation(*, aside: bool, advice: str = "--yes") -> Callable[[str], bool]
     def ask(question: str) -> bool:
         if sys.stdin is None or not sys.stdin.isatty():
             raise NuanError(f"nobody is there to answer: nothing was changed; give {advice}")
-        print(f"{question} [y/N] ", end="", file=sys.stderr if aside else sys.stdout, flush=True)
+        print(f"{question} [y/N] ", end="", file=sys.stderr if to_stderr else sys.stdout, flush=True)
         try:
             return input().strip().lower() in YES_WORDS
         except EOFError:

@@ -10,7 +10,7 @@ from bot.text.codes import code_form, code_in
 
 @command("start", "[CODE]", who="anyone", topic="chat", private=True, listed=False)
 async def start(call: Invocation) -> str:
-    """Greet, use a code, or let a stranger knock."""
+    """Greet, use a code, or let a stranger ask for pairing."""
     if call.words:
         return await _redeem(call)
     here = await call.store.access.standing(call.chat.id, call.person.id)
@@ -19,7 +19,7 @@ async def start(call: Invocation) -> str:
     if call.chat.kind == "group":
         return call.text("start_group")
     strangers = Strangers(call.store, call.services.clock, call.services.texts)
-    await strangers.knock(call.event, call.chat, call.person, always=True)
+    await strangers.request_pairing(call.event, call.chat, call.person, always=True)
     return ""
 
 

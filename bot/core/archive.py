@@ -160,8 +160,8 @@ class ExportedMemory:
     """A memory with everything that lasts of it. The fields are named as its columns are.
 
     `owner` and `chat` are "platform:id", "" for none (a new line of somebody's has no chat yet). `id` is its number in
-    the house that it comes from, 0 for none. `archived_at` is 0 unless it was put away; `more` are the columns that the
-    house has besides, where they are not at their default.
+    the installation that it comes from, 0 for none. `archived_at` is 0 unless it was put away; `more` are the columns
+    that the installation has besides, where they are not at their default.
     """
 
     id: int
@@ -211,7 +211,8 @@ class ExportedNote:
     """A Markdown note without what stands at its top.
 
     One that nuan made has a chat; `owners` is then whose direct chat that is, or nobody for a chat's note. One kept by
-    hand has no chat and is for the `owners` of the house. `events` are numbers of the house that it comes from.
+    hand has no chat and is for the `owners` of the installation. `events` are numbers of the installation that it comes
+    from.
     """
 
     path: str
@@ -224,7 +225,7 @@ class ExportedNote:
 
 @dataclass(frozen=True, slots=True)
 class ExportContents:
-    """One export, or all of a house; `house` tells houses apart."""
+    """One export, or all of an installation; `house` tells installations apart."""
 
     house: str = ""
     exported_at: int = 0

@@ -86,9 +86,9 @@ def _steady_ns() -> int:
 class SystemClock:
     """Wall-clock milliseconds that never run backwards, and alarms on the running event loop.
 
-    A clock set forward is followed as soon as whoever heeds it has moved what waits along (bot/core/ports.py, Leaps),
-    at once where nobody does. One set back is not: every deadline and every limit would wait for as long; an hour is
-    caught up in ten. `wall` and `steady` are in ns; the second one is never set.
+    A clock set forward is followed as soon as whoever listens has moved what waits along (bot/core/ports.py,
+    JumpingClock), at once where nobody does. One set back is not: every deadline and every limit would wait for as
+    long; an hour is caught up in ten. `wall` and `steady` are in ns; the second one is never set.
     """
 
     def __init__(
@@ -99,16 +99,16 @@ class SystemClock:
         self._last = wall()
         self._seen = steady()
         self._ahead = 0
-        self._heeds: Callable[[], None] | None = None
+        self._on_jump: Callable[[], None] | None = None
 
     @property
-    def leap(self) -> int:
+    def jump(self) -> int:
         """By how many ms the machine's clock was set forward that is not followed yet, 0: by none."""
         return self._ahead // 1_000_000
 
-    def heed(self, call: Callable[[], None]) -> None:
-        """Call it while there is a leap, every few seconds, until it is followed."""
-        self._heeds = call
+    def on_jump(self, call: Callable[[], None]) -> None:
+        """Call it while there is a jump, every few seconds, until it is followed."""
+        self._on_jump = call
 
     def follow(self) -> None:
         """What waits was moved along: from now on the time is the machine's."""
@@ -116,15 +116,15 @@ class SystemClock:
         self._ahead = 0
 
     def warn(self) -> None:
-        """Tell whoever heeds a leap that there is one."""
-        if self._ahead and self._heeds is not None:
-            self._heeds()
+        """Tell whoever listens for a jump that there is one."""
+        if self._ahead and self._on_jump is not None:
+            self._on_jump()
 
     def now(self) -> int:
         """Milliseconds since 1970 UTC."""
         seen, wall = self._steady(), self._wall()
         passed, self._seen = seen - self._seen, seen
-        self._ahead = wall - self._last - passed if self._heeds is not None else 0
+        self._ahead = wall - self._last - passed if self._on_jump is not None else 0
         if self._ahead >= JUMP_NS:
             self._last += passed
         else:

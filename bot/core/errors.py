@@ -1,4 +1,4 @@
-"""Every error that crosses a room's border.
+"""Every error that crosses a package's border.
 
 NuanError
 ├── ConfigError       the configuration has problems (all of them, with dotted paths)

@@ -89,7 +89,7 @@ class AgentRequest:
     """
 
     verb: AgentAction
-    seat: Principal
+    principal: Principal
     agent: str
     text: str
     kind: MemoryKind = "knowledge"

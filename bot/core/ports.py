@@ -59,12 +59,12 @@ class JumpingClock(Protocol):
     """A clock that notices when the machine's was set forward, and goes on evenly until it is told to follow."""
 
     @property
-    def leap(self) -> int:
+    def jump(self) -> int:
         """By how many ms it was set forward, 0: by none."""
         ...
 
-    def heed(self, call: Callable[[], None]) -> None:
-        """Call it while there is a leap."""
+    def on_jump(self, call: Callable[[], None]) -> None:
+        """Call it while there is a jump."""
         ...
 
     def follow(self) -> None:
@@ -162,7 +162,7 @@ class EventSink(Protocol):
 
 @runtime_checkable
 class TypingListener(Protocol):
-    """A door that wants to know who is writing just now."""
+    """A sink that wants to know who is writing just now."""
 
     def typing(self, place: Place, account: str) -> None:
         """The account of that platform is typing there; nothing of it is stored."""
@@ -170,7 +170,7 @@ class TypingListener(Protocol):
 
 
 class Adapter(Protocol):
-    """One platform: brings events through a door, sends messages out.
+    """One platform: brings events to a sink, sends messages out.
 
     `resends` says that sending the same outbox row again makes no second copy, so that after a crash it may.
     """
@@ -178,7 +178,7 @@ class Adapter(Protocol):
     platform: str
     resends: bool
 
-    async def run(self, door: EventSink) -> None:
+    async def run(self, sink: EventSink) -> None:
         """Work until the platform ends (end of input) or the task is cancelled.
 
         PlatformError when it cannot go on; OSError and TimeoutError when another try may help.
@@ -368,4 +368,4 @@ SettingChanges = Mapping[str, str | None]
 """Dotted keys of the configuration with their new values; None takes back what was said of that key."""
 
 ApplySettings = Callable[[SettingChanges, int], Awaitable[ReloadResult]]
-"""Stores the wish of a person (by number) and lets the house work by it; with problems nothing has changed."""
+"""Stores the wish of a person (by number) and lets the bot work by it; with problems nothing has changed."""

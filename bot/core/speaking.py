@@ -71,7 +71,7 @@ class Situation:
 class Decision:
     """now: answer at once; follow: after silence, at `due_at`; listen: only remember that it was said.
 
-    `lull_at` is when nuan may look whether to enter the talk, ms, 0 for never.
+    `silence_at` is when nuan may look whether to enter the talk, ms, 0 for never.
     """
 
     action: Action

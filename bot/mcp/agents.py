@@ -42,19 +42,19 @@ from bot.tools.recall import RecallRequest, recall_tool
 
 
 @dataclass(frozen=True, slots=True)
-class SeatHolder:
-    """The person and the chat of a seat, as they are now."""
+class PrincipalRecord:
+    """The person and the chat of a principal, as they are now."""
 
     chat: Chat
     person: Person
 
 
-async def read_seat(store: Store, seat: Principal) -> SeatHolder:
+async def read_principal(store: Store, principal: Principal) -> PrincipalRecord:
     """Read them; LookupError when one is gone, or the person does not take part there any more."""
-    chat, person = await store.people.chat(seat.chat_id), await store.people.person(seat.person_id)
+    chat, person = await store.people.chat(principal.chat_id), await store.people.person(principal.person_id)
     if person.id not in (await store.people.audience(chat)).person_ids:
         raise LookupError(f"person {person.id} is not in chat {chat.id}")
-    return SeatHolder(chat, person)
+    return PrincipalRecord(chat, person)
 
 
 NAMES = ("boot", "recall", "remember", "forget", "dialog")
@@ -86,7 +86,7 @@ class AgentTexts:
 
 @dataclass(frozen=True, slots=True)
 class AgentServices:
-    """What reading needs of the house."""
+    """What reading needs of the installation."""
 
     store: Store
     planner: Planner
@@ -125,53 +125,57 @@ class _Forget(BaseModel):
 
 
 class AgentTools:
-    """Answers agents from one seat. `write` carries out a change, or says why it cannot be."""
+    """Answers agents for one principal. `write` carries out a change, or says why it cannot be."""
 
-    def __init__(self, desk: AgentServices, seat: Principal, texts: AgentTexts, write: WriteWish) -> None:
-        self._desk = desk
-        self._log = desk.log
-        self._seat = seat
+    def __init__(self, services: AgentServices, principal: Principal, texts: AgentTexts, write: WriteWish) -> None:
+        self._services = services
+        self._log = services.log
+        self._principal = principal
         self.texts = texts
         self._write = write
         self._recall = recall_tool(texts.specs["recall"], self._search, self._found, self._zone)
 
     async def call(self, name: str, arguments: str, agent: str) -> AgentReply:
         """The answer to one call of that agent, with its arguments as JSON text; whatever is wrong is one line."""
-        desk, seat = self._desk, self._seat
-        opening = desk.words.opening(desk.words.language)
+        services, principal = self._services, self._principal
+        opening = services.words.opening(services.words.language)
         tool = name if name in NAMES else "?"
         try:
-            sat = await read_seat(desk.store, seat)
-            opening = desk.words.opening(desk.words.script(sat.person))
-            reply = await self._answer(name, arguments, clean_name(agent or "mcp")[:AGENT_CHARS], sat)
+            who = await read_principal(services.store, principal)
+            opening = services.words.opening(services.words.script(who.person))
+            reply = await self._answer(name, arguments, clean_name(agent or "mcp")[:AGENT_CHARS], who)
         except ToolRefused as refused:
             reply = AgentReply(opening(refused.key, problem=as_data(refused.problem)), wrong=True)
         except LookupError:
-            reply = AgentReply(self.texts.sentences.text("seat_gone", desk.words.language), wrong=True)
+            reply = AgentReply(self.texts.sentences.text("seat_gone", services.words.language), wrong=True)
         except NuanError as error:
-            self._log.warning("agent_failed", tool=tool, person=seat.person_id, chat=seat.chat_id, exc_info=error)
+            self._log.warning(
+                "agent_failed", tool=tool, person=principal.person_id, chat=principal.chat_id, exc_info=error
+            )
             reply = AgentReply(opening("tool_failed", problem=str(error)), wrong=True)
         except Exception as error:  # noqa: BLE001 - a defect in one tool must not end the connection
-            self._log.error("agent_failed", tool=tool, person=seat.person_id, chat=seat.chat_id, exc_info=error)
+            self._log.error(
+                "agent_failed", tool=tool, person=principal.person_id, chat=principal.chat_id, exc_info=error
+            )
             reply = AgentReply(opening("tool_failed", problem=type(error).__name__), wrong=True)
         self._log.info(
-            "agent_called", tool=tool, person=seat.person_id, chat=seat.chat_id, wrong=reply.wrong,
+            "agent_called", tool=tool, person=principal.person_id, chat=principal.chat_id, wrong=reply.wrong,
             memories=list(reply.ids),
         )  # fmt: skip
         return reply
 
-    async def _answer(self, name: str, arguments: str, agent: str, sat: SeatHolder) -> AgentReply:
+    async def _answer(self, name: str, arguments: str, agent: str, who: PrincipalRecord) -> AgentReply:
         if name not in NAMES:
             raise ToolRefused("tool_unknown", name[:AGENT_CHARS])
         if len(arguments) > ARGUMENT_CHARS:
             raise ToolRefused("tool_bad_arguments", f"{len(arguments)} > {ARGUMENT_CHARS}")
         match name:
             case "boot":
-                return AgentReply(await self._boot(sat, read_arguments(_Boot, arguments).format))
+                return AgentReply(await self._boot(who, read_arguments(_Boot, arguments).format))
             case "dialog":
-                return AgentReply(await self._dialog(read_arguments(_Dialog, arguments).limit, sat))
+                return AgentReply(await self._dialog(read_arguments(_Dialog, arguments).limit, who))
             case "recall":
-                answer = await self._recall.run(await self._context(sat), arguments)
+                answer = await self._recall.run(await self._context(who), arguments)
                 return AgentReply(answer.text, ids=answer.told)
             case _:
                 return await self._write(self._wish(name, arguments, agent))
@@ -179,29 +183,31 @@ class AgentTools:
     def _wish(self, name: str, arguments: str, agent: str) -> AgentRequest:
         if name == "remember":
             kept = read_arguments(_Remember, arguments)
-            return AgentRequest("remember", self._seat, agent, kept.text, kept.kind, kept.words.strip())
+            return AgentRequest("remember", self._principal, agent, kept.text, kept.kind, kept.words.strip())
         asked = read_arguments(_Forget, arguments)
         number, text = str(asked.id if asked.id is not None else "").strip().removeprefix("#"), asked.text.strip()
         if bool(number) == bool(text) or (number and not (number.isascii() and number.isdigit() and len(number) < 16)):
             raise ToolRefused("tool_bad_arguments", "id | text")
-        return AgentRequest("forget", self._seat, agent, text, number=int(number) if number else None)
+        return AgentRequest("forget", self._principal, agent, text, number=int(number) if number else None)
 
-    async def _boot(self, sat: SeatHolder, form: Literal["narrative", "json"]) -> str:
+    async def _boot(self, who: PrincipalRecord, form: Literal["narrative", "json"]) -> str:
         """What `nuan boot` prints."""
-        desk, script, now = self._desk, self._desk.words.script(sat.person), self._desk.clock.now()
-        opened = await desk.planner.boot(sat.chat, sat.person, now)
+        services, script, now = self._services, self._services.words.script(who.person), self._services.clock.now()
+        opened = await services.planner.boot(who.chat, who.person, now)
         if form == "json":
-            return boot_json(opened, sat.chat, sat.person, now)
+            return boot_json(opened, who.chat, who.person, now)
         return opened.text or self.texts.sentences.text("boot_none", script)
 
-    async def _dialog(self, limit: int, sat: SeatHolder) -> str:
-        desk, script = self._desk, self._desk.words.script(sat.person)
-        opening, now = desk.words.opening(script), desk.clock.now()
-        talks = await past_talks(desk.store, await desk.planner.audience(sat.chat, sat.person), sat.person.id, now)
+    async def _dialog(self, limit: int, who: PrincipalRecord) -> str:
+        services, script = self._services, self._services.words.script(who.person)
+        opening, now = services.words.opening(script), services.clock.now()
+        talks = await past_talks(
+            services.store, await services.planner.audience(who.chat, who.person), who.person.id, now
+        )
         if not talks:
             return self.texts.sentences.text("dialog_none", script)
-        when = (now, desk.words.tz(desk.words.zone_of(sat.chat, sat.person)))
-        lines = past_talk_lines(talks, when, opening, desk.words.days(script))[:limit]
+        when = (now, services.words.tz(services.words.zone_of(who.chat, who.person)))
+        lines = past_talk_lines(talks, when, opening, services.words.days(script))[:limit]
         return "\n".join(
             (
                 opening("get_head"),
@@ -214,20 +220,25 @@ class AgentTools:
             context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
             memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until,
         )  # fmt: skip
-        return tuple(one.finding for one in (await self._desk.recalling.recall(asking)).chosen)
+        return tuple(one.finding for one in (await self._services.recalling.recall(asking)).chosen)
 
     async def _found(self, context: ToolContext, found: tuple[SearchHit, ...]) -> str:
         return await findings_text(
-            self._desk.store, self._desk.words, context, found, FOUND_TOKENS, bot=self._desk.settings.bot.names[0]
+            self._services.store,
+            self._services.words,
+            context,
+            found,
+            FOUND_TOKENS,
+            bot=self._services.settings.bot.names[0],
         )
 
     async def _zone(self, context: ToolContext) -> tzinfo:
-        return await timezone_of(self._desk.store, self._desk.words, context)
+        return await timezone_of(self._services.store, self._services.words, context)
 
-    async def _context(self, sat: SeatHolder) -> ToolContext:
-        desk, person = self._desk, sat.person
-        audience = await desk.planner.audience(sat.chat, person)
-        return ToolContext(audience, person.id, 0, (), desk.words.script(person), desk.clock.now())
+    async def _context(self, who: PrincipalRecord) -> ToolContext:
+        services, person = self._services, who.person
+        audience = await services.planner.audience(who.chat, person)
+        return ToolContext(audience, person.id, 0, (), services.words.script(person), services.clock.now())
 
 
 def read_texts(find: Callable[[str], Path]) -> AgentTexts:
@@ -258,10 +269,10 @@ class AgentWriter:
     async def carry_out(self, wish: AgentRequest) -> AgentReply:
         """Do it and say so, or say why not; StoreError when it cannot be stored."""
         try:
-            sat = await read_seat(self._store, wish.seat)
+            who = await read_principal(self._store, wish.principal)
         except LookupError:
             return AgentReply(self._texts.text("seat_gone", self._words.language), wrong=True)
-        return await (self._remember if wish.verb == "remember" else self._forget)(wish, sat.chat, sat.person)
+        return await (self._remember if wish.verb == "remember" else self._forget)(wish, who.chat, who.person)
 
     async def _remember(self, wish: AgentRequest, chat: Chat, person: Person) -> AgentReply:
         text, now = " ".join(clean(wish.text).split()), self._clock.now()

@@ -129,7 +129,7 @@ class EndpointFailure:
 class NextEndpoint:
     """Who is asked next, and after how long, ms."""
 
-    member: Endpoint
+    endpoint: Endpoint
     wait_ms: int
 
 
@@ -154,92 +154,94 @@ class ModelPool:
         return self._small is not None
 
     @property
-    def members(self) -> tuple[Endpoint, ...]:
+    def endpoints(self) -> tuple[Endpoint, ...]:
         """Every model, the first one first."""
         return (self.first, *self._fallbacks, *((self._small,) if self._small is not None else ()))
 
     @property
     def common_fault(self) -> ModelFault | None:
         """What every model that answers people failed for when it was asked last; None while one of them answers."""
-        answering = [self._breaker(member) for member in self._order(False)]
+        answering = [self._breaker(endpoint) for endpoint in self._order(False)]
         return answering[0].fault if all(breaker.failures for breaker in answering) else None
 
     def provider(self, name: str) -> str:
         """Whose the model of that name is, "" when nobody here has it."""
-        return next((member.model.dialect for member in self.members if member.model.name == name), "")
+        return next((endpoint.model.dialect for endpoint in self.endpoints if endpoint.model.name == name), "")
 
     def pick(self, now: int, *, small: bool = False) -> Endpoint:
         """Whom to ask first, of those that are spared only if nobody else can; `begin` refuses when all rest."""
         order = self._order(small)
         return min(
-            (member for member in order if self._may(member, now)),
-            key=lambda member: self._spared(member, now), default=order[0],
+            (endpoint for endpoint in order if self._may(endpoint, now)),
+            key=lambda endpoint: self._spared(endpoint, now), default=order[0],
         )  # fmt: skip
 
-    def begin(self, member: Endpoint, now: int) -> bool:
+    def begin(self, endpoint: Endpoint, now: int) -> bool:
         """A call to this model goes out, as a probe (True) or not; ModelError while it rests, with what ailed it."""
-        breaker = self._breaker(member)
+        breaker = self._breaker(endpoint)
         if not breaker.allows(now):
             rest = max(breaker.rests_until - now, 0) / 1000
-            detail = f"{member.model.name} is left alone for {rest:.0f} s after {breaker.failures} failures"
+            detail = f"{endpoint.model.name} is left alone for {rest:.0f} s after {breaker.failures} failures"
             fault = breaker.fault if breaker.fault in ("unreachable", "refused") else "busy"
             raise ModelError(fault, detail, limited=True)
-        sparing = self._sparing(member)
+        sparing = self._sparing(endpoint)
         if now < sparing.asks_from:
             rest_s = (sparing.asks_from - now) / 1000
             raise ModelError(
-                "busy", f"{member.model.name} wants no call for {rest_s:.0f} s", limited=True, wait_s=rest_s
+                "busy", f"{endpoint.model.name} wants no call for {rest_s:.0f} s", limited=True, wait_s=rest_s
             )
-        self._breakers[member] = breaker.begun()
-        self._sparings[member] = sparing.begun(now)
+        self._breakers[endpoint] = breaker.begun()
+        self._sparings[endpoint] = sparing.begun(now)
         return not breaker.closed
 
-    def worked(self, member: Endpoint, begun_at: int) -> None:
+    def worked(self, endpoint: Endpoint, begun_at: int) -> None:
         """The request that was begun at that time was answered."""
-        self._breakers[member] = self._breaker(member).worked()
-        self._sparings[member] = self._sparing(member).worked(begun_at)
+        self._breakers[endpoint] = self._breaker(endpoint).worked()
+        self._sparings[endpoint] = self._sparing(endpoint).worked(begun_at)
 
-    def failed(self, member: Endpoint, now: int, error: ModelError | None, *, probe: bool, again: bool) -> None:
+    def failed(self, endpoint: Endpoint, now: int, error: ModelError | None, *, probe: bool, again: bool) -> None:
         """The request failed, or (None: cancelled) ended without telling anything.
 
         What fails `again` in the same call tells no more of the server, but for how long it wants to be left alone.
         """
-        breaker = self._breaker(member)
+        breaker = self._breaker(endpoint)
         ended = breaker.ended(probe=probe) if error is None or again else breaker.failed(error, now, probe=probe)
-        self._breakers[member] = ended
+        self._breakers[endpoint] = ended
         if error is not None and error.limited:
-            self._sparings[member] = self._sparing(member).limited(now, error.wait_s)
+            self._sparings[endpoint] = self._sparing(endpoint).limited(now, error.wait_s)
 
     def after(
-        self, member: Endpoint, failures: Mapping[Endpoint, EndpointFailure], tried: int, now: int
+        self, endpoint: Endpoint, failures: Mapping[Endpoint, EndpointFailure], tried: int, now: int
     ) -> NextEndpoint | None:
-        """Whom to ask when `member`, of all who failed in this call, failed last; None when that was the last word."""
-        error = failures[member].error
+        """Whom to ask when `endpoint`, of all who failed in this call, failed last; None when that was the last
+        word.
+        """
+        error = failures[endpoint].error
         # A log too long for the first model closes its session; another one's window may only be smaller.
-        if error.final or tried >= self._tries or (error.fault == "overflow" and member is self.first):
+        if error.final or tried >= self._tries or (error.fault == "overflow" and endpoint is self.first):
             return None
-        ready = [other for other in self._order(False) if other is not member and self._breaker(other).allows(now)]
+        ready = [other for other in self._order(False) if other is not endpoint and self._breaker(other).allows(now)]
         fresh = min(
             (other for other in ready if other not in failures and self._may(other, now)),
             key=lambda other: self._spared(other, now), default=None,
         )  # fmt: skip
         if fresh is not None:
             return NextEndpoint(fresh, 0)
-        again = [*ready, member] if self._breaker(member).allows(now) else ready
+        again = [*ready, endpoint] if self._breaker(endpoint).allows(now) else ready
         waits = [NextEndpoint(one, wait) for one in again if (wait := _wait(failures[one], now)) is not None]
         following = min(waits, key=lambda one: one.wait_ms, default=None)
         return following if following is not None and following.wait_ms <= LONGEST_RETRY_MS else None
 
-    def followed(self, member: Endpoint, failures: Mapping[Endpoint, EndpointFailure], tried: int, now: int) -> bool:
+    def followed(self, endpoint: Endpoint, failures: Mapping[Endpoint, EndpointFailure], tried: int, now: int) -> bool:
         """Whether another model could come after that one in this call."""
-        others = [other for other in self._order(False) if other is not member and self._may(other, now)]
+        others = [other for other in self._order(False) if other is not endpoint and self._may(other, now)]
         may = any(other not in failures or _wait(failures[other], now) is not None for other in others)
         return may and tried < self._tries
 
     async def close(self) -> None:
         """Close every model's connections."""
-        for member in self.members:
-            await member.model.close()
+        for endpoint in self.endpoints:
+            await endpoint.model.close()
         if self.embedding is not None:
             await self.embedding.embedder.close()
 
@@ -248,19 +250,19 @@ class ModelPool:
             return (self._small, self.first, *self._fallbacks)
         return (self.first, *self._fallbacks)
 
-    def _may(self, member: Endpoint, now: int) -> bool:
+    def _may(self, endpoint: Endpoint, now: int) -> bool:
         """Whether it may be asked now."""
-        return self._breaker(member).allows(now) and now >= self._sparing(member).asks_from
+        return self._breaker(endpoint).allows(now) and now >= self._sparing(endpoint).asks_from
 
-    def _spared(self, member: Endpoint, now: int) -> bool:
+    def _spared(self, endpoint: Endpoint, now: int) -> bool:
         """Whether others are asked before it."""
-        return now < self._sparing(member).until
+        return now < self._sparing(endpoint).until
 
-    def _sparing(self, member: Endpoint) -> RateLimitState:
-        return self._sparings.get(member, RateLimitState())
+    def _sparing(self, endpoint: Endpoint) -> RateLimitState:
+        return self._sparings.get(endpoint, RateLimitState())
 
-    def _breaker(self, member: Endpoint) -> CircuitBreaker:
-        return self._breakers.get(member, CircuitBreaker())
+    def _breaker(self, endpoint: Endpoint) -> CircuitBreaker:
+        return self._breakers.get(endpoint, CircuitBreaker())
 
 
 def _wait(failure: EndpointFailure, now: int) -> int | None:

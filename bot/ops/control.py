@@ -42,8 +42,8 @@ class _ChangeRequest(BaseModel):
     number: int | None
 
     def wish(self) -> AgentRequest:
-        seat = Principal(self.person_id, self.chat_id)
-        return AgentRequest(self.verb, seat, self.agent, self.text, self.kind, self.words, self.number)
+        principal = Principal(self.person_id, self.chat_id)
+        return AgentRequest(self.verb, principal, self.agent, self.text, self.kind, self.words, self.number)
 
 
 class _ReloadRequest(BaseModel):
@@ -80,15 +80,15 @@ async def control_socket(
     With `reload` it is also asked to reload. Where no socket can be, agents are told that the folder is in use: no
     reason not to answer people.
     """
-    path, door = folder / SOCKET, _ControlServer(carry_out, log, reload)
-    server = await _listen(path, door.serve, log)
+    path, control = folder / SOCKET, _ControlServer(carry_out, log, reload)
+    server = await _listen(path, control.serve, log)
     try:
         yield
     finally:
         if server is not None:
             server.close()
             await asyncio.to_thread(path.unlink, missing_ok=True)
-        await door.close()
+        await control.close()
 
 
 class _ControlServer:
@@ -102,7 +102,7 @@ class _ControlServer:
         self._busy: set[asyncio.Task[object]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One wish and its answer; nothing that goes wrong here reaches the loop of the house."""
+        """One wish and its answer; nothing that goes wrong here reaches the event loop."""
         task = asyncio.current_task()
         assert task is not None
         self._busy.add(task)
@@ -112,7 +112,7 @@ class _ControlServer:
             self._log.warning("agent_unreadable", cause=type(error).__name__)
         except NuanError as error:
             self._log.warning("agent_failed", exc_info=error)
-        except Exception as error:  # noqa: BLE001 - a defect here must not end the house
+        except Exception as error:  # noqa: BLE001 - a defect here must not end the bot
             self._log.error("agent_failed", exc_info=error)
         finally:
             self._busy.discard(task)
@@ -137,9 +137,9 @@ class _ControlServer:
 
     async def _carried_out(self, wish: AgentRequest) -> dict[str, object]:
         reply = await self._carry_out(wish)
-        seat = wish.seat
+        principal = wish.principal
         self._log.info(
-            "agent_served", verb=wish.verb, person=seat.person_id, chat=seat.chat_id, wrong=reply.wrong,
+            "agent_served", verb=wish.verb, person=principal.person_id, chat=principal.chat_id, wrong=reply.wrong,
             memories=list(reply.ids),
         )  # fmt: skip
         return asdict(reply)
@@ -175,9 +175,9 @@ async def request_change(folder: Path, wish: AgentRequest) -> AgentReply | None:
     StoreError when it ends before it has answered: the change may be done or not.
     """
     asked = _ChangeRequest(
-        verb=wish.verb, person_id=wish.seat.person_id, chat_id=wish.seat.chat_id, agent=wish.agent, text=wish.text,
-
-        kind=wish.kind if wish.kind != "experience" else "knowledge", words=wish.words, number=wish.number,
+        verb=wish.verb, person_id=wish.principal.person_id, chat_id=wish.principal.chat_id, agent=wish.agent,
+        text=wish.text, words=wish.words, number=wish.number,
+        kind=wish.kind if wish.kind != "experience" else "knowledge",
     )  # fmt: skip
     try:
         answer = await _ask(folder, asked)

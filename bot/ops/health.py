@@ -31,8 +31,8 @@ class Supervisor:
     `writable` says whether the store takes writes: a platform counts how often somebody connects, a disk does not.
     """
 
-    def __init__(self, door: EventSink, clock: Clock, log: Log, writable: Callable[[], Awaitable[bool]]) -> None:
-        self._door = door
+    def __init__(self, sink: EventSink, clock: Clock, log: Log, writable: Callable[[], Awaitable[bool]]) -> None:
+        self._sink = sink
         self._writable = writable
         self._clock = clock
         self._log = log
@@ -56,7 +56,7 @@ class Supervisor:
             begun = self._clock.now()
             self._states[adapter.platform] = "running"
             try:
-                await adapter.run(self._door)
+                await adapter.run(self._sink)
                 return
             except PlatformError as error:
                 self._log.error("platform_failed", platform=adapter.platform, error=str(error), final=error.final)
@@ -97,10 +97,10 @@ PARTS: tuple[HealthArea, ...] = get_args(HealthArea)
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """Where to look: `states` and `silent` tell of each platform, `crew` is that of now, `queues` what is under way."""
+    """Where to look: `states` and `silent` tell of each platform, `pool` is that of now, `queues` what is under way."""
 
     store: Store
-    crew: Callable[[], ModelPool]
+    pool: Callable[[], ModelPool]
     states: Callable[[], Mapping[str, PlatformState]]
     silent: Callable[[], Mapping[str, int | None]]
     queues: Callable[[], Mapping[str, int]]
@@ -116,7 +116,7 @@ class HealthCheck:
                 deliveries = await self.store.outbox.states()
         except (StoreError, TimeoutError) as error:
             trouble = str(error) or f"no answer within {STORE_S:g} s"
-        ailments = [*platforms(self.states(), silent), *models(self.crew())]
+        ailments = [*platforms(self.states(), silent), *models(self.pool())]
         if trouble:
             ailments.append(HealthProblem("store", "nuan.db", trouble))
         return HealthSnapshot(tuple(ailments), silent, queues, deliveries)
@@ -142,7 +142,7 @@ def _platform_trouble(name: str, state: PlatformState, silent: Mapping[str, int 
     return f"silent for {age // 1000} s" if age > SILENT_MS else ""
 
 
-def models(crew: ModelPool) -> tuple[HealthProblem, ...]:
+def models(pool: ModelPool) -> tuple[HealthProblem, ...]:
     """The first model, when neither it nor another in its place answers."""
-    fault = crew.common_fault
-    return () if fault is None else (HealthProblem("model", crew.first.model.name, fault),)
+    fault = pool.common_fault
+    return () if fault is None else (HealthProblem("model", pool.first.model.name, fault),)

@@ -38,7 +38,7 @@ ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tupl
 
 
 class Logs:
-    """The open log. `log` is handed to the rooms; `close` gives back the file and the third-party loggers."""
+    """The open log. `log` is handed to the services; `close` gives back the file and the third-party loggers."""
 
     def __init__(
         self,

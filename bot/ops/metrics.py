@@ -80,7 +80,7 @@ class _Connections:
                 await writer.drain()
         except (OSError, TimeoutError):
             pass  # the visitor is gone
-        except Exception as error:  # noqa: BLE001 - a defect here must not end the house
+        except Exception as error:  # noqa: BLE001 - a defect here must not end the bot
             self._log.error("metrics_failed", exc_info=error)
         finally:
             self._here.discard(task)
@@ -137,10 +137,10 @@ def make_metrics(currency: str) -> "Metrics | None":
 
 
 class MetricsPages:
-    """One for each running house."""
+    """One for each running bot."""
 
-    def __init__(self, sight: HealthCheck, meters: "Metrics | None") -> None:
-        self._sight = sight
+    def __init__(self, health_check: HealthCheck, meters: "Metrics | None") -> None:
+        self._health_check = health_check
         self._meters = meters
         self._after: int | None = None
         self._open: set[int] = set()
@@ -148,12 +148,12 @@ class MetricsPages:
 
     async def begin(self) -> None:
         """Count what is reserved from now on."""
-        self._after = await self._sight.store.vitals.newest_call()
+        self._after = await self._health_check.store.vitals.newest_call()
 
     async def show(self, path: str) -> HttpPage | None:
         """The page of that path."""
         if path == "/health":
-            return health(await self._sight.look())
+            return health(await self._health_check.look())
         if path != "/metrics":
             return None
         if self._meters is None:
@@ -161,7 +161,7 @@ class MetricsPages:
         return HttpPage(*await self._figures(self._meters))
 
     async def _figures(self, meters: "Metrics") -> tuple[bytes, str]:
-        now = await self._sight.look()
+        now = await self._health_check.look()
         async with self._reading:
             try:
                 await self._count(meters)
@@ -172,11 +172,11 @@ class MetricsPages:
     async def _count(self, meters: "Metrics") -> None:
         if self._after is None:
             await self.begin()
-        calls = await self._sight.store.vitals.calls(self._after or 0, self._open)
+        calls = await self._health_check.store.vitals.calls(self._after or 0, self._open)
         self._after = max((self._after or 0, *(call.id for call in calls)))
         self._open = {call.id for call in calls if call.state == "reserved"}
-        crew = self._sight.crew()
-        providers = {member.model.name: member.model.dialect for member in crew.members}
+        pool = self._health_check.pool()
+        providers = {endpoint.model.name: endpoint.model.dialect for endpoint in pool.endpoints}
         meters.paid((call for call in calls if call.state != "reserved"), providers)
 
 

@@ -95,31 +95,31 @@ class BackgroundWriter:
     @property
     def able(self) -> bool:
         """Whether the first model can write such texts; the offline one cannot."""
-        return self._caller.crew.first.model.digests
+        return self._caller.pool.first.model.digests
 
     @asynccontextmanager
-    async def written(self, errand: WritingTask, reserve: ReserveAt) -> AsyncIterator[WrittenText]:
+    async def written(self, task: WritingTask, reserve: ReserveAt) -> AsyncIterator[WrittenText]:
         """The model's text, by one call; whatever the call or the block raises, its reservation is settled.
 
         ModelError: no model answered. OverBudget: a limit leaves no room for the call.
         """
-        system = Message("system", self._instructions[errand.script])
-        prompt = Prompt((), (system, Message("user", errand.text), *errand.more))
+        system = Message("system", self._instructions[task.script])
+        prompt = Prompt((), (system, Message("user", task.text), *task.more))
         vocabulary = self._planner.vocabulary
         estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
-        most = min(errand.output_tokens, self._model.max_output_tokens)
-        request = ModelRequest(prompt, most, 0.0, self._model.deadline_seconds, shape=errand.shape)
+        most = min(task.output_tokens, self._model.max_output_tokens)
+        request = ModelRequest(prompt, most, 0.0, self._model.deadline_seconds, shape=task.shape)
         calls: list[ModelCall] = []
 
-        async def book(member: Endpoint) -> ModelCall:
-            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(member))
-            calls.append(await reserve(self._planner.reservation(errand.cause, member, tokens, now, estimated), now))
+        async def book(endpoint: Endpoint) -> ModelCall:
+            now, tokens = self._clock.now(), math.ceil(estimated * await self._planner.ratio(endpoint))
+            calls.append(await reserve(self._planner.reservation(task.cause, endpoint, tokens, now, estimated), now))
             return calls[-1]
 
-        member = self._caller.crew.pick(self._clock.now(), small=errand.small)
+        endpoint = self._caller.pool.pick(self._clock.now(), small=task.small)
         try:
-            first = member, await book(member)
-            answered = await self._caller.ask(errand.chat_id, request, first, book, self._ledger, complete_whole)
+            first = endpoint, await book(endpoint)
+            answered = await self._caller.ask(task.chat_id, request, first, book, self._ledger, complete_whole)
             paid = settlement_of(answered, vocabulary, self._clock.now(), self._model.window_tokens)
             yield WrittenText(answered.completion.text, paid)
         except Exception as error:

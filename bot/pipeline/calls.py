@@ -74,14 +74,14 @@ class ModelReply:
 
     completion: Completion
     call: ModelCall
-    member: Endpoint
+    endpoint: Endpoint
 
 
 class ModelCaller:
     """Asks models for turns and digests; `slots` bounds the calls in flight over all chats, shared fairly."""
 
-    def __init__(self, crew: ModelPool, slots: ModelSlots, clock: Clock, log: Log) -> None:
-        self.crew = crew
+    def __init__(self, pool: ModelPool, slots: ModelSlots, clock: Clock, log: Log) -> None:
+        self.pool = pool
         self._slots = slots
         self._clock = clock
         self._log = log
@@ -90,7 +90,7 @@ class ModelCaller:
 
     def behind(self, stop: asyncio.Event | None = None) -> "ModelCaller":
         """The same for what nobody waits for: its calls come after those of people, and end when `stop` is set."""
-        other = ModelCaller(self.crew, self._slots, self._clock, self._log)
+        other = ModelCaller(self.pool, self._slots, self._clock, self._log)
         other._behind, other._stop = True, stop
         return other
 
@@ -103,35 +103,35 @@ class ModelCaller:
         Reservations of requests that failed before it are charged or released here; `reserve` makes the next one and
         may raise OverBudget. The deadline begins when a slot is free; who still waits for one at `by` (ms) is late.
         """
-        member, call = first
+        endpoint, call = first
         async with self._slot(chat_id, by):
             ends, tried = self._clock.now() + request.deadline_s * 1000, 0
             failed: dict[Endpoint, EndpointFailure] = {}
             while True:
                 now = self._clock.now()
-                followed = self.crew.followed(member, failed, tried + 1, now)
+                followed = self.pool.followed(endpoint, failed, tried + 1, now)
                 try:
                     completion = await self._try(
-                        member, with_deadline(request, (ends - now) / 1000, followed), listen, failed
+                        endpoint, with_deadline(request, (ends - now) / 1000, followed), listen, failed
                     )
-                    return ModelReply(completion, call, member)
+                    return ModelReply(completion, call, endpoint)
                 except ModelError as error:
                     now = self._clock.now()
-                    tried += failed[member].asked  # one that wanted no call yet was not asked
-                    following = self.crew.after(member, failed, tried, now)
+                    tried += failed[endpoint].asked  # one that wanted no call yet was not asked
+                    following = self.pool.after(endpoint, failed, tried, now)
                     if following is None or now + following.wait_ms >= ends:
                         raise
                     self._log.warning(
-                        "model_retried", call=call.id, **model_fields("chat", member.model.name), fault=error.fault,
-                        detail=error.detail, text=error.said, next=following.member.model.name,
+                        "model_retried", call=call.id, **model_fields("chat", endpoint.model.name), fault=error.fault,
+                        detail=error.detail, text=error.said, next=following.endpoint.model.name,
                         wait_ms=following.wait_ms,
                     )  # fmt: skip
                     end = ledger.charge if error.billed else ledger.release
                     await end(call.id, now)
                 if following.wait_ms:
                     await pause(self._clock, following.wait_ms)
-                member = following.member
-                call = await reserve(member)
+                endpoint = following.endpoint
+                call = await reserve(endpoint)
 
     @asynccontextmanager
     async def _slot(self, chat_id: int, by: int | None) -> AsyncIterator[None]:
@@ -159,27 +159,29 @@ class ModelCaller:
             alarm.cancel()
 
     async def _try(
-        self, member: Endpoint, request: ModelRequest, listen: Listen, failed: dict[Endpoint, EndpointFailure]
+        self, endpoint: Endpoint, request: ModelRequest, listen: Listen, failed: dict[Endpoint, EndpointFailure]
     ) -> Completion:  # fmt: skip
-        """One request, after which the crew knows how it went; one call's failures of one model are one failure."""
-        before, failure, probe, begun = failed.get(member), None, False, False
+        """One request, after which the model pool knows how it went; one call's failures of one model are one
+        failure.
+        """
+        before, failure, probe, begun = failed.get(endpoint), None, False, False
         begun_at = self._clock.now()
         try:
-            probe, begun = self.crew.begin(member, begun_at), True
-            model = member.model if self._stop is None else InterruptibleModel(member.model, self._stop)
+            probe, begun = self.pool.begin(endpoint, begun_at), True
+            model = endpoint.model if self._stop is None else InterruptibleModel(endpoint.model, self._stop)
             completion = await listen(model, request)
         except ModelError as error:
             failure = error
             times = (0 if before is None else before.times) + begun
-            failed[member] = EndpointFailure(error, self._clock.now(), times, begun)
+            failed[endpoint] = EndpointFailure(error, self._clock.now(), times, begun)
             raise
         else:
             begun = False
-            self.crew.worked(member, begun_at)
+            self.pool.worked(endpoint, begun_at)
             return completion
         finally:
             if begun:
-                self.crew.failed(member, self._clock.now(), failure, probe=probe, again=before is not None)
+                self.pool.failed(endpoint, self._clock.now(), failure, probe=probe, again=before is not None)
 
 
 def with_deadline(request: ModelRequest, left_s: float, followed: bool) -> ModelRequest:
@@ -206,7 +208,7 @@ def settlement_of(answered: ModelReply, vocabulary: TokenVocabulary, now: int, w
     """
     answer, call = answered.completion, answered.call
     if answer.usage is not None and credible(answer.usage, window_tokens):
-        return Settlement(call.id, answer.usage, budget.cost(answer.usage, answered.member.rate(now)))
+        return Settlement(call.id, answer.usage, budget.cost(answer.usage, answered.endpoint.rate(now)))
     written = min(message_tokens(answer.message(), vocabulary), call.reserved_tokens)
     usage = Usage(call.reserved_tokens - written, 0, written, returned=False)
     return Settlement(call.id, usage, call.reserved_cost, reserved=True)

@@ -62,7 +62,7 @@ class WorkQueue:
             self._again.add(key)
             return
         self._activity.begin()
-        # In a context of its own: what wakes a lane may be a turn, whose numbers are not those of the work here.
+        # In a context of its own: what wakes a queue may be a turn, whose numbers are not those of the work here.
         task = asyncio.get_running_loop().create_task(
             self._run(key), name=f"{self.name}-{key}", context=Context()
         )  # fmt: skip
@@ -95,7 +95,7 @@ class WorkQueue:
             return
         error = task.exception()
         if error is not None:
-            # The work guards itself; what still comes through must not end the lane unseen.
+            # The work guards itself; what still comes through must not end the queue unseen.
             self._log.error("lane_failed", lane=self.name, key=key, exc_info=error)
         elif key in self._again:
             self._again.discard(key)
@@ -109,7 +109,7 @@ class TextThread:
     """One thread, first come first served: a pool would win no time under one interpreter lock, and lose the order."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nuan-aside")
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nuan-text")
 
     async def run(self, work: Callable[..., T], *given: object) -> T:
         """What `work(*given)` returns or raises."""

@@ -42,7 +42,7 @@ JOINED = 8
 
 
 async def apply_change(
-    event: Event, store: Store, remembering: RememberActions, clock: Clock, reminding: ReminderService
+    event: Event, store: Store, remember_actions: RememberActions, clock: Clock, reminders: ReminderService
 ) -> None:
     """See to a queued change and take it off the queue; nothing is answered and no receipt repeated."""
     if event.label == "delete":
@@ -54,9 +54,9 @@ async def apply_change(
         return
     if event.person_id is not None:
         chat, person = await store.people.chat(event.chat_id), await store.people.person(event.person_id)
-        await reminding.edited(replace(event, text=edited.text), chat, person, edited.event_id)
-    await remembering.settling.edited(edited.event_id, edited.text)
-    understood = await remembering.understand(replace(event, text=edited.text))
+        await reminders.edited(replace(event, text=edited.text), chat, person, edited.event_id)
+    await remember_actions.settling.edited(edited.event_id, edited.text)
+    understood = await remember_actions.understand(replace(event, text=edited.text))
     revised = revisions(edited.memories, understood.commands, edited.text)
     # Words to be forgotten must not come back with the message that asked for it.
     forgets = any(command.verb == "forget" for command in understood.commands)
@@ -120,45 +120,45 @@ class DispatchServices:
     who takes requests to be reminded.
     """
 
-    sending: OutboxSender
+    sender: OutboxSender
     media: MediaReader
-    halting: TurnStopper
-    limiting: TalkLimiter
-    pausing: Debounce
-    reminding: ReminderService
+    stopper: TurnStopper
+    limiter: TalkLimiter
+    debounce: Debounce
+    reminders: ReminderService
 
 
 class Dispatcher:
-    """The work of the chat lanes."""
+    """The work of the chat queue."""
 
     def __init__(
-        self, store: Store, runner: TurnRunner, remembering: RememberActions, planner: Planner, clock: Clock,
-        words: Texts, reach: DispatchServices, log: Log, judged: Callable[[], bool],
+        self, store: Store, runner: TurnRunner, remember_actions: RememberActions, planner: Planner, clock: Clock,
+        words: Texts, services: DispatchServices, log: Log, judged: Callable[[], bool],
     ) -> None:  # fmt: skip
         """`judged` says whether a model with tools is connected, so that what is not certain is left to it."""
         self._judged = judged
         self._store = store
         self._runner = runner
-        self._remembering = remembering
+        self._remember_actions = remember_actions
         self._planner = planner
         self._clock = clock
         self._words = words
         self._log = log
-        self._sending = reach.sending
-        self._media = reach.media
-        self._halting = reach.halting
-        self._limiting = reach.limiting
-        self._pausing = reach.pausing
-        self._reminding = reach.reminding
-        self._guests = Strangers(store, clock, words)
+        self._sender = services.sender
+        self._media = services.media
+        self._stopper = services.stopper
+        self._limiter = services.limiter
+        self._debounce = services.debounce
+        self._reminders = services.reminders
+        self._strangers = Strangers(store, clock, words)
         self._retrying = FailureRetry(store, clock, words, log)
-        self._desk: CommandHandler | None = None
+        self._command_handler: CommandHandler | None = None
         self._unfinished: set[int] = set()
         self._replaced = False
 
-    def set_commands(self, desk: CommandHandler) -> None:
+    def set_commands(self, handler: CommandHandler) -> None:
         """Hand in who carries out dot-commands: they stand on a floor above."""
-        self._desk = desk
+        self._command_handler = handler
 
     def retire(self) -> set[int]:
         """End the turns under way and begin none; the chats with one, for whoever goes on."""
@@ -181,15 +181,15 @@ class Dispatcher:
         if chat_id in self._unfinished:
             for turn in await self._store.turns.running(chat_id):
                 try:
-                    await self._halting.run(chat_id, self._runner.resume(turn))
+                    await self._stopper.run(chat_id, self._runner.resume(turn))
                 except Exception as error:
                     if is_machine_error(error):
                         raise
                     await self._retrying.failed(chat_id, await self._store.failures.events(turn.event_ids), error)
-                self._sending.enqueue(chat_id, None)
+                self._sender.enqueue(chat_id, None)
         self._unfinished.add(chat_id)
         while not self._replaced and await self._some(chat_id):
-            self._sending.enqueue(chat_id, None)
+            self._sender.enqueue(chat_id, None)
         self._unfinished.discard(chat_id)
 
     async def _some(self, chat_id: int) -> bool:
@@ -212,27 +212,27 @@ class Dispatcher:
         changes = tuple(event for event in due if event.kind != "message")
         for event in changes:
             held[:] = (event,)
-            await apply_change(event, self._store, self._remembering, self._clock, self._reminding)
+            await apply_change(event, self._store, self._remember_actions, self._clock, self._reminders)
         if changes:
             return True
         batch = await self._batch(waiting)
         held[:] = batch
-        if await self._pausing.wait_for_typists(waiting):
+        if await self._debounce.wait_for_typists(waiting):
             return True
         match batch[0].why:
             case "command":
                 await self._command(batch[0], chat, waiting.people[batch[0].person_id])
             case "closed" | "off":
-                await self._guests.closed(batch[0], chat, waiting.people[batch[0].person_id])
+                await self._strangers.closed(batch[0], chat, waiting.people[batch[0].person_id])
             case "pair":
-                await self._guests.knock(batch[0], chat, waiting.people[batch[0].person_id])
+                await self._strangers.request_pairing(batch[0], chat, waiting.people[batch[0].person_id])
             case _:
                 await self._answer(batch, waiting)
         return True
 
     async def _batch(self, waiting: WaitingChat) -> tuple[Event, ...]:
         """What comes next; the operator is told when messages that were to be answered one by one are not."""
-        busy = self._pausing.rules(waiting.chat.platform).busy
+        busy = self._debounce.rules(waiting.chat.platform).busy
         batch = next_batch(waiting.due, waiting.standing, busy)
         folded = sum(event.id not in waiting.standing.parked for event in batch)
         if busy == "queue" and folded > 1:
@@ -243,9 +243,9 @@ class Dispatcher:
         if menu_command(event.text) is not None:
             await self._commands(event, chat, person, None)
             return
-        answer = await self._desk.carry_out(event, chat) if self._desk is not None else None
+        answer = await self._command_handler.carry_out(event, chat) if self._command_handler is not None else None
         if answer:
-            first, *more = self._sending.drafts(chat, answer)
+            first, *more = self._sender.drafts(chat, answer)
             await self._store.outbox.answer(chat.id, event.id, first, self._clock.now(), *more)
         else:
             await self._store.events.finish((event.id,), "done", "command")
@@ -255,11 +255,11 @@ class Dispatcher:
         receipts: list[str] = []
         answering: list[Event] = []
         reminds = False
-        batch = await self._limiting.within_limits(batch, waiting)
+        batch = await self._limiter.within_limits(batch, waiting)
         for event in batch:
             question, whole = asked.pop(event.person_id or 0, None), event
             if event.why not in STOP_REASONS:
-                heard = await self._reminding.heard(event, chat, people[event.person_id])
+                heard = await self._reminders.heard(event, chat, people[event.person_id])
                 if heard.done:
                     if question is not None:  # what came after it is what a later undo means
                         await self._store.questions.drop(chat.id, event.person_id or 0)
@@ -281,19 +281,19 @@ class Dispatcher:
         called = [event for event in answering if event.why != "window"] or answering
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
-        pace = self._limiting.pace(person, unparked(batch, waiting), waiting.limits)
+        pace = self._limiter.pace(person, unparked(batch, waiting), waiting.limits)
         cues = (*await self._cues(answering, chat, person), *(("remind",) if reminds else ()))
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
-        self._sending.typing(chat, True)
+        self._sender.typing(chat, True)
         try:
-            if not await self._halting.run(chat.id, self._turn(occasion)) and receipts:
+            if not await self._stopper.run(chat.id, self._turn(occasion)) and receipts:
                 await self._store.refusals.confirm(
                     chat.id, occasion.answering[0].id, "\n".join(receipts), self._clock.now()
                 )
         except OverLimit as error:
-            await self._limiting.refuse(occasion, error)
+            await self._limiter.refuse(occasion, error)
         finally:
-            self._sending.typing(chat, False)
+            self._sender.typing(chat, False)
 
     async def _turn(self, occasion: Occasion) -> None:
         known = await self._media.understand(occasion.chat, occasion.person, occasion.answering, occasion.pace)
@@ -308,7 +308,7 @@ class Dispatcher:
         """
         stopped = event.why in STOP_REASONS
         reads = partial(self._known, chat, person)
-        understood, still = await self._remembering.heard(event, question, reads)
+        understood, still = await self._remember_actions.heard(event, question, reads)
         if question is not None and not understood.commands and not still:
             await self._store.questions.drop(chat.id, person.id)
             if question.kind == "clarify" and not (event.forwarded or stopped):
@@ -317,7 +317,7 @@ class Dispatcher:
             understood = await self._introduced(event, reads) or understood
         over = PromiseEndings()
         if not (understood.commands or event.forwarded or person.is_bot or still or stopped):
-            over = await self._remembering.settling.heard(event, await self._planner.audience(chat, person))
+            over = await self._remember_actions.settling.heard(event, await self._planner.audience(chat, person))
             understood = _settled(over, event) or understood
         if event.forwarded or person.is_bot or not understood.commands:
             if stopped:
@@ -334,24 +334,24 @@ class Dispatcher:
         several = sum(command.verb == "remember" for _, command in commands) > 1
         script, done = self._words.script_of(event.text, person.script), list[DoneCommand]()
         dated = [command.content for _, command in commands if command.verb == "remember" and command.content]
-        offer = await self._reminding.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
+        offer = await self._reminders.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
         for place, command in commands:
             last = len(done) + 1 == len(commands)
             told = CommandContext(
                 command, event, chat, person.id, audience, script, place, rest, last and _hides(command), account,
                 last, tuple(done), several, offer if command.verb == "remember" else "",
             )  # fmt: skip
-            done.append((command, await self._remembering.carry_out(told)))
-        if not rest and not (self._judged() and await self._remembering.changes(event)):
+            done.append((command, await self._remember_actions.carry_out(told)))
+        if not rest and not (self._judged() and await self._remember_actions.changes(event)):
             return [], None
         forgot = any(_hides(command) for command in understood.commands)
-        receipts = self._remembering.confirming.joined(done, script)
+        receipts = self._remember_actions.receipts.joined(done, script)
         return list(receipts), replace(event, text=rest) if forgot else event
 
     async def _asked_back(self, event: Event, chat: Chat, person: Person, over: PromiseEndings) -> bool:
         """Whether a message may ask something of memory, or end one of several promises, and its writer was asked, as
         no model can tell."""
-        found = None if person.is_bot or self._judged() or event.why == "window" else self._remembering.cue(event)
+        found = None if person.is_bot or self._judged() or event.why == "window" else self._remember_actions.cue(event)
         if found is None and not over.asks:
             return False
         audience = await self._planner.audience(chat, person)
@@ -360,9 +360,9 @@ class Dispatcher:
         command = MemoryCommand("done", None) if found is None else MemoryCommand(found.verb, found.about or None)
         told = CommandContext(command, event, chat, person.id, audience, script, 0, "", False, account)
         if found is None:
-            await self._remembering.settling.ask_back(over, told)
+            await self._remember_actions.settling.ask_back(over, told)
         else:
-            await self._remembering.ask_back(found, told)
+            await self._remember_actions.ask_back(found, told)
         return True
 
     async def _cues(self, answering: Iterable[Event], chat: Chat, person: Person) -> tuple[str, ...]:
@@ -371,9 +371,9 @@ class Dispatcher:
             return ()
         found: list[str] = []
         for event in answering:
-            found += await self._remembering.cues(event)
+            found += await self._remember_actions.cues(event)
             if event.person_id == person.id and not event.forwarded:
-                found += await self._remembering.settling.cue(event, await self._planner.audience(chat, person))
+                found += await self._remember_actions.settling.cue(event, await self._planner.audience(chat, person))
         return tuple(dict.fromkeys(found))
 
     async def _introduced(

@@ -72,7 +72,7 @@ def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
 
 
 def pool_key(settings: Settings) -> tuple[object, ...]:
-    """What `make_pool` makes a crew of: where it is the same, the old one goes on with its connections."""
+    """What `make_pool` makes a pool of: where it is the same, the old one goes on with its connections."""
     asked = {
         "slots", "window_tokens", "max_output_tokens", "temperature", "deadline_seconds", "first_token_seconds",
         "vocabulary",
@@ -216,10 +216,10 @@ async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResul
     server, path = settings.memory.embedding, "memory.embedding"
     if settings.memory.mode != "hybrid":
         return (CheckResult(True, path, "set, but memory.mode is not hybrid"),) if server.provider else ()
-    member = make_embedding(settings)
-    if member is None:
+    endpoint = make_embedding(settings)
+    if endpoint is None:
         return (CheckResult(True, path, "no provider is set: hybrid goes by words alone, as v2 does"),)
-    embedder = member.embedder
+    embedder = endpoint.embedder
     found = await _embedding_server_findings(settings, embedder) if isinstance(embedder, OpenAIEmbedder) else []
     if (data / DATABASE).exists():
         try:

@@ -120,7 +120,7 @@ class IngestServices:
     connected that digests, so that a rule reads promises off messages as they come.
     """
 
-    pausing: Debounce
+    debounce: Debounce
     scenes: tuple[SceneSource, ...] = ()
     nudging: NudgeRules | None = None
     by_rule: Callable[[], bool] = lambda: False
@@ -131,7 +131,7 @@ class Ingest:
 
     def __init__(
         self, store: Store, clock: Clock, rules: SpeakingRules, is_command: Callable[[str], bool], words: Texts,
-        arrived: Callable[[Accepted], None], activity: Activity, beside: IngestServices,
+        arrived: Callable[[Accepted], None], activity: Activity, services: IngestServices,
     ) -> None:  # fmt: skip
         """`arrived` is told of everything that is stored."""
         self._store = store
@@ -141,13 +141,13 @@ class Ingest:
         self._words = words
         self._arrived = arrived
         self._activity = activity
-        self._scenes = beside.scenes
-        self._pausing, self._nudging, self._by_rule = beside.pausing, beside.nudging, beside.by_rule
+        self._scenes = services.scenes
+        self._debounce, self._nudging, self._by_rule = services.debounce, services.nudging, services.by_rule
 
-    def obey(self, rules: SpeakingRules, words: Texts, beside: IngestServices) -> None:
+    def apply(self, rules: SpeakingRules, words: Texts, services: IngestServices) -> None:
         """Decide by these from now on; what is stored was decided, and who describes places stays."""
         self._rules, self._words = rules, words
-        self._pausing, self._nudging, self._by_rule = beside.pausing, beside.nudging, beside.by_rule
+        self._debounce, self._nudging, self._by_rule = services.debounce, services.nudging, services.by_rule
 
     async def accept(self, incoming: Incoming) -> bool:
         """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
@@ -156,7 +156,7 @@ class Ingest:
             rules = self._rules  # the same for the whole event, also when it is decided after a reload
             arrival = self._arrival(self._cleaned(incoming))
             if incoming.sender is not None and incoming.kind == "message":
-                self._pausing.wrote(incoming.place, incoming.sender.external_id)
+                self._debounce.wrote(incoming.place, incoming.sender.external_id)
             accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, rules))
             self._arrived(accepted)
             return True
@@ -165,7 +165,7 @@ class Ingest:
 
     def typing(self, place: Place, account: str) -> None:
         """The account is typing there: what it wrote before waits a little longer for the rest. Stores nothing."""
-        self._pausing.typing(place, account)
+        self._debounce.typing(place, account)
 
     async def newest(self, place: Place) -> str:
         """The platform's id of the newest message of that place that is stored, "" when none is."""
@@ -198,7 +198,7 @@ class Ingest:
         text, is_message = incoming.text[:READ_CHARS], incoming.kind == "message"
         is_command = is_message and not incoming.forwarded and self._is_command(text)
         order = menu_command(text) if is_command else None
-        bursts = self._pausing.rules(incoming.place.platform)
+        bursts = self._debounce.rules(incoming.place.platform)
         situation = Situation(
             at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
             from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
@@ -234,10 +234,10 @@ class Ingest:
         # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
         if not made or understand(text[:COMMAND_CHARS], self._rules.names).commands:
             return no_promise
-        house, nudging = self._words, self._nudging
+        texts, nudging = self._words, self._nudging
 
         def promised(zone: str) -> tuple[SpokenPromise, ...]:
-            tz = house.tz(zone or house.zone)
+            tz = texts.tz(zone or texts.zone)
             found = ((said, due_in(said, at, tz)) for said in made)
             return tuple(
                 SpokenPromise(said, due.at if due else None, nudge_for(due, nudging, tz)) for said, due in found

@@ -27,7 +27,7 @@ Begin = Callable[[Occasion, asyncio.Event], Awaitable[None]]
 
 
 class HeartbeatService:
-    """What the alarm and the chat lanes do so that nuan writes first."""
+    """What the alarm and the chat queues do so that nuan writes first."""
 
     def __init__(
         self, store: Store, clock: Clock, settings: Settings, words: Texts, begin: Begin,
@@ -135,15 +135,16 @@ class JoinServices:
     recalling: Recall
     planner: Planner
     persona: Callable[[str], str]
-    limiting: TalkLimiter
+    limiter: TalkLimiter
     gate: BackgroundGate
 
 
 class JoinService:
-    """What the alarm and the chat lanes do so that nuan enters talks."""
+    """What the alarm and the chat queues do so that nuan enters talks."""
 
     def __init__(
-        self, store: Store, clock: Clock, speak: SpeakRules, words: Texts, knowing: JoinServices, begin: Begin, log: Log
+        self, store: Store, clock: Clock, speak: SpeakRules, words: Texts, services: JoinServices, begin: Begin,
+        log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
@@ -151,7 +152,7 @@ class JoinService:
         self._rules = speak.join
         self._window_ms = speak.window_seconds * 1000
         self._words = words
-        self._knowing = knowing
+        self._services = services
         self._begin = begin
         self._log = log
         self._due: set[int] = set()
@@ -172,7 +173,7 @@ class JoinService:
         self._due, self._under_way, self._stops = due, under_way, stops
 
     def fire(self, chat_id: int) -> None:
-        """The deadline of that chat has come: its lane looks next."""
+        """The deadline of that chat has come: its work queue looks next."""
         self._due.add(chat_id)
 
     def interrupt(self, chat_id: int) -> None:
@@ -208,7 +209,7 @@ class JoinService:
         """Judge the talk, remember and log the verdict, and enter where that is it."""
         now, tz, talk = self._clock.now(), self._words.tz(self._words.zone), talk_of(standing)
         verdict = manners_verdict(talk, self._rules, self._window_ms, tz, now)
-        if verdict is None and not await self._knowing.gate.allows("join"):
+        if verdict is None and not await self._services.gate.allows("join"):
             verdict = JoinVerdict("silent", "background")
         if verdict is None:
             verdict = score_verdict(talk, await self._relevance(chat_id, standing), self._rules, now)
@@ -235,7 +236,7 @@ class JoinService:
             if len(mine) < len(waiting.due) or stop.is_set():
                 outcome = "overtaken"
             elif mine:
-                pace = self._knowing.limiting.pace(None, mine, waiting.limits)
+                pace = self._services.limiter.pace(None, mine, waiting.limits)
                 person = waiting.people[mine[0].person_id]
                 await self._begin(Occasion(waiting.chat, person, mine, JOIN, pace=pace), stop)
         except OverLimit as error:
@@ -251,11 +252,11 @@ class JoinService:
         last = [line for line in standing.lines if line.id > standing.spoke_id and not line.from_bot][-SAID:]
         text = "\n".join(line.text for line in last if not line.forwarded)
         chat, person = await self._store.people.chat(chat_id), await self._store.people.person(last[-1].person_id)
-        audience = await self._knowing.planner.audience(chat, person)
-        now, recalling = self._clock.now(), self._knowing.recalling
+        audience = await self._services.planner.audience(chat, person)
+        now, recalling = self._clock.now(), self._services.recalling
         known = await recalling.known(RecallQuery(audience, person.id, text, now))
         return max(
-            known, self._rules.weight_persona * await recalling.shared(text, self._knowing.persona(chat.persona))
+            known, self._rules.weight_persona * await recalling.shared(text, self._services.persona(chat.persona))
         )
 
 

@@ -33,7 +33,7 @@ NEXT_EVENT = 2**62
 async def plan_imagined(
     planner: Planner, words: Texts, chat: Chat, person: Person, query: str, now: int, names: tuple[str, ...] = ()
 ) -> TurnPlan:  # fmt: skip
-    """The plan of the turn that would answer `query`, taken in as the door would take it in."""
+    """The plan of the turn that would answer `query`, taken in as ingest would take it in."""
     said = cleaned(query)
     if said.strip():
         lines = (said[:READ_CHARS], *await planner.written(chat, person))

@@ -50,11 +50,11 @@ class ModeChooser:
     """Chooses light or full."""
 
     def __init__(
-        self, store: Store, settings: Settings, crew: ModelPool, vocabulary: TokenVocabulary
+        self, store: Store, settings: Settings, pool: ModelPool, vocabulary: TokenVocabulary
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
-        self._crew = crew
+        self._pool = pool
         self._vocabulary = vocabulary
 
     async def choose(
@@ -81,7 +81,7 @@ class ModeChooser:
 
     async def _warm(self, full: Prefix, log: int, now: int) -> bool:
         """Whether the provider would read the full prefix, with a log of so many tokens, from its cache."""
-        first = self._crew.first
+        first = self._pool.first
         if prefix_tokens(full.message, full.tools, self._vocabulary) + log < first.least_cached:
             return False
         since = now - self._settings.prompt.warm_seconds * 1000
@@ -127,7 +127,7 @@ class TurnPlan:
     epoch: Epoch | None
     prefix: Prefix
     choice: BootstrapChoice
-    member: Endpoint
+    endpoint: Endpoint
     step: BudgetStep
 
     def logged(self, turn: Turn) -> Epoch:
@@ -161,17 +161,17 @@ class Planner:
     """Composes turns for any chat."""
 
     def __init__(
-        self, store: Store, settings: Settings, personas: Personas, words: Texts, crew: ModelPool, bringing: AutoRecall,
+        self, store: Store, settings: Settings, personas: Personas, words: Texts, pool: ModelPool, bringing: AutoRecall,
         booting: OpeningReader,
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
         self.personas = personas
         self._words = words
-        self._crew = crew
-        self.vocabulary: TokenVocabulary = settings.model.vocabulary or vocabulary_of(crew.first.model.name)
+        self._pool = pool
+        self.vocabulary: TokenVocabulary = settings.model.vocabulary or vocabulary_of(pool.first.model.name)
         self._lines = OpeningLineReader(store, settings)
-        self._chooser = ModeChooser(store, settings, crew, self.vocabulary)
+        self._chooser = ModeChooser(store, settings, pool, self.vocabulary)
         self._bringing = bringing
         self._booting = booting
 
@@ -219,10 +219,10 @@ class Planner:
         said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
-        member = self._crew.pick(now, small=step != "full")
-        size = self._sized(member, prefix, epoch, composed.tokens, log.ratios)
+        endpoint = self._pool.pick(now, small=step != "full")
+        size = self._sized(endpoint, prefix, epoch, composed.tokens, log.ratios)
         asking = replace(
-            self._asking(occasion, session, epoch, composed, now, new, member, size),
+            self._asking(occasion, session, epoch, composed, now, new, endpoint, size),
             shown=tuple(number for line in shown.lines for number in line.event_ids),
             logged_upto=upto,
             ends=ends,
@@ -236,7 +236,7 @@ class Planner:
             mode_why=choice.why,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
-        return TurnPlan(asking, prompt, composed, epoch, prefix, choice, member, step)
+        return TurnPlan(asking, prompt, composed, epoch, prefix, choice, endpoint, step)
 
     async def _told(
         self, occasion: Occasion, session: Session | None, log: OpenLog, now: int, begins: BootstrapMode | None
@@ -294,7 +294,7 @@ class Planner:
 
     def cheaper(self, plan: TurnPlan) -> BudgetStep | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""
-        step = cheaper(plan.step, has_small=self._crew.has_small)
+        step = cheaper(plan.step, has_small=self._pool.has_small)
         return None if step == "light" and plan.asking.why in UNASKED else step
 
     async def boot(self, chat: Chat, person: Person, now: int) -> OpeningBlock:
@@ -326,34 +326,34 @@ class Planner:
         budget = self._settings.budget
         limits = prices.limits(self._settings)
         pressure = await self._store.ledger.pressure(limits, day, month, chat_id, person_id)
-        has_small = self._crew.has_small
+        has_small = self._pool.has_small
         return step_of(pressure.share, budget.small_at, budget.light_at, has_small=has_small), pressure
 
     async def size(
-        self, member: Endpoint, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch
+        self, endpoint: Endpoint, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch
     ) -> tuple[int, int]:  # fmt: skip
         """Tokens of a prompt as that model counts them, and as a bare estimate makes them."""
         bare = prefix_tokens(prefix, tools, self.vocabulary)
-        return prompt_sizes(epoch, bare, 0, await self.ratio(member), member.model.name)
+        return prompt_sizes(epoch, bare, 0, await self.ratio(endpoint), endpoint.model.name)
 
     def _sized(
-        self, member: Endpoint, prefix: Prefix, epoch: Epoch | None, added: int, ratios: Mapping[str, float]
+        self, endpoint: Endpoint, prefix: Prefix, epoch: Epoch | None, added: int, ratios: Mapping[str, float]
     ) -> tuple[int, int]:
-        name, bare = member.model.name, prefix_tokens(prefix.message, prefix.tools, self.vocabulary)
+        name, bare = endpoint.model.name, prefix_tokens(prefix.message, prefix.tools, self.vocabulary)
         return prompt_sizes(epoch, bare, added, ratios.get(name, 1.0), name)
 
-    async def ratio(self, member: Endpoint) -> float:
+    async def ratio(self, endpoint: Endpoint) -> float:
         """How many tokens the model counts for each that we estimate."""
-        return await self._store.ledger.ratio(member.model.name)
+        return await self._store.ledger.ratio(endpoint.model.name)
 
-    def reservation(self, cause: CallCause, member: Endpoint, tokens: int, now: int, estimated: int) -> Reservation:
+    def reservation(self, cause: CallCause, endpoint: Endpoint, tokens: int, now: int, estimated: int) -> Reservation:
         """What a call with a prompt of `tokens` must reserve; `estimated` is what a bare estimate makes of it."""
-        most = prices.estimate(tokens, self._settings.model.max_output_tokens, member.rate(now))
+        most = prices.estimate(tokens, self._settings.model.max_output_tokens, endpoint.rate(now))
         day, month = prices.periods(now, self._words.tz(self._words.zone))
         settings = self._settings
         own = {HEARTBEAT: settings.heartbeat.day_tokens, JOIN: settings.speak.join.day_tokens}.get(cause)
         return Reservation(
-            cause, member.model.name, most.tokens, most.cost, prices.limits(self._settings), day, month, estimated, own
+            cause, endpoint.model.name, most.tokens, most.cost, prices.limits(settings), day, month, estimated, own
         )  # fmt: skip
 
     def close_at(self, opened: int, chat: Chat, person: Person, now: int) -> int:
@@ -364,7 +364,7 @@ class Planner:
 
     def _asking(
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None,
-        composed: Composed, now: int, new: NewEpoch, member: Endpoint, size: tuple[int, int],
+        composed: Composed, now: int, new: NewEpoch, endpoint: Endpoint, size: tuple[int, int],
     ) -> TurnToAsk:  # fmt: skip
         tokens, estimated = size
         causes: dict[str, CallCause] = {"window": "followup", HEARTBEAT: "heartbeat", JOIN: "join"}
@@ -377,6 +377,6 @@ class Planner:
             answering=tuple(event.id for event in occasion.answering), why=occasion.why,
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
-            reservation=replace(self.reservation(cause, member, tokens, now, estimated), pace=occasion.pace),
+            reservation=replace(self.reservation(cause, endpoint, tokens, now, estimated), pace=occasion.pace),
             rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
         )  # fmt: skip

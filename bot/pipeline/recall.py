@@ -103,10 +103,10 @@ NEAREST = 60
 class Recall:
     """Answers questions from memory, each for its audience alone."""
 
-    def __init__(self, store: Store, aside: TextThread, settings: Settings, zone: str, near: SimilaritySearch) -> None:
-        """`zone` is the house's, by which 昨天 counts in groups; `near` finds by likeness in the mode hybrid."""
+    def __init__(self, store: Store, thread: TextThread, settings: Settings, zone: str, near: SimilaritySearch) -> None:
+        """`zone` is the installation's, by which 昨天 counts in groups; `near` finds by likeness in the mode hybrid."""
         self._store = store
-        self._aside = aside
+        self._thread = thread
         self._near = near
         self._names = settings.bot.names
         self._zone = zone
@@ -134,17 +134,17 @@ class Recall:
             docs = await finding.newest(asking, asking.most or self.most)
             candidates = await finding.read(asking, WantedDocuments(docs, ()))
         task = self._task(asking, asked)
-        return await self._aside.run(_ranked, task, matches, candidates, like)
+        return await self._thread.run(_ranked, task, matches, candidates, like)
 
     async def known(self, asking: RecallQuery) -> float:
         """0 to 1: how much of what a text says one memory has in common with it, the best of all."""
         trace = await self.recall(replace(asking, kinds=("memory",), mode="v2", profile="default", most=1))
         texts = tuple(one.finding.text for one in trace.scored if one.cut not in ("no_term", "former"))
-        return await self._aside.run(_shared, asking.text, self._names, texts)
+        return await self._thread.run(_shared, asking.text, self._names, texts)
 
     async def shared(self, text: str, other: str) -> float:
         """How much of what a text says is in another one, 0 to 1, as the reference measures it."""
-        return await self._aside.run(_shared, text, self._names, (other,))
+        return await self._thread.run(_shared, text, self._names, (other,))
 
     async def _asked(self, asking: RecallQuery) -> SearchQuery:
         people = await self._store.people.named((*asking.audience.person_ids, asking.person_id))
@@ -153,7 +153,7 @@ class Recall:
             *(Talker(number, name, number == asking.person_id) for number, (name, _) in people.items()),
         )
         own = people.get(asking.person_id, ("", ""))[1] if asking.audience.kind == "dm" else ""
-        return await self._aside.run(_question, asking, talkers, zone_or(own or self._zone, self._zone))
+        return await self._thread.run(_question, asking, talkers, zone_or(own or self._zone, self._zone))
 
     def _task(self, asking: RecallQuery, asked: SearchQuery) -> RankTask:
         profile = asking.profile or self._memory.profile
@@ -237,12 +237,12 @@ class AutoRecall:
     """Finds what a turn is told without asking."""
 
     def __init__(
-        self, recalling: Recall, aside: TextThread, rules: MemoryRules, names: tuple[str, ...],
+        self, recalling: Recall, thread: TextThread, rules: MemoryRules, names: tuple[str, ...],
         words: Texts, sectioning: SectionFilter,
     ) -> None:  # fmt: skip
         """`names` are those that nuan is called by."""
         self._recalling = recalling
-        self._aside = aside
+        self._thread = thread
         self._rules = rules
         self._names = names
         self._words = words
@@ -278,7 +278,7 @@ class AutoRecall:
         """
         trace = await self._recalling.recall(replace(asking, sections=narrowing.searched))
         # Nothing for most messages: no thread has to be asked, and no dictionary loaded.
-        found = await self._aside.run(called_for, trace, asking.text, self._names) if trace.chosen else ()
+        found = await self._thread.run(called_for, trace, asking.text, self._names) if trace.chosen else ()
         if narrowing.searched and not found:
             return await self.found(asking, narrowing.widened())
         return trace, found, narrowing

@@ -25,7 +25,7 @@ from bot.text.fold import Script
 
 
 class Strangers:
-    """Answers the door."""
+    """Answers people who are not allowed yet."""
 
     def __init__(self, store: Store, clock: Clock, words: Texts) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class Strangers:
             chat.id, event.id, Draft(text, "notice", via, only_for=account if via else ""), self._clock.now()
         )
 
-    async def knock(self, event: Event, chat: Chat, person: Person, *, always: bool = False) -> None:
+    async def request_pairing(self, event: Event, chat: Chat, person: Person, *, always: bool = False) -> None:
         """Give a stranger a pairing code, or say that too many wait, and tell the owners; without a model."""
         via, account = await self._store.access.answer_to(event)
 
@@ -62,8 +62,8 @@ class Strangers:
             text = self.text("pair_notice", script, name=person.name, account=who, code=code)
             return Draft(text, "notice", buttons=buttons)
 
-        knock = PairingRequest(event.id, chat.id, person.id, chat.platform, always, answer, notice)
-        await self._store.codes.knock(knock, self._clock.now())
+        request = PairingRequest(event.id, chat.id, person.id, chat.platform, always, answer, notice)
+        await self._store.codes.request_pairing(request, self._clock.now())
 
 
 PERSON_LIMITS = ("cooldown", "person_minute", "person_day")

@@ -67,7 +67,7 @@ NOT_HEARD = RequestOutcome(False)
 
 
 def next_time(reminder: Reminder, zone: str, after: int, words: Texts, log: Log) -> int | None:
-    """The first moment, ms, after that one, by its person's zone ("" the house's); None: never again."""
+    """The first moment, ms, after that one, by its person's zone ("" the installation's); None: never again."""
     try:
         return next_of(reminder.rule, after, words.tz(zone or words.zone))
     except ValueError:  # a damaged row must not keep everybody else's from being said
@@ -105,7 +105,7 @@ _PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 
 
 class ReminderService:
-    """What chat lanes, commands and the alarm do about reminders."""
+    """What chat queues, commands and the alarm do about reminders."""
 
     def __init__(
         self, store: Store, clock: Clock, settings: Settings, words: Texts, log: Log, *,
@@ -124,7 +124,7 @@ class ReminderService:
         self._asking: set[tuple[int, int]] | None = None
 
     def request(self, chat: Chat, person: Person, event_id: int) -> ReminderRequest:
-        """A wish of this message; a person's own zone counts everywhere, else the house's."""
+        """A wish of this message; a person's own zone counts everywhere, else the installation's."""
         zone = self._words.tz(person.timezone or self._words.zone)
         return ReminderRequest(chat, person, event_id, self._clock.now(), zone, self._words.script(person))
 

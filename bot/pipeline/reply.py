@@ -21,13 +21,13 @@ class StreamListener:
     """Hears completions out."""
 
     def __init__(
-        self, store: Store, clock: Clock, sending: OutboxSender, settings: Settings, log: Log,
+        self, store: Store, clock: Clock, sender: OutboxSender, settings: Settings, log: Log,
         paced: Callable[[Chat], bool],
     ) -> None:  # fmt: skip
         """What is `paced` in a chat is shown message by message when it is whole, never as one that grows."""
         self._store = store
         self._clock = clock
-        self._sending = sending
+        self._sender = sender
         self._log = log
         switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
         self._paced = paced
@@ -46,7 +46,7 @@ class StreamListener:
             await preview.end()
 
     def _preview(self, chat: Chat, turn: Turn, naming: LinkCheck) -> Preview | None:
-        adapter = self._sending.adapter(chat.platform)
+        adapter = self._sender.adapter(chat.platform)
         shows = implements(adapter, Edits) or implements(adapter, Drafts)
         if adapter is None or self._paced(chat) or chat.platform in self._silent or not shows:
             return None
@@ -75,11 +75,11 @@ class ReplyBuilder:
     """How a reply is said; `paced` replies are scripts, on whichever bootstrap they were made."""
 
     def __init__(
-        self, sending: OutboxSender, words: Texts, paced: Callable[[Chat], bool], most_chars: int | None = None
+        self, sender: OutboxSender, words: Texts, paced: Callable[[Chat], bool], most_chars: int | None = None
     ) -> None:  # fmt: skip
         """What is longer than `most_chars` is cut, in the log, too: it holds what people saw."""
         self._most = most_chars
-        self._sending = sending
+        self._sender = sender
         self._words = words
         self._paced = paced
 
@@ -112,6 +112,6 @@ class ReplyBuilder:
         told = (replace(parts[0], text=first), *parts[1:]) if parts else (PacedMessage(first),)
         drafts: list[Draft] = []
         for part in told:
-            begin, *rest = self._sending.drafts(chat, Draft(part.text, "reply"))
+            begin, *rest = self._sender.drafts(chat, Draft(part.text, "reply"))
             drafts += [replace(begin, wait_ms=part.wait_ms, typed_ms=part.typed_ms), *rest]
         return tuple(drafts)

@@ -54,7 +54,7 @@ class DeadlineHandlers:
 
 
 class Scheduler:
-    """The work of the one alarm lane."""
+    """The work of the alarm queue."""
 
     def __init__(
         self, store: Store, clock: Clock, handlers: DeadlineHandlers, settings: Settings, tz: tzinfo,
@@ -69,7 +69,7 @@ class Scheduler:
         self._log = log
         self._alarm: Alarm | None = None
         if implements(clock, JumpingClock):
-            clock.heed(wake)
+            clock.on_jump(wake)
 
     async def take_up(self) -> None:
         """At a start: deadlines that an earlier process set by a clock that was ahead do not wait for it."""
@@ -85,7 +85,7 @@ class Scheduler:
         """Hand out what is due, then arm the next alarm."""
         now = self._clock.now()
         try:
-            now = await self._leapt(now)
+            now = await self._followed(now)
             due, upcoming = await self._store.deadlines.look(now)
             again = [wait for kind, number in due if (wait := await self._tried(kind, number, now)) is not None]
             if due:  # what was done may have set other deadlines
@@ -98,7 +98,7 @@ class Scheduler:
         if times:
             self._alarm = self._clock.at(min(times), self._wake)
 
-    def obey(self, settings: Settings, tz: tzinfo) -> None:
+    def apply(self, settings: Settings, tz: tzinfo) -> None:
         """Go by these settings from now on; what is armed stays."""
         self._settings, self._tz = settings, tz
 
@@ -108,14 +108,14 @@ class Scheduler:
             self._alarm.cancel()
             self._alarm = None
 
-    async def _leapt(self, now: int) -> int:
+    async def _followed(self, now: int) -> int:
         """The time of now, once what is measured from something just said has been moved along with a set clock."""
         clock = self._clock
-        if not implements(clock, JumpingClock) or not (leap := clock.leap):
+        if not implements(clock, JumpingClock) or not (jump := clock.jump):
             return now
-        moved = await self._store.deadlines.move_along(leap, now)
+        moved = await self._store.deadlines.move_along(jump, now)
         clock.follow()
-        self._log.warning("clock_set_forward", ms=leap, deadlines=moved)
+        self._log.warning("clock_set_forward", ms=jump, deadlines=moved)
         return self._clock.now()
 
     async def _tried(self, kind: str, number: int, now: int) -> int | None:

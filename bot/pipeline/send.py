@@ -179,7 +179,7 @@ StoreOutcome = Callable[[], Awaitable[bool]]
 
 
 class OutboxSender:
-    """The work of the sending lanes."""
+    """The work of the send queue."""
 
     def __init__(
         self, store: Store, clock: Clock, words: Texts, wake: Callable[[int], None], look: Callable[[], None], log: Log

@@ -72,7 +72,7 @@ class Texts:
         return (person.timezone if chat.kind == "dm" else "") or self.zone
 
     def tz(self, zone: str) -> tzinfo:
-        """The zone of that name; the house's for one that this machine's tables do not know (any more)."""
+        """The zone of that name; the installation's for one that this machine's tables do not know (any more)."""
         return zone_or(zone, self.zone)
 
     def opening(self, script: Script) -> Callable[..., str]:

@@ -146,23 +146,23 @@ class TurnRunner:
     """Runs turns; every effect is committed before the next step."""
 
     def __init__(
-        self, store: Store, planner: Planner, brain: TurnModel, clock: Clock, settings: Settings, words: Texts,
-        log: Log, sending: OutboxSender,
+        self, store: Store, planner: Planner, turn_model: TurnModel, clock: Clock, settings: Settings, words: Texts,
+        log: Log, sender: OutboxSender,
     ) -> None:  # fmt: skip
         self._store = store
         self._planner = planner
-        self._brain = brain
+        self._turn_model = turn_model
         self._clock = clock
         self._settings = settings
         self._words = words
         self._log = log
-        self._sending = sending
+        self._sender = sender
         self._refusing = BudgetRefusal(store, clock, words, log, notify=settings.budget.notify)
         rest_ms = settings.memory.life.interval_hours * HOUR_MS
-        self._tooling = ToolRunner(planner, brain.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
-        self._hearing = StreamListener(store, clock, sending, settings, log, planner.personas.paced)
+        self._tooling = ToolRunner(planner, turn_model.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
+        self._stream_listener = StreamListener(store, clock, sender, settings, log, planner.personas.paced)
         self._tracing = TurnTrace(store, clock, words, settings.budget.currency)
-        self._voice = ReplyBuilder(sending, words, planner.personas.paced, settings.speak.reply_chars)
+        self._reply_builder = ReplyBuilder(sender, words, planner.personas.paced, settings.speak.reply_chars)
         self._unlearning = ToolForget(store, clock, settings, words)
 
     async def begin(self, occasion: Occasion) -> None:
@@ -172,7 +172,7 @@ class TurnRunner:
         except OverBudget as error:
             await self._refusing.refuse(occasion, error)
             return
-        turn, reserved = asked.turn, (plan.member, asked.call)
+        turn, reserved = asked.turn, (plan.endpoint, asked.call)
         with log_context(turn.numbers):
             if plan.asking.session_id is None:
                 self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
@@ -302,39 +302,39 @@ class TurnRunner:
             step, _ = await self._planner.step(turn.chat_id, turn.person_id, self._clock.now())
             first = await self._reserved(running, small=step != "full")
 
-        async def reserve(member: Endpoint) -> ModelCall:
-            return await self._reserve(running, member)
+        async def reserve(endpoint: Endpoint) -> ModelCall:
+            return await self._reserve(running, endpoint)
 
         async def listen(model: Model, request: ModelRequest) -> Completion:
-            return await self._hearing.listen(running.chat, turn, model, request)
+            return await self._stream_listener.listen(running.chat, turn, model, request)
 
         by = running.written_at + self._settings.speak.late_seconds * 1000
-        return await self._brain.caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
+        return await self._turn_model.caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
 
     async def _reserved(self, running: RunningTurn, *, small: bool) -> tuple[Endpoint, ModelCall]:
         """The next call of a turn, with the small model where only that fits into a limit."""
-        crew = self._brain.caller.crew
-        member = crew.pick(self._clock.now(), small=small)
+        pool = self._turn_model.caller.pool
+        endpoint = pool.pick(self._clock.now(), small=small)
         try:
-            return member, await self._reserve(running, member)
+            return endpoint, await self._reserve(running, endpoint)
         except OverBudget:
-            if small or not crew.has_small:
+            if small or not pool.has_small:
                 raise
         return await self._reserved(running, small=True)
 
-    async def _reserve(self, running: RunningTurn, member: Endpoint) -> ModelCall:
+    async def _reserve(self, running: RunningTurn, endpoint: Endpoint) -> ModelCall:
         """Reserve the next request of a turn."""
         turn, epoch = running.turn, running.epoch
-        tokens, estimated = await self._planner.size(member, epoch.prefix, running.tools, epoch)
+        tokens, estimated = await self._planner.size(endpoint, epoch.prefix, running.tools, epoch)
         now = self._clock.now()
-        reservation = self._planner.reservation(cause_of(epoch, turn), member, tokens, now, estimated)
+        reservation = self._planner.reservation(cause_of(epoch, turn), endpoint, tokens, now, estimated)
         return await self._store.turns.ask_again(turn, reservation, now)
 
     async def _say(self, running: RunningTurn, completion: Completion, settlement: Settlement | None) -> None:
         now, turn = self._clock.now(), running.turn
         asked = whole_prompt(running.epoch.prefix, running.tools, running.epoch, ())
         naming = LinkCheck(asked.messages, self._settings.speak.links)
-        said = self._voice.said(completion, turn, running.chat, running.person, naming)
+        said = self._reply_builder.said(completion, turn, running.chat, running.person, naming)
         if said.unnamed:
             self._log.warning("links_removed", **turn.numbers, count=said.unnamed)
         saying = TurnToSay(
@@ -342,9 +342,9 @@ class TurnRunner:
             settlement=settlement, line=said.line, drafts=said.drafts,
             window_until=now + said.lasts_ms + self._settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
-            platforms=self._sending.platforms,
+            platforms=self._sender.platforms,
         )  # fmt: skip
-        self._sending.enqueue(turn.chat_id, await self._store.say(turn.why, saying, now))
+        self._sender.enqueue(turn.chat_id, await self._store.say(turn.why, saying, now))
         await self._report(turn, reply=said.line)
         model, limits = self._settings.model, self._settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
@@ -359,7 +359,7 @@ class TurnRunner:
         line = self._log.warning if error else self._log.info
         line(
             "turn", **turn.numbers, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
-            **model_fields("chat", model, self._brain.caller.crew.provider(model)),
+            **model_fields("chat", model, self._turn_model.caller.pool.provider(model)),
             **{"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.cache_read.input_tokens": cached,
                "gen_ai.usage.output_tokens": output},
             cost=round(cost, 6), ms=self._clock.now() - turn.asked_at, calls=calls, reply=reply,

@@ -39,11 +39,11 @@ class EmbeddingCaller:
     """Asks one embedder, and knows how it went."""
 
     def __init__(
-        self, store: Store, member: EmbeddingEndpoint, clock: Clock, settings: Settings, words: Texts, log: Log
+        self, store: Store, endpoint: EmbeddingEndpoint, clock: Clock, settings: Settings, words: Texts, log: Log
     ) -> None:  # fmt: skip
-        self.embedder = member.embedder
+        self.embedder = endpoint.embedder
         self._store = store
-        self._rate = member.rate
+        self._rate = endpoint.rate
         self._clock = clock
         self._settings = settings
         self._words = words
@@ -158,7 +158,7 @@ class VectorProgress:
 
 
 class VectorMaker:
-    """The work of the one lane for vectors; without an embedder there is none."""
+    """The work of the queue for vectors; without an embedder there is none."""
 
     def __init__(
         self, store: Store, calls: EmbeddingCaller | None, gate: BackgroundGate, clock: Clock, batch: int,
@@ -176,7 +176,7 @@ class VectorMaker:
         self._ended = False
 
     def hint(self, wake: Callable[[], None], *, now: bool = False) -> None:
-        """There may be new documents: wake the lane soon, or now."""
+        """There may be new documents: wake the queue soon, or now."""
         if self._calls is not None and not self._ended and self._alarm is None:
             self._arm(self._clock.now() + (0 if now else GATHER_MS), wake)
 
@@ -188,7 +188,7 @@ class VectorMaker:
             self._alarm = None
 
     async def work(self, wake: Callable[[], None]) -> None:
-        """Make what is lacking; after trouble the lane is woken again later. StoreError: nothing of the last batch."""
+        """Make what is lacking; after trouble the queue is woken again later. StoreError: nothing of the last batch."""
         if self._calls is None or self._ended:
             return
         done = 0
@@ -333,12 +333,12 @@ class VectorSearch:
     """Finds by likeness. The work on vectors runs beside the event loop."""
 
     def __init__(
-        self, store: Store, aside: TextThread, calls: EmbeddingCaller | None, clock: Clock, rules: EmbeddingServer, *,
+        self, store: Store, thread: TextThread, calls: EmbeddingCaller | None, clock: Clock, rules: EmbeddingServer, *,
         pays: bool = True,
     ) -> None:  # fmt: skip
         """Without `pays` no server is asked."""
         self._store = store
-        self._aside = aside
+        self._thread = thread
         self._calls = calls
         self._clock = clock
         self._rules = rules
@@ -365,7 +365,7 @@ class VectorSearch:
             return Likeness(missing="none")
         rows = await self._rows(asking.audience, dimensions, states[dimensions])
         some = bool(asking.memory_kinds)
-        best = await self._aside.run(nearest, asked, rows, asking, self._rules.least_cosine, MANY if some else most)
+        best = await self._thread.run(nearest, asked, rows, asking, self._rules.least_cosine, MANY if some else most)
         if some:
             fit = await self._store.vectors.of_kinds(
                 asking.audience, [number for number, _ in best], asking.memory_kinds
@@ -401,12 +401,12 @@ class VectorSearch:
         before, known = self._matrices.pop(key, (None, None))
         if known is None or before != state:
             wanted = await vectors.numbers(audience, space)
-            need = wanted if known is None else await self._aside.run(lacking, known, wanted)
+            need = wanted if known is None else await self._thread.run(lacking, known, wanted)
             new = await vectors.of(audience, space, need)
             if known is None:
-                known = await self._aside.run(matrix, new, dimensions)
+                known = await self._thread.run(matrix, new, dimensions)
             else:
-                known = await self._aside.run(changed, known, wanted, new)
+                known = await self._thread.run(changed, known, wanted, new)
         self._matrices[key] = state, known
         while sum(each.size for _, each in self._matrices.values()) > MATRICES_BYTES and len(self._matrices) > 1:
             self._matrices.popitem(last=False)

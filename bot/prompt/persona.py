@@ -113,7 +113,7 @@ IN_GROUPS = ("stop_listen",)
 """Tools that have nothing to do where somebody talks with nuan alone."""
 
 USER = "USER.md"
-"""What the owner of a house wrote of themselves: for their own private chats alone, so it is in no prefix."""
+"""What the owner of an installation wrote of themselves: for their own private chats alone, so it is in no prefix."""
 
 NAME_MARK = "{{BOT_NAME}}"
 

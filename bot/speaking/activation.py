@@ -31,7 +31,8 @@ BACKLOG_MS = 600_000
 class SpeakingRules:
     """What the operator decides: names that call, whether three letters of one are enough, times in ms, other bots.
 
-    `mode` is that of a chat without its own; `lull_ms` is the silence after which nuan looks whether to enter a talk.
+    `mode` is that of a chat without its own; `silence_ms` is the silence after which nuan looks whether to enter a
+    talk.
     """
 
     names: tuple[str, ...]
@@ -53,7 +54,7 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
     the young part is answered in one turn, after a moment in which the rest arrives; what needs no model is answered
     at any age. A command to stop counts where any other word would call, or be a follow-up; it renews no window.
     Another bot is answered where it mentions nuan in a group, in time, and not for ever. In the mode called nothing is
-    a follow-up; in the mode join a lull after what nobody is called by may be entered. Where nuan is switched off who
+    a follow-up; in the mode join a pause after what nobody is called by may be entered. Where nuan is switched off who
     tells her to keep or forget something learns that.
     """
     decision, age = _in_time(situation, rules), situation.age_ms

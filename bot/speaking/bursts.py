@@ -110,7 +110,7 @@ def _rush(found: PacedDecision, at: int, waiting: PendingMessages) -> PacedDecis
 
 
 def due_batch(due: Sequence[Event], standing: QueueMarks, busy: BusyPolicy) -> tuple[Event, ...]:
-    """What a lane does next, of what is due in order; not empty.
+    """What a chat's queue does next, of what is due in order; not empty.
 
     What failed before is handled by itself, so that only it fails. What is parked goes with what is answered after it
     and never alone: it would fail, be parked and be due again, for as long as a call waits.

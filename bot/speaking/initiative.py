@@ -111,7 +111,7 @@ MOST_DOUBLINGS = 20
 def manners_verdict(talk: GroupTalk, rules: JoinRules, window_ms: int, tz: tzinfo, now: int) -> JoinVerdict | None:
     """What manners say, without regard to what is talked about; None when nuan may enter.
 
-    Never before a lull, at night, over the cap, while somebody waits for her or wanted silence, between two people
+    Never before a pause, at night, over the cap, while somebody waits for her or wanted silence, between two people
     who reply to each other, on what is forwarded, a bot's or for somebody else, or twice on the same lines.
     """
     newest = talk.lines[-1] if talk.lines else None

@@ -29,9 +29,9 @@ MOST_OWN_LINES, OWN_WORDS_MS = 4, 600_000
 class OwnLines:
     """The own words of a turn, and what is done on them."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def own(
         self, event_ids: tuple[int, ...], person_id: int, now: int, *, answered: bool = False
@@ -90,7 +90,7 @@ class OwnLines:
         self, db: sqlite3.Connection, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int
     ) -> str:  # fmt: skip
         check_running(db, turn.id)
-        text = forget_with_lines(db, forgetting, receipt, at, self._shelf)
+        text = forget_with_lines(db, forgetting, receipt, at, self._note_storage)
         db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (turn.epoch_id,))
         fail_turn(db, turn, "forgotten", None, None, at)
         requeue_events(db, turn.event_ids, at)
@@ -100,9 +100,9 @@ class OwnLines:
 class AgentWrites:
     """The writes that other agents ask for."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def kept(self, owner_id: int, since: int) -> int:
         """How many memories agents added for that person since that moment, ms; also those that are gone again."""
@@ -137,17 +137,17 @@ class AgentWrites:
         are purged.
         """
 
-        def verb(db: sqlite3.Connection) -> None:
-            disable_memories(db, forgetting, chat_id, at, self._shelf)
+        def transaction(db: sqlite3.Connection) -> None:
+            disable_memories(db, forgetting, chat_id, at, self._note_storage)
             announce(db, chat_id, told, at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
         if forgetting.purge_at is None:
             await purge_now(self._database, at)
 
 
 def remember_for_agent(db: sqlite3.Connection, memory: NewMemory, at: int) -> StoredMemory:
-    """Verb: an agent that says the same a hundred times does not make it weigh more than what people say."""
+    """One transaction: an agent that says the same a hundred times does not make it weigh more than what people say."""
     same = known_memory(db, memory)
     if same is not None and not memory.asked:
         return StoredMemory(same, True)
@@ -206,11 +206,11 @@ class Rewrites(Repository):
     async def reserve(self, memory: Memory, reservation: Reservation, at: int) -> ModelCall:
         """Reserve the call and count the attempt in one commit; OverBudget when a limit would be passed."""
 
-        def verb(db: sqlite3.Connection) -> ModelCall:
+        def transaction(db: sqlite3.Connection) -> ModelCall:
             db.execute("UPDATE rewriting SET attempts = attempts + 1 WHERE memory_id = ?", (memory.id,))
             return reserve_call(db, reservation, at, CallAccount(None, memory.chat_id))
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def postpone(self, memory_id: int, due_at: int) -> None:
         """Try again at that instant, ms."""

@@ -47,7 +47,7 @@ _FLAGS = ("asked", "protected")
 
 
 class PlatformNames:
-    """Who and where the numbers of a house are, in platform ids."""
+    """Who and where the numbers of an installation are, in platform ids."""
 
     def __init__(
         self, people: list[Row], accounts: list[Row], chats: list[Row],
@@ -147,7 +147,7 @@ ImportProgress = Callable[[int, int], None]
 def carry_out_import(
     db: sqlite3.Connection, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None
 ) -> None:  # fmt: skip
-    """Verb: people and chats, then memories and summaries; what is told from logs is told anew by every open log."""
+    """One transaction: people and chats, then memories and summaries; what is told from logs is told anew by every open log."""
     _people(db, plan, at)
     _chats(db, plan, at)
     join_direct_chats(db, plan.new_notes, at)
@@ -176,7 +176,9 @@ def _numbers(db: sqlite3.Connection, sql: str) -> dict[str, int]:
 
 
 def _others(db: sqlite3.Connection) -> dict[str, str]:
-    """The columns of this house that a file may fill by name, with their types: none that only a house can know."""
+    """The columns of this installation that a file may fill by name, with their types: none that only an installation
+    can know.
+    """
     known = {*STORED_COLUMNS, "id", "owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at"}
     rows = db.execute("SELECT name, type FROM pragma_table_info('memory')")
     return {str(name): str(kind) for name, kind in rows if name not in known}
@@ -214,7 +216,7 @@ def _insert(
     values: dict[str, object] = {"owner_id": where[0], "chat_id": where[1], "folded": fold(memory.text)}
     values |= {name: getattr(memory, name) for name in STORED_COLUMNS}
     values |= {name: value for name, value in memory.more if more.get(name) == _TYPES[type(value)]}
-    values.pop("replaced_by", None)  # a number of the house it comes from
+    values.pop("replaced_by", None)  # a number of the installation it comes from
     if memory.archived_at:
         values |= {"disabled_at": memory.archived_at, "disabled_reason": "archived"}
     number = db.execute(
@@ -275,7 +277,9 @@ ARCHIVED = "CASE WHEN disabled_reason = 'archived' THEN disabled_at ELSE 0 END"
 LEFT_BEHIND = (
     "owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at",
 )  # fmt: skip
-"""Its other columns: a house's own numbers, what is made from the text, and the state of what is not exported."""
+"""Its other columns: an installation's own numbers, what is made from the text, and the state of what is not
+exported.
+"""
 
 _MERGES = (
     "SELECT memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, coalesce(undone_at, 0) "
@@ -322,10 +326,12 @@ class Export:
 class MemoryArchive:
     """Memories on their way out and in."""
 
-    def __init__(self, database: Database, tombstones: Tombstones, shelf: NoteStorage, lists: AccessLists) -> None:
+    def __init__(
+        self, database: Database, tombstones: Tombstones, note_storage: NoteStorage, lists: AccessLists
+    ) -> None:
         self._database = database
         self._tombstones = tombstones
-        self._shelf = shelf
+        self._note_storage = note_storage
         self._lists = lists
 
     async def export(self, person_id: int | None = None, exported_at: int = 0) -> Export:
@@ -357,9 +363,9 @@ class MemoryArchive:
         found = [memory for row in memories if (memory := names.memory(row, others)) is not None]
         summaries = [summary for row in digests if (summary := names.summary(row)) is not None]
         whole = person_id is None
-        shelved, owner_accounts, by_chat = await self._notes(names, dms)
+        on_disk, owner_accounts, by_chat = await self._notes(names, dms)
         account = "" if whole else names.account(person_id)
-        notes = tuple(note for note in shelved.notes if whole or note.owners == (account,))
+        notes = tuple(note for note in on_disk.notes if whole or note.owners == (account,))
         owners = {memory.owner for memory in found} | {each.owner for each in summaries}
         owners |= {owner for note in notes for owner in note.owners}
         places = {memory.chat for memory in found} | {each.chat for each in summaries} | {note.chat for note in notes}
@@ -371,8 +377,8 @@ class MemoryArchive:
             notes,
         )  # fmt: skip
         own_chats = names.dms(dms) if whole else ()
-        here = ImportBase(carried, int(last or 0), own_chats, by_chat, owner_accounts, shelved.files)
-        return Export(here, int(counts[0][0]), len(memories) - len(found), shelved.astray if whole else 0)
+        here = ImportBase(carried, int(last or 0), own_chats, by_chat, owner_accounts, on_disk.files)
+        return Export(here, int(counts[0][0]), len(memories) - len(found), on_disk.astray if whole else 0)
 
     async def _notes(
         self, names: PlatformNames, dms: list[Row]
@@ -383,8 +389,8 @@ class MemoryArchive:
         whose = names.whose(dms)
         indexed = {str(path): cast("int", chat) for path, chat in made}
         readers = NoteReaders(names.places, whose, owners, indexed)
-        shelved = await asyncio.to_thread(read_notes, self._shelf.files, readers, self._tombstones.covers)
-        return shelved, owners, tuple(sorted(whose.items()))
+        on_disk = await asyncio.to_thread(read_notes, self._note_storage.files, readers, self._tombstones.covers)
+        return on_disk, owners, tuple(sorted(whose.items()))
 
     def _merges(self, rows: list[Row]) -> dict[int, tuple[ExportedMerge, ...]]:
         """What was merged into each memory, without what was forgotten."""
@@ -447,7 +453,7 @@ class MemoryArchive:
         """
         await self._database.write(lambda db: carry_out_import(db, plan, at, tell))
         if plan.new_notes:
-            await self._database.write(lambda db: write_notes(db, self._shelf.files, plan.new_notes))
+            await self._database.write(lambda db: write_notes(db, self._note_storage.files, plan.new_notes))
 
 
 def _default(value: str | None) -> object:

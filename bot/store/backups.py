@@ -50,8 +50,8 @@ class DoneSince:
     """What the present database has left: promises, empty rows of dropped ones, open reminders, what waits to be
     answered or sent.
 
-    `aside` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks), `turns`
-    those that run, `calls` what was spent, as rows of CALL.
+    `off_record` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks),
+    `turns` those that run, `calls` what was spent, as rows of CALL.
     """
 
     promises: frozenset[int]
@@ -59,7 +59,7 @@ class DoneSince:
     reminders: frozenset[int]
     queued: frozenset[int]
     pending: frozenset[int]
-    aside: frozenset[int]
+    off_record: frozenset[int]
     cleared: tuple[tuple[int, int, int], ...]
     turns: frozenset[int] = frozenset()
     calls: tuple[tuple[object, ...], ...] = ()
@@ -85,7 +85,8 @@ class DoneSince:
 
 
 def apply_done_since(db: sqlite3.Connection, since: DoneSince, last: dict[str, int], at: int) -> None:
-    """Verb part: what was ended, said, answered or set aside since is so in the copy, too; nothing happens twice.
+    """Within a transaction: what was ended, said, answered or set aside since is so in the copy, too; nothing happens
+    twice.
 
     `last` are the last numbers that the present database gave.
     """
@@ -112,7 +113,7 @@ def apply_done_since(db: sqlite3.Connection, since: DoneSince, last: dict[str, i
             db.execute("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", (number,))
             db.execute("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", (number,))
     _pay(db, since.calls)
-    _set_aside(db, since.aside, at)
+    _set_aside(db, since.off_record, at)
     for chat, lines, talks in since.cleared:
         db.execute(
             "UPDATE chat SET cleared_upto = max(cleared_upto, ?), talks_cleared = max(talks_cleared, ?) WHERE id = ?",
@@ -121,7 +122,7 @@ def apply_done_since(db: sqlite3.Connection, since: DoneSince, last: dict[str, i
 
 
 def drop_forgotten_plans(db: sqlite3.Connection, tombstones: Tombstones, at: int) -> None:
-    """Verb part: promises, reminders and summaries whose very text was forgotten are gone."""
+    """Within a transaction: promises, reminders and summaries whose very text was forgotten are gone."""
     rows = db.execute("SELECT id, text FROM commitment WHERE text <> ''").fetchall()
     drop_promises(db, [cast("int", number) for number, text in rows if tombstones.covers(text)])
     rows = db.execute("SELECT id, text FROM reminder WHERE ended_at IS NULL").fetchall()
@@ -143,9 +144,9 @@ def _pay(db: sqlite3.Connection, calls: tuple[tuple[object, ...], ...]) -> None:
     db.executemany(f"INSERT INTO call ({CALL_COLUMNS}) VALUES ({', '.join('?' * len(CALL_COLUMNS.split(', ')))})", rows)
 
 
-def _set_aside(db: sqlite3.Connection, aside: frozenset[int], at: int) -> None:
+def _set_aside(db: sqlite3.Connection, off_record: frozenset[int], at: int) -> None:
     rows = db.execute("SELECT id FROM event WHERE off_record = 0 AND hidden = ''").fetchall()
-    marked = {cast("int", row[0]) for row in rows} & aside
+    marked = {cast("int", row[0]) for row in rows} & off_record
     db.executemany("UPDATE event SET off_record = 1 WHERE id = ?", [(number,) for number in marked])
     if marked:
         index_lines(db, marked)
@@ -161,7 +162,7 @@ _COUNTED = ("memory", "event", "outbox", "digest", "commitment", "reminder", "no
 class PresentState:
     """What the present database no longer tells: lines, memories and summaries that are left, and the last numbers."""
 
-    house: str
+    installation: str
     hidden: frozenset[int]
     memories: frozenset[int]
     active: frozenset[int]
@@ -176,9 +177,9 @@ class PresentState:
         def numbers(sql: str) -> frozenset[int]:
             return frozenset(cast("int", row[0]) for row in db.execute(sql))
 
-        house = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
+        installation = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
         return PresentState(
-            str(house[0]) if house else "",
+            str(installation[0]) if installation else "",
             numbers("SELECT id FROM event WHERE hidden IN ('forgotten', 'deleted')"),
             # A name that was replaced was not forgotten, and what was archived is only put away.
             numbers("SELECT id FROM memory WHERE disabled_at IS NULL OR disabled_reason IN ('replaced', 'archived')"),
@@ -197,14 +198,15 @@ def _overtaken(db: sqlite3.Connection) -> DoneSince | None:
 
 
 def forget_again(
-    db: sqlite3.Connection, since: PresentState | None, tombstones: Tombstones, at: int, shelf: NoteStorage
+    db: sqlite3.Connection, since: PresentState | None, tombstones: Tombstones, at: int, note_storage: NoteStorage
 ) -> int:  # fmt: skip
-    """Verb: forget by tombstone (number or text) and by what the present database no longer tells; how many memories.
+    """One transaction: forget by tombstone (number or text) and by what the present database no longer tells; how many
+    memories.
 
-    StoreError when the copy is of another house.
+    StoreError when the copy is of another installation.
     """
     if since is not None:
-        _same_house(db, since)
+        _same_installation(db, since)
         _hide(db, since, at)
         _undone(db, since)
         _talks(db, since)
@@ -217,10 +219,10 @@ def forget_again(
     for row in db.execute(f"{SELECT_MEMORY}WHERE disabled_at IS NULL ORDER BY memory.id").fetchall():
         memory = memory_of(tuple(row))
         ended = since is not None and memory.id <= last and memory.id not in since.memories
-        buried = tombstones.covers_number(memory.id) or any(map(tombstones.covers, memory.wordings))
+        tombstoned = tombstones.covers_number(memory.id) or any(map(tombstones.covers, memory.wordings))
         # Of what two people said alike one may have forgotten theirs: the other's is still there today.
-        if ended or (buried and (since is None or memory.id not in since.active)):
-            disable_memories(db, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, shelf)
+        if ended or (tombstoned and (since is None or memory.id not in since.active)):
+            disable_memories(db, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, note_storage)
             gone += 1
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.
     purge_rows(db, at)
@@ -249,9 +251,9 @@ def _undone(db: sqlite3.Connection, since: PresentState) -> None:
         index_memory(db, number)
 
 
-def _same_house(db: sqlite3.Connection, since: PresentState) -> None:
+def _same_installation(db: sqlite3.Connection, since: PresentState) -> None:
     row = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
-    if since.house and row is not None and row[0] != since.house:
+    if since.installation and row is not None and row[0] != since.installation:
         raise StoreError("the backup is of another house: nothing was changed")
 
 
@@ -329,7 +331,7 @@ async def roll_back(
     """Put a copy in the database's place; where the present file went, and how many memories were forgotten again.
 
     None when there was no file. The copy stays as it is. FolderLockedError when a nuan runs here, StoreError when the
-    copy is not whole or of another house.
+    copy is not whole or of another installation.
     A crash leaves the present database or the restored one.
     """
     new = folder / f"{ROLLBACK}db"
@@ -348,9 +350,9 @@ async def roll_back(
         finally:
             await database.close()
         await asyncio.to_thread(verify_copy, new)
-        aside = copy_path(folder, label, stamp)
-        kept = await asyncio.to_thread(_swap, folder / DATABASE, new, aside)
-        return aside if kept else None, count
+        previous = copy_path(folder, label, stamp)
+        kept = await asyncio.to_thread(_swap, folder / DATABASE, new, previous)
+        return previous if kept else None, count
     finally:
         await asyncio.to_thread(remove_rollback_files, folder)
         os.close(lock)
@@ -365,15 +367,15 @@ def _refuse_left(folder: Path, copy: Path) -> None:
 
 async def _cleanse(database: Database, since: PresentState | None, folder: Path, at: int) -> int:
     tombstones = Tombstones(folder)
-    shelf = NoteStorage(NoteFiles(folder), tombstones.add_tombstone)
+    note_storage = NoteStorage(NoteFiles(folder), tombstones.add_tombstone)
     erasures = ErasureFile(folder, tombstones)
 
-    def verb(db: sqlite3.Connection) -> int:
-        count = forget_again(db, since, tombstones, at, shelf)
-        erase_again(db, erasures, shelf, at)
+    def transaction(db: sqlite3.Connection) -> int:
+        count = forget_again(db, since, tombstones, at, note_storage)
+        erase_again(db, erasures, note_storage, at)
         return count
 
-    count = await database.write(verb)
+    count = await database.write(transaction)
     await database.truncate()
     return count
 
@@ -387,7 +389,7 @@ def _since(path: Path) -> PresentState | None:
         return None
 
 
-def _swap(present: Path, new: Path, aside: Path) -> bool:
+def _swap(present: Path, new: Path, previous: Path) -> bool:
     """The present file keeps its content under another name, if there is one; its place is never empty."""
     wal = present.with_name(f"{present.name}-wal")
     with contextlib.suppress(sqlite3.Error), contextlib.closing(open_existing(present)) as db:
@@ -395,14 +397,14 @@ def _swap(present: Path, new: Path, aside: Path) -> bool:
     there = present.exists()
     if there:
         try:
-            aside.hardlink_to(present)
+            previous.hardlink_to(present)
         except FileExistsError:
-            raise StoreError(f"{aside.name} is there already: nothing was changed") from None
+            raise StoreError(f"{previous.name} is there already: nothing was changed") from None
         except OSError:
-            shutil.copy2(present, aside)
+            shutil.copy2(present, previous)
         if wal.exists() and wal.stat().st_size:  # it could not be emptied: the file is damaged, keep both
-            shutil.copy2(wal, aside.with_name(f"{aside.name}-wal"))
-        sync_to_disk(aside)
+            shutil.copy2(wal, previous.with_name(f"{previous.name}-wal"))
+        sync_to_disk(previous)
     for part in ("-wal", "-shm"):
         present.with_name(present.name + part).unlink(missing_ok=True)
     sync_to_disk(new)

@@ -33,7 +33,9 @@ KEYED = ("member", "window", "sent", "question", "reminder_question")
 
 
 def migrate_chat(db: sqlite3.Connection, happened: ChangeEvent) -> None:
-    """Verb part: the chat goes on under the id `target`; its old id still leads to it. Doing it twice is once."""
+    """Within a transaction: the chat goes on under the id `target`; its old id still leads to it. Doing it twice is
+    once.
+    """
     place, new, chat_id = happened.incoming.place, happened.incoming.target, happened.chat_id
     if not new or new == place.external_id:
         return
@@ -80,7 +82,7 @@ def _join(db: sqlite3.Connection, other: int, chat_id: int, at: int) -> None:
 
 
 def mark_gone(db: sqlite3.Connection, happened: ChangeEvent) -> None:
-    """Verb part: nothing can be sent there any more; what waits is not sent."""
+    """Within a transaction: nothing can be sent there any more; what waits is not sent."""
     db.execute("UPDATE chat SET gone = 1 WHERE id = ?", (happened.chat_id,))
     db.execute(
         "UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'",
@@ -89,7 +91,7 @@ def mark_gone(db: sqlite3.Connection, happened: ChangeEvent) -> None:
 
 
 def rename_chat(db: sqlite3.Connection, happened: ChangeEvent) -> None:
-    """Verb part: the chat has another title."""
+    """Within a transaction: the chat has another title."""
     if happened.incoming.text:
         db.execute("UPDATE chat SET title = ? WHERE id = ?", (happened.incoming.text, happened.chat_id))
 
@@ -126,20 +128,20 @@ class Revision:
 class Changes:
     """Edits and deletions, as far as they are more than one commit."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     def apply(self, db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
-        """Verb part: what an event other than a message does to older ones, in the commit that stores it."""
+        """Within a transaction: what an event other than a message does to older ones, in the commit that stores it."""
         label = happened.incoming.label if happened.incoming.kind == "event" else ""
         if happened.stranger and label not in PLATFORM_FACTS:
             return ChangeEffect()
         match label:
             case "edit":
-                return edit(db, happened, self._shelf)
+                return edit(db, happened, self._note_storage)
             case "delete":
-                delete_message(db, happened.chat_id, happened.incoming.target, happened.at, self._shelf)
+                delete_message(db, happened.chat_id, happened.incoming.target, happened.at, self._note_storage)
                 return ChangeEffect("change", queued=True)
             case "reaction":
                 return react(db, happened)
@@ -174,22 +176,24 @@ class Changes:
 
     async def revise(self, edit_id: int, edited: EditedMessage, revision: Revision, at: int) -> None:
         """Bring memories and message in line with an edit, and take the edit off the queue."""
-        await self._database.write(lambda db: revise(db, edit_id, edited, revision, at, self._shelf))
+        await self._database.write(lambda db: revise(db, edit_id, edited, revision, at, self._note_storage))
 
     async def delete_again(self, delete_id: int, at: int) -> None:
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             row = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (delete_id,)).fetchone()
             if row is not None:
-                delete_message(db, row[0], row[1], at, self._shelf)
+                delete_message(db, row[0], row[1], at, self._note_storage)
             finish_events(db, (delete_id,), "done", "deleted")
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
 
-def edit(db: sqlite3.Connection, happened: ChangeEvent, shelf: NoteStorage) -> ChangeEffect:
-    """Verb part: the message reads anew; the model is told, unless it has not been asked to answer it yet."""
+def edit(db: sqlite3.Connection, happened: ChangeEvent, note_storage: NoteStorage) -> ChangeEffect:
+    """Within a transaction: the message reads anew; the model is told, unless it has not been asked to answer it
+    yet.
+    """
     incoming = happened.incoming
     separate_copy(db, happened.chat_id, happened.person_id, incoming.target, incoming.text)
     row = db.execute(
@@ -202,7 +206,7 @@ def edit(db: sqlite3.Connection, happened: ChangeEvent, shelf: NoteStorage) -> C
     db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
     index_lines(db, (row[0],))
     drop_reminders(db, (row[0],), "edited", at=happened.at)
-    amend_notes(db, shelf, row[0], row[2], incoming.text)
+    amend_notes(db, note_storage, row[0], row[2], incoming.text)
     empty_digests(db, {row[0]}, happened.at)
     retract_edited(db, row[0], happened.at)
     reread_promises(db, row[0], incoming.text)
@@ -210,9 +214,9 @@ def edit(db: sqlite3.Connection, happened: ChangeEvent, shelf: NoteStorage) -> C
 
 
 def revise(
-    db: sqlite3.Connection, edit_id: int, edited: EditedMessage, revision: Revision, at: int, shelf: NoteStorage
+    db: sqlite3.Connection, edit_id: int, edited: EditedMessage, revision: Revision, at: int, note_storage: NoteStorage
 ) -> None:  # fmt: skip
-    """Verb: memories of an edited command say what it says now, or end; what it shared with others stays."""
+    """One transaction: memories of an edited command say what it says now, or end; what it shared with others stays."""
     known = {memory.id: memory for memory in edited.memories}
     for number, text in revision.memories:
         memory = known[number]
@@ -234,7 +238,7 @@ def revise(
             sort_memory(db, number)
             index_memory(db, number)
     if revision.told != edited.text:
-        amend_notes(db, shelf, edited.event_id, edited.text, revision.told)
+        amend_notes(db, note_storage, edited.event_id, edited.text, revision.told)
     if revision.rest is not None:
         db.execute("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", (revision.rest, edited.event_id))
         index_lines(db, (edited.event_id,))
@@ -250,7 +254,7 @@ def _again(memory: Memory, text: str, event_id: int) -> NewMemory:
 
 
 def link_shown(db: sqlite3.Connection, entry_id: int, events: tuple[int, ...]) -> None:
-    """Verb part: an entry comes from the lines it shows, and from those that they quote."""
+    """Within a transaction: an entry comes from the lines it shows, and from those that they quote."""
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?1, ?2 UNION "
         f"SELECT 'entry', ?1, {QUOTED_ID} FROM event WHERE id = ?2 AND target <> '' AND {QUOTED_ID} IS NOT NULL",
@@ -259,7 +263,8 @@ def link_shown(db: sqlite3.Connection, entry_id: int, events: tuple[int, ...]) -
 
 
 def check_still_there(db: sqlite3.Connection, shown: tuple[int, ...], answering: tuple[int, ...]) -> None:
-    """Verb part: what was deleted after a turn was composed must not reach the model, nor is what was stopped answered.
+    """Within a transaction: what was deleted after a turn was composed must not reach the model, nor is what was
+    stopped answered.
 
     StoreError stores nothing.
     """
@@ -270,12 +275,16 @@ def check_still_there(db: sqlite3.Connection, shown: tuple[int, ...], answering:
 
 
 def check_not_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
-    """Verb part: LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent again."""
+    """Within a transaction: LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent
+    again.
+    """
     if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
         raise LogForgottenError(f"the log {epoch_id!r} tells what was forgotten meanwhile: nothing was stored")
 
 
 def check_running(db: sqlite3.Connection, turn_id: int) -> None:
-    """Verb part: StoreError when the turn was voided under way: what its log told was deleted, or it was stopped."""
+    """Within a transaction: StoreError when the turn was voided under way: what its log told was deleted, or it was
+    stopped.
+    """
     if db.execute("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", (turn_id,)).fetchone():
         raise StoreError(f"turn {turn_id!r} was voided meanwhile: nothing was stored, it ends here")

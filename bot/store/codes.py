@@ -32,7 +32,9 @@ REPOINTED = (
 
 
 def is_busy(db: sqlite3.Connection, people: tuple[int, int], event_id: int, at: int) -> bool:
-    """Verb part: whether something is under way in a name that may vanish: a turn, a due message, a digest."""
+    """Within a transaction: whether something is under way in a name that may vanish: a turn, a due message, a
+    digest.
+    """
     chat = "(SELECT chat_id FROM event WHERE id = ?3)"
     row = db.execute(
         "SELECT EXISTS (SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?1, ?2)) "
@@ -45,7 +47,7 @@ def is_busy(db: sqlite3.Connection, people: tuple[int, int], event_id: int, at: 
 
 
 def join_persons(db: sqlite3.Connection, one: int, other: int) -> int:
-    """Verb part: join two persons; the number of the one that is left, who is the older.
+    """Within a transaction: join two persons; the number of the one that is left, who is the older.
 
     Their logs are stale afterwards, so that what is remembered follows at the next turn of each DM.
     """
@@ -157,7 +159,7 @@ CodeOutcome = Literal["owner", "linked", "same", "busy", "waits", "wrong", "igno
 
 @dataclass(frozen=True, slots=True)
 class PairingRequest:
-    """A stranger at the door: `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told.
+    """A stranger: `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told.
 
     `notice` gets the code, the owner's script and the owner's account on the platform of the chat. `always` answers
     even one who was answered a moment ago.
@@ -180,9 +182,9 @@ class Codes:
         self._lists = lists
         self._file = folder / OWNER_FILE
 
-    async def knock(self, knock: PairingRequest, at: int) -> None:
+    async def request_pairing(self, request: PairingRequest, at: int) -> None:
         """Answer a stranger, and tell every owner once, in one commit; nothing when they were allowed meanwhile."""
-        await self._database.write(lambda db: _request_pairing(db, self._lists, knock, at))
+        await self._database.write(lambda db: _request_pairing(db, self._lists, request, at))
 
     async def decide(self, code: str, access: Access, tell: Callable[[str], Draft | None], at: int) -> str | None:
         """Allow or deny whom a pairing code belongs to; their name, None when there is no such code.
@@ -194,20 +196,20 @@ class Codes:
     async def tell_owners(self, platform: str, notice: Callable[[str], Draft], at: int) -> None:
         """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             for chat_id, script, _ in _owners(db, self._lists, platform):
                 enqueue(db, chat_id, notice(script), at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def link(self, person_id: int, chat_id: int, at: int) -> str:
         """A new code that joins whoever uses it to this person; their former one is void."""
 
-        def verb(db: sqlite3.Connection) -> str:
+        def transaction(db: sqlite3.Connection) -> str:
             db.execute("DELETE FROM code WHERE kind = 'link' AND person_id = ?", (person_id,))
             return _make(db, "link", person_id, chat_id, at, LINK_MS)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def redeem(self, code: str, event_id: int, at: int) -> CodeOutcome:
         """Use a code in the name of the event's sender, once per event; five wrong ones within an hour are the last."""
@@ -220,11 +222,11 @@ class Codes:
         if left is None:
             return
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM code WHERE kind = 'owner'")
             db.execute("INSERT OR REPLACE INTO code (code, kind, made_at, expires_at) VALUES (?, 'owner', 0, ?)", left)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
         await asyncio.to_thread(self._file.unlink, missing_ok=True)
 
 
@@ -272,27 +274,27 @@ def _sweep(db: sqlite3.Connection, at: int) -> None:
     db.execute("DELETE FROM code WHERE expires_at <= ?", (at,))
 
 
-def _request_pairing(db: sqlite3.Connection, lists: AccessLists, knock: PairingRequest, at: int) -> None:
-    finish_events(db, (knock.event_id,), "done", "pair")
-    here = permissions_of(db, lists, knock.chat_id, knock.person_id)
+def _request_pairing(db: sqlite3.Connection, lists: AccessLists, request: PairingRequest, at: int) -> None:
+    finish_events(db, (request.event_id,), "done", "pair")
+    here = permissions_of(db, lists, request.chat_id, request.person_id)
     if here.allowed or here.refused:
         return
     _sweep(db, at)
-    row = db.execute("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", (knock.person_id,)).fetchone()
+    row = db.execute("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", (request.person_id,)).fetchone()
     code, fresh = str(row[0]) if row else "", False
-    if not code and _pending(db, knock.platform) < MOST_PENDING:
-        code, fresh = _make(db, "pair", knock.person_id, knock.chat_id, at, HOUR_MS), True
-    told = f"told {knock.person_id}"
+    if not code and _pending(db, request.platform) < MOST_PENDING:
+        code, fresh = _make(db, "pair", request.person_id, request.chat_id, at, HOUR_MS), True
+    told = f"told {request.person_id}"
     last = db.execute("SELECT made_at FROM code WHERE code = ?", (told,)).fetchone()
-    if fresh or knock.always or last is None or at - last[0] >= REPEAT_MS:
-        enqueue(db, knock.chat_id, knock.answer(code), at)
+    if fresh or request.always or last is None or at - last[0] >= REPEAT_MS:
+        enqueue(db, request.chat_id, request.answer(code), at)
         db.execute(
             "INSERT OR REPLACE INTO code VALUES (?, 'told', ?, ?, ?, ?)",
-            (told, knock.person_id, knock.chat_id, at, at + HOUR_MS),
+            (told, request.person_id, request.chat_id, at, at + HOUR_MS),
         )
     if fresh:
-        for chat_id, script, account in _owners(db, lists, knock.platform):
-            enqueue(db, chat_id, knock.notice(code, script, account), at)
+        for chat_id, script, account in _owners(db, lists, request.platform):
+            enqueue(db, chat_id, request.notice(code, script, account), at)
 
 
 def _pending(db: sqlite3.Connection, platform: str) -> int:

@@ -64,7 +64,7 @@ class Commitments(Repository):
         A promise that was dropped or erased meanwhile stays as it is.
         """
 
-        def verb(db: sqlite3.Connection) -> str:
+        def transaction(db: sqlite3.Connection) -> str:
             before = earlier_receipt(db, receipt, at)
             if before is not None:
                 return before
@@ -72,7 +72,7 @@ class Commitments(Repository):
                 settle_commitment(db, each.number, receipt.person_id, each.state, at, each.event_ids)
             return store_receipt(db, receipt, receipt.text(0, False), at, ended[0].number)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def ended_by(self, event_id: int) -> dict[int, str]:
         """The promises that ended by this line, by number."""
@@ -122,7 +122,7 @@ class Commitments(Repository):
 
 
 def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
-    """Verb part: store a commitment and its source edges, or find the one that says the same; its number.
+    """Within a transaction: store a commitment and its source edges, or find the one that says the same; its number.
 
     The one that is open gets what the new one says more: its words, a day; another day moves the reminder of it. One
     that ended stays as it is when this is only read later off what was said before its end, and a day stays as it was
@@ -164,7 +164,7 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
 
 
 def _change(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
-    """Verb part: the open one of that number has these words and this day now."""
+    """Within a transaction: the open one of that number has these words and this day now."""
     row = db.execute(
         "SELECT due_at FROM commitment WHERE id = ? AND owner_id = ? AND ended_at IS NULL", (new.changes, new.owner_id)
     ).fetchone()
@@ -241,7 +241,9 @@ def _make_room(db: sqlite3.Connection, others: list[tuple[object, ...]], at: int
 def settle_commitment(
     db: sqlite3.Connection, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
 ) -> bool:  # fmt: skip
-    """Verb part: how an own promise stands now, and the lines that say so; one that is open again counts from now."""
+    """Within a transaction: how an own promise stands now, and the lines that say so; one that is open again counts
+    from now.
+    """
     ended = at if state in ENDED else None
     changed = db.execute(
         "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''",
@@ -263,7 +265,7 @@ def commitments_settled_in(db: sqlite3.Connection, event_id: int) -> list[int]:
 
 
 def reopen_commitments(db: sqlite3.Connection, numbers: Iterable[int], at: int) -> None:
-    """Verb part: these promises are open again: what ended them was taken back, or is not said any more."""
+    """Within a transaction: these promises are open again: what ended them was taken back, or is not said any more."""
     for number in numbers:
         db.execute(
             "UPDATE commitment SET state = 'pending', updated_at = ?, ended_at = NULL WHERE id = ? AND text <> ''",
@@ -273,7 +275,9 @@ def reopen_commitments(db: sqlite3.Connection, numbers: Iterable[int], at: int) 
 
 
 def drop_commitment(db: sqlite3.Connection, number: int, owner_id: int, at: int) -> bool:
-    """Verb: the words are gone; the empty row is kept so that no digest of the same lines brings them back."""
+    """One transaction: the words are gone; the empty row is kept so that no digest of the same lines brings them
+    back.
+    """
     return bool(
         db.execute(
             "UPDATE commitment SET text = '', folded = '', state = 'failed', updated_at = ?1, ended_at = ?1 "
@@ -284,7 +288,7 @@ def drop_commitment(db: sqlite3.Connection, number: int, owner_id: int, at: int)
 
 
 def tidy_commitments(db: sqlite3.Connection, before: int, at: int) -> int:
-    """Verb: as `Commitments.tidy`; what was due later than it was spoken of last counts from then."""
+    """One transaction: as `Commitments.tidy`; what was due later than it was spoken of last counts from then."""
     old = [cast("int", row[0]) for row in db.execute("SELECT id FROM commitment WHERE ended_at < ?", (before,))]
     delete_commitments(db, old)
     broken = db.execute(
@@ -296,7 +300,7 @@ def tidy_commitments(db: sqlite3.Connection, before: int, at: int) -> int:
 
 
 def delete_commitments(db: sqlite3.Connection, numbers: list[int]) -> None:
-    """Verb part: these rows and their edges are gone."""
+    """Within a transaction: these rows and their edges are gone."""
     db.executemany(
         "DELETE FROM edge WHERE kind IN ('commitment', 'settled') AND derived_id = ?", [(each,) for each in numbers]
     )
@@ -324,7 +328,7 @@ Covers = Callable[[str], bool]
 
 
 def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, covers: Covers) -> bool:
-    """Verb part: what a message, or the edit of one, promises, with the message itself.
+    """Within a transaction: what a message, or the edit of one, promises, with the message itself.
 
     Returns whether something is promised with a day: there may be a nearer deadline now.
 
@@ -345,7 +349,9 @@ def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, 
 
 
 def store_tool_promise(db: sqlite3.Connection, outcome: ToolOutcome, owner_id: int, at: int) -> str:
-    """Verb part: store a tool's commitment, or what became of one of that person's; the text with its number."""
+    """Within a transaction: store a tool's commitment, or what became of one of that person's; the text with its
+    number.
+    """
     if outcome.settled is not None:
         done = outcome.settled
         settle_commitment(db, done.number, owner_id, done.state, at, done.event_ids)
@@ -378,8 +384,9 @@ def _said(db: sqlite3.Connection, chat_id: int, event_id: int, arrival: Arrival)
 
 
 def withdraw_promises(db: sqlite3.Connection, events: Iterable[int]) -> None:
-    """Verb part: what was promised in these lines is gone, unless another visible one says it in the same words; what
-    they alone told as done is open again."""
+    """Within a transaction: what was promised in these lines is gone, unless another visible one says it in the same
+    words; what they alone told as done is open again.
+    """
     gone = frozenset(events)
     for event_id in sorted(gone):
         reopen_commitments(
@@ -410,7 +417,7 @@ def _undo(db: sqlite3.Connection, numbers: list[int]) -> None:
 
 
 def reread_promises(db: sqlite3.Connection, event_id: int, text: str) -> None:
-    """Verb part: a message reads anew; what it says no more is no promise of it."""
+    """Within a transaction: a message reads anew; what it says no more is no promise of it."""
     rows = db.execute(
         "SELECT folded FROM edge JOIN commitment ON commitment.id = derived_id WHERE edge.kind = 'commitment' "
         "AND event_id = ? AND folded <> ''",
@@ -423,7 +430,7 @@ def reread_promises(db: sqlite3.Connection, event_id: int, text: str) -> None:
 def forget_promises(
     db: sqlite3.Connection, owner_id: int | None, chat_id: int, hidden: Iterable[int], repeats: Callable[[str], bool]
 ) -> None:
-    """Verb part: what was promised in hidden lines, or says what is forgotten, is gone; open or not."""
+    """Within a transaction: what was promised in hidden lines, or says what is forgotten, is gone; open or not."""
     withdraw_promises(db, hidden)
     rows = db.execute(
         "SELECT id, text FROM commitment WHERE text <> '' AND (owner_id IS ?1 OR (?1 IS NULL AND chat_id = ?2))",
@@ -442,8 +449,9 @@ def _lines(db: sqlite3.Connection, number: int) -> list[tuple[int, str]]:
 
 
 def join_promises(db: sqlite3.Connection, owner_id: int) -> None:
-    """Verb part: two persons are one; of open promises that say the same in one place the older is left, with the
-    later's day and all edges."""
+    """Within a transaction: two persons are one; of open promises that say the same in one place the older is left,
+    with the later's day and all edges.
+    """
     rows = db.execute(
         "SELECT id, text, due_at, CASE visibility WHEN 'chat' THEN chat_id ELSE visibility END FROM commitment "
         "WHERE owner_id = ? AND ended_at IS NULL ORDER BY made_at, id",

@@ -26,7 +26,8 @@ MONTHLY = "chat_id, person_id, cause, model, state, counted, uncounted, strftime
 
 
 def drop_counts(db: sqlite3.Connection, before: int) -> bool:
-    """Verb part: blank lines, their turns, epochs and sessions before that instant, ms; whether more are left.
+    """Within a transaction: blank lines, their turns, epochs and sessions before that instant, ms; whether more are
+    left.
 
     What something still refers to stays: the lines that a memory came from, what was set off the record, a turn that
     runs, the last session of each chat, which its next number goes by.
@@ -209,12 +210,12 @@ class Deadlines(Repository):
     async def set_backup(self, at: int | None) -> None:
         """The next backup is due at that instant, ms; None: none is."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM meta WHERE key = 'backup_at'")
             if at is not None:
                 db.execute("INSERT INTO meta (key, value) VALUES ('backup_at', ?)", (str(at),))
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def backup_at(self) -> int | None:
         """When the next backup is due, ms; None when none is."""
@@ -227,7 +228,7 @@ class Deadlines(Repository):
 
 
 def bring_deadlines_back(db: sqlite3.Connection, now: int, farthest: DeadlineBounds) -> int:
-    """Verb: no deadline is farther ahead than it could be set now."""
+    """One transaction: no deadline is farther ahead than it could be set now."""
     limits = (
         ("event", "due_at", "state = 'queued' AND tries = 0", farthest.followup, 0),
         ("event", "due_at", "state = 'queued'", max(farthest.followup, farthest.send), 0),
@@ -250,7 +251,9 @@ def bring_deadlines_back(db: sqlite3.Connection, now: int, farthest: DeadlineBou
 
 
 def move_deadlines(db: sqlite3.Connection, ms: int, now: int) -> int:
-    """Verb: follow-ups, windows, paced messages and silences that were to end later than now end that much later."""
+    """One transaction: follow-ups, windows, paced messages and silences that were to end later than now end that much
+    later.
+    """
     waits = (
         ("event", "due_at", "state = 'queued'"),
         ("window", "until", "1"),
@@ -264,7 +267,9 @@ def move_deadlines(db: sqlite3.Connection, ms: int, now: int) -> int:
 
 
 def apply_retention(db: sqlite3.Connection, retention: Retention) -> None:
-    """Verb: delivery ids, old texts and what was made or told with them, logs of digested sessions; then counts."""
+    """One transaction: delivery ids, old texts and what was made or told with them, logs of digested sessions; then
+    counts.
+    """
     db.execute(
         "UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ? AND "
         "(delivery_key IS NOT NULL OR external_id <> '')",

@@ -34,12 +34,12 @@ from bot.text.fold import fold
 from bot.text.similarity import echoes
 
 
-def delete_message(db: sqlite3.Connection, chat_id: int, target: str, at: int, shelf: NoteStorage) -> None:
-    """Verb part: a message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
+def delete_message(db: sqlite3.Connection, chat_id: int, target: str, at: int, note_storage: NoteStorage) -> None:
+    """Within a transaction: a message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
     if pass_to_copy(db, chat_id, target):
         return
     if said := lines_of_message(db, chat_id, target):
-        delete_lines(db, said, at, shelf)
+        delete_lines(db, said, at, note_storage)
     quoting = db.execute(
         "SELECT id FROM event WHERE chat_id = ? AND target = ? AND target <> '' AND quote <> ''", (chat_id, target)
     ).fetchall()
@@ -48,8 +48,8 @@ def delete_message(db: sqlite3.Connection, chat_id: int, target: str, at: int, s
         _stop(db, logs_of(db, {number}), at)
 
 
-def delete_lines(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: NoteStorage) -> None:
-    """Verb part: these lines (id: text) are gone with everything made from them."""
+def delete_lines(db: sqlite3.Connection, said: dict[int, str], at: int, note_storage: NoteStorage) -> None:
+    """Within a transaction: these lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
     gone_ids = set(said) | _receipts(db, set(said)) | address_lines(db, said) | reminder_lines(db, set(said))
     stale = logs_of(db, gone_ids) | _own_logs(db, set(said))
@@ -57,13 +57,13 @@ def delete_lines(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: N
         gone_ids |= replies_to(db, text, set(said), stale)
     stale |= logs_of(db, gone_ids)
     _stop(db, stale, at)
-    remove_from_notes(db, shelf, RemovedContent(frozenset(gone_ids)), at)
+    remove_from_notes(db, note_storage, RemovedContent(frozenset(gone_ids)), at)
     hide_lines(db, gone_ids, "deleted")
     finish_events(db, tuple(sorted(gone_ids)), "done", "deleted")
     empty_digests(db, gone_ids, at)
     withdraw_promises(db, gone_ids)
     drop_reminders(db, gone_ids, "deleted", at)
-    _forget(db, gone_ids, at, shelf.add_tombstone)
+    _forget(db, gone_ids, at, note_storage.add_tombstone)
     for number in sorted(gone_ids):
         reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"
         shown = f"state = 'pending' AND preview_id <> '' AND {reply}"
@@ -77,7 +77,9 @@ def delete_lines(db: sqlite3.Connection, said: dict[int, str], at: int, shelf: N
 
 
 def lines_of_message(db: sqlite3.Connection, chat_id: int, target: str) -> dict[int, str]:
-    """Verb part: the message with that id and its edits, or the reply or receipt sent under it; with their texts."""
+    """Within a transaction: the message with that id and its edits, or the reply or receipt sent under it; with their
+    texts.
+    """
     if not target:
         return {}
     rows = db.execute(
@@ -135,7 +137,7 @@ def _stop(db: sqlite3.Connection, epochs: set[int], at: int) -> None:
         drop_log(db, epoch_id)
 
 
-def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: AddTombstone) -> None:
+def _forget(db: sqlite3.Connection, events: set[int], at: int, add_tombstone: AddTombstone) -> None:
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
     for event_id in sorted(events):
         for number, text, original, asked in db.execute(
@@ -148,14 +150,14 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, bury: AddTombston
                 continue
             if not other:
                 for wording in filter(None, (text, original)):
-                    bury(number, wording, at)
+                    add_tombstone(number, wording, at)
             end_memory(db, number, "deleted", at, at)
             drop_merges(db, number, at, at)
     scrub_merges(db, events)
 
 
 def told_elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> bool:
-    """Verb part: whether somebody said it in another message as well, that is still there."""
+    """Within a transaction: whether somebody said it in another message as well, that is still there."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? "
         "AND event.kind = 'message' AND hidden = ''",
@@ -165,7 +167,7 @@ def told_elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> 
 
 
 def end_memory(db: sqlite3.Connection, number: int, why: str, at: int, purge_at: int) -> None:
-    """Verb part: a memory is over, and its row goes at `purge_at` (ms)."""
+    """Within a transaction: a memory is over, and its row goes at `purge_at` (ms)."""
     db.execute(
         "UPDATE memory SET disabled_at = ?, disabled_reason = ?, purge_at = ?, updated_at = ? WHERE id = ?",
         (at, why, purge_at, at, number),
@@ -192,9 +194,9 @@ class RepliedLine:
 class TakenBackLines:
     """Lines that people take back."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def is_reply(self, event_id: int) -> bool:
         """Whether a message replies to another."""
@@ -235,8 +237,8 @@ class TakenBackLines:
         key; the lines are gone at once."""
         for memory in forgetting.memories:
             for text in memory.wordings:
-                self._shelf.add_tombstone(memory.id, text, at)
-        text = await self._database.write(lambda db: forget_with_lines(db, forgetting, receipt, at, self._shelf))
+                self._note_storage.add_tombstone(memory.id, text, at)
+        text = await self._database.write(lambda db: forget_with_lines(db, forgetting, receipt, at, self._note_storage))
         if forgetting.purge_at is None:
             await purge_now(self._database, at)
         return text
@@ -248,7 +250,7 @@ class TakenBackLines:
         """
         for memory in what.memories:
             for text in memory.wordings:
-                self._shelf.add_tombstone(memory.id, text, at)
+                self._note_storage.add_tombstone(memory.id, text, at)
         text = await self._database.write(lambda db: self._unsay(db, what, purge_at, receipt, at))
         if purge_at is None:
             await purge_now(self._database, at)
@@ -261,10 +263,10 @@ class TakenBackLines:
         if before is not None:
             return before
         said = lines_of_message(db, what.chat_id, what.target)
-        delete_lines(db, said, at, self._shelf)
+        delete_lines(db, said, at, self._note_storage)
         for memory in what.memories:  # ended by that already, but these can be undone
             disable_memories(
-                db, Forgetting((memory,), memory.owner_id or 0, purge_at), receipt.chat_id, at, self._shelf
+                db, Forgetting((memory,), memory.owner_id or 0, purge_at), receipt.chat_id, at, self._note_storage
             )
         number = what.memories[0].id if what.memories else 0
         text = receipt.text(number, len(what.memories) > 1)
@@ -272,19 +274,21 @@ class TakenBackLines:
 
 
 def forget_with_lines(
-    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: NoteStorage
+    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage
 ) -> str:  # fmt: skip
-    """Verb part: what was said of it and all that was made of that is gone, then the memories; its receipt."""
+    """Within a transaction: what was said of it and all that was made of that is gone, then the memories; its
+    receipt.
+    """
     before = earlier_receipt(db, receipt, at)
     if before is not None:
         return before
     if forgetting.lines:
-        delete_lines(db, dict(forgetting.lines), at, shelf)
-    return forget_memories(db, forgetting, receipt, at, shelf)
+        delete_lines(db, dict(forgetting.lines), at, note_storage)
+    return forget_memories(db, forgetting, receipt, at, note_storage)
 
 
 def replied_line(db: sqlite3.Connection, event_id: int) -> RepliedLine:
-    """Verb part: what a message replies to."""
+    """Within a transaction: what a message replies to."""
     chat_id, target = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (event_id,)).fetchone()
     by: set[int] = set()
     receipt, memories = "", dict[int, Memory]()
@@ -340,9 +344,9 @@ def _kept(db: sqlite3.Connection, event_id: int, chat_id: int, person_id: int, t
 class OffRecord:
     """Marks lines, and takes back what was made of them."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def replied(self, event_id: int) -> tuple[tuple[int, ...], str, int]:
         """The lines that a message replies to, what is visible of them, and when that was said, ms."""
@@ -361,7 +365,9 @@ class OffRecord:
         self, events: tuple[int, ...], forgetting: Forgetting | None, receipt: Receipt, at: int
     ) -> str:  # fmt: skip
         """Mark these messages and the replies to them, with the receipt in one commit; its text. Once for each key."""
-        return await self._database.write(lambda db: _set_aside(db, events, forgetting, receipt, at, self._shelf))
+        return await self._database.write(
+            lambda db: _set_aside(db, events, forgetting, receipt, at, self._note_storage)
+        )
 
 
 def _said_by(db: sqlite3.Connection, events: set[int], person_id: int) -> set[int]:
@@ -387,7 +393,7 @@ def _replied(db: sqlite3.Connection, event_id: int) -> tuple[tuple[int, ...], st
 
 def _set_aside(
     db: sqlite3.Connection, events: tuple[int, ...], forgetting: Forgetting | None, receipt: Receipt, at: int,
-    shelf: NoteStorage,
+    note_storage: NoteStorage,
 ) -> str:  # fmt: skip
     before = earlier_receipt(db, receipt, at)
     if before is not None:
@@ -404,7 +410,7 @@ def _set_aside(
     lifted = [(receipt.event_id, number) for number in sorted(marked)]
     db.executemany("INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('aside', ?, ?)", lifted)
     index_lines(db, marked)
-    remove_from_notes(db, shelf, RemovedContent(frozenset(marked)), at)
+    remove_from_notes(db, note_storage, RemovedContent(frozenset(marked)), at)
     empty_digests(db, marked, at)
     own = marked & _said_by(db, marked, receipt.person_id)
     withdraw_promises(db, own)
@@ -422,7 +428,7 @@ def _set_aside(
             index_memory(db, memory_id)
     number = 0
     if forgetting is not None:
-        disable_memories(db, forgetting, receipt.chat_id, at, shelf)
+        disable_memories(db, forgetting, receipt.chat_id, at, note_storage)
         number = forgetting.memories[0].id if forgetting.purge_at is not None else 0
     return store_receipt(db, receipt, receipt.text(number, forgetting is not None), at, number)
 
@@ -430,9 +436,9 @@ def _set_aside(
 class Sharing:
     """Who may see a memory, as its owner says."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def share(self, memory: Memory, at: int) -> bool:
         """From now on it is told wherever its owner speaks; False when it is so already, or is gone."""
@@ -443,11 +449,11 @@ class Sharing:
 
         Elsewhere no log tells it any more, and what nuan said of it there is not shown again.
         """
-        return await self._database.write(lambda db: _unshare(db, memory, at, self._shelf))
+        return await self._database.write(lambda db: _unshare(db, memory, at, self._note_storage))
 
 
 def _share(db: sqlite3.Connection, number: int, at: int) -> bool:
-    """Verb: everybody whom its owner talks among may be told."""
+    """One transaction: everybody whom its owner talks among may be told."""
     row = db.execute(
         f"SELECT owner_id, chat_id, {NAME_SLOT}, folded FROM memory WHERE id = ? AND owner_id IS NOT NULL "
         "AND disabled_at IS NULL AND visibility <> 'public'",
@@ -460,8 +466,8 @@ def _share(db: sqlite3.Connection, number: int, at: int) -> bool:
     return True
 
 
-def _unshare(db: sqlite3.Connection, memory: Memory, at: int, shelf: NoteStorage) -> Visibility | None:
-    """Verb: it goes back to where it was told, and out of what was made from it elsewhere."""
+def _unshare(db: sqlite3.Connection, memory: Memory, at: int, note_storage: NoteStorage) -> Visibility | None:
+    """One transaction: it goes back to where it was told, and out of what was made from it elsewhere."""
     row = db.execute(
         f"SELECT owner_id, chat_id, {NAME_SLOT}, folded, chat.kind FROM memory JOIN chat ON chat.id = chat_id "
         "WHERE memory.id = ? AND disabled_at IS NULL AND visibility = 'public'",
@@ -472,7 +478,7 @@ def _unshare(db: sqlite3.Connection, memory: Memory, at: int, shelf: NoteStorage
     owner, chat, slot, folded, chat_kind = row
     back: Visibility = "private" if chat_kind == "dm" else "chat"
     _move(db, memory.id, StatementKey(owner, chat, back, slot, folded), at)
-    _take_back(db, memory, back, at, shelf)
+    _take_back(db, memory, back, at, note_storage)
     return back
 
 
@@ -483,7 +489,7 @@ def _move(db: sqlite3.Connection, number: int, said: StatementKey, at: int) -> N
     index_memory(db, number)
 
 
-def _take_back(db: sqlite3.Connection, memory: Memory, back: Visibility, at: int, shelf: NoteStorage) -> None:
+def _take_back(db: sqlite3.Connection, memory: Memory, back: Visibility, at: int, note_storage: NoteStorage) -> None:
     """Logs that were told it where it may not be told any more end, and nuan's own words of it go with them."""
     if back == "private":
         elsewhere, who = "NOT (chat.kind = 'dm' AND turn.person_id IS ?)", memory.owner_id
@@ -514,7 +520,7 @@ def _take_back(db: sqlite3.Connection, memory: Memory, back: Visibility, at: int
         )
         if any(echoes(wording, text) for wording in memory.wordings)
     }
-    remove_from_notes(db, shelf, RemovedContent(frozenset(said)), at)
+    remove_from_notes(db, note_storage, RemovedContent(frozenset(said)), at)
     end_logs(db, logs)
     empty_digests(db, said, at)
     hide_lines(db, said, "forgotten")

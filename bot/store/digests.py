@@ -28,7 +28,7 @@ TALKS_OF = """session_id IS NOT NULL AND (id = ?2 OR into_id IN (?2,
 
 
 def remake_rollup(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: a rolled-up row tells what is left of its talks, and is gone when there are none."""
+    """Within a transaction: a rolled-up row tells what is left of its talks, and is gone when there are none."""
     rows = db.execute(
         "SELECT summary, names, started_at, ended_at FROM digest WHERE into_id = ? AND session_id IS NOT NULL "
         "ORDER BY ended_at, id",
@@ -51,7 +51,9 @@ def remake_rollup(db: sqlite3.Connection, number: int) -> None:
 
 
 def summary_changed(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: the summary of a talk has changed: its place in the index, or what it was rolled up into, follows."""
+    """Within a transaction: the summary of a talk has changed: its place in the index, or what it was rolled up into,
+    follows.
+    """
     index_digest(db, number)
     (into,) = db.execute("SELECT into_id FROM digest WHERE id = ?", (number,)).fetchone()
     if into is not None:
@@ -59,7 +61,8 @@ def summary_changed(db: sqlite3.Connection, number: int) -> None:
 
 
 def drop_talks(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
-    """Verb part: these talks go for good, out of what they were rolled up into, too; no digest of them is made again.
+    """Within a transaction: these talks go for good, out of what they were rolled up into, too; no digest of them is
+    made again.
 
     A log that told one still knows from which lines that came.
     """
@@ -87,7 +90,7 @@ def drop_talks(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
 
 
 def drop_old_talks(db: sqlite3.Connection, before: int) -> int:
-    """Verb part: talks that ended before that instant, ms, go; how many."""
+    """Within a transaction: talks that ended before that instant, ms, go; how many."""
     old = db.execute("SELECT id FROM digest WHERE session_id IS NOT NULL AND ended_at < ?", (before,)).fetchall()
     drop_talks(db, [cast("int", number) for (number,) in old])
     db.execute("DELETE FROM digest WHERE session_id IS NULL AND into_id IS NOT NULL AND ended_at < ?", (before,))
@@ -215,7 +218,9 @@ def _dialogue(row: tuple[Any, ...]) -> Dialogue:
 
 
 def store_digest(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
-    """Verb: the digest with its memories and source edges; one made again takes the place of what it made before."""
+    """One transaction: the digest with its memories and source edges; one made again takes the place of what it made
+    before.
+    """
     if digested.settlement is not None:
         settle_call(db, digested.settlement, at)
     session, digest = digested.session, digested.digest
@@ -266,7 +271,7 @@ def store_digest(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
 
 
 def _change_open(db: sqlite3.Connection, digest: Digest, at: int) -> None:
-    """Verb part: new tasks, and what became of open tasks, plans and reminders."""
+    """Within a transaction: new tasks, and what became of open tasks, plans and reminders."""
     due = dict[int, int | None](db.execute("SELECT id, due_at FROM commitment WHERE ended_at IS NULL"))
     owed = {store_commitment(db, commitment, at): commitment.due_at for commitment in digest.commitments}
     for done in digest.settled:
@@ -283,7 +288,9 @@ def _change_open(db: sqlite3.Connection, digest: Digest, at: int) -> None:
 
 
 def _outdated(db: sqlite3.Connection, digested: Digested) -> bool:
-    """Verb part: whether a line was edited, or the talk cleared, while the digest was made: it is made anew then."""
+    """Within a transaction: whether a line was edited, or the talk cleared, while the digest was made: it is made anew
+    then.
+    """
     session = digested.session
     (reason,) = db.execute("SELECT close_reason FROM session WHERE id = ?", (session.id,)).fetchone()
     if reason == "clear" and session.close_reason != "clear":
@@ -299,7 +306,9 @@ def _outdated(db: sqlite3.Connection, digested: Digested) -> bool:
 
 
 def _tell_anew(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None:
-    """Verb part: what the rule made of talks with these lines is made again: they tell of plans that changed."""
+    """Within a transaction: what the rule made of talks with these lines is made again: they tell of plans that
+    changed.
+    """
     db.executemany(
         "UPDATE session SET digest_due_at = ?1 WHERE state = 'closed' AND digest_due_at IS NULL AND id IN (SELECT "
         "session_id FROM edge JOIN digest ON digest.id = derived_id WHERE kind = 'digest' AND event_id = ?2 "
@@ -309,7 +318,7 @@ def _tell_anew(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None
 
 
 def retract_derived(db: sqlite3.Connection, events: Iterable[int], still: Set[str], at: int) -> None:
-    """Verb part: what digests made of these lines alone is over, unless it is `still` told (folded texts).
+    """Within a transaction: what digests made of these lines alone is over, unless it is `still` told (folded texts).
 
     What it took the place of holds again.
     """
@@ -320,7 +329,7 @@ def retract_derived(db: sqlite3.Connection, events: Iterable[int], still: Set[st
 
 
 def retract_edited(db: sqlite3.Connection, event_id: int, at: int) -> None:
-    """Verb part: a message reads anew: what digests made of it as it was is over."""
+    """Within a transaction: a message reads anew: what digests made of it as it was is over."""
     rows = db.execute(
         "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' AND event_id = ? "
         "AND source = 'digest' AND asked = 0 AND disabled_at IS NULL",
@@ -331,7 +340,7 @@ def retract_edited(db: sqlite3.Connection, event_id: int, at: int) -> None:
 
 
 def take_memory_back(db: sqlite3.Connection, number: int, at: int) -> None:
-    """Verb part: a memory is over as if it had never been made: what it replaced is current."""
+    """Within a transaction: a memory is over as if it had never been made: what it replaced is current."""
     restore_former(db, number)
     db.execute(
         "UPDATE memory SET disabled_at = ?1, disabled_reason = 'derived', purge_at = ?1 WHERE id = ?2", (at, number)
@@ -341,7 +350,9 @@ def take_memory_back(db: sqlite3.Connection, number: int, at: int) -> None:
 
 
 def _tell(db: sqlite3.Connection, digested: Digested, at: int) -> None:
-    """Verb part: the talk's row; what somebody cleared from dialogue memory before it was digested tells nothing."""
+    """Within a transaction: the talk's row; what somebody cleared from dialogue memory before it was digested tells
+    nothing.
+    """
     session, digest = digested.session, digested.digest
     (cleared,) = db.execute("SELECT talks_cleared FROM chat WHERE id = ?", (session.chat_id,)).fetchone()
     number = db.execute(
@@ -413,7 +424,7 @@ def _unwritten(number: int, talks: Sequence[tuple[str, int, int]]) -> UnwrittenR
 
 
 def roll_up(db: sqlite3.Connection, chat_id: int, plan: RollupPlan, at: int) -> int:
-    """Verb: rows of an hour, a day or a week become one; each talk is in one row before and after."""
+    """One transaction: rows of an hour, a day or a week become one; each talk is in one row before and after."""
     absorbed = sum(_absorb(db, chat_id, one, at) for one in plan.rolls)
     db.executemany(
         "UPDATE digest SET roll_at = ? WHERE id = ? AND into_id IS NULL",
@@ -423,7 +434,7 @@ def roll_up(db: sqlite3.Connection, chat_id: int, plan: RollupPlan, at: int) -> 
 
 
 def write_rollup(db: sqlite3.Connection, row: UnwrittenRollup, summary: str, settlement: Settlement, at: int) -> bool:
-    """Verb: a model's words for a row, unless it tells other talks by now; "" keeps the rule's."""
+    """One transaction: a model's words for a row, unless it tells other talks by now; "" keeps the rule's."""
     settle_call(db, settlement, at)
     talks = db.execute(
         "SELECT ended_at, summary FROM digest WHERE into_id = ? AND session_id IS NOT NULL AND summary <> '' "
@@ -480,7 +491,8 @@ def _row(db: sqlite3.Connection, chat_id: int, one: Rollup, at: int) -> int:
 
 
 def clear_talks(db: sqlite3.Connection, audience: Audience, at: int) -> int:
-    """Verb: talks, what they were rolled up into and the logs that told them go; what is not digested yet tells nobody.
+    """One transaction: talks, what they were rolled up into and the logs that told them go; what is not digested yet
+    tells nobody.
 
     Memories that were made of them stay.
     """

@@ -60,14 +60,14 @@ class ReadConnection(aiosqlite.Connection):
 Transaction = Callable[[sqlite3.Connection], Any]
 
 COMMIT_BATCH = 64
-"""Most verbs in one commit: bounds how long the first of them waits."""
+"""Most transactions in one commit: bounds how long the first of them waits."""
 
 
 class _Job:
-    __slots__ = ("alone", "error", "future", "result", "verb")
+    __slots__ = ("alone", "error", "future", "result", "transaction")
 
-    def __init__(self, verb: Transaction, future: "asyncio.Future[Any]", alone: bool) -> None:
-        self.verb = verb
+    def __init__(self, transaction: Transaction, future: "asyncio.Future[Any]", alone: bool) -> None:
+        self.transaction = transaction
         self.future = future
         self.alone = alone
         self.result: Any = None
@@ -75,7 +75,7 @@ class _Job:
 
 
 class Writer:
-    """Runs verbs one after the other on the only connection that may write."""
+    """Runs transactions one after the other on the only connection that may write."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -90,16 +90,16 @@ class Writer:
 
     @property
     def waiting(self) -> int:
-        """How many verbs are asked for and not yet told their result."""
+        """How many transactions are asked for and not yet told their result."""
         return self._waiting
 
-    async def run(self, verb: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `verb` in a transaction; return after the commit.
+    async def run(self, transaction: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `transaction` as one; return after the commit.
 
-        A cancelled caller does not undo it: the verb runs whole or not at all. Raises what the verb raised
-        (its savepoint is rolled back) or StoreError when the disk or the database refuses.
+        A cancelled caller does not undo it: the transaction runs whole or not at all. Raises what the transaction
+        raised (its savepoint is rolled back) or StoreError when the disk or the database refuses.
         """
-        result: T = await self._do(verb, alone=False)
+        result: T = await self._do(transaction, alone=False)
         return result
 
     async def checkpoint(self) -> bool:
@@ -110,9 +110,9 @@ class Writer:
         busy: bool = await self._do(_truncate, alone=True)
         return not busy
 
-    async def _do(self, verb: Transaction, *, alone: bool) -> Any:
-        job = _Job(verb, asyncio.get_running_loop().create_future(), alone)
-        with self._gate:  # a verb that came after the last one would wait for ever
+    async def _do(self, transaction: Transaction, *, alone: bool) -> Any:
+        job = _Job(transaction, asyncio.get_running_loop().create_future(), alone)
+        with self._gate:  # a transaction that came after the last one would wait for ever
             if self._closed:
                 raise StoreError("the database is closed")
             self._jobs.put(job)
@@ -143,7 +143,9 @@ class Writer:
                 return
 
     def _batch(self, first: _Job) -> tuple[list[_Job], _Job | None, bool]:
-        """What waits now: verbs for one commit, a job that runs alone after them, and whether it was the last."""
+        """What waits now: transactions for one commit, a job that runs alone after them, and whether it was the
+        last.
+        """
         batch: list[_Job] = []
         job: _Job | None = first
         while job is not None:
@@ -159,7 +161,7 @@ class Writer:
         return batch, None, True
 
     def _commit(self, batch: list[_Job]) -> None:
-        """One transaction for all; when it is refused, one for each, so that nobody fails for another's verb."""
+        """One transaction for all; when it is refused, one for each, so that nobody fails for another's transaction."""
         if not batch:
             return
         try:
@@ -182,24 +184,24 @@ class Writer:
 
     def _alone(self, job: _Job) -> None:
         try:
-            job.result = job.verb(self._connection)
+            job.result = job.transaction(self._connection)
         except sqlite3.Error as error:
             job.error = StoreError(f"the database refused ({error})")
         except Exception as error:  # noqa: BLE001 - as in a transaction: it belongs to the caller
             job.error = error
 
     def _one(self, job: _Job) -> None:
-        self._connection.execute("SAVEPOINT verb")
+        self._connection.execute("SAVEPOINT one")
         try:
-            job.result = job.verb(self._connection)
+            job.result = job.transaction(self._connection)
         except (sqlite3.OperationalError, sqlite3.InternalError):
             # The disk or the file refuses: nothing of this commit can be trusted, so all of it is undone.
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a verb raises belongs to its caller, not to this thread
+        except Exception as error:  # noqa: BLE001 - what a transaction raises belongs to its caller
             job.error = error
         if job.error is not None:
-            self._connection.execute("ROLLBACK TO verb")
-        self._connection.execute("RELEASE verb")
+            self._connection.execute("ROLLBACK TO one")
+        self._connection.execute("RELEASE one")
 
     def _tell(self, job: _Job) -> None:
         self._waiting -= 1
@@ -241,14 +243,14 @@ class Database:
 
     @property
     def unwritten(self) -> int:
-        """How many verbs wait for their commit."""
+        """How many transactions wait for their commit."""
         return self._writer.waiting if self._writer is not None else 0
 
-    async def write(self, verb: Callable[[sqlite3.Connection], T]) -> T:
-        """Run one verb in a transaction and return after its commit; StoreError when it cannot be stored."""
+    async def write(self, transaction: Callable[[sqlite3.Connection], T]) -> T:
+        """Run one transaction and return after its commit; StoreError when it cannot be stored."""
         if self._writer is None:
             raise StoreError("the database is open for reading only")
-        return await self._writer.run(verb)
+        return await self._writer.run(transaction)
 
     async def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """All rows of a SELECT; StoreError when the file cannot be read."""
@@ -292,7 +294,7 @@ class Database:
 
 
 class Repository:
-    """What the store knows of one noun: the verbs of a subclass read and write through this database."""
+    """What the store knows of one noun: the transactions of a subclass read and write through this database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -30,7 +30,7 @@ PERSON_COUNTS = (
 
 
 def count_of_person(db: sqlite3.Connection, person_id: int) -> dict[str, int]:
-    """Verb part: each kind with its number."""
+    """Within a transaction: each kind with its number."""
     return {name: int(db.execute(sql, (person_id,)).fetchone()[0]) for name, sql in PERSON_COUNTS}
 
 
@@ -45,7 +45,9 @@ LEAVE_MS = 60_000
 
 
 def drop_left_addresses(db: sqlite3.Connection, now: int) -> int:
-    """Verb: where the last word has been sent, the address goes; how many went. Whoever came back keeps theirs."""
+    """One transaction: where the last word has been sent, the address goes; how many went. Whoever came back keeps
+    theirs.
+    """
     rows = db.execute(f"SELECT key FROM meta WHERE {IS_LEAVING} AND CAST(value AS INTEGER) <= ?", (now,)).fetchall()
     gone = 0
     for (key,) in rows:
@@ -63,8 +65,10 @@ def drop_left_addresses(db: sqlite3.Connection, now: int) -> int:
     return gone
 
 
-def drop_notes(db: sqlite3.Connection, shelf: NoteStorage, person_id: int, dms: tuple[int, ...], at: int) -> None:
-    """Verb part: no note of theirs is left, but one kept by hand that other owners have, too.
+def drop_notes(
+    db: sqlite3.Connection, note_storage: NoteStorage, person_id: int, dms: tuple[int, ...], at: int
+) -> None:
+    """Within a transaction: no note of theirs is left, but one kept by hand that other owners have, too.
 
     StoreError when one cannot be removed. Lines of theirs in notes of groups are taken out with the lines themselves.
     """
@@ -75,20 +79,20 @@ def drop_notes(db: sqlite3.Connection, shelf: NoteStorage, person_id: int, dms: 
             others = db.execute("SELECT 1 FROM note WHERE path = ? AND owner_id IS NOT ?", (path, person_id)).fetchone()
             if others is None:
                 paths.add(str(path))
-    for path in shelf.files.listing().found:
-        if _chat_of(shelf, path) in dms:
+    for path in note_storage.files.listing().found:
+        if _chat_of(note_storage, path) in dms:
             paths.add(path)
     for path in sorted(paths):
-        for line in read_note(shelf, path) or ():
+        for line in read_note(note_storage, path) or ():
             if line.strip():
-                shelf.add_tombstone(0, line, at)
-        shelf.files.remove(path)
+                note_storage.add_tombstone(0, line, at)
+        note_storage.files.remove(path)
 
 
-def _chat_of(shelf: NoteStorage, path: str) -> int | None:
+def _chat_of(note_storage: NoteStorage, path: str) -> int | None:
     """The chat that a note was made of, as its top says; None for every other file."""
     try:
-        front, _ = read_front(read_note(shelf, path) or [])
+        front, _ = read_front(read_note(note_storage, path) or [])
     except NoteRefused:
         return None
     return front.chat_id if front is not None else None
@@ -111,15 +115,15 @@ class ErasureScope:
     accounts: tuple[tuple[str, str], ...]
     names: frozenset[str]
     at: int
-    shelf: NoteStorage
+    note_storage: NoteStorage
     last: int | None = None
 
 
 def erase_person(
-    db: sqlite3.Connection, person_id: int, shelf: NoteStorage, at: int, last: int | None = None
+    db: sqlite3.Connection, person_id: int, note_storage: NoteStorage, at: int, last: int | None = None
 ) -> ErasedPerson:
-    """Verb part: nothing of that person is left but counts; who it was, for the files of the log."""
-    who, counts = erasure_scope(db, person_id, shelf, at, last), count_of_person(db, person_id)
+    """Within a transaction: nothing of that person is left but counts; who it was, for the files of the log."""
+    who, counts = erasure_scope(db, person_id, note_storage, at, last), count_of_person(db, person_id)
     for step, _ in ERASURE_STEPS:
         step(db, who)
     forget_terms(db)
@@ -128,9 +132,9 @@ def erase_person(
 
 
 def erasure_scope(
-    db: sqlite3.Connection, person_id: int, shelf: NoteStorage, at: int, last: int | None = None
+    db: sqlite3.Connection, person_id: int, note_storage: NoteStorage, at: int, last: int | None = None
 ) -> ErasureScope:
-    """Verb part: what of the person there is to find the rest by."""
+    """Within a transaction: what of the person there is to find the rest by."""
     spoke = "SELECT chat_id FROM event WHERE person_id = ?1 UNION SELECT chat_id FROM member WHERE person_id = ?1"
     rows = db.execute(
         f"SELECT id, kind FROM chat WHERE id IN ({spoke} UNION SELECT chat_id FROM memory WHERE owner_id = ?1 UNION "
@@ -149,7 +153,7 @@ def erasure_scope(
     ).fetchall()
     return ErasureScope(
         person_id, dms, tuple(number for number, _ in rows), tuple((str(one), str(two)) for one, two in accounts),
-        frozenset(str(name) for (name,) in names if name), at, shelf, last,
+        frozenset(str(name) for (name,) in names if name), at, note_storage, last,
     )  # fmt: skip
 
 
@@ -165,7 +169,7 @@ def _lines(db: sqlite3.Connection, who: ErasureScope) -> None:
     keys = [(f"event:{number}:", f"event:{number};") for (number,) in alone]  # ';' is the character after ':'
     db.executemany("UPDATE effect SET result = '' WHERE key > ? AND key < ? AND result <> 'done'", keys)
     if said:
-        delete_lines(db, said, who.at, who.shelf)
+        delete_lines(db, said, who.at, who.note_storage)
     own = [(number,) for number in said]
     db.executemany("UPDATE event SET name = '', quote = '', via = '' WHERE id = ?", own)
     db.executemany("UPDATE event SET delivery_key = NULL WHERE id = ? AND kind <> 'message'", own)
@@ -183,7 +187,7 @@ def _lines(db: sqlite3.Connection, who: ErasureScope) -> None:
 
 
 def _notes(db: sqlite3.Connection, who: ErasureScope) -> None:
-    drop_notes(db, who.shelf, who.id, who.dms, who.at)
+    drop_notes(db, who.note_storage, who.id, who.dms, who.at)
 
 
 def _memories(db: sqlite3.Connection, who: ErasureScope) -> None:
@@ -194,7 +198,7 @@ def _memories(db: sqlite3.Connection, who: ErasureScope) -> None:
     ).fetchall()
     for number, text, original in rows:
         for wording in filter(None, (text, original)):
-            who.shelf.add_tombstone(number, wording, who.at)
+            who.note_storage.add_tombstone(number, wording, who.at)
     numbers = [cast("int", row[0]) for row in rows]
     drop_documents(db, "memory", numbers)
     _for_each(db, "DELETE FROM rewriting WHERE memory_id = ?", numbers)

@@ -95,7 +95,7 @@ class ChangeEvent:
 
 @dataclass(frozen=True, slots=True)
 class ChangeEffect:
-    """What a change leaves: `hidden` keeps its line from being told, `queued` has the chat's lane see to it."""
+    """What a change leaves: `hidden` keeps its line from being told, `queued` has the chat's work queue see to it."""
 
     hidden: str = ""
     queued: bool = False
@@ -127,7 +127,7 @@ class Events:
     async def accept(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """Commit an event together with the decision about it; a second copy changes nothing."""
 
-        def verb(db: sqlite3.Connection) -> Accepted:
+        def transaction(db: sqlite3.Connection) -> Accepted:
             accepted = accept_event(db, arrival, decide, self._lists, self._change)
             event = accepted.event
             if arrival.remarks and event is not None and event.person_id is not None:
@@ -135,7 +135,7 @@ class Events:
             promised = self._promise(db, accepted, arrival)
             return self._halt(db, replace(accepted, armed=accepted.armed or promised), arrival)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def newest(self, place: Place) -> str:
         """The platform's id of the newest message of a place, "" when there is none."""
@@ -222,7 +222,7 @@ def attachment_mark(event_id: int, position: int, kind: str, name: str, state: s
 
 
 def finish_events(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, outcome: str) -> None:
-    """Verb part: the outcome of queued events."""
+    """Within a transaction: the outcome of queued events."""
     db.executemany(
         "UPDATE event SET state = ?, outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'",
         [(state, outcome, number) for number in events],
@@ -236,7 +236,7 @@ def accept_event(
     lists: AccessLists,
     change: ChangeHandler,
 ) -> Accepted:
-    """Verb: store one event with its decision; of what strangers send, and of a copy, only that it came."""
+    """One transaction: store one event with its decision; of what strangers send, and of a copy, only that it came."""
     incoming, at = arrival.incoming, arrival.situation.at
     chat = find_chat(db, incoming.place, at)
     if db.execute("SELECT 1 FROM event WHERE delivery_key = ?", (_delivery(incoming),)).fetchone():
@@ -392,29 +392,29 @@ class Attachments(Repository):
     async def described(self, sent: SentAttachment, text: str, settlement: Settlement | None, at: int) -> None:
         """Commit what it shows or says together with what that cost; once."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             if settlement is not None:
                 settle_call(db, settlement, at)
             _finish(db, sent, "done", text)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def refused(
         self, sent: SentAttachment, reason: str, call: tuple[int, ReservationFate] | None, at: int
     ) -> None:
         """Commit why it is not known; `call` is the one that failed, and what becomes of its reservation."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             if call is not None:
                 (release_call if call[1] == "release" else charge_call)(db, call[0], at)
             _finish(db, sent, "refused", reason)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def looked(self, sent: SentAttachment, session_id: int, settlement: Settlement, at: int) -> bool:
         """Commit what another look cost, and that the log of that session tells of it; False when it is gone by now."""
 
-        def verb(db: sqlite3.Connection) -> bool:
+        def transaction(db: sqlite3.Connection) -> bool:
             settle_call(db, settlement, at)
             if not db.execute(
                 f"SELECT 1 FROM attachment WHERE {IS_ATTACHMENT}", (sent.event_id, sent.position)
@@ -427,7 +427,7 @@ class Attachments(Repository):
             )
             return True
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
 
 def _finish(db: sqlite3.Connection, sent: SentAttachment, state: Literal["done", "refused"], text: str) -> None:

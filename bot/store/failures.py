@@ -41,11 +41,11 @@ class Refusals(Repository):
     ) -> None:
         """No turn for these events: say why, once, and take them off the queue; `outcome` is why in one word."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             finish_events(db, events, "done", outcome)
             enqueue(db, chat_id, notice, at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def confirm(self, chat_id: int, event_id: int, text: str, at: int) -> None:
         """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself.
@@ -53,12 +53,12 @@ class Refusals(Repository):
         What is still on the queue says them when its turn has come.
         """
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             asked = "SELECT 1 FROM turn_event WHERE event_id = ?1 UNION SELECT 1 FROM event WHERE id = ?1 AND state = "
             if db.execute(f"{asked}'queued'", (event_id,)).fetchone() is None:
                 enqueue(db, chat_id, Draft(text, "receipt"), at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def limit(
         self, chat_id: int, person_id: int, events: tuple[int, ...], drafts: tuple[Draft | None, Draft | None],
@@ -70,7 +70,7 @@ class Refusals(Repository):
         began, ms), else the second; None says nothing. What was said counts over all chats.
         """
 
-        def verb(db: sqlite3.Connection) -> bool:
+        def transaction(db: sqlite3.Connection) -> bool:
             finish_events(db, events, "done", LIMITED)
             notice, rest = drafts
             told = notice is not None and tell_limit_once(db, person_id, *window, at)
@@ -79,7 +79,7 @@ class Refusals(Repository):
                 enqueue(db, chat_id, draft, at)
             return told
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def over(self, person_id: int, pace: AnswerLimits, at: int) -> OverLimit | None:
         """The limit that an answer to that person would meet now; none when it was begun before."""
@@ -178,7 +178,7 @@ def count_failure(
     db: sqlite3.Connection, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
     notice: Draft | None, at: int,
 ) -> FailedEvents:  # fmt: skip
-    """Verb: one try more for each; see Failing.failed."""
+    """One transaction: one try more for each; see Failing.failed."""
     which, values = f"id IN ({placeholders(events)}) AND state = 'queued'", events
     if not events:
         which = (
@@ -213,7 +213,7 @@ def fail_turn(
     db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int,
     sorry: bool = False,
 ) -> None:  # fmt: skip
-    """Verb: the turn is void; what it logged is taken out again, from the end of the log only.
+    """One transaction: the turn is void; what it logged is taken out again, from the end of the log only.
 
     `sorry`: the notice tells that no model answers, which is kept with the time.
 
@@ -253,7 +253,7 @@ def fail_turn(
 
 
 def void_turn(db: sqlite3.Connection, turn: Turn, error: str, at: int) -> bool:
-    """Verb part: a turn under way is void: a call in flight costs what was reserved, nothing stays logged.
+    """Within a transaction: a turn under way is void: a call in flight costs what was reserved, nothing stays logged.
 
     Whether something of it is on the screen, which stays there; then the next delta tells it.
     """
@@ -293,7 +293,9 @@ def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
 
 
 def end_turn(db: sqlite3.Connection, turn_id: int, state: TurnState) -> bool:
-    """Verb part: a turn ends once; its receipts are in the reply or the notice from now on. True for the first time."""
+    """Within a transaction: a turn ends once; its receipts are in the reply or the notice from now on. True for the
+    first time.
+    """
     ended = db.execute(
         "UPDATE turn SET state = ?, receipts = '[]' WHERE id = ? AND state IN ('asked', 'answered')", (state, turn_id)
     )
@@ -301,6 +303,6 @@ def end_turn(db: sqlite3.Connection, turn_id: int, state: TurnState) -> bool:
 
 
 def drop_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
-    """Verb part: what was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
+    """Within a transaction: what was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
     if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
         drop_log(db, epoch_id)

@@ -64,7 +64,7 @@ class ToldItems(Repository):
 
 
 def note_told_items(db: sqlite3.Connection, turn_id: int, told: Iterable[ToldItem]) -> None:
-    """Verb part: this turn was told these."""
+    """Within a transaction: this turn was told these."""
     db.executemany(
         "INSERT INTO brought (turn_id, way, ref, tokens, why) VALUES (?, ?, ?, ?, ?)",
         [(turn_id, each.way, each.ref, each.tokens, each.why) for each in told],
@@ -78,7 +78,7 @@ _DRESS = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")
 
 
 def react(db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
-    """Verb part: a reaction is recorded for the reply it is on, or taken back; the latter is not told."""
+    """Within a transaction: a reaction is recorded for the reply it is on, or taken back; the latter is not told."""
     incoming = happened.incoming
     emoji, taken_back = _DRESS.sub("", incoming.text.removeprefix("-")), incoming.text.startswith("-")
     # Telegram does not say in which topic of a group a reaction was; message ids are the whole group's.
@@ -97,7 +97,8 @@ def react(db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
 def remark(
     db: sqlite3.Connection, chat_id: int, person_id: int, signals: tuple[Signal, ...], at: int
 ) -> None:  # fmt: skip
-    """Verb part: somebody's clear words are about the last reply to them in that chat, if it was said just now.
+    """Within a transaction: somebody's clear words are about the last reply to them in that chat, if it was said just
+    now.
 
     Thanks and corrections may come later, when nuan has said nothing else there. In the reference the oldest open
     window got them (measured).
@@ -123,7 +124,9 @@ def remark(
 def credit(
     db: sqlite3.Connection, turn_id: int, person_id: int, signs: tuple[str, ...], at: int, *, taken_back: bool = False
 ) -> None:
-    """Verb part: a reply gets these signs of a person, each once, and its memories what their average says now."""
+    """Within a transaction: a reply gets these signs of a person, each once, and its memories what their average says
+    now.
+    """
     before = _average(db, turn_id, person_id)
     for sign in signs:
         if taken_back:
@@ -190,7 +193,7 @@ class MemoryUse:
 def note_told_memories(
     db: sqlite3.Connection, turn_id: int, memories: tuple[int, ...], use: MemoryUse, at: int
 ) -> None:
-    """Verb part: this turn was told these memories, and what is used lasts longer."""
+    """Within a transaction: this turn was told these memories, and what is used lasts longer."""
     if not memories:
         return
     db.executemany(
@@ -285,7 +288,7 @@ _REPLY = """SELECT group_concat(text, ' ') FROM (SELECT text FROM event WHERE ev
     AND event.kind = 'bot' AND hidden = '' AND off_record = 0 ORDER BY event.id)"""
 
 _HERE = "turn.session_id IN (SELECT id FROM session WHERE chat_id = ?1)"
-"""The turns of a chat: by the index of its conversations, where a house of many chats would be read through."""
+"""The turns of a chat: by the index of its conversations, where an installation of many chats would be read through."""
 
 _MARKS = f"""SELECT at, sign, coalesce(({_REPLY}), '') FROM feedback JOIN turn ON turn.id = feedback.turn_id
     WHERE {_HERE} AND feedback.person_id = ?2 ORDER BY at DESC, feedback.turn_id DESC LIMIT ?3"""

@@ -116,14 +116,14 @@ class Undoing(Repository):
     async def take_back(self, wish: LastPlan, owner_id: int, receipt: Receipt, at: int) -> str:
         """Take it back and store the receipt in one commit; the receipt's text. Once for each key."""
 
-        def verb(db: sqlite3.Connection) -> str:
+        def transaction(db: sqlite3.Connection) -> str:
             before = earlier_receipt(db, receipt, at)
             if before is not None:
                 return before
             _take_back(db, wish, owner_id, at)
             return answer_command(db, receipt, at)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def texts(self, thing: NumberedThing, numbers: tuple[int, ...]) -> tuple[tuple[int, str], ...]:
         """What these reminders or promises say, each with its number."""
@@ -184,7 +184,9 @@ def _take_back(db: sqlite3.Connection, wish: LastPlan, owner_id: int, at: int) -
 
 
 def restore_names(db: sqlite3.Connection, memories: tuple[Memory, ...], at: int) -> tuple[int, ...]:
-    """Verb part: what a new way to be called, or a new value, had ended holds again; the numbers of those names."""
+    """Within a transaction: what a new way to be called, or a new value, had ended holds again; the numbers of those
+    names.
+    """
     found: list[int] = []
     for memory in memories:
         if not memory.is_name:
@@ -215,7 +217,8 @@ SENT_ALONG = """SELECT event.id, attachment.text FROM event JOIN attachment ON e
 
 
 def lines_said_in(db: sqlite3.Connection, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:
-    """Verb part: what that person, or nuan, said in these chats, with what was made of their pictures and files.
+    """Within a transaction: what that person, or nuan, said in these chats, with what was made of their pictures and
+    files.
 
     Commands are told nobody, but what one says (`.ai remind …`) is stored like any line.
     """
@@ -241,7 +244,7 @@ async def purge_now(database: Database, now: int) -> int:
 
 
 def purge_rows(db: sqlite3.Connection, now: int) -> int:
-    """Verb: rows whose time is over are deleted, and the full-text index keeps nothing of them."""
+    """One transaction: rows whose time is over are deleted, and the full-text index keeps nothing of them."""
     gone = [cast("int", row[0]) for row in db.execute("SELECT id FROM memory WHERE purge_at <= ?", (now,))]
     for number in gone:
         drop_merges(db, number, now, now)
@@ -275,13 +278,13 @@ class Forgetting:
 class MemoryForgetting:
     """What is told to be forgotten is gone."""
 
-    def __init__(self, database: Database, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key."""
-        text = await self._database.write(lambda db: forget_memories(db, forgetting, receipt, at, self._shelf))
+        text = await self._database.write(lambda db: forget_memories(db, forgetting, receipt, at, self._note_storage))
         if forgetting.purge_at is None:
             await self.purge(at)
         return text
@@ -292,23 +295,25 @@ class MemoryForgetting:
 
 
 def forget_memories(
-    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, shelf: NoteStorage
+    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage
 ) -> str:
-    """Verb: rows disabled, derived copies scrubbed, receipt stored."""
+    """One transaction: rows disabled, derived copies scrubbed, receipt stored."""
     before = earlier_receipt(db, receipt, at)
     if before is not None:
         return before
     if forgetting.unwished:
         # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
         restore_names(db, forgetting.memories, at)
-    disable_memories(db, forgetting, receipt.chat_id, at, shelf)
+    disable_memories(db, forgetting, receipt.chat_id, at, note_storage)
     number = forgetting.memories[0].id if forgetting.memories else 0
     undoable = number if forgetting.purge_at is not None else 0
     return store_receipt(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
 
 
-def disable_memories(db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, shelf: NoteStorage) -> None:
-    """Verb part: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
+def disable_memories(
+    db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage
+) -> None:
+    """Within a transaction: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     if forgetting.purge_at is None and forgetting.person_id:
         db.execute(
@@ -324,12 +329,12 @@ def disable_memories(db: sqlite3.Connection, forgetting: Forgetting, chat_id: in
         index_memory(db, memory.id)
         db.execute("DELETE FROM rewriting WHERE memory_id = ?", (memory.id,))
         drop_merges(db, memory.id, at, purge_at)
-        _scrub(db, memory, forgetting, chat_id, at, shelf, told)
+        _scrub(db, memory, forgetting, chat_id, at, note_storage, told)
     forget_terms(db)
 
 
 def _scrub(
-    db: sqlite3.Connection, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, shelf: NoteStorage,
+    db: sqlite3.Connection, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage,
     told: ChatLines
 ) -> None:  # fmt: skip
     """Everything derived from the same events, and every line that repeats the statement.
@@ -346,7 +351,7 @@ def _scrub(
     stale = _stale_epochs(db, memory, hidden, chats)
     for text in memory.wordings:
         hidden |= replies_to(db, text, hidden, stale)
-    remove_from_notes(db, shelf, RemovedContent(frozenset(hidden), memory.wordings, chats, _whose(memory)), at)
+    remove_from_notes(db, note_storage, RemovedContent(frozenset(hidden), memory.wordings, chats, _whose(memory)), at)
     hide_lines(db, hidden, "forgotten")
     drop_reminders(db, hidden, "forgotten", at)
     forget_reminders(db, memory.owner_id, lambda text: _repeats(memory, text), at)
@@ -386,7 +391,8 @@ def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
 
 
 def replies_to(db: sqlite3.Connection, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
-    """Verb part: what nuan said to those messages, and of the rest that she said knowing it whatever touches on it.
+    """Within a transaction: what nuan said to those messages, and of the rest that she said knowing it whatever touches
+    on it.
 
     Without a text (nobody knows any more what it said before an edit) that is all.
     """
@@ -410,7 +416,7 @@ def replies_to(db: sqlite3.Connection, text: str | None, hidden: set[int], stale
 
 
 def hide_lines(db: sqlite3.Connection, events: set[int], why: str) -> None:
-    """Verb part: these lines are told nobody any more, and nothing of them is kept."""
+    """Within a transaction: these lines are told nobody any more, and nothing of them is kept."""
     numbers = [(number,) for number in sorted(events)]
     db.executemany(f"UPDATE event SET hidden = '{why}', text = '', quote = '' WHERE id = ?", numbers)
     db.executemany("DELETE FROM attachment WHERE event_id = ?", numbers)
@@ -418,7 +424,7 @@ def hide_lines(db: sqlite3.Connection, events: set[int], why: str) -> None:
 
 
 def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
-    """Verb part: the epochs whose logs tell something of these lines."""
+    """Within a transaction: the epochs whose logs tell something of these lines."""
     return {
         cast("int", row[0])
         for number in events
@@ -433,7 +439,7 @@ def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
 
 
 def empty_digests(db: sqlite3.Connection, events: set[int], at: int) -> None:
-    """Verb part: the digests made from these lines are emptied, and made again by rule from what is left."""
+    """Within a transaction: the digests made from these lines are emptied, and made again by rule from what is left."""
     for number in sorted(events):
         rows = db.execute(
             "SELECT digest.id, session_id FROM edge JOIN digest ON digest.id = derived_id "
@@ -445,7 +451,7 @@ def empty_digests(db: sqlite3.Connection, events: set[int], at: int) -> None:
 
 
 def empty_talk(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
-    """Verb part: the summary of a talk is gone, and made again by rule from what is left of its lines."""
+    """Within a transaction: the summary of a talk is gone, and made again by rule from what is left of its lines."""
     db.execute("UPDATE digest SET summary = '' WHERE id = ?", (digest_id,))
     summary_changed(db, digest_id)
     db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))

@@ -31,14 +31,18 @@ AVERAGES = 1
 
 
 def merge_terms(db: sqlite3.Connection, index: str) -> None:
-    """Verb part: an index keeps nothing of rows that were deleted or written anew, and stays readable over years."""
+    """Within a transaction: an index keeps nothing of rows that were deleted or written anew, and stays readable over
+    years.
+    """
     db.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
     if levels(db, index) >= MANY_LEVELS:  # counted after the merge, which may have added two
         db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
 
 def check_indexes(db: sqlite3.Connection) -> None:
-    """Verb: an index with too many levels is built anew from its rows; any other fault is a sqlite3.Error."""
+    """One transaction: an index with too many levels is built anew from its rows; any other fault is a
+    sqlite3.Error.
+    """
     for index in INDEXES:
         if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
             continue
@@ -119,7 +123,7 @@ def indexed_scopes(scope: str, kind: str, person_id: int | None) -> str:
 
 
 def put_document(db: sqlite3.Connection, doc: Doc) -> None:
-    """Verb part: write the row of a document, in place of the one it had. Its terms need no dictionary."""
+    """Within a transaction: write the row of a document, in place of the one it had. Its terms need no dictionary."""
     drop_documents(db, doc.kind, (doc.ref,))
     terms = search_terms(doc.text)
     if not terms:
@@ -145,7 +149,7 @@ def put_document(db: sqlite3.Connection, doc: Doc) -> None:
 
 
 def drop_documents(db: sqlite3.Connection, kind: HitKind, refs: Iterable[int]) -> None:
-    """Verb part: these come back no more. Their terms stay in the file until `forget_terms`."""
+    """Within a transaction: these come back no more. Their terms stay in the file until `forget_terms`."""
     for ref in refs:
         row = db.execute("SELECT id FROM doc WHERE kind = ? AND ref = ?", (kind, ref)).fetchone()
         if row is not None:
@@ -154,19 +158,23 @@ def drop_documents(db: sqlite3.Connection, kind: HitKind, refs: Iterable[int]) -
 
 
 def forget_terms(db: sqlite3.Connection) -> None:
-    """Verb part: nothing of what was dropped or written anew is left: the index keeps terms until its parts merge."""
+    """Within a transaction: nothing of what was dropped or written anew is left: the index keeps terms until its parts
+    merge.
+    """
     merge_terms(db, "doc_text")
 
 
 def rescope(db: sqlite3.Connection, old: str, new: str) -> None:
-    """Verb part: what those of one scope could see, those of the other see from now on."""
+    """Within a transaction: what those of one scope could see, those of the other see from now on."""
     rows = db.execute("SELECT id FROM doc WHERE scope = ?", (old,)).fetchall()
     db.execute("UPDATE doc SET scope = ? WHERE scope = ?", (new, old))
     _rewrite(db, (number for (number,) in rows))
 
 
 def reindex_speaker(db: sqlite3.Connection, person_id: int) -> None:
-    """Verb part: what this person said in groups is found in their own DM, also what another account of theirs said."""
+    """Within a transaction: what this person said in groups is found in their own DM, also what another account of
+    theirs said.
+    """
     rows = db.execute("SELECT id FROM doc WHERE person_id = ? AND kind = 'line'", (person_id,)).fetchall()
     _rewrite(db, (number for (number,) in rows))
 
@@ -199,7 +207,7 @@ def fingerprint(text: str) -> bytes:
 
 
 def keep_vectors(db: sqlite3.Connection) -> None:
-    """Verb part: before all documents are written anew, keep the vectors under what they are of."""
+    """Within a transaction: before all documents are written anew, keep the vectors under what they are of."""
     db.execute("DROP TABLE IF EXISTS temp.kept")
     db.execute(
         "CREATE TEMP TABLE kept AS SELECT kind, ref, model, dimensions, fingerprint, vector FROM vector "
@@ -209,7 +217,7 @@ def keep_vectors(db: sqlite3.Connection) -> None:
 
 
 def restore_vectors(db: sqlite3.Connection) -> None:
-    """Verb part: documents whose text is still the same have their vectors again."""
+    """Within a transaction: documents whose text is still the same have their vectors again."""
     rows = db.execute(
         f"SELECT doc.id, fingerprint, {DOCUMENT_TEXT}, kept.rowid FROM kept JOIN doc USING (kind, ref)"
     ).fetchall()
@@ -228,25 +236,27 @@ KEPT_ROUNDS = 60
 
 
 def store_registry(db: sqlite3.Connection, text: str) -> None:
-    """Verb: from now on memories are stored by this registry."""
+    """One transaction: from now on memories are stored by this registry."""
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('sections', ?)", (text,))
 
 
 def stored_registry(db: sqlite3.Connection) -> SectionRegistry:
-    """Verb part: the registry by which memories are stored."""
+    """Within a transaction: the registry by which memories are stored."""
     row = db.execute("SELECT value FROM meta WHERE key = 'sections'").fetchone()
     return read_registry(row[0] if row else None)
 
 
 def sort_memory(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: a memory stands in the section that its text is of; the index follows (trigger memory_section)."""
+    """Within a transaction: a memory stands in the section that its text is of; the index follows (trigger
+    memory_section).
+    """
     text, kind, owner = db.execute("SELECT text, kind, owner_id FROM memory WHERE id = ?", (number,)).fetchone()
     key = stored_registry(db).assign(text, kind, owned=owner is not None)
     db.execute("UPDATE memory SET section = ?1 WHERE id = ?2 AND section <> ?1", (key, number))
 
 
 def note_round(db: sqlite3.Connection, turn_id: int, found: RecallRound | None, at: int) -> None:
-    """Verb part: what a turn's own recall found, once; of many the oldest go."""
+    """Within a transaction: what a turn's own recall found, once; of many the oldest go."""
     if found is None:
         return
     chat, person = db.execute("SELECT chat_id, person_id FROM turn WHERE id = ?", (turn_id,)).fetchone()
@@ -264,7 +274,9 @@ def note_round(db: sqlite3.Connection, turn_id: int, found: RecallRound | None, 
 
 
 def note_hit(db: sqlite3.Connection, turn_id: int, memories: Sequence[int]) -> None:
-    """Verb part: the section of the best memory that a tool found in this turn was hit, whatever was searched."""
+    """Within a transaction: the section of the best memory that a tool found in this turn was hit, whatever was
+    searched.
+    """
     row = db.execute("SELECT hits FROM section_round WHERE turn_id = ?", (turn_id,)).fetchone()
     best = f"SELECT id, section FROM memory WHERE id IN ({placeholders(memories)}) AND section <> ''"
     found = dict(db.execute(best, tuple(memories)).fetchall())
@@ -287,7 +299,7 @@ IS_INDEXED_DIGEST = "summary <> '' AND into_id IS NULL"
 
 
 def index_memory(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: the index has this memory as it is now, or not when it is over."""
+    """Within a transaction: the index has this memory as it is now, or not when it is over."""
     row = db.execute(
         f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {IS_KEPT} THEN '' ELSE section END, slot "
         f"FROM memory WHERE id = ? AND {IS_INDEXED_MEMORY}",
@@ -302,7 +314,7 @@ def index_memory(db: sqlite3.Connection, number: int) -> None:
 
 
 def index_digest(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: the index has this summary as it is now, or not when it was emptied."""
+    """Within a transaction: the index has this summary as it is now, or not when it was emptied."""
     row = db.execute(
         f"SELECT owner_id, chat_id, summary, ended_at FROM digest WHERE id = ? AND {IS_INDEXED_DIGEST}", (number,)
     )
@@ -315,7 +327,7 @@ def index_digest(db: sqlite3.Connection, number: int) -> None:
 
 
 def index_note(db: sqlite3.Connection, chunk: int) -> None:
-    """Verb part: the index has this piece of a note as it was read last, or not when it is there no more."""
+    """Within a transaction: the index has this piece of a note as it was read last, or not when it is there no more."""
     row = db.execute(
         "SELECT visibility, owner_id, chat_id, at, text FROM note_chunk JOIN note ON note.id = note_id "
         "WHERE note_chunk.id = ?",
@@ -329,7 +341,7 @@ def index_note(db: sqlite3.Connection, chunk: int) -> None:
 
 
 def index_lines(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
-    """Verb part: the index has these lines as they are now, or not when they may not come back."""
+    """Within a transaction: the index has these lines as they are now, or not when they may not come back."""
     for number in sorted(numbers):
         row = db.execute(
             "SELECT chat_id, person_id, at, text || coalesce((SELECT ' ' || group_concat(attachment.text, ' ') FROM "
@@ -347,7 +359,7 @@ def index_lines(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
 
 
 def refresh_index(db: sqlite3.Connection) -> None:
-    """Verb: an index that was never written, or with other terms than today's, is written anew."""
+    """One transaction: an index that was never written, or with other terms than today's, is written anew."""
     row = db.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()
     if row is None or row[0] != str(TERMS_VERSION):
         rebuild_index(db)
@@ -355,7 +367,7 @@ def refresh_index(db: sqlite3.Connection) -> None:
 
 
 def rebuild_index(db: sqlite3.Connection) -> int:
-    """Verb: all rows are written anew from the tables of what they are of; how many there are then."""
+    """One transaction: all rows are written anew from the tables of what they are of; how many there are then."""
     keep_vectors(db)
     for kind, ref in db.execute("SELECT kind, ref FROM doc").fetchall():
         drop_documents(db, kind, (ref,))

@@ -96,7 +96,9 @@ QUOTE_CHARS = 200
 
 
 def was_stored(db: sqlite3.Connection, chat_id: int, target: str) -> bool:
-    """Verb part: whether the message of that id was stored once: then its own row says what may be told of it."""
+    """Within a transaction: whether the message of that id was stored once: then its own row says what may be told of
+    it.
+    """
     there = (
         "SELECT 1 FROM event WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' "
         "UNION SELECT 1 FROM sent WHERE chat_id = ?1 AND external_id = ?2"
@@ -114,7 +116,7 @@ MOST_IN_A_ROW = 60
 
 
 def bots_are_quiet(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
-    """Verb part: whether bots get no answer in that chat now."""
+    """Within a transaction: whether bots get no answer in that chat now."""
     rows = db.execute(
         "SELECT id, at FROM event WHERE chat_id = ? AND why = 'bot' ORDER BY id DESC LIMIT ?", (chat_id, MOST_IN_A_ROW)
     ).fetchall()
@@ -206,7 +208,7 @@ def copied_from(new: LinePrint, lately: Iterable[LinePrint]) -> int | None:
 
 
 def find_copy(db: sqlite3.Connection, chat_id: int, new: LinePrint | None) -> tuple[LinePrint | None, int | None]:
-    """Verb part: the same line, with the number of the message of this chat that it copies or echoes."""
+    """Within a transaction: the same line, with the number of the message of this chat that it copies or echoes."""
     if new is None:
         return None, None
     db.execute("DELETE FROM lately WHERE abs(arrived_at - ?) > ?", (new.arrived_at, ECHO_MS))
@@ -219,7 +221,7 @@ def find_copy(db: sqlite3.Connection, chat_id: int, new: LinePrint | None) -> tu
 
 
 def note_print(db: sqlite3.Connection, chat_id: int, number: int, new: LinePrint | None, copy_of: int | None) -> None:
-    """Verb part: event `number` was heard just now, as a message of its own or as a copy."""
+    """Within a transaction: event `number` was heard just now, as a message of its own or as a copy."""
     if copy_of is not None:
         db.execute("UPDATE event SET same_as = ? WHERE id = ?", (copy_of, number))
     if new is not None and new.person_id is not None:
@@ -234,7 +236,7 @@ def note_print(db: sqlite3.Connection, chat_id: int, number: int, new: LinePrint
 
 
 def retargeted(db: sqlite3.Connection, chat_id: int, incoming: Incoming) -> Incoming:
-    """Verb part: a reply or reaction to a copy is one to the message itself."""
+    """Within a transaction: a reply or reaction to a copy is one to the message itself."""
     if not incoming.target or (incoming.kind != "message" and incoming.label != "reaction"):
         return incoming
     row = db.execute(
@@ -246,7 +248,7 @@ def retargeted(db: sqlite3.Connection, chat_id: int, incoming: Incoming) -> Inco
 
 
 def separate_copy(db: sqlite3.Connection, chat_id: int, person_id: int | None, target: str, text: str) -> None:
-    """Verb part: a copy that its sender edits says something of its own."""
+    """Within a transaction: a copy that its sender edits says something of its own."""
     db.execute(
         "UPDATE event SET hidden = '', same_as = NULL WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' "
         "AND hidden = 'copy' AND person_id = ?3 AND (SELECT first.text FROM event AS first "
@@ -256,7 +258,8 @@ def separate_copy(db: sqlite3.Connection, chat_id: int, person_id: int | None, t
 
 
 def pass_to_copy(db: sqlite3.Connection, chat_id: int, target: str) -> bool:
-    """Verb part: of two copies the first was deleted, so the other stands for what was said; False without another.
+    """Within a transaction: of two copies the first was deleted, so the other stands for what was said; False without
+    another.
 
     After an edit the two were not the same any more.
     """

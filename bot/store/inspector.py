@@ -82,7 +82,7 @@ class SourceLine:
 
 
 class MemoryInspector(Repository):
-    """All memories of the house."""
+    """All memories of the installation."""
 
     async def memories(self, wanted: MemoryFilter) -> tuple[MemoryRow, ...]:
         """The newest that fit, newest first; the text of what was forgotten is not searched."""
@@ -453,7 +453,7 @@ class Vitals(Repository):
 
     @property
     def unwritten(self) -> int:
-        """How many verbs wait for their commit."""
+        """How many transactions wait for their commit."""
         return self._database.unwritten
 
     async def writable(self) -> bool:

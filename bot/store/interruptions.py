@@ -32,7 +32,8 @@ UNCOUNTED_REASONS = ("copy", "stranger", "old")
 
 
 def stop_turns(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists: AccessLists) -> Accepted:
-    """Verb part: carry out a command to stop; any other call of somebody cuts off what is still being said to them.
+    """Within a transaction: carry out a command to stop; any other call of somebody cuts off what is still being said
+    to them.
 
     Owners end every turn of their chat, others those that answer them. What is due while none runs is being composed.
     """
@@ -123,13 +124,13 @@ INTERRUPTED_KEY = "interrupted"
 
 
 def halt_or_interrupt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists: AccessLists) -> Accepted:
-    """Verb part: carry out a command to stop, or let a message interrupt; anything else passes as it is."""
+    """Within a transaction: carry out a command to stop, or let a message interrupt; anything else passes as it is."""
     halted = stop_turns(db, accepted, arrival, lists=lists)
     return interrupt(db, halted, arrival) if halted.halted is None and arrival.interrupts else halted
 
 
 def interrupt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival) -> Accepted:
-    """Verb part: void the turn that answers the sender; what it answers is due again, with the new message.
+    """Within a transaction: void the turn that answers the sender; what it answers is due again, with the new message.
 
     Not what was interrupted before, nor a turn of which a tool was carried out: nothing is done or paid twice.
     """

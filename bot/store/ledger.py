@@ -45,7 +45,7 @@ class BudgetResets(Repository):
 
 
 def reset_budget(db: sqlite3.Connection, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
-    """Verb part: every call of that period that is over counts no more."""
+    """Within a transaction: every call of that period that is over counts no more."""
     bit = 1 << BUDGET_PERIODS.index(period)
     db.execute(
         "UPDATE call SET uncounted = uncounted | ?1 WHERE at >= ?2 AND uncounted & ?1 = 0 AND state <> 'reserved'",
@@ -60,7 +60,9 @@ COUNTED_OCCASIONS = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE 
 
 
 def admit_occasion(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_id: int | None) -> int | None:
-    """Verb part: the mark of a call that begins an occasion, None for one that goes on with it. OverLimit."""
+    """Within a transaction: the mark of a call that begins an occasion, None for one that goes on with it.
+    OverLimit.
+    """
     if occasion_begun(db, pace):
         return None
     found = limit_reached(db, pace, at, person_id)
@@ -70,12 +72,12 @@ def admit_occasion(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_i
 
 
 def occasion_begun(db: sqlite3.Connection, pace: AnswerLimits) -> bool:
-    """Verb part: whether a call was counted for that occasion before."""
+    """Within a transaction: whether a call was counted for that occasion before."""
     return db.execute(f"SELECT 1 {COUNTED_OCCASIONS} AND occasion = ?", (pace.occasion,)).fetchone() is not None
 
 
 def limit_reached(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_id: int | None) -> OverLimit | None:
-    """Verb part: of the limits that are reached, the one that holds longest.
+    """Within a transaction: of the limits that are reached, the one that holds longest.
 
     What lies further ahead than a period is long was counted before the clock was set back.
     """
@@ -104,7 +106,8 @@ def limit_reached(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_id
 
 
 def tell_limit_once(db: sqlite3.Connection, person_id: int, window: str, since: int, at: int) -> bool:
-    """Verb part: whether a person is to be told of a limit: not if they were told of one of that window since then.
+    """Within a transaction: whether a person is to be told of a limit: not if they were told of one of that window
+    since then.
 
     Whoever was told before the clock was set back is told again.
     """
@@ -127,7 +130,7 @@ USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END),
 
 
 NO_CHAT = 0
-"""Stands for no chat: what the house needed for itself."""
+"""Stands for no chat: what the installation needed for itself."""
 
 ROUNDING = 1e-9
 """Sums of money are floats: 0.1 + 0.1 + 0.1 must fit into 0.3."""
@@ -330,7 +333,7 @@ def _checks(limits: BudgetLimits, day: int, month: int, owner: CallAccount) -> I
 
 
 def reserve_call(db: sqlite3.Connection, reservation: Reservation, at: int, owner: CallAccount) -> ModelCall:
-    """Verb part: reserve, or raise OverLimit, or OverBudget naming the limit that the call would pass.
+    """Within a transaction: reserve, or raise OverLimit, or OverBudget naming the limit that the call would pass.
 
     What nobody asked for is on nobody's account.
     """
@@ -359,7 +362,7 @@ def _over(name: str, most: float, counted: float, held: float, needed: float) ->
 
 
 def settle_call(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool:
-    """Verb part: what the call cost; False when it was settled, charged or released before."""
+    """Within a transaction: what the call cost; False when it was settled, charged or released before."""
     usage = settlement.usage
     counted = "returned" if usage.returned else "reserved" if settlement.reserved else "estimated"
     changed = db.execute(
@@ -387,7 +390,7 @@ def _calibrate(db: sqlite3.Connection, call_id: int, counted: int) -> None:
 
 
 def charge_call(db: sqlite3.Connection, call_id: int, at: int) -> None:
-    """Verb part: charge at the reservation."""
+    """Within a transaction: charge at the reservation."""
     db.execute(
         "UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = reserved_tokens, cost = reserved_cost, "
         "counted = 'reserved' WHERE id = ? AND state = 'reserved'",
@@ -396,5 +399,5 @@ def charge_call(db: sqlite3.Connection, call_id: int, at: int) -> None:
 
 
 def release_call(db: sqlite3.Connection, call_id: int, at: int) -> None:
-    """Verb part: the reservation is given back."""
+    """Within a transaction: the reservation is given back."""
     db.execute("UPDATE call SET state = 'released', settled_at = ? WHERE id = ? AND state = 'reserved'", (at, call_id))

@@ -64,12 +64,12 @@ class MemoryLifecycle(Repository):
         )
         return tuple(MemoryPool(row[0], int(row[1])) for row in rows)
 
-    async def of(self, household: MemoryPool) -> tuple[tuple[Memory, int], ...]:
+    async def of(self, pool: MemoryPool) -> tuple[tuple[Memory, int], ...]:
         """Their active memories, each with when its count was last looked at, ms; for tidying only."""
         rows = await self._database.rows(
             SELECT_MEMORY.replace(" FROM memory ", ", decayed_at FROM memory ")
             + f"WHERE disabled_at IS NULL AND NOT {IS_NAME} AND owner_id IS ?1 AND (?1 IS NOT NULL OR chat_id = ?2)",
-            (household.owner_id, household.chat_id),
+            (pool.owner_id, pool.chat_id),
         )
         return tuple((memory_of(row[:-1]), int(row[-1])) for row in rows)
 
@@ -128,7 +128,9 @@ class MemoryLifecycle(Repository):
 
 
 def apply_upkeep(db: sqlite3.Connection, upkeep: UpkeepPlan, at: int) -> None:
-    """Verb: counts fall and memories are archived; neither changes when something happened, or in which order."""
+    """One transaction: counts fall and memories are archived; neither changes when something happened, or in which
+    order.
+    """
     free = "disabled_at IS NULL AND asked = 0 AND protected = 0"
     db.executemany(
         f"UPDATE memory SET importance = min(importance, ?), decayed_at = ? WHERE id = ? AND {free}",
@@ -140,7 +142,7 @@ def apply_upkeep(db: sqlite3.Connection, upkeep: UpkeepPlan, at: int) -> None:
 
 
 def unreviewed_memories(db: sqlite3.Connection) -> tuple[OldMemory, ...]:
-    """Verb part: as `Lives.older`."""
+    """Within a transaction: as `Lives.older`."""
     sql = f"{SELECT_MEMORY}WHERE id <= {LAST_UNREVIEWED} AND disabled_at IS NULL ORDER BY id DESC LIMIT {REVIEW_BATCH}"
     memories = [memory_of(row) for row in db.execute(sql)]
     return tuple(
@@ -153,7 +155,9 @@ def unreviewed_memories(db: sqlite3.Connection) -> tuple[OldMemory, ...]:
 
 
 def store_reviews(db: sqlite3.Connection, done: tuple[OldMemory, ...], found: tuple[ReviewedMemory, ...]) -> None:
-    """Verb: older memories are as found, as far as nobody changed them meanwhile; the next are older than these."""
+    """One transaction: older memories are as found, as far as nobody changed them meanwhile; the next are older than
+    these.
+    """
     for one in found:
         db.execute(
             "UPDATE memory SET lasting = max(lasting, ?1), observed_at = iif(access_count = 0, ?2, observed_at), "
@@ -169,7 +173,7 @@ def store_reviews(db: sqlite3.Connection, done: tuple[OldMemory, ...], found: tu
 
 
 def archive_memory(db: sqlite3.Connection, number: int, purge_at: int, at: int) -> None:
-    """Verb part: an active memory is put away."""
+    """Within a transaction: an active memory is put away."""
     if db.execute(
         "UPDATE memory SET disabled_at = ?, disabled_reason = 'archived', purge_at = ? WHERE id = ? "
         "AND disabled_at IS NULL",
@@ -179,7 +183,7 @@ def archive_memory(db: sqlite3.Connection, number: int, purge_at: int, at: int) 
 
 
 def restore_memory(db: sqlite3.Connection, number: int, at: int) -> bool:
-    """Verb: active again, unless the same was told anew meanwhile: that one then counts for both."""
+    """One transaction: active again, unless the same was told anew meanwhile: that one then counts for both."""
     row = db.execute(
         f"SELECT owner_id, folded, visibility, {NAME_SLOT}, chat_id FROM memory WHERE id = ? "
         "AND disabled_reason = 'archived'",
@@ -207,8 +211,8 @@ def restore_memory(db: sqlite3.Connection, number: int, at: int) -> bool:
 
 
 def finish_upkeep(db: sqlite3.Connection, merged_before: int, now: int, next_at: int) -> None:
-    """Verb: old merges and names that others took the place of are settled for good, the index is one part again, and
-    the next time is set.
+    """One transaction: old merges and names that others took the place of are settled for good, the index is one part
+    again, and the next time is set.
 
     One part is searched three times as fast as many; where nothing was written since, making it is free (measured).
     """
@@ -237,10 +241,10 @@ change; another memory says that already; it was forgotten, and only its owner c
 class OperatorEdits:
     """Memories in their keeper's hands."""
 
-    def __init__(self, database: Database, tombstones: Tombstones, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, tombstones: Tombstones, note_storage: NoteStorage) -> None:
         self._database = database
         self._tombstones = tombstones
-        self._shelf = shelf
+        self._note_storage = note_storage
 
     async def reword(self, number: int, text: str, at: int) -> RewordResult:
         """Say a memory otherwise. Its sources stay, and what it said first is forgotten together with it."""
@@ -258,7 +262,7 @@ class OperatorEdits:
             return False
         self._tombstones.add_tombstones([(memory.id, text) for text in memory.wordings], at)
         forgetting = Forgetting((memory,), memory.owner_id or 0, purge_at)
-        await self._database.write(lambda db: forget_by_operator(db, forgetting, at, self._shelf))
+        await self._database.write(lambda db: forget_by_operator(db, forgetting, at, self._note_storage))
         if purge_at is None:
             await purge_now(self._database, at)
         return True
@@ -277,7 +281,7 @@ class OperatorEdits:
 
 
 def reword_memory(db: sqlite3.Connection, number: int, text: str, at: int) -> RewordResult:
-    """Verb: new words for an active memory."""
+    """One transaction: new words for an active memory."""
     row = db.execute(f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NULL", (number,)).fetchone()
     if row is None:
         return "gone"
@@ -303,14 +307,14 @@ def reword_memory(db: sqlite3.Connection, number: int, text: str, at: int) -> Re
     return "done"
 
 
-def forget_by_operator(db: sqlite3.Connection, forgetting: Forgetting, at: int, shelf: NoteStorage) -> None:
-    """Verb: disabled, with all that was derived."""
-    disable_memories(db, forgetting, forgetting.memories[0].chat_id, at, shelf)
+def forget_by_operator(db: sqlite3.Connection, forgetting: Forgetting, at: int, note_storage: NoteStorage) -> None:
+    """One transaction: disabled, with all that was derived."""
+    disable_memories(db, forgetting, forgetting.memories[0].chat_id, at, note_storage)
     begin_logs_anew(db)
 
 
 def bring_memory_back(db: sqlite3.Connection, number: int, at: int) -> Memory | None:
-    """Verb: what was forgotten and is still kept for undo is active again."""
+    """One transaction: what was forgotten and is still kept for undo is active again."""
     row = db.execute(
         f"SELECT owner_id, chat_id, visibility, {NAME_SLOT}, folded, disabled_reason FROM memory WHERE id = ? "
         "AND disabled_at IS NOT NULL AND purge_at > ?",
@@ -331,7 +335,7 @@ def bring_memory_back(db: sqlite3.Connection, number: int, at: int) -> Memory | 
 
 
 def begin_logs_anew(db: sqlite3.Connection) -> None:
-    """Verb part: open logs begin anew, and with them what they were told from memory."""
+    """Within a transaction: open logs begin anew, and with them what they were told from memory."""
     db.execute(
         "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
         "(SELECT id FROM session WHERE state = 'open')"

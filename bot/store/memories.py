@@ -42,7 +42,9 @@ _CHATS = """SELECT chat.id FROM memory JOIN chat ON CASE memory.visibility WHEN 
 
 
 def tell_address(db: sqlite3.Connection, number: int, words: Callable[[str, str], str], at: int) -> None:
-    """Verb part: a wish how to be addressed holds now; `words` says it from its slot and name. Others are not told."""
+    """Within a transaction: a wish how to be addressed holds now; `words` says it from its slot and name. Others are
+    not told.
+    """
     row = db.execute(
         "SELECT slot, text, owner_id, person.name FROM memory JOIN person ON person.id = owner_id "
         "WHERE memory.id = ? AND slot IN ('address', 'no_address') AND disabled_at IS NULL",
@@ -60,7 +62,7 @@ def tell_address(db: sqlite3.Connection, number: int, words: Callable[[str, str]
 
 
 def address_lines(db: sqlite3.Connection, events: Iterable[int]) -> set[int]:
-    """Verb part: the lines by which logs were told of wishes in these messages."""
+    """Within a transaction: the lines by which logs were told of wishes in these messages."""
     return {
         cast("int", row[0])
         for number in sorted(events)
@@ -93,7 +95,9 @@ class Questions(Repository):
 
 
 def ask_back(db: sqlite3.Connection, chat_id: int, person_id: int, asked: OpenQuestion | None) -> None:
-    """Verb part: the question of a receipt takes the place of the one before; without one nothing is asked."""
+    """Within a transaction: the question of a receipt takes the place of the one before; without one nothing is
+    asked.
+    """
     db.execute("DELETE FROM question WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
     if asked is not None:
         question = asked.question
@@ -119,7 +123,9 @@ _COUNTED = """SELECT coalesce(sum(asked AND disabled_at IS NULL), 0), coalesce(s
 
 
 def quota_excess(db: sqlite3.Connection, new: NewMemory, quota: KeepQuota, at: int) -> QuotaExcess:
-    """Verb part: the limit that one memory more of this owner would pass. A new name takes the place of the last."""
+    """Within a transaction: the limit that one memory more of this owner would pass. A new name takes the place of the
+    last.
+    """
     kept, rows, lately = db.execute(_COUNTED, (new.owner_id, at - MINUTE_MS)).fetchone()
     if quota.minute is not None and lately >= quota.minute:
         return "often"
@@ -189,7 +195,8 @@ class Receipt:
 
 
 def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: MergeRule = no_merge) -> StoredMemory:
-    """Verb part: store a statement, or count it once more where the same owner already has it in the same place.
+    """Within a transaction: store a statement, or count it once more where the same owner already has it in the same
+    place.
 
     `merging` decides what becomes of one that is only much like others of the same owner in the same place. The same
     event tells nothing once more: a digest may find what its message already had kept.
@@ -218,7 +225,7 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Merge
 
 
 def known_memory(db: sqlite3.Connection, new: NewMemory) -> int | None:
-    """Verb part: the number of the same statement of the same owner in the same place, if it is there."""
+    """Within a transaction: the number of the same statement of the same owner in the same place, if it is there."""
     same = db.execute(
         f"SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND {NAME_SLOT} = ? AND "
         "disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
@@ -280,7 +287,7 @@ def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int
 
 
 def replace_same(db: sqlite3.Connection, said: StatementKey, at: int) -> None:
-    """Verb part: 叫我X ends the former name and a ban of X, 别叫我X ends X as the name to use.
+    """Within a transaction: 叫我X ends the former name and a ban of X, 别叫我X ends X as the name to use.
 
     Anything ends its own copy.
     """
@@ -300,7 +307,7 @@ def replace_same(db: sqlite3.Connection, said: StatementKey, at: int) -> None:
 
 
 def store_receipt(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:
-    """Verb part: the receipt's line on the bus and, when nothing else will be said, in the outbox.
+    """Within a transaction: the receipt's line on the bus and, when nothing else will be said, in the outbox.
 
     `changed` is the memory whose change the receipt's buttons may take back, 0 for none.
     """
@@ -326,7 +333,7 @@ def store_receipt(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, 
 
 
 def earlier_receipt(db: sqlite3.Connection, receipt: Receipt, at: int) -> str | None:
-    """Verb part: the text of a receipt that was committed before a crash.
+    """Within a transaction: the text of a receipt that was committed before a crash.
 
     One that waited for a reply to be said with is said alone when meanwhile an edit left nothing to reply to.
     """
@@ -356,7 +363,7 @@ def _send(
 
 
 def answer_command(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
-    """Verb: a receipt for a command that changed nothing, once."""
+    """One transaction: a receipt for a command that changed nothing, once."""
     before = earlier_receipt(db, receipt, at)
     return store_receipt(db, receipt, receipt.text(0, False), at) if before is None else before
 
@@ -365,7 +372,7 @@ def remember_memory(
     db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int, merging: MergeRule = no_merge, *,
     rewrite: bool = False, quota: KeepQuota | None = None, refused: Callable[[QuotaExcess], str] = str,
 ) -> str:  # fmt: skip
-    """Verb: the memory and its receipt, once; a new one may wait to be put into other words.
+    """One transaction: the memory and its receipt, once; a new one may wait to be put into other words.
 
     Where it would pass the quota, `refused` is the receipt and nothing is kept.
     """
@@ -383,14 +390,16 @@ def remember_memory(
 
 
 def quota_passed(db: sqlite3.Connection, memory: NewMemory, quota: KeepQuota | None, at: int) -> QuotaExcess:
-    """Verb part: the limit that keeping it would pass; what is known already takes no room."""
+    """Within a transaction: the limit that keeping it would pass; what is known already takes no room."""
     return "" if quota is None or known_memory(db, memory) is not None else quota_excess(db, memory, quota, at)
 
 
 def undo_forgetting(
     db: sqlite3.Connection, numbers: tuple[int, ...], whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
 ) -> str | None:
-    """Verb: forgotten rows are active again, in place of what was said since; what was scrubbed stays scrubbed."""
+    """One transaction: forgotten rows are active again, in place of what was said since; what was scrubbed stays
+    scrubbed.
+    """
     before = earlier_receipt(db, receipt, at)
     if before is not None:
         return before

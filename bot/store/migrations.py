@@ -381,7 +381,7 @@ _KEPT = "asked = 1 OR protected = 1 OR slot <> ''"
 SECTIONS: tuple[tuple[str, ...], ...] = (
     (
         "ALTER TABLE doc ADD COLUMN section TEXT NOT NULL DEFAULT ''",
-        # Many verbs change what these say: one place sees them all.
+        # Many transactions change what these say: one place sees them all.
         f"""CREATE TRIGGER memory_section AFTER UPDATE OF section, asked, protected, slot ON memory BEGIN
             UPDATE doc SET section = (SELECT CASE WHEN {_KEPT} THEN '' ELSE section END FROM memory WHERE id = new.id)
             WHERE kind = 'memory' AND ref = new.id; END""",

@@ -235,7 +235,8 @@ class NoteAudience:
 
 
 def store_read_note(db: sqlite3.Connection, files: NoteFiles, taken: ReadNoteFile) -> bool:
-    """Verb: the index has a note as it was read; False when the file changed meanwhile: nothing was done then.
+    """One transaction: the index has a note as it was read; False when the file changed meanwhile: nothing was done
+    then.
 
     NoteRefused when its front matter names no chat of ours; nothing of it is left in the index then.
     """
@@ -268,20 +269,21 @@ def store_read_note(db: sqlite3.Connection, files: NoteFiles, taken: ReadNoteFil
 
 
 def drop_note_path(db: sqlite3.Connection, path: str) -> None:
-    """Verb: a file is gone, or none of ours any more: nothing of it comes back."""
+    """One transaction: a file is gone, or none of ours any more: nothing of it comes back."""
     for (number,) in db.execute("SELECT id FROM note WHERE path = ?", (path,)).fetchall():
         delete_note(db, number)
 
 
 def unindex_note(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: nothing of a note comes back until its file was read anew."""
+    """Within a transaction: nothing of a note comes back until its file was read anew."""
     drop_documents(db, "note", [row[0] for row in db.execute("SELECT id FROM note_chunk WHERE note_id = ?", (number,))])
     db.execute("DELETE FROM note_chunk WHERE note_id = ?", (number,))
     db.execute("UPDATE note SET stamp = '', hash = '' WHERE id = ?", (number,))
 
 
 def write_note(db: sqlite3.Connection, files: NoteFiles, new: NewNote, most: int) -> str | None:
-    """Verb: write a note and where each line comes from; its path, None when nothing of it may be written down.
+    """One transaction: write a note and where each line comes from; its path, None when nothing of it may be written
+    down.
 
     What was forgotten meanwhile is left out. A name that is taken gets a number, unless the very same stands there,
     which a crash left, or `new` appends to it; a note has at most `most` bytes.
@@ -409,14 +411,14 @@ def _hash(chunk: NoteChunk) -> str:
 
 
 def delete_note(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: nothing is known of a note any more."""
+    """Within a transaction: nothing is known of a note any more."""
     unindex_note(db, number)
     delete_note_lines(db, [row[0] for row in db.execute("SELECT id FROM note_line WHERE note_id = ?", (number,))])
     db.execute("DELETE FROM note WHERE id = ?", (number,))
 
 
 def delete_note_lines(db: sqlite3.Connection, numbers: list[int]) -> None:
-    """Verb part: nobody knows any more where these lines come from."""
+    """Within a transaction: nobody knows any more where these lines come from."""
     for number in numbers:
         db.execute("DELETE FROM edge WHERE kind = 'note' AND derived_id = ?", (number,))
         db.execute("DELETE FROM note_line WHERE id = ?", (number,))

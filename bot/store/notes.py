@@ -52,7 +52,7 @@ AddTombstone = Callable[[int, str, int], None]
 
 @dataclass(slots=True)
 class NoteStorage:
-    """The files of notes, how a line is buried that may not come back, and what operators are to be told.
+    """The files of notes, how a tombstone is added for a line, and what operators are to be told.
 
     `told` are lines for the log: the number of a note, its path, how many lines, and what was done.
     """
@@ -84,8 +84,8 @@ class _RemovedLines:
     named: bool = False
 
 
-def remove_from_notes(db: sqlite3.Connection, shelf: NoteStorage, unsaid: RemovedContent, at: int) -> None:
-    """Verb part: nothing of it is left in a note. To be done while the events still have their texts.
+def remove_from_notes(db: sqlite3.Connection, note_storage: NoteStorage, unsaid: RemovedContent, at: int) -> None:
+    """Within a transaction: nothing of it is left in a note. To be done while the events still have their texts.
 
     What nuan wrote is taken out of its file, also when somebody edited that; a line that an owner wrote by hand
     stays in theirs, but is told no more. StoreError when a file cannot be written.
@@ -96,8 +96,8 @@ def remove_from_notes(db: sqlite3.Connection, shelf: NoteStorage, unsaid: Remove
             if made:
                 affected.setdefault(number, _RemovedLines())
             else:
-                _hide_curated(db, shelf, (number, path), unsaid.wordings, at)
-    changed = [_take_out(db, shelf, number, lines, unsaid, at) for number, lines in sorted(affected.items())]
+                _hide_curated(db, note_storage, (number, path), unsaid.wordings, at)
+    changed = [_take_out(db, note_storage, number, lines, unsaid, at) for number, lines in sorted(affected.items())]
     if any(changed):
         forget_terms(db)
 
@@ -131,36 +131,38 @@ def _searched(db: sqlite3.Connection, unsaid: RemovedContent) -> list[tuple[int,
     return [(number, path, bool(made)) for number, path, made in rows]
 
 
-def read_note(shelf: NoteStorage, path: str) -> list[str] | None:
+def read_note(note_storage: NoteStorage, path: str) -> list[str] | None:
     """The lines of a note as its file has them now; None when it is none any more."""
     try:
         # Whatever an editor made of it: what is not UTF-8 stays as it is.
-        return lines_of(shelf.files.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+        return lines_of(
+            note_storage.files.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        )
     except (NoteRefused, OSError):
         return None
 
 
 def _hide_curated(
-    db: sqlite3.Connection, shelf: NoteStorage, note: tuple[int, str], wordings: tuple[str, ...], at: int
+    db: sqlite3.Connection, note_storage: NoteStorage, note: tuple[int, str], wordings: tuple[str, ...], at: int
 ) -> None:
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
     number, path = note
-    lines = read_note(shelf, path) or []
+    lines = read_note(note_storage, path) or []
     said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
     for line in said:
-        shelf.add_tombstone(0, line, at)
+        note_storage.add_tombstone(0, line, at)
     if said:
         unindex_note(db, number)
         forget_terms(db)
-        shelf.told.append((number, path, len(said), "hushed"))
+        note_storage.told.append((number, path, len(said), "hushed"))
 
 
 def _take_out(
-    db: sqlite3.Connection, shelf: NoteStorage, number: int, gone: _RemovedLines, unsaid: RemovedContent, at: int
+    db: sqlite3.Connection, note_storage: NoteStorage, number: int, gone: _RemovedLines, unsaid: RemovedContent, at: int
 ) -> bool:
     """Take lines out of one note; whether anything of it changed."""
     path = str(db.execute("SELECT path FROM note WHERE id = ?", (number,)).fetchone()[0])
-    lines = read_note(shelf, path)
+    lines = read_note(note_storage, path)
     if lines is None:
         unindex_note(db, number)
         delete_note_lines(db, gone.numbers)
@@ -178,10 +180,10 @@ def _take_out(
     if not out and not gone.numbers:
         return False
     for place in sorted(out):
-        shelf.add_tombstone(0, lines[place], at)
+        note_storage.add_tombstone(0, lines[place], at)
     by_echo = sum(marks[place] not in gone.marks for place in out)
     kept = note_without(lines, out, unsaid.events)
-    path = write_note_back(shelf, path, kept, gone.named)
+    path = write_note_back(note_storage, path, kept, gone.named)
     if not kept:
         delete_note(db, number)
     else:
@@ -189,7 +191,7 @@ def _take_out(
         unindex_note(db, number)
         db.execute("UPDATE note SET path = ? WHERE id = ?", (path, number))
     if by_echo or len(edited) > len(unsaid.wordings):
-        shelf.told.append((number, path, len(out), "edited"))
+        note_storage.told.append((number, path, len(out), "edited"))
     return True
 
 
@@ -216,20 +218,20 @@ def note_without(lines: list[str], out: set[int], events: frozenset[int]) -> lis
     return with_events(kept, tuple(number for number in known if number not in events)) if top else kept
 
 
-def write_note_back(shelf: NoteStorage, path: str, lines: list[str], rename: bool) -> str:
+def write_note_back(note_storage: NoteStorage, path: str, lines: list[str], rename: bool) -> str:
     """Put a note back without what is gone, or remove it when nothing is left; its path.
 
     With `rename` a name that told something becomes its day and a number.
     """
     if not lines:
-        shelf.files.remove(path)
+        note_storage.files.remove(path)
         return path
-    shelf.files.replace(path, content_of(lines))
+    note_storage.files.replace(path, content_of(lines))
     day = path.rpartition("/")[2][:10]
     if rename and _is_day(day):
         for number in range(1, MOST_NUMBERS):
             other = f"{NOTES_FOLDER}/{day}-talk-{number}.md"
-            if shelf.files.rename(path, other):
+            if note_storage.files.rename(path, other):
                 return other
     return path
 
@@ -249,8 +251,9 @@ class _MadeLines:
     named: list[int] = field(default_factory=list)
 
 
-def amend_notes(db: sqlite3.Connection, shelf: NoteStorage, event_id: int, before: str, now: str) -> None:
-    """Verb part: notes that tell of a message follow its edit; "" takes it out of them. StoreError as in `unnote`.
+def amend_notes(db: sqlite3.Connection, note_storage: NoteStorage, event_id: int, before: str, now: str) -> None:
+    """Within a transaction: notes that tell of a message follow its edit; "" takes it out of them. StoreError as in
+    `unnote`.
 
     A line that somebody changed by hand stays: it is theirs.
     """
@@ -267,14 +270,16 @@ def amend_notes(db: sqlite3.Connection, shelf: NoteStorage, event_id: int, befor
         else:
             lines.named.append(line_id)
     for note_id, lines in sorted(found.items()):
-        _amend(db, shelf, note_id, lines, (before, now))
+        _amend(db, note_storage, note_id, lines, (before, now))
     if found:
         forget_terms(db)
 
 
-def _amend(db: sqlite3.Connection, shelf: NoteStorage, note_id: int, made: _MadeLines, said: tuple[str, str]) -> None:
+def _amend(
+    db: sqlite3.Connection, note_storage: NoteStorage, note_id: int, made: _MadeLines, said: tuple[str, str]
+) -> None:
     path = str(db.execute("SELECT path FROM note WHERE id = ?", (note_id,)).fetchone()[0])
-    lines = read_note(shelf, path)
+    lines = read_note(note_storage, path)
     unindex_note(db, note_id)
     delete_note_lines(db, made.named)
     if lines is None:
@@ -293,7 +298,7 @@ def _amend(db: sqlite3.Connection, shelf: NoteStorage, note_id: int, made: _Made
             out.add(place)
             delete_note_lines(db, [line_id])
     kept = note_without(lines, out, frozenset())
-    path = write_note_back(shelf, path, kept, bool(made.named))
+    path = write_note_back(note_storage, path, kept, bool(made.named))
     if kept:
         db.execute("UPDATE note SET path = ? WHERE id = ?", (path, note_id))
     else:
@@ -310,13 +315,13 @@ def _reads(line: str, before: str, now: str) -> str:
 
 
 class Notes:
-    """The notes of this house."""
+    """The notes of this installation."""
 
-    def __init__(self, database: Database, lists: AccessLists, shelf: NoteStorage) -> None:
+    def __init__(self, database: Database, lists: AccessLists, note_storage: NoteStorage) -> None:
         self._database = database
         self._lists = lists
-        self._shelf = shelf
-        self.files: NoteFiles = shelf.files
+        self._note_storage = note_storage
+        self.files: NoteFiles = note_storage.files
 
     async def known(self) -> tuple[IndexedNote, ...]:
         """All notes that the index has, each once; `stamp` is "" where one is to be read anew."""
@@ -353,7 +358,7 @@ class Notes:
 
     def told(self) -> tuple[tuple[int, str, int, str], ...]:
         """What was taken out of notes that somebody had edited since this was asked last: number, path, lines, how."""
-        told, self._shelf.told[:] = tuple(self._shelf.told), []
+        told, self._note_storage.told[:] = tuple(self._note_storage.told), []
         return told
 
     async def readable(self, audience: Audience, path: str) -> str | None:
@@ -440,11 +445,11 @@ class Flushes:
     async def store(self, settlement: Settlement, new: NewNote | None, most: int, at: int) -> str | None:
         """What the call cost, and the note of at most `most` bytes that it made, in one commit; its path."""
 
-        def verb(db: sqlite3.Connection) -> str | None:
+        def transaction(db: sqlite3.Connection) -> str | None:
             settle_call(db, settlement, at)
             return write_note(db, self._files, new, most) if new is not None else None
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def _one(self, where: str, number: int) -> FullLog | None:
         row = await self._database.row(SELECT_FULL_LOG + where, (number,))
@@ -527,7 +532,7 @@ def _note(files: NoteFiles, path: str, readers: NoteReaders, covers: Callable[[s
 
 
 def join_direct_chats(db: sqlite3.Connection, notes: tuple[ExportedNote, ...], at: int) -> None:
-    """Verb part: a direct chat that was brought in is the one of whoever its notes are for."""
+    """Within a transaction: a direct chat that was brought in is the one of whoever its notes are for."""
     for note in notes:
         if note.chat and note.owners:
             db.execute(
@@ -540,7 +545,8 @@ def join_direct_chats(db: sqlite3.Connection, notes: tuple[ExportedNote, ...], a
 
 
 def write_notes(db: sqlite3.Connection, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
-    """Verb: write new notes, after their chats were committed: a number that no chat has yet may become any chat's.
+    """One transaction: write new notes, after their chats were committed: a number that no chat has yet may become any
+    chat's.
 
     StoreError when the disk refuses, or another file has that name by now; the same import brings the rest.
     """

@@ -31,12 +31,12 @@ class Outbox:
     async def answer(self, chat_id: int, event_id: int, draft: Draft, at: int, *more: Draft) -> None:
         """Store the answer to a command, in as many messages as it takes, and take the command off the queue."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             for part, one in enumerate((draft, *more)):
                 enqueue(db, chat_id, one, at, part=part)
             finish_events(db, (event_id,), "done", "command")
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def take(self, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
         """Mark the chat's first waiting row as being sent, and hand it out; only to one of these platforms."""
@@ -45,7 +45,7 @@ class Outbox:
     async def sent(self, outbox_id: int, external_ids: tuple[str, ...], at: int) -> NextPart | None:
         """It went out; the row keeps its ids, not its text. What of the same reply goes later, and when."""
 
-        def verb(db: sqlite3.Connection) -> NextPart | None:
+        def transaction(db: sqlite3.Connection) -> NextPart | None:
             db.execute(
                 "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ? "
                 "AND state = 'sending'",
@@ -58,7 +58,7 @@ class Outbox:
             )
             return next_part(db, outbox_id, at)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def not_sent(self, outbox_id: int, error: str, retry_at: int | None) -> None:
         """It did not go out: try again at `retry_at`, or never (None). What was cancelled meanwhile stays so."""
@@ -79,7 +79,7 @@ class Outbox:
         `notice` makes it of the person's name and script.
         """
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute(
                 "UPDATE outbox SET state = 'failed', error = ? WHERE id = ? AND state = 'sending'",
                 (error, outgoing.outbox_id),
@@ -94,7 +94,7 @@ class Outbox:
             if db.execute(waits, (outgoing.chat_id, draft.text)).fetchone() is None:
                 enqueue(db, outgoing.chat_id, draft, at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def unknown(self, outbox_id: int, error: str) -> None:
         """It may have gone out: it is never sent again."""
@@ -113,7 +113,7 @@ class Outbox:
         It is over with the next message that is heard there, with `until` (ms) only after that time.
         """
 
-        def verb(db: sqlite3.Connection) -> int:
+        def transaction(db: sqlite3.Connection) -> int:
             db.execute("UPDATE chat SET gone = ? WHERE id = ?", (until, chat_id))
             return db.execute(
                 "UPDATE outbox SET state = 'cancelled', error = ? WHERE chat_id = ? "
@@ -121,7 +121,7 @@ class Outbox:
                 (error, chat_id),
             ).rowcount
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def preview(self, chat_id: int, turn_id: int, at: int, text: str, *, draft: bool) -> tuple[int, str]:
         """The row that a turn's live preview belongs to, older than its first character, and the id of the message.
@@ -130,7 +130,7 @@ class Outbox:
         StoreError when the turn is void: nothing of it may be shown.
         """
 
-        def verb(db: sqlite3.Connection) -> tuple[int, str]:
+        def transaction(db: sqlite3.Connection) -> tuple[int, str]:
             if _is_void(db, turn_id):
                 raise StoreError(f"turn {turn_id} is void")
             row = db.execute(
@@ -147,7 +147,7 @@ class Outbox:
             ).lastrowid
             return cast("int", number), ""
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def shown(self, outbox_id: int, preview_id: str, at: int) -> bool:
         """The preview of a row is on the platform under this id: from now on it is edited.
@@ -155,7 +155,7 @@ class Outbox:
         False when the row was cancelled meanwhile: it will be taken away again.
         """
 
-        def verb(db: sqlite3.Connection) -> bool:
+        def transaction(db: sqlite3.Connection) -> bool:
             db.execute("UPDATE outbox SET preview_id = ? WHERE id = ?", (preview_id, outbox_id))
             return not db.execute(
                 "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
@@ -163,7 +163,7 @@ class Outbox:
                 (at, outbox_id),
             ).rowcount
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def leave_off(self, chat_id: int, at: int) -> None:
         """What is still to be said of paced replies in this chat is not said any more."""
@@ -182,7 +182,7 @@ class Outbox:
         """
         left = "WHERE state = 'sending' AND boot <> ?"
 
-        def verb(db: sqlite3.Connection) -> tuple[int, int]:
+        def transaction(db: sqlite3.Connection) -> tuple[int, int]:
             again = db.execute(
                 f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
                 f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
@@ -192,11 +192,12 @@ class Outbox:
             lost = db.execute(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", (self._boot,)).rowcount
             return again, lost
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
 
 def next_part(db: sqlite3.Connection, outbox_id: int, at: int) -> NextPart | None:
-    """Verb part: what of the same reply goes next, if it waits; after a delay its waits count from `at` (ms), now.
+    """Within a transaction: what of the same reply goes next, if it waits; after a delay its waits count from `at`
+    (ms), now.
 
     So what a stop of the process or a slow platform held up does not come all at once.
     """
@@ -219,7 +220,7 @@ def next_part(db: sqlite3.Connection, outbox_id: int, at: int) -> NextPart | Non
 
 
 def announce(db: sqlite3.Connection, chat_id: int, draft: Draft, at: int) -> int:
-    """Verb part: something is said of a memory that no message asked for; the number of its line."""
+    """Within a transaction: something is said of a memory that no message asked for; the number of its line."""
     said = "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')"
     line = cast("int", db.execute(said, (chat_id, at, draft.text)).lastrowid)
     enqueue(db, chat_id, draft, at, event_id=line)
@@ -230,7 +231,7 @@ def enqueue(
     db: sqlite3.Connection, chat_id: int, draft: Draft, at: int,
     *, part: int = 0, turn_id: int | None = None, event_id: int | None = None,
 ) -> int:  # fmt: skip
-    """Verb part: one row to be sent; the first part of a turn ends its preview, if it has one."""
+    """Within a transaction: one row to be sent; the first part of a turn ends its preview, if it has one."""
     buttons = json.dumps([[button.label, button.text, button.account] for button in draft.buttons], ensure_ascii=False)
     shown = (
         db.execute("SELECT id FROM outbox WHERE turn_id = ? AND state = 'preview'", (turn_id,)).fetchone()
@@ -256,7 +257,9 @@ def enqueue(
 
 
 def withdraw(db: sqlite3.Connection, turn_id: int, at: int) -> None:
-    """Verb part: of a turn that will not be said nothing stays on the screen; what was shown is taken away."""
+    """Within a transaction: of a turn that will not be said nothing stays on the screen; what was shown is taken
+    away.
+    """
     left = "turn_id = ? AND state IN ('preview', 'cancelled')"
     db.execute(f"UPDATE outbox SET state = 'cancelled', text = '' WHERE preview_id = '' AND {left}", (turn_id,))
     db.execute(
@@ -273,7 +276,8 @@ def _is_void(db: sqlite3.Connection, turn_id: int) -> bool:
 def take_next(
     db: sqlite3.Connection, chat_id: int, boot: str, now: int, platforms: frozenset[str] | None = None
 ) -> Outgoing | None:
-    """Verb: pending → sending, only for the first row of the chat, and only when nothing of it is being sent.
+    """One transaction: pending → sending, only for the first row of the chat, and only when nothing of it is being
+    sent.
 
     What only waits for its moment in a paced reply holds up nothing but the rest of that reply.
     """

@@ -96,7 +96,9 @@ class AccessRights:
 
 
 def permissions_of(db: sqlite3.Connection, lists: AccessLists, chat_id: int, person_id: int | None) -> Permissions:
-    """Verb part: what a person (None: whoever is in that DM) may in a chat. Being denied outweighs every list."""
+    """Within a transaction: what a person (None: whoever is in that DM) may in a chat. Being denied outweighs every
+    list.
+    """
     kind, access = db.execute("SELECT kind, access FROM chat WHERE id = ?", (chat_id,)).fetchone()
     places = db.execute("SELECT platform, external_id, parent FROM place WHERE chat_id = ?", (chat_id,)).fetchall()
     if person_id is None and kind == "dm":
@@ -139,7 +141,7 @@ def _inherited(db: sqlite3.Connection, places: list[tuple[str, str, str]]) -> st
 
 
 def set_chat(db: sqlite3.Connection, chat_id: int, access: Access) -> None:
-    """Verb: the decision about a group, its parent and all that has the same parent."""
+    """One transaction: the decision about a group, its parent and all that has the same parent."""
     db.execute("UPDATE chat SET access = ? WHERE id = ?", (access, chat_id))
     db.execute(
         "UPDATE chat SET access = ?1 WHERE kind = 'group' AND id IN (SELECT other.chat_id FROM place AS own "
@@ -152,7 +154,7 @@ def set_chat(db: sqlite3.Connection, chat_id: int, access: Access) -> None:
 def with_permissions(
     db: sqlite3.Connection, lists: AccessLists, chat_id: int, person_id: int | None, situation: Situation
 ) -> Situation:
-    """Verb part: the situation with what its sender may, and with the codes that count here."""
+    """Within a transaction: the situation with what its sender may, and with the codes that count here."""
     found = permissions_of(db, lists, chat_id, person_id)
     allowed, refused = found.allowed, found.refused
     if not allowed and not refused:
@@ -166,7 +168,7 @@ def with_permissions(
 
 
 def wrong_guesses(db: sqlite3.Connection, person_id: int | None, at: int) -> int:
-    """Verb part: how many wrong codes a person sent that still count against them."""
+    """Within a transaction: how many wrong codes a person sent that still count against them."""
     row = db.execute(
         "SELECT count(*) FROM code WHERE kind = 'wrong' AND person_id = ? AND expires_at > ?", (person_id, at)
     ).fetchone()
@@ -299,7 +301,7 @@ class People:
         Each chat keeps its own switch.
         """
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             put_settings(db, {BOT_SWITCH: None if on else "off"}, person_id, at)
             if on:  # deadlines that came while it was off are worked out anew
                 db.execute("UPDATE heartbeat SET due_at = ? WHERE due_at IS NULL", (at,))
@@ -307,21 +309,21 @@ class People:
                 for (chat_id,) in db.execute("SELECT id FROM chat").fetchall():
                     _silence(db, chat_id, at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def switch(self, chat_id: int, enabled: bool, at: int) -> None:
         """Let nuan speak in a chat, or not; what waits there for an answer, or is still to be said, waits no more."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute("UPDATE chat SET enabled = ? WHERE id = ?", (int(enabled), chat_id))
             if not enabled:
                 _silence(db, chat_id, at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
 
 def _silence(db: sqlite3.Connection, chat_id: int, at: int) -> None:
-    """Verb part: nothing more is said there, and only commands are still answered."""
+    """Within a transaction: nothing more is said there, and only commands are still answered."""
     cut_all_replies(db, chat_id, at)
     db.execute(
         "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "

@@ -23,7 +23,7 @@ from bot.store.turns import SELECT_TURN, TurnToSay, say_turn, turn_of
 
 
 def void_unasked(db: sqlite3.Connection, why: str, chat_id: int | None, outcome: str, at: int) -> None:
-    """Verb part: of all that was asked for that reason in a chat (None: in any) nothing is said any more."""
+    """Within a transaction: of all that was asked for that reason in a chat (None: in any) nothing is said any more."""
     where = "why = ?2 AND (?1 IS NULL OR {}chat_id = ?1)"
     running = f"WHERE turn.state IN ('asked', 'answered') AND turn.{where.format('turn.')}"
     for row in db.execute(SELECT_TURN + running, (chat_id, why)).fetchall():
@@ -92,11 +92,11 @@ class Heartbeats:
     async def begin(self, platforms: frozenset[str], due: NextHeartbeat, at: int) -> None:
         """At a start: what an earlier process began is not said any more, and every deadline is set anew."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             void_unasked(db, HEARTBEAT, None, "crash", at)
             self._arm_all(db, platforms, due)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def rearm(self, platforms: frozenset[str], due: NextHeartbeat) -> None:
         """The rules have changed: every deadline is set anew, what is under way goes on."""
@@ -116,7 +116,7 @@ class Heartbeats:
         At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
         """
 
-        def verb(db: sqlite3.Connection) -> int | None:
+        def transaction(db: sqlite3.Connection) -> int | None:
             for (chat_id,) in db.execute(DUE_HEARTBEATS, (at,)).fetchall():
                 silence = silent_chat_of(db, self._lists, chat_id, platforms)
                 when = due(silence, at) if silence is not None else None
@@ -132,7 +132,7 @@ class Heartbeats:
                 return cast("int", chat_id)
             return None
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def unanswered(self, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
         """What nuan wrote first in a chat since somebody wrote there last, after < id <= upto, in order."""
@@ -169,7 +169,7 @@ class Heartbeats:
 def silent_chat_of(
     db: sqlite3.Connection, lists: AccessLists, chat_id: int, platforms: frozenset[str]
 ) -> SilentChat | None:
-    """Verb part: the silence of a chat; None where nuan never writes first.
+    """Within a transaction: the silence of a chat; None where nuan never writes first.
 
     That is in groups, with people who are not allowed or never talked with nuan here, where she was told to be quiet,
     where nothing can be sent to, and in all DMs of a person but the one they were last seen in.
@@ -202,8 +202,8 @@ def silent_chat_of(
 
 
 def dated_moments(db: sqlite3.Connection, audience: Audience, after: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Verb part: moments after `after`, ms, that something of a person is dated to which may be told in their DM, and
-    the days of every year.
+    """Within a transaction: moments after `after`, ms, that something of a person is dated to which may be told in
+    their DM, and the days of every year.
 
     What they have still to do by a day, and what they told of before it was: an appointment; birthdays.
     """
@@ -223,7 +223,9 @@ def dated_moments(db: sqlite3.Connection, audience: Audience, after: int) -> tup
 
 
 def say_first(db: sqlite3.Connection, lists: AccessLists, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
-    """Verb: as `say`, unless there is nothing to say, somebody waits for an answer, or nuan may not write any more."""
+    """One transaction: as `say`, unless there is nothing to say, somebody waits for an answer, or nuan may not write
+    any more.
+    """
     turn = turn_of(db.execute(SELECT_TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
     waits = "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?"
     may = silent_chat_of(db, lists, turn.chat_id, saying.platforms) is not None
@@ -334,7 +336,7 @@ class Joins:
     async def leave(self, chat_id: int, outcome: str, *, overtaken: bool, at: int) -> None:
         """What is under way in this chat is not said. A call that was `overtaken` by people did not fail."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             void_unasked(db, JOIN, chat_id, outcome, at)
             if overtaken:
                 db.execute(
@@ -343,11 +345,11 @@ class Joins:
                     (chat_id, JOIN),
                 )
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
 
 def take_talk(db: sqlite3.Connection, chat_id: int, window_ms: int, at: int) -> TalkState | None:
-    """Verb: see `Joins.take`."""
+    """One transaction: see `Joins.take`."""
     due = "UPDATE joining SET due_at = NULL WHERE chat_id = ? AND due_at <= ?"
     if db.execute(due, (chat_id, at)).rowcount != 1:
         return None
@@ -384,7 +386,7 @@ def _heard(row: tuple[object, ...]) -> TalkLineRow:
 
 
 def keep_verdict(db: sqlite3.Connection, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
-    """Verb: see `Joins.keep`; a nearer deadline that came meanwhile stays."""
+    """One transaction: see `Joins.keep`; a nearer deadline that came meanwhile stays."""
     due = verdict.at if verdict.action == "wait" else None
     db.execute(
         "UPDATE joining SET due_at = CASE WHEN ?2 IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END, "
@@ -396,7 +398,7 @@ def keep_verdict(db: sqlite3.Connection, chat_id: int, verdict: JoinVerdict, eve
 def enter_talk(
     db: sqlite3.Connection, lists: AccessLists, chat_id: int, what: tuple[JoinVerdict, TalkLineRow, str], at: int
 ) -> JoinVerdict:  # fmt: skip
-    """Verb: see `Joins.enter`."""
+    """One transaction: see `Joins.enter`."""
     verdict, newest, text = what
     if not _may(db, lists, chat_id, newest.person_id) or _later(db, chat_id, newest.id):
         verdict = JoinVerdict("silent", "away", score=verdict.score)
@@ -411,7 +413,9 @@ def enter_talk(
 
 
 def say_entry(db: sqlite3.Connection, lists: AccessLists, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
-    """Verb: as `say`, unless there is nothing to say, somebody said something, or nuan may not speak any more."""
+    """One transaction: as `say`, unless there is nothing to say, somebody said something, or nuan may not speak any
+    more.
+    """
     turn = turn_of(db.execute(SELECT_TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
     (asked,) = db.execute("SELECT max(event_id) FROM turn_event WHERE turn_id = ?", (turn.id,)).fetchone()
     free = _may(db, lists, turn.chat_id, turn.person_id) and not _later(db, turn.chat_id, asked)

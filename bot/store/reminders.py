@@ -58,7 +58,7 @@ def reminder_of(row: tuple[object, ...]) -> Reminder:
 
 
 def store_reminder(db: sqlite3.Connection, new: NewReminder, at: int) -> int:
-    """Verb part: store it with its source edges; its number. The same of the same message is stored once."""
+    """Within a transaction: store it with its source edges; its number. The same of the same message is stored once."""
     for event in new.event_ids:
         same = db.execute(
             "SELECT id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminder' "
@@ -94,7 +94,9 @@ def store_reminder(db: sqlite3.Connection, new: NewReminder, at: int) -> int:
 
 
 def _instead(db: sqlite3.Connection, new: NewReminder, at: int) -> None:
-    """Verb part: whoever asks to be reminded of what the same message promises is reminded once, as they asked."""
+    """Within a transaction: whoever asks to be reminded of what the same message promises is reminded once, as they
+    asked.
+    """
     for event in new.event_ids:
         rows = db.execute(
             "SELECT reminder.id, commitment.text, reminder.due_at FROM edge "
@@ -108,12 +110,14 @@ def _instead(db: sqlite3.Connection, new: NewReminder, at: int) -> None:
 
 
 def same_thing(asked: str, promised: str) -> bool:
-    """Verb part: whether a reminder, bare or of these words, is one of that promise."""
+    """Within a transaction: whether a reminder, bare or of these words, is one of that promise."""
     return not promise_words(asked) or same_promise(_PERSON.sub("", asked), _PERSON.sub("", promised))
 
 
 def end_reminders(db: sqlite3.Connection, numbers: Iterable[int], why: ReminderEnd, at: int) -> int:
-    """Verb part: these are not said any more; how many there were. Of a cancelled one the text is kept for undo."""
+    """Within a transaction: these are not said any more; how many there were. Of a cancelled one the text is kept for
+    undo.
+    """
     kept = "text" if why == "cancelled" else "''"
     return sum(
         db.execute(
@@ -125,7 +129,7 @@ def end_reminders(db: sqlite3.Connection, numbers: Iterable[int], why: ReminderE
 
 
 def change_reminder(db: sqlite3.Connection, changed: ChangedReminder, at: int) -> None:
-    """Verb part: an open one that somebody asked for has other words or another time, or is over."""
+    """Within a transaction: an open one that somebody asked for has other words or another time, or is over."""
     if not changed.text and changed.due_at is None:
         end_reminders(db, (changed.number,), "cancelled", at)
         return
@@ -138,7 +142,9 @@ def change_reminder(db: sqlite3.Connection, changed: ChangedReminder, at: int) -
 
 
 def reset_reminder(db: sqlite3.Connection, number: int, new: NewReminder) -> None:
-    """Verb part: an open one has these words now and is said then, as these messages say; its number stays."""
+    """Within a transaction: an open one has these words now and is said then, as these messages say; its number
+    stays.
+    """
     db.execute(
         "UPDATE reminder SET text = ?, due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL",
         (new.text, new.due_at, new.rule, number),
@@ -150,7 +156,7 @@ def reset_reminder(db: sqlite3.Connection, number: int, new: NewReminder) -> Non
 
 
 def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: ReminderEnd, at: int) -> None:
-    """Verb part: reminders that came from these messages, and questions about them, go with them."""
+    """Within a transaction: reminders that came from these messages, and questions about them, go with them."""
     for event in sorted(events):
         rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'reminder' AND event_id = ?", (event,)).fetchall()
         numbers = tuple(row[0] for row in rows)
@@ -161,7 +167,9 @@ def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: ReminderE
 
 
 def reminder_lines(db: sqlite3.Connection, events: set[int]) -> set[int]:
-    """Verb part: nuan's lines that confirm or say what these messages asked to be reminded of, or promised."""
+    """Within a transaction: nuan's lines that confirm or say what these messages asked to be reminded of, or
+    promised.
+    """
     return {
         cast("int", row[0])
         for number in events
@@ -177,7 +185,7 @@ def reminder_lines(db: sqlite3.Connection, events: set[int]) -> set[int]:
 
 
 def unsay_reminders(db: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
-    """Verb part: nuan's lines about these reminders are told no more; what waits to be sent is not."""
+    """Within a transaction: nuan's lines about these reminders are told no more; what waits to be sent is not."""
     for number in numbers:
         lines = "SELECT event_id FROM edge WHERE kind = 'reminded' AND derived_id = ?"
         db.execute(
@@ -189,7 +197,7 @@ def unsay_reminders(db: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
 
 
 def forget_reminders(db: sqlite3.Connection, owner_id: int | None, repeats: Callable[[str], bool], at: int) -> None:
-    """Verb part: what repeats a forgotten statement is not said to its owner later."""
+    """Within a transaction: what repeats a forgotten statement is not said to its owner later."""
     rows = db.execute("SELECT id, text FROM reminder WHERE person_id IS ? AND text <> ''", (owner_id,)).fetchall()
     gone = tuple(row[0] for row in rows if repeats(row[1]))
     end_reminders(db, gone, "forgotten", at)
@@ -206,7 +214,7 @@ def _no_undo(db: sqlite3.Connection, numbers: Iterable[int], why: ReminderEnd) -
 
 
 def answer_reminder(db: sqlite3.Connection, said: ReminderAnswer, numbers: tuple[int, ...], at: int) -> None:
-    """Verb part: nuan's line, in the outbox and among the lines, and the message off the queue."""
+    """Within a transaction: nuan's line, in the outbox and among the lines, and the message off the queue."""
     via = db.execute("SELECT via FROM event WHERE id = ?", (said.event_id,)).fetchone()
     text = said.text(numbers)
     line = add_reminder_line(db, said.chat_id, text, at)
@@ -217,13 +225,15 @@ def answer_reminder(db: sqlite3.Connection, said: ReminderAnswer, numbers: tuple
 
 
 def waits_for_answer(db: sqlite3.Connection, event_id: int) -> bool:
-    """Verb part: whether a message still waits for its answer: it was neither deleted nor stopped meanwhile."""
+    """Within a transaction: whether a message still waits for its answer: it was neither deleted nor stopped
+    meanwhile.
+    """
     row = db.execute("SELECT state = 'queued' AND hidden = '' FROM event WHERE id = ?", (event_id,)).fetchone()
     return bool(row and row[0])
 
 
 def add_reminder_line(db: sqlite3.Connection, chat_id: int, text: str, at: int) -> int:
-    """Verb part: nuan's line among those of the chat; its number."""
+    """Within a transaction: nuan's line among those of the chat; its number."""
     return cast(
         "int",
         db.execute(
@@ -236,7 +246,7 @@ def add_reminder_line(db: sqlite3.Connection, chat_id: int, text: str, at: int) 
 def ask_about_reminder(
     db: sqlite3.Connection, chat_id: int, person_id: int, waiting: IncompleteReminder | None, until: int
 ) -> None:
-    """Verb part: the open question of a person there, in place of the one before; None ends it."""
+    """Within a transaction: the open question of a person there, in place of the one before; None ends it."""
     db.execute("DELETE FROM reminder_question WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
     if waiting is not None:
         db.execute(
@@ -252,7 +262,8 @@ def fire_reminders(
     db: sqlite3.Connection, lists: AccessLists, text: Callable[[DueReminder], str],
     upcoming: Callable[[DueReminder], int | None], at: int
 ) -> tuple[tuple[int, int, bool], ...]:  # fmt: skip
-    """Verb: say what is due, each once, and set what comes back to its next time; (number, chat, said) of each.
+    """One transaction: say what is due, each once, and set what comes back to its next time; (number, chat, said) of
+    each.
 
     Where nuan may not speak, nothing can be sent, or its person is not any more, it is not said; once is then over.
     """
@@ -280,7 +291,9 @@ def fire_reminders(
 
 
 def reminders_back(db: sqlite3.Connection, upcoming: Callable[[Reminder, str], int | None], said_after: int) -> int:
-    """Verb: what comes back and was last said after that moment (ms) is due at its next time; how many that were."""
+    """One transaction: what comes back and was last said after that moment (ms) is due at its next time; how many that
+    were.
+    """
     changed = 0
     rows = db.execute(
         f"SELECT {REMINDER_COLUMNS}, timezone FROM reminder JOIN person ON person.id = person_id "
@@ -297,7 +310,9 @@ def reminders_back(db: sqlite3.Connection, upcoming: Callable[[Reminder, str], i
 
 
 def tidy_reminders(db: sqlite3.Connection, ended_before: int, now: int) -> None:
-    """Verb part: rows of reminders that ended before that moment (ms) go, and questions whose time is over."""
+    """Within a transaction: rows of reminders that ended before that moment (ms) go, and questions whose time is
+    over.
+    """
     old = "SELECT id FROM reminder WHERE ended_at < ?"
     db.execute(f"DELETE FROM edge WHERE kind IN ('reminder', 'reminded') AND derived_id IN ({old})", (ended_before,))
     db.execute("DELETE FROM reminder WHERE ended_at < ?", (ended_before,))
@@ -368,7 +383,7 @@ class Reminders:
         None: the message waits for no answer any more.
         """
 
-        def verb(db: sqlite3.Connection) -> tuple[int, ...]:
+        def transaction(db: sqlite3.Connection) -> tuple[int, ...]:
             if said is not None and not waits_for_answer(db, said.event_id):
                 return ()
             numbers = tuple(store_reminder(db, each, at) for each in new)
@@ -377,19 +392,19 @@ class Reminders:
                 answer_reminder(db, said, numbers, at)
             return numbers
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def reset(
         self, new: Sequence[NewReminder], chat_id: int, text: Callable[[tuple[int, ...]], str], at: int
     ) -> None:  # fmt: skip
         """A message that had set some was edited: what it asks for now, and a line that says so."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             numbers = tuple(store_reminder(db, each, at) for each in new)
             line = add_reminder_line(db, chat_id, text(numbers), at)
             enqueue(db, chat_id, Draft(text(numbers), "receipt"), at, event_id=line)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def move(self, moved: Mapping[int, tuple[int, str]], said: ReminderAnswer, at: int) -> bool:
         """These are said at another time: due_at (ms) and rule of each; False when nobody waits for it any more.
@@ -397,7 +412,7 @@ class Reminders:
         The question stays open: they may be moved once more.
         """
 
-        def verb(db: sqlite3.Connection) -> bool:
+        def transaction(db: sqlite3.Connection) -> bool:
             if not waits_for_answer(db, said.event_id):
                 return False
             for number, (due, rule) in moved.items():
@@ -407,7 +422,7 @@ class Reminders:
             answer_reminder(db, said, tuple(moved), at)
             return True
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def say(
         self, said: ReminderAnswer, person_id: int, at: int, *, asks: IncompleteReminder | None = None, until: int = 0,
@@ -415,7 +430,7 @@ class Reminders:
     ) -> bool:  # fmt: skip
         """Answer a message, end these reminders, and leave the question open; False when nobody waits any more."""
 
-        def verb(db: sqlite3.Connection) -> bool:
+        def transaction(db: sqlite3.Connection) -> bool:
             if not waits_for_answer(db, said.event_id):
                 return False
             end_reminders(db, ends, "cancelled", at)
@@ -423,17 +438,17 @@ class Reminders:
             answer_reminder(db, said, (), at)
             return True
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def told_besides(self, chat_id: int, event_id: int, text: str, at: int) -> None:
         """A line among those of the chat, once for a message: the answer to its rest brings this receipt."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             key = f"event:{event_id}:reminder"
             if db.execute("INSERT OR IGNORE INTO effect (key, result, at) VALUES (?, 'done', ?)", (key, at)).rowcount:
                 add_reminder_line(db, chat_id, text, at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def cancel(self, numbers: tuple[int, ...], at: int) -> int:
         """These are not said any more; how many that were."""
@@ -475,7 +490,7 @@ class Reminders:
         What would be over by the new clock stays where it is.
         """
 
-        def verb(db: sqlite3.Connection) -> int:
+        def transaction(db: sqlite3.Connection) -> int:
             db.execute("UPDATE person SET timezone = ? WHERE id = ?", (zone, person_id))
             moved = 0
             rows = db.execute(
@@ -494,4 +509,4 @@ class Reminders:
             )
             return moved
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)

@@ -49,7 +49,8 @@ CITED_NOTE = """note.path || '#L' || note_chunk.first_line || CASE note_chunk.la
 SELECT_TALKS = """SELECT chat_id, talk, min(at), max(at), json_group_array(id), json_group_array(length) FROM doc
     WHERE kind = 'line'"""
 
-# The order of these joins is written down: SQLite would rather look at all lines of the house than at those asked for.
+# The order of these joins is written down: SQLite would rather look at all lines of the installation than at those
+# asked for.
 SELECT_DOCUMENT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(person.name, ''), doc.at, doc.chat_id,
     doc.place, doc.talk, doc_text.terms,
     iif(doc.scope GLOB 'c*', (SELECT title FROM chat WHERE chat.id = doc.chat_id AND chat.kind = 'group'), NULL)"""
@@ -487,7 +488,7 @@ class Vectors(Repository):
 def put_vectors(
     db: sqlite3.Connection, space: VectorSpace, new: Sequence[NewVector], settlement: Settlement | None, at: int
 ) -> int:  # fmt: skip
-    """Verb: the vectors of documents that are still there."""
+    """One transaction: the vectors of documents that are still there."""
     if settlement is not None:
         settle_call(db, settlement, at)
     return sum(

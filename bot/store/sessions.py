@@ -206,7 +206,7 @@ def session_of(row: tuple[object, ...]) -> Session:
 def open_session(
     db: sqlite3.Connection, chat_id: int, from_event: int, at: int, close_at: int, reason: str = ""
 ) -> int:  # fmt: skip
-    """Verb part: begin the chat's next session; `reason` is why its first message is answered."""
+    """Within a transaction: begin the chat's next session; `reason` is why its first message is answered."""
     count = db.execute("SELECT coalesce(max(number), 0) + 1 FROM session WHERE chat_id = ?", (chat_id,)).fetchone()[0]
     return cast(
         "int",
@@ -219,7 +219,7 @@ def open_session(
 
 
 def close_overheard_talks(db: sqlite3.Connection, at: int, since: int, least: int, most: int) -> int:
-    """Verb: sessions that begin closed, over the lines of groups that no session holds."""
+    """One transaction: sessions that begin closed, over the lines of groups that no session holds."""
     made = 0
     groups = db.execute(
         "SELECT chat.id, max(cleared_upto, max(upto_event)), max(number) FROM chat JOIN session ON session.chat_id = "
@@ -247,7 +247,7 @@ def close_overheard_talks(db: sqlite3.Connection, at: int, since: int, least: in
 
 
 def take_part(db: sqlite3.Connection, session_id: int, events: tuple[int, ...]) -> None:
-    """Verb part: whoever is answered in a session takes part in it."""
+    """Within a transaction: whoever is answered in a session takes part in it."""
     db.executemany(
         "INSERT OR IGNORE INTO participant (session_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
         "AND person_id IS NOT NULL",
@@ -256,7 +256,7 @@ def take_part(db: sqlite3.Connection, session_id: int, events: tuple[int, ...]) 
 
 
 def open_epoch(db: sqlite3.Connection, session_id: int, new: NewEpoch, at: int) -> int:
-    """Verb part: begin the session's next epoch on its prefix."""
+    """Within a transaction: begin the session's next epoch on its prefix."""
     tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in new.tools], ensure_ascii=False)
     db.execute(
         "INSERT OR IGNORE INTO prefix (signature, message, tools) VALUES (?, ?, ?)",
@@ -273,7 +273,9 @@ def open_epoch(db: sqlite3.Connection, session_id: int, new: NewEpoch, at: int) 
 
 
 def end_logs(db: sqlite3.Connection, epochs: set[int]) -> None:
-    """Verb part: these are never sent again: their entries go now, or when the turn that runs on them ends."""
+    """Within a transaction: these are never sent again: their entries go now, or when the turn that runs on them
+    ends.
+    """
     for epoch_id in sorted(epochs):
         db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (epoch_id,))
         running = db.execute(
@@ -284,7 +286,7 @@ def end_logs(db: sqlite3.Connection, epochs: set[int]) -> None:
 
 
 def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
-    """Verb part: the log of an epoch is deleted; its turns keep their numbers."""
+    """Within a transaction: the log of an epoch is deleted; its turns keep their numbers."""
     db.execute(
         "DELETE FROM edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id IN "
         "(SELECT id FROM entry WHERE epoch_id = ?)",
@@ -294,7 +296,7 @@ def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
 
 
 def digest_now(db: sqlite3.Connection, chat_id: int, at: int) -> None:
-    """Verb part: a full opening is made, so the short talks that wait for others wait no longer."""
+    """Within a transaction: a full opening is made, so the short talks that wait for others wait no longer."""
     db.execute(
         "UPDATE session SET digest_due_at = ?1 WHERE chat_id = ?2 AND state = 'closing' AND digest_due_at > ?1 "
         "AND digest_attempts = 0",
@@ -303,7 +305,7 @@ def digest_now(db: sqlite3.Connection, chat_id: int, at: int) -> None:
 
 
 def clear_lines(db: sqlite3.Connection, chat_id: int, upto_event: int, ended: bool) -> bool:
-    """Verb: raw lines are shown no more; with `ended` the talk that waits for its digest gets none."""
+    """One transaction: raw lines are shown no more; with `ended` the talk that waits for its digest gets none."""
     db.execute("UPDATE chat SET cleared_upto = ? WHERE id = ?", (upto_event, chat_id))
     if not ended:
         return False
@@ -318,7 +320,7 @@ def clear_lines(db: sqlite3.Connection, chat_id: int, upto_event: int, ended: bo
 def close_session(
     db: sqlite3.Connection, session_id: int, reason: CloseReason, at: int, deadline: bool, upto: int | None = None
 ) -> bool:
-    """Verb: open → closing; the digest is due at once. It waits while a turn of the session is running.
+    """One transaction: open → closing; the digest is due at once. It waits while a turn of the session is running.
 
     What was said in a group after nuan's last words belongs to it.
     """

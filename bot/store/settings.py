@@ -15,7 +15,7 @@ SELECT_SETTINGS = """SELECT key, value, person_id, coalesce(person.name, ''), at
     LEFT JOIN person ON person.id = person_id ORDER BY key"""
 
 BOT_SWITCH = "house"
-"""The row of the house that is switched off everywhere; there is none while it is on."""
+"""The row of the installation that is switched off everywhere; there is none while it is on."""
 
 BOT_OFF = f"EXISTS (SELECT 1 FROM setting WHERE key = '{BOT_SWITCH}')"
 """Whether it is, as SQL."""
@@ -35,25 +35,25 @@ class SettingRows(Repository):
     async def put_back(self, before: tuple[ChatSetting, ...]) -> None:
         """Everything as it was: what was stored last could not be worked by."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM setting")
             for one in before:
                 put_settings(db, {one.key: one.value}, one.person_id, one.at)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def is_bot_off(self) -> bool:
-        """Whether the house is switched off everywhere."""
+        """Whether the installation is switched off everywhere."""
         return await self._database.row(f"SELECT 1 WHERE {BOT_OFF}") is not None
 
 
 def bot_off(db: sqlite3.Connection) -> bool:
-    """Verb part: whether the house is switched off everywhere."""
+    """Within a transaction: whether the installation is switched off everywhere."""
     return bool(db.execute(f"SELECT {BOT_OFF}").fetchone()[0])
 
 
 def put_settings(db: sqlite3.Connection, wish: SettingChanges, person_id: int | None, at: int) -> None:
-    """Verb part: the same inside another commit."""
+    """Within a transaction: the same inside another commit."""
     for key, value in wish.items():
         db.execute("DELETE FROM setting WHERE key = ?", (key,))
         if value is not None:
@@ -143,7 +143,7 @@ class Switches(Repository):
     async def set_mode(self, chat_id: int, mode: GroupMode | None, *, drop: bool) -> None:
         """Remember how nuan speaks in a chat, None as configured; with `drop` follow-ups that wait are not answered."""
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute("UPDATE chat SET mode = ? WHERE id = ?", (mode or "", chat_id))
             db.execute("UPDATE joining SET due_at = NULL, hushed = 0 WHERE chat_id = ?", (chat_id,))
             if drop:
@@ -155,4 +155,4 @@ class Switches(Repository):
                     (chat_id,),
                 )
 
-        await self._database.write(verb)
+        await self._database.write(transaction)

@@ -58,8 +58,8 @@ class Store:
         self.folder = folder
         self.boot = secrets.token_hex(8)
         self.tombstones = Tombstones(folder)
-        shelf = NoteStorage(NoteFiles(folder), self.tombstones.add_tombstone)
-        self.changes = Changes(database, shelf)
+        note_storage = NoteStorage(NoteFiles(folder), self.tombstones.add_tombstone)
+        self.changes = Changes(database, note_storage)
         self.events = Events(
             database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists), remark,
             partial(note_promises, covers=self.tombstones.covers),
@@ -86,34 +86,34 @@ class Store:
         self.joins = Joins(database, lists, self.boot)
         self.reasons = Reasons(database)
         self.memory_inspector = MemoryInspector(database)
-        self.operator_edits = OperatorEdits(database, self.tombstones, shelf)
+        self.operator_edits = OperatorEdits(database, self.tombstones, note_storage)
         self.turn_inspector = TurnInspector(database)
         self.insight = Insight(database)
         self.people_inspector = PeopleInspector(database, lists)
-        self.person_erasure = PersonErasure(database, self.tombstones, shelf, folder)
+        self.person_erasure = PersonErasure(database, self.tombstones, note_storage, folder)
         self.personal_archives = PersonalArchives(database, folder)
         self._database = database
         self._lists = lists
         self._lock = lock
-        self._remember(database, shelf)
+        self._remember(database, note_storage)
 
-    def _remember(self, database: Database, shelf: NoteStorage) -> None:
+    def _remember(self, database: Database, note_storage: NoteStorage) -> None:
         """The nouns of what lasts."""
         self.memories = Memories(database)
         self.finding = SearchIndex(database)
         self.vectors = Vectors(database)
         self.lives = MemoryLifecycle(database)
-        self.sharing = Sharing(database, shelf)
+        self.sharing = Sharing(database, note_storage)
         self.merges = Merges(database)
-        self.asked = OwnLines(database, shelf)
+        self.asked = OwnLines(database, note_storage)
         self.brought = ToldItems(database)
         self.lookup = Lookup(database)
-        self.forgetting = MemoryForgetting(database, shelf)
-        self.agents = AgentWrites(database, shelf)
-        self.taken_back_lines = TakenBackLines(database, shelf)
-        self.notes = Notes(database, self._lists, shelf)
-        self.flushes = Flushes(database, shelf.files)
-        self.off_record = OffRecord(database, shelf)
+        self.forgetting = MemoryForgetting(database, note_storage)
+        self.agents = AgentWrites(database, note_storage)
+        self.taken_back_lines = TakenBackLines(database, note_storage)
+        self.notes = Notes(database, self._lists, note_storage)
+        self.flushes = Flushes(database, note_storage.files)
+        self.off_record = OffRecord(database, note_storage)
         self.questions = Questions(database)
         self.undo = Undoing(database)
         self.rewrites = Rewrites(database)
@@ -121,7 +121,7 @@ class Store:
         self.rollups = Rollups(database)
         self.commitments = Commitments(database)
         self.reminders = Reminders(database, self._lists)
-        self.memory_archive = MemoryArchive(database, self.tombstones, shelf, self._lists)
+        self.memory_archive = MemoryArchive(database, self.tombstones, note_storage, self._lists)
         self.mending = MemoryRepair(database)
         self.openings = Openings(database, self._lists)
         self.sections = SectionRounds(database)

@@ -18,8 +18,8 @@ from bot.text.terms import STOP_WORDS, search_terms
 
 
 def set_nudge(db: sqlite3.Connection, number: int, new: NewCommitment, at: int) -> None:
-    """Verb part: a promise has another day: its person is reminded then, in the chat where they named it, or not at
-    all where that is over, where they asked for that themselves, or have reminders enough.
+    """Within a transaction: a promise has another day: its person is reminded then, in the chat where they named it, or
+    not at all where that is over, where they asked for that themselves, or have reminders enough.
     """
     db.execute("DELETE FROM reminder WHERE commitment_id = ? AND ended_at IS NULL", (number,))
     wanted = new.nudge
@@ -37,13 +37,17 @@ def set_nudge(db: sqlite3.Connection, number: int, new: NewCommitment, at: int) 
 
 
 def hand_nudge_over(db: sqlite3.Connection, kept: int, gone: int) -> None:
-    """Verb part: two promises are one: the later one's day counts, and so does when its person is reminded of it."""
+    """Within a transaction: two promises are one: the later one's day counts, and so does when its person is reminded
+    of it.
+    """
     db.execute("DELETE FROM reminder WHERE commitment_id = ? AND ended_at IS NULL", (kept,))
     db.execute("UPDATE reminder SET commitment_id = ? WHERE commitment_id = ?", (kept, gone))
 
 
 def withdraw_nudges(db: sqlite3.Connection, commitments: Iterable[int]) -> None:
-    """Verb part: these promises were never made: what nuan said of them is not told any more, nor sent again."""
+    """Within a transaction: these promises were never made: what nuan said of them is not told any more, nor sent
+    again.
+    """
     for number in commitments:
         rows = db.execute("SELECT id FROM reminder WHERE commitment_id = ?", (number,)).fetchall()
         unsay_reminders(db, tuple(cast("int", row[0]) for row in rows))
@@ -63,13 +67,14 @@ def _asked(db: sqlite3.Connection, new: NewCommitment) -> bool:
 
 
 def note_moved(db: sqlite3.Connection, number: int, at: int) -> None:
-    """Verb part: it has another day: talks that told the old one say so."""
+    """Within a transaction: it has another day: talks that told the old one say so."""
     db.execute("UPDATE commitment SET moved_at = ? WHERE id = ?", (at, number))
 
 
 def move_with_memory(db: sqlite3.Connection, older: int, newer: int, at: int) -> None:
-    """Verb part: a statement that names a day takes the place of another: open tasks of the same lines and day move
-    with it, and so does when their person is reminded."""
+    """Within a transaction: a statement that names a day takes the place of another: open tasks of the same lines and
+    day move with it, and so does when their person is reminded.
+    """
     days = {row[0]: row[1:] for row in db.execute(
         "SELECT id, observed_at, dated FROM memory WHERE id IN (?, ?)", (older, newer))}  # fmt: skip
     (was, was_dated), (now, now_dated) = days[older], days[newer]
@@ -98,7 +103,7 @@ def move_with_memory(db: sqlite3.Connection, older: int, newer: int, at: int) ->
 
 
 def make_current(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
-    """Verb part: this memory is current; what it names as replaced, and what holds its slot, is former.
+    """Within a transaction: this memory is current; what it names as replaced, and what holds its slot, is former.
 
     Only of the same owner in the same place; what is named may be what they said in a group, or a plan that another
     made in that group. It is as asked for as what it takes the place of. What somebody asked to keep goes for another
@@ -137,7 +142,8 @@ def make_current(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -
 
 
 def apply_dated_ahead(db: sqlite3.Connection, at: int) -> int:
-    """Verb: what was dated ahead takes the place of what it names once its day has come; how many are former.
+    """One transaction: what was dated ahead takes the place of what it names once its day has come; how many are
+    former.
 
     A day without a time is stored as its noon, and has come with its first hour.
     """
@@ -150,7 +156,9 @@ def apply_dated_ahead(db: sqlite3.Connection, at: int) -> int:
 
 
 def restore_former(db: sqlite3.Connection, number: int) -> None:
-    """Verb part: what this memory took the place of is current again, or former for what took the place of this one."""
+    """Within a transaction: what this memory took the place of is current again, or former for what took the place of
+    this one.
+    """
     before = db.execute("SELECT id FROM memory WHERE replaced_by = ?", (number,)).fetchall()
     owner, by = db.execute("SELECT owner_id, replaced_by FROM memory WHERE id = ?", (number,)).fetchone()
     if by is not None:
@@ -162,7 +170,8 @@ def restore_former(db: sqlite3.Connection, number: int) -> None:
 
 
 def one_current(db: sqlite3.Connection, owner_id: int | None) -> None:
-    """Verb part: after rows came back, or two people became one, of what somebody has one of the newest is current.
+    """Within a transaction: after rows came back, or two people became one, of what somebody has one of the newest is
+    current.
 
     The others were so until it was said.
     """
@@ -218,7 +227,7 @@ class Merges(Repository):
 
 
 def near_memories(db: sqlite3.Connection, new: NewMemory) -> tuple[Memory, ...]:
-    """Verb part: the memories of the same owner in the same place that share the most with a statement.
+    """Within a transaction: the memories of the same owner in the same place that share the most with a statement.
 
     One whose merge somebody took back is left alone.
     """
@@ -246,7 +255,7 @@ def near_memories(db: sqlite3.Connection, new: NewMemory) -> tuple[Memory, ...]:
 
 
 def merge_memories(db: sqlite3.Connection, number: int, new: NewMemory, done: Merge, at: int) -> None:
-    """Verb part: carry a merge out. Into the older memory `number`, or of the older one into `number`."""
+    """Within a transaction: carry a merge out. Into the older memory `number`, or of the older one into `number`."""
     older = done.older
     events = set(new.event_ids) if done.how in INTO_OLDER else _events(db, older.id)
     added = {event for event in events if event not in _events(db, number)}
@@ -278,7 +287,7 @@ def merge_memories(db: sqlite3.Connection, number: int, new: NewMemory, done: Me
 
 
 def undo_merge(db: sqlite3.Connection, memory_id: int, at: int) -> int | None:
-    """Verb: the newest merge that stands is taken back; the number of what stands for itself again."""
+    """One transaction: the newest merge that stands is taken back; the number of what stands for itself again."""
     row = db.execute(
         "SELECT id, before, before_observed_at, said, kind, source, observed_at, absorbed FROM merged "
         "WHERE memory_id = ? AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
@@ -324,7 +333,7 @@ def undo_merge(db: sqlite3.Connection, memory_id: int, at: int) -> int | None:
 
 
 def drop_merges(db: sqlite3.Connection, memory_id: int, at: int, purge_at: int) -> None:
-    """Verb part: a memory is over, and so is what it was made of."""
+    """Within a transaction: a memory is over, and so is what it was made of."""
     db.execute(
         "UPDATE memory SET disabled_at = ?, disabled_reason = 'derived', purge_at = ? WHERE disabled_reason = 'merged' "
         "AND id IN (SELECT absorbed FROM merged WHERE memory_id = ?)",
@@ -337,7 +346,9 @@ def scrub_merges(
     db: sqlite3.Connection, events: set[int], whose: tuple[int | None, int] | None = None,
     tells: Callable[[str], bool] = lambda text: False,
 ) -> None:  # fmt: skip
-    """Verb part: of merges from these events nothing is kept, nor of those of `whose` (owner, chat) that `tells`."""
+    """Within a transaction: of merges from these events nothing is kept, nor of those of `whose` (owner, chat) that
+    `tells`.
+    """
     gone = {
         cast("int", row[0])
         for event in events

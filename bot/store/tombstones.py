@@ -25,7 +25,7 @@ class Tombstones:
     """A set of forgotten texts that cannot be read back. A fresh 记住 lifts one."""
 
     def __init__(self, folder: Path) -> None:
-        """Read what was buried; StoreError when the file or its key cannot be read."""
+        """Read the tombstones; StoreError when the file or its key cannot be read."""
         self._path = folder / "tombstones.jsonl"
         self._key_path = folder / KEY_FILE
         self._key = b""
@@ -37,8 +37,8 @@ class Tombstones:
             raise StoreError(f"the tombstones cannot be read ({error}): check the data folder's rights") from error
         self._macs: set[str] = set()
         self._numbers: dict[int, str] = {}
-        self.buried_at = 0
-        """When this process last buried something, ms; 0 for never."""
+        self.added_at = 0
+        """When this process last added a tombstone, ms; 0 for never."""
         for line in lines:
             self._read(line)
         if self._macs and not self._key:
@@ -49,13 +49,13 @@ class Tombstones:
         self.add_tombstones([(memory_id, text)], at)
 
     def add_tombstones(self, texts: Iterable[tuple[int, str]], at: int) -> None:
-        """As `bury`, memory and text; the disk is waited for once, however many they are."""
+        """As `add_tombstone` for each; the disk is waited for once, however many they are."""
         if not self._key:
             self._key = _new_key(self._key_path)
         macs = [(number, self._mac(text)) for number, text in texts]
         self._append([{"id": number, "mac": mac, "at": at} for number, mac in macs])
         self._macs.update(mac for _, mac in macs)
-        self.buried_at = max(self.buried_at, at)
+        self.added_at = max(self.added_at, at)
         self._numbers.update(macs)
 
     def remove_tombstone(self, text: str, at: int) -> None:
@@ -78,7 +78,7 @@ class Tombstones:
         return self._numbers.get(memory_id) in self._macs
 
     def sign(self, text: str) -> str:
-        """By what a text is known to this house and to nobody else; StoreError when there can be no key."""
+        """By what a text is known to this installation and to nobody else; StoreError when there can be no key."""
         if not self._key:
             self._key = _new_key(self._key_path)
         return self._mac(text)
@@ -184,7 +184,9 @@ class ErasureFile:
         return tuple(found.values())
 
     def due(self, db: sqlite3.Connection) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Verb part: which erasures this database has not seen, each with the numbers of the people it means."""
+        """Within a transaction: which erasures this database has not seen, each with the numbers of the people it
+        means.
+        """
         due = [each for each in self.all() if not _done(db, each.name)]
         if not due:
             return ()
@@ -213,17 +215,19 @@ class ErasureFile:
             raise StoreError(f"{ERASURES_FILE} cannot be written ({error}): nothing was erased") from error
 
 
-def erase_again(db: sqlite3.Connection, erasures: ErasureFile, shelf: NoteStorage, at: int) -> tuple[ErasedPerson, ...]:
-    """Verb part: do what this database has not seen yet; who went."""
+def erase_again(
+    db: sqlite3.Connection, erasures: ErasureFile, note_storage: NoteStorage, at: int
+) -> tuple[ErasedPerson, ...]:
+    """Within a transaction: do what this database has not seen yet; who went."""
     gone: list[ErasedPerson] = []
     for name, people in erasures.due(db):
-        gone += [erase_person(db, person_id, shelf, at) for person_id in people]
+        gone += [erase_person(db, person_id, note_storage, at) for person_id in people]
         mark_done(db, name, at)
     return tuple(gone)
 
 
 def mark_done(db: sqlite3.Connection, name: str, at: int) -> None:
-    """Verb part: this database has seen that erasure."""
+    """Within a transaction: this database has seen that erasure."""
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{ERASED_KEY}{name}", str(at)))
 
 
@@ -239,11 +243,11 @@ ASK_MS = 600_000
 
 
 class PersonErasure:
-    """Takes people out of the house."""
+    """Erases people."""
 
-    def __init__(self, database: Database, tombstones: Tombstones, shelf: NoteStorage, folder: Path) -> None:
+    def __init__(self, database: Database, tombstones: Tombstones, note_storage: NoteStorage, folder: Path) -> None:
         self._database = database
-        self._shelf = shelf
+        self._note_storage = note_storage
         self._erasures = ErasureFile(folder, tombstones)
 
     async def counts(self, person_id: int) -> dict[str, int]:
@@ -259,18 +263,18 @@ class PersonErasure:
         """A new number of four digits for that person to repeat in that chat; the one before is void."""
         number = f"{secrets.randbelow(9_000) + 1_000}"
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM code WHERE (kind = 'erase' AND person_id = ?) OR expires_at <= ?", (person_id, at))
             row = (f"erase {person_id} {chat_id} {number}", person_id, chat_id, at, at + ASK_MS)
             db.execute("INSERT INTO code VALUES (?, 'erase', ?, ?, ?, ?)", row)
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
         return number
 
     async def agreed(self, person_id: int, chat_id: int, number: str, at: int) -> bool:
         """Whether this is the number; a wrong one makes it void."""
 
-        def verb(db: sqlite3.Connection) -> bool:
+        def transaction(db: sqlite3.Connection) -> bool:
             found = db.execute(
                 "SELECT 1 FROM code WHERE code = ? AND kind = 'erase' AND expires_at > ?",
                 (f"erase {person_id} {chat_id} {number}", at),
@@ -279,7 +283,7 @@ class PersonErasure:
                 db.execute("DELETE FROM code WHERE kind = 'erase' AND person_id = ?", (person_id,))
             return found is not None
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def erase(self, person_id: int, at: int, last: int | None = None) -> ErasedPerson:
         """Nothing of the person is left but counts, in one commit; who it was, for the files, until `finish`.
@@ -291,14 +295,14 @@ class PersonErasure:
         )
         name = self._erasures.begin((str(row[0]) for row in rows), at)
 
-        def verb(db: sqlite3.Connection) -> ErasedPerson:
-            erased = erase_person(db, person_id, self._shelf, at, last)
+        def transaction(db: sqlite3.Connection) -> ErasedPerson:
+            erased = erase_person(db, person_id, self._note_storage, at, last)
             mark_done(db, name, at)
             _note(db, erased)
             return erased
 
         try:
-            return await self._database.write(verb)
+            return await self._database.write(transaction)
         except Exception:  # whatever refused; one that is only cancelled may have been committed
             self._erasures.give_up(name)
             raise
@@ -308,14 +312,14 @@ class PersonErasure:
         if not self._erasures.all():
             return 0
 
-        def verb(db: sqlite3.Connection) -> int:
+        def transaction(db: sqlite3.Connection) -> int:
             at = db.execute("SELECT coalesce(max(at), 0) FROM event").fetchone()[0]
-            gone = erase_again(db, self._erasures, self._shelf, at)
+            gone = erase_again(db, self._erasures, self._note_storage, at)
             for erased in gone:
                 _note(db, erased)
             return len(gone)
 
-        count = await self._database.write(verb)
+        count = await self._database.write(transaction)
         if count:
             await self._database.truncate()
         return count
@@ -342,7 +346,7 @@ class PersonErasure:
 
 
 def _note(db: sqlite3.Connection, erased: ErasedPerson) -> None:
-    """Verb part: by what the rest of them is found in files, also after a crash."""
+    """Within a transaction: by what the rest of them is found in files, also after a crash."""
     told = {"dms": erased.dms, "chats": erased.chats, "ids": erased.ids, "names": erased.names}
     value = json.dumps({name: sorted(each) for name, each in told.items()})
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{UNFINISHED_KEY}{erased.person_id}", value))

@@ -29,7 +29,7 @@ from bot.store.windows import cut_older_replies, end_conversations, keep_windows
 
 
 def append_entry(db: sqlite3.Connection, turn_id: int, message: Message, tokens: int) -> int:
-    """Verb part: a message at the end of the log of that turn; the entry's number."""
+    """Within a transaction: a message at the end of the log of that turn; the entry's number."""
     return cast(
         "int",
         db.execute(
@@ -42,7 +42,7 @@ def append_entry(db: sqlite3.Connection, turn_id: int, message: Message, tokens:
 
 
 def link_answered(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
-    """Verb part: an entry comes from the messages that its turn answers."""
+    """Within a transaction: an entry comes from the messages that its turn answers."""
     db.execute(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event "
         "WHERE turn_id = ?",
@@ -51,7 +51,7 @@ def link_answered(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
 
 
 def link_told(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
-    """Verb part: an entry that tells memories or commitments comes from the same events as they do.
+    """Within a transaction: an entry that tells memories or commitments comes from the same events as they do.
 
     One that tells talks comes from these: a week has many lines, and what is told of it does not grow with them.
     """
@@ -142,7 +142,7 @@ def turn_of(row: tuple[object, ...]) -> Turn:
 
 
 def running_turns(db: sqlite3.Connection, chat_id: int) -> tuple[Turn, ...]:
-    """Verb part: the turns of a chat between asked and said, with what they answer."""
+    """Within a transaction: the turns of a chat between asked and said, with what they answer."""
     rows = db.execute(
         SELECT_TURN + "WHERE turn.chat_id = ? AND turn.state IN ('asked', 'answered') ORDER BY turn.id", (chat_id,)
     )
@@ -154,7 +154,7 @@ def running_turns(db: sqlite3.Connection, chat_id: int) -> tuple[Turn, ...]:
 
 
 def ask_turn(db: sqlite3.Connection, asking: TurnToAsk, at: int) -> AskedTurn:
-    """Verb: session and epoch when new, the turn, its entry with source edges, and the reservation."""
+    """One transaction: session and epoch when new, the turn, its entry with source edges, and the reservation."""
     session_id = asking.session_id
     check_still_there(db, asking.shown, asking.answering)
     if session_id is None:
@@ -230,7 +230,7 @@ def _count(db: sqlite3.Connection, turn_id: int, settlement: Settlement) -> None
 def answer_turn(
     db: sqlite3.Connection, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int
 ) -> None:
-    """Verb: a completion that asks for tools and what it cost."""
+    """One transaction: a completion that asks for tools and what it cost."""
     check_running(db, turn.id)
     if not settle_call(db, settlement, at):
         return
@@ -240,7 +240,7 @@ def answer_turn(
 
 
 def store_tool_result(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int) -> None:
-    """Verb: a tool's result in the log, with the memory it makes."""
+    """One transaction: a tool's result in the log, with the memory it makes."""
     key = f"turn:{turn.id}:{outcome.key}"
     check_running(db, turn.id)
     if db.execute("SELECT 1 FROM effect WHERE key = ?", (key,)).fetchone():
@@ -284,7 +284,7 @@ def store_tool_result(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, 
 
 
 def say_turn(db: sqlite3.Connection, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
-    """Verb: answered and said in one; every message being answered is done, its people stay in conversation.
+    """One transaction: answered and said in one; every message being answered is done, its people stay in conversation.
 
     The chat's first waiting message is marked as being sent and handed out: a commit of its own would come next.
     """
@@ -350,12 +350,12 @@ class Turns:
         """Reserve the next call of a running turn; StoreError when it was voided, or its log forgotten, meanwhile."""
         owner = CallAccount(turn.session_id, turn.chat_id, turn.id, turn.person_id)
 
-        def verb(db: sqlite3.Connection) -> ModelCall:
+        def transaction(db: sqlite3.Connection) -> ModelCall:
             check_running(db, turn.id)
             check_not_forgotten(db, turn.epoch_id)
             return reserve_call(db, reservation, at, owner)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def answer(self, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int) -> None:
         """Commit a completion that asks for tools, once for each call."""
@@ -390,14 +390,14 @@ class Turns:
         made again with the answer.
         """
 
-        def verb(db: sqlite3.Connection) -> None:
+        def transaction(db: sqlite3.Connection) -> None:
             fail_turn(db, turn, error, None, call, at)
             requeue_events(db, turn.event_ids, at)
             if error == "overflow" and close_session(db, turn.session_id, "budget", at, False):
                 last = min(turn.event_ids) - 1
                 db.execute("UPDATE session SET upto_event = ? WHERE id = ?", (last, turn.session_id))
 
-        await self._database.write(verb)
+        await self._database.write(transaction)
 
     async def reserved_call(self, turn_id: int) -> int | None:
         """The call of a turn that is in flight."""
@@ -416,13 +416,13 @@ class Turns:
     async def lost_calls(self, at: int) -> int:
         """Charge every reservation that an earlier process left; how many there were."""
 
-        def verb(db: sqlite3.Connection) -> int:
+        def transaction(db: sqlite3.Connection) -> int:
             calls = db.execute("SELECT id FROM call WHERE state = 'reserved'").fetchall()
             for (number,) in calls:
                 charge_call(db, number, at)
             return len(calls)
 
-        return await self._database.write(verb)
+        return await self._database.write(transaction)
 
     async def tried(self, turn_id: int) -> tuple[int, int]:
         """How many requests of a turn were answered, and how many were not: failed, or cut off by a crash."""

@@ -10,7 +10,7 @@ from bot.store.index import index_lines
 
 
 def arm_join(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
-    """Verb part: look at that chat at `at`, ms, 0 for never; True when no look was as near.
+    """Within a transaction: look at that chat at `at`, ms, 0 for never; True when no look was as near.
 
     Nothing where she is to be quiet.
     """
@@ -25,7 +25,7 @@ def arm_join(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
 
 
 def stop_joining(db: sqlite3.Connection, chat_id: int) -> None:
-    """Verb part: nuan enters no talk of that chat until somebody calls her."""
+    """Within a transaction: nuan enters no talk of that chat until somebody calls her."""
     db.execute(
         "INSERT INTO joining (chat_id, hushed) VALUES (?, 1) "
         "ON CONFLICT (chat_id) DO UPDATE SET hushed = 1, due_at = NULL",
@@ -34,7 +34,7 @@ def stop_joining(db: sqlite3.Connection, chat_id: int) -> None:
 
 
 def allow_joining(db: sqlite3.Connection, chat_id: int) -> None:
-    """Verb part: somebody calls nuan, so that she may enter talks again."""
+    """Within a transaction: somebody calls nuan, so that she may enter talks again."""
     db.execute("UPDATE joining SET hushed = 0 WHERE chat_id = ? AND hushed <> 0", (chat_id,))
 
 
@@ -58,7 +58,7 @@ class MessageWaits(Repository):
 
 
 def pending_messages(db: sqlite3.Connection, chat_id: int, person_id: int | None, at: int) -> PendingMessages:
-    """Verb part: what a decision made at that time must know of the chat's other messages."""
+    """Within a transaction: what a decision made at that time must know of the chat's other messages."""
     row = db.execute("SELECT last, before, since, until FROM rush WHERE chat_id = ?", (chat_id,)).fetchone()
     first = db.execute(
         f"SELECT at, why <> 'window' {NOT_YET} AND person_id = ?3 ORDER BY due_at, id LIMIT 1", (chat_id, at, person_id)
@@ -71,7 +71,7 @@ def pending_messages(db: sqlite3.Connection, chat_id: int, person_id: int | None
 def keep_pace(
     db: sqlite3.Connection, chat_id: int, person_id: int, paced: PacedDecision, came: tuple[PendingMessages, int]
 ) -> None:  # fmt: skip
-    """Verb part: a message for nuan came: the window is open, and what waits keeps pace with it.
+    """Within a transaction: a message for nuan came: the window is open, and what waits keeps pace with it.
 
     `came` is what `waiting` told, and when. While a flood is gathered for longer, everything that is not due waits on.
     """
@@ -143,7 +143,8 @@ class Windows(Repository):
 
 
 def keep_windows_open(db: sqlite3.Connection, turn_id: int, events: tuple[int, ...], until: int) -> None:
-    """Verb part: whoever was answered stays in conversation until that time, ms, unless somebody wanted silence.
+    """Within a transaction: whoever was answered stays in conversation until that time, ms, unless somebody wanted
+    silence.
 
     An entry into a talk keeps nobody: who answers it by a call or a reply opens a window like anybody.
     """
@@ -158,7 +159,8 @@ def keep_windows_open(db: sqlite3.Connection, turn_id: int, events: tuple[int, .
 
 
 def end_conversations(db: sqlite3.Connection, chat_id: int, before: int | None, outcome: str, at: int) -> int:
-    """Verb part: nobody in the chat is in conversation, follow-ups before that event (None: all) are off the queue.
+    """Within a transaction: nobody in the chat is in conversation, follow-ups before that event (None: all) are off the
+    queue.
 
     A turn under way opens no window again. Returns how many follow-ups that were.
     """
@@ -179,7 +181,8 @@ def end_conversations(db: sqlite3.Connection, chat_id: int, before: int | None, 
 
 
 def put_follow_ups_back(db: sqlite3.Connection, events: tuple[int, ...], outcome: str, at: int) -> None:
-    """Verb part: follow-ups that could not be answered wait, without a deadline, for the next call of their chat.
+    """Within a transaction: follow-ups that could not be answered wait, without a deadline, for the next call of their
+    chat.
 
     Those of people whose window is over are done: the next delta tells them like any other line.
     """
@@ -192,7 +195,7 @@ def put_follow_ups_back(db: sqlite3.Connection, events: tuple[int, ...], outcome
 
 
 def requeue_events(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None:
-    """Verb part: events whose turn failed are due again."""
+    """Within a transaction: events whose turn failed are due again."""
     db.executemany(
         "UPDATE event SET state = 'queued', due_at = ?, outcome = '' WHERE id = ? AND outcome = 'failed'",
         [(at, number) for number in events],
@@ -200,7 +203,9 @@ def requeue_events(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> 
 
 
 def end_windows(db: sqlite3.Connection, now: int) -> int:
-    """Verb: remove the windows that are over, and what waits for a call of their people; how many windows."""
+    """One transaction: remove the windows that are over, and what waits for a call of their people; how many
+    windows.
+    """
     over = db.execute("DELETE FROM window WHERE until <= ?", (now,)).rowcount
     db.execute(
         "UPDATE event SET state = 'done' WHERE state = 'queued' AND due_at IS NULL AND NOT EXISTS (SELECT 1 FROM "
@@ -227,7 +232,7 @@ PACED_TURNS = (
 
 
 def cut_replies_to(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, *, called: bool) -> tuple[int, ...]:
-    """Verb part: that person spoke, so what is still to be said is left out; of which turns (C19).
+    """Within a transaction: that person spoke, so what is still to be said is left out; of which turns (C19).
 
     Of what answers them when they `called` nuan, and of what nobody asked for.
     """
@@ -235,7 +240,7 @@ def cut_replies_to(db: sqlite3.Connection, chat_id: int, person_id: int, at: int
 
 
 def cut_older_replies(db: sqlite3.Connection, chat_id: int, turn_id: int, at: int) -> None:
-    """Verb part: a reply is said; of older ones to the same people nothing more comes in between."""
+    """Within a transaction: a reply is said; of older ones to the same people nothing more comes in between."""
     rows = db.execute(
         "SELECT DISTINCT person_id FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ?",
         (turn_id,),
@@ -245,12 +250,12 @@ def cut_older_replies(db: sqlite3.Connection, chat_id: int, turn_id: int, at: in
 
 
 def cut_all_replies(db: sqlite3.Connection, chat_id: int, at: int) -> tuple[int, ...]:
-    """Verb part: what is still to be said in that chat is left out, whoever it answers; of which turns."""
+    """Within a transaction: what is still to be said in that chat is left out, whoever it answers; of which turns."""
     return _cut(db, chat_id, at, lambda _: True)
 
 
 def is_still_replying(db: sqlite3.Connection, chat_id: int) -> bool:
-    """Verb part: whether a reply of that chat is still being said, message by message."""
+    """Within a transaction: whether a reply of that chat is still being said, message by message."""
     return db.execute(PACED_TURNS, (chat_id,)).fetchone() is not None
 
 
@@ -271,7 +276,7 @@ def _unasked(db: sqlite3.Connection, turn_id: int) -> bool:
 
 
 def answers_person(db: sqlite3.Connection, turn_id: int, person_id: int) -> bool:
-    """Verb part: whether that turn answers something that this person said."""
+    """Within a transaction: whether that turn answers something that this person said."""
     return (
         db.execute(
             "SELECT 1 FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id = ?",
@@ -282,7 +287,7 @@ def answers_person(db: sqlite3.Connection, turn_id: int, person_id: int) -> bool
 
 
 def cut_reply(db: sqlite3.Connection, turn_id: int, part: int, at: int) -> None:
-    """Verb part: what waits to be sent of a reply, from that part on, goes no more.
+    """Within a transaction: what waits to be sent of a reply, from that part on, goes no more.
 
     Its line holds what went, and the next delta tells that.
     """

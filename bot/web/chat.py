@@ -30,7 +30,7 @@ class ChatLine:
 
 async def shown(ask: PageRequest) -> Response:
     """The page."""
-    values = {"bubbles": await _chat_lines(ask), "most": ask.house.settings.input.max_chars}
+    values = {"bubbles": await _chat_lines(ask), "most": ask.site.settings.input.max_chars}
     return render(ask, "chat.html", values)
 
 
@@ -61,7 +61,7 @@ async def _stream(ask: PageRequest, box: ChatBox) -> AsyncIterator[str]:
     try:
         yield ": here\n\n"
         while ask.holds():
-            alive = asyncio.ensure_future(_alive(ask.house.clock))
+            alive = asyncio.ensure_future(_alive(ask.site.clock))
             await asyncio.wait((next_sign, alive), return_when=asyncio.FIRST_COMPLETED)
             alive.cancel()
             if not next_sign.done():
@@ -87,21 +87,21 @@ async def _alive(clock: Clock) -> None:
 
 async def _chat_lines(ask: PageRequest) -> list[ChatLine]:
     """The transcript of the box's chat with the answers to commands in their places, oldest first."""
-    box, store = _box(ask), ask.house.store
+    box, store = _box(ask), ask.site.store
     here = next((chat for chat in await store.people.chats() if chat.platform == box.platform), None)
     events = await store.turn_inspector.happened(0, SHOWN, here.id) if here is not None else ()
     said = [ChatLine(each.kind == "bot", each.at, each.text) for each in reversed(events)
             if each.kind in ("message", "bot") and each.text]  # fmt: skip
-    since, forgot = said[0].at if said else 0, store.tombstones.buried_at
+    since, forgot = said[0].at if said else 0, store.tombstones.added_at
     # An answer to a command may name what was forgotten after it.
     asides = [ChatLine(True, at, text, aside=True) for at, text in box.asides() if at >= since and at > forgot]
     return sorted((*said, *asides), key=lambda bubble: bubble.at)
 
 
 def _box(ask: PageRequest) -> ChatBox:
-    if ask.house.box is None:
+    if ask.site.box is None:
         raise HTTPException(409)
-    return ask.house.box
+    return ask.site.box
 
 
 PAGES = {"/chat": shown, "/chat/lines": lines, "/chat/stream": stream}

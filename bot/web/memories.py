@@ -20,14 +20,14 @@ MOST_CHARS = 2_000
 
 async def listed(ask: PageRequest) -> Response:
     """The memories that fit; for a search while it is typed only their rows."""
-    store = ask.house.store
+    store = ask.site.store
     state = ask.word("state") or "active"
     wanted = MemoryFilter(
         ask.word("q"), ask.number("owner") or None, ask.word("kind", 20), state if state in MEMORY_STATES else "active",
         ask.number("below"), SHOWN,
     )  # fmt: skip
     found = await store.memory_inspector.memories(wanted)
-    now = ask.house.clock.now()
+    now = ask.site.clock.now()
     query = {"q": wanted.text, "owner": wanted.owner_id or "", "kind": wanted.kind, "state": wanted.state}
     more = urlencode({**query, "below": found[-1].memory.id}) if len(found) == SHOWN else ""
     values: dict[str, object] = {
@@ -45,14 +45,14 @@ async def listed(ask: PageRequest) -> Response:
 
 async def one(ask: PageRequest) -> Response:
     """One memory with where it comes from and what may be done to it."""
-    store = ask.house.store
+    store = ask.site.store
     found = await _found(ask)
     memory = found.memory
     merges = () if found.forgotten else await store.merges.of(memory)
     values = {
         "found": found, "memory": memory, "origins": await store.memory_inspector.origins(memory.id), "merges": merges,
-        "vitality": f"{vitality(memory, ask.house.clock.now()):.2f}", "marks": _marks(ask, found),
-        "days": ask.house.settings.memory.undo_days, "archive_days": ask.house.settings.memory.life.archive_days,
+        "vitality": f"{vitality(memory, ask.site.clock.now()):.2f}", "marks": _marks(ask, found),
+        "days": ask.site.settings.memory.undo_days, "archive_days": ask.site.settings.memory.life.archive_days,
         "most": MOST_CHARS,
     }  # fmt: skip
     return render(ask, "memory.html", values)
@@ -60,7 +60,7 @@ async def one(ask: PageRequest) -> Response:
 
 async def do(ask: PageRequest) -> Response:
     """Carry a deed out, then show the memory with what became of it."""
-    if ask.house.box is None:
+    if ask.site.box is None:
         raise HTTPException(409)
     found = await _found(ask)
     number = found.memory.id
@@ -75,13 +75,13 @@ async def _reword(ask: PageRequest, found: MemoryRow) -> str:
         return "length"
     if text == found.memory.text:
         return "same"
-    done = await ask.house.store.operator_edits.reword(found.memory.id, text, ask.house.clock.now())
+    done = await ask.site.store.operator_edits.reword(found.memory.id, text, ask.site.clock.now())
     return {"done": "edited", "gone": "over", "named": "named", "known": "known", "buried": "buried"}[done]
 
 
 async def _do(ask: PageRequest, found: MemoryRow, deed: str) -> str:
-    store, now, memory = ask.house.store, ask.house.clock.now(), found.memory
-    rules = ask.house.settings.memory
+    store, now, memory = ask.site.store, ask.site.clock.now(), found.memory
+    rules = ask.site.settings.memory
     match deed:
         case "forget":
             purge_at = now + rules.undo_days * DAY_MS if rules.undo_days else None
@@ -107,7 +107,7 @@ async def _do(ask: PageRequest, found: MemoryRow, deed: str) -> str:
 
 
 async def _found(ask: PageRequest) -> MemoryRow:
-    found = await ask.house.store.memory_inspector.memory(ask.path_number())
+    found = await ask.site.store.memory_inspector.memory(ask.path_number())
     if found is None:
         raise HTTPException(404)
     return found
@@ -133,19 +133,19 @@ ROWS_SHOWN = 100
 
 async def everybody(ask: PageRequest) -> Response:
     """Everybody nuan knows."""
-    return render(ask, "people.html", {"people": await ask.house.store.people_inspector.all()})
+    return render(ask, "people.html", {"people": await ask.site.store.people_inspector.all()})
 
 
 async def promises(ask: PageRequest) -> Response:
     """What is open and what ended last; what somebody is to be reminded of."""
-    residents = ask.house.store.people_inspector
+    residents = ask.site.store.people_inspector
     values = {"promises": await residents.promises(ROWS_SHOWN), "reminders": await residents.reminders(ROWS_SHOWN)}
     return render(ask, "promises.html", values)
 
 
 async def dialogue(ask: PageRequest) -> Response:
     """Summaries by day, the newest first, of one chat or all."""
-    store, chat = ask.house.store, ask.number("chat")
+    store, chat = ask.site.store, ask.number("chat")
     found = await store.people_inspector.told(chat or None, ask.number("before"), ROWS_SHOWN)
 
     def day(told: SummaryRow) -> str:

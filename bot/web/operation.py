@@ -65,7 +65,7 @@ class UsageByDay:
 async def shown(ask: PageRequest) -> Response:
     """The page: plots drawn from the figures, and the same in tables."""
     plots = await _plots(ask)
-    values = {"days": _days(ask), "plots": plots, "money": ask.house.settings.budget.currency}
+    values = {"days": _days(ask), "plots": plots, "money": ask.site.settings.budget.currency}
     return render(ask, "usage.html", values)
 
 
@@ -75,17 +75,17 @@ async def figures(ask: PageRequest) -> Response:
 
 
 async def _plots(ask: PageRequest) -> dict[str, Plot]:
-    house, days = ask.house, _days(ask)
-    first = local_day(house.clock.now(), house.tz) - timedelta(days=days - 1)
-    used = await house.store.ledger.used(round(datetime.combine(first, time(), house.tz).timestamp() * 1000))
-    chats = {chat.id: f"{chat.platform} {chat.title or chat.external_id}" for chat in await house.store.people.chats()}
-    # A year of a busy house is a second of counting, in which people are answered.
+    site, days = ask.site, _days(ask)
+    first = local_day(site.clock.now(), site.tz) - timedelta(days=days - 1)
+    used = await site.store.ledger.used(round(datetime.combine(first, time(), site.tz).timestamp() * 1000))
+    chats = {chat.id: f"{chat.platform} {chat.title or chat.external_id}" for chat in await site.store.people.chats()}
+    # A year of a busy installation is a second of counting, in which people are answered.
     return await asyncio.to_thread(_count, ask, used, chats, DayRange(first, days))
 
 
 def _count(ask: PageRequest, used: tuple[CallUse, ...], chats: Mapping[int, str], span: DayRange) -> dict[str, Plot]:
     place = {day: number for number, day in enumerate(span.dates)}
-    tz, currency, rest = ask.house.tz, ask.house.settings.budget.currency, ask.t("usage_rest")
+    tz, currency, rest = ask.site.tz, ask.site.settings.budget.currency, ask.t("usage_rest")
     dated = [(place.get(local_day(each.at, tz), -1), each) for each in used]
     spread = UsageByDay(tuple(pair for pair in dated if pair[0] >= 0), span.days)
     parts: Mapping[str, Callable[[CallUse], float]] = {
@@ -120,14 +120,14 @@ MOST_CHARS = 100_000
 
 async def persona(ask: PageRequest) -> Response:
     """The files of each persona with their folder, the configured one first."""
-    folders = ask.house.personas.items()
+    folders = ask.site.personas.items()
     found = [(name, folder.absolute(), await asyncio.to_thread(_files, folder)) for name, folder in folders]
     return render(ask, "persona.html", {"personas": found})
 
 
 async def settings(ask: PageRequest) -> Response:
     """Every key with its value and where that comes from."""
-    shown = await asyncio.to_thread(ask.house.shown)
+    shown = await asyncio.to_thread(ask.site.shown)
     redactor = Redactor()
 
     def table(setting: ShownSetting) -> str:

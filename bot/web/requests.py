@@ -64,7 +64,7 @@ class SiteData:
 
     @property
     def tz(self) -> tzinfo:
-        """The house's zone: times are shown in it."""
+        """The installation's zone: times are shown in it."""
         return self.words.tz(self.words.zone)
 
 
@@ -76,7 +76,7 @@ class PageRequest:
     """
 
     request: Request
-    house: SiteData
+    site: SiteData
     login: Login | None
     script: Script
     form: dict[str, str]
@@ -84,11 +84,11 @@ class PageRequest:
 
     def t(self, key: str, **values: object) -> str:
         """A text of the page."""
-        return self.house.pages.text(key, self.script, **values)
+        return self.site.pages.text(key, self.script, **values)
 
     def say(self, key: str, **values: object) -> str:
         """A sentence of nuan's own; "" where there is none of that name."""
-        found = self.house.words.messages.text(key, self.script, **values)
+        found = self.site.words.messages.text(key, self.script, **values)
         return "" if found == key else found
 
     def named(self, kind: str, value: str) -> str:
@@ -98,8 +98,8 @@ class PageRequest:
         return value if found == key else found
 
     def when(self, ms: int | None) -> str:
-        """A moment in the house's zone; "" for none."""
-        return f"{datetime.fromtimestamp(ms / 1000, self.house.tz):%Y-%m-%d %H:%M:%S}" if ms else ""
+        """A moment in the installation's zone; "" for none."""
+        return f"{datetime.fromtimestamp(ms / 1000, self.site.tz):%Y-%m-%d %H:%M:%S}" if ms else ""
 
     def number(self, name: str, default: int = 0, most: int = 2**53) -> int:
         """A whole number of the query, `default` when it is none or out of range."""
@@ -119,7 +119,7 @@ class PageRequest:
 
 
 def language_of(request: Request, default: Script) -> Script:
-    """The language asked for, else the one chosen before, else the house's."""
+    """The language asked for, else the one chosen before, else the installation's."""
     wanted = (request.query_params.get("lang"), request.cookies.get(LANGUAGE_COOKIE))
     return next((script for name in wanted for script in SCRIPTS if script == name), default)
 
@@ -160,7 +160,7 @@ def render(
         "t": ask.t, "named": ask.named, "when": ask.when,
         "lang": ask.script, "languages": [(name, LANGUAGE_NAMES[name]) for name in SCRIPTS],
         "here": here, "nav": NAV if ask.login is not None else (), "csrf": ask.login.csrf if ask.login else "",
-        "writes": ask.house.box is not None, "bot": ask.house.settings.bot.names[0],
+        "writes": ask.site.box is not None, "bot": ask.site.settings.bot.names[0],
         "done": ask.word("done", 32),
     }  # fmt: skip
     return HTMLResponse(TEMPLATES.get_template(template).render({**common, **(values or {})}), status)

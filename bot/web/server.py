@@ -64,12 +64,12 @@ Handler = Callable[[PageRequest], Awaitable[Response]]
 
 
 class Site:
-    """Answers by the house as it is at each request; `hosts` are the names it answers to (none: any)."""
+    """Answers by the bot as it is at each request; `hosts` are the names it answers to (none: any)."""
 
     def __init__(
-        self, house: Callable[[], SiteData], gate: Logins, log: Log, hosts: frozenset[str] = frozenset()
+        self, site_data: Callable[[], SiteData], gate: Logins, log: Log, hosts: frozenset[str] = frozenset()
     ) -> None:  # fmt: skip
-        self._house = house
+        self._site_data = site_data
         self._gate = gate
         self._log = log
         self._hosts = hosts
@@ -130,14 +130,14 @@ class Site:
         return response
 
     def _ask(self, request: Request, form: dict[str, str]) -> PageRequest:
-        house = self._house()
+        site_data = self._site_data()
         cookie = request.cookies.get(cookie_of(request), "")
 
         def holds() -> bool:
             return self._gate.login(cookie) is not None
 
-        script = language_of(request, house.settings.bot.language)
-        return PageRequest(request, house, self._gate.login(cookie), script, form, holds)
+        script = language_of(request, site_data.settings.bot.language)
+        return PageRequest(request, site_data, self._gate.login(cookie), script, form, holds)
 
     async def _show_login(self, ask: PageRequest) -> Response:
         return render(ask, "login.html", {"problem": ""})
@@ -147,7 +147,7 @@ class Site:
         if _is_foreign(request):  # else any page in the same browser could use up the tries of whoever sits here
             raise HTTPException(403)
         address = request.client.host if request.client else ""
-        found = self._gate.log_in(ask.form.get("token", ""), address, ask.house.settings.web.session_hours)
+        found = self._gate.log_in(ask.form.get("token", ""), address, ask.site.settings.web.session_hours)
         if isinstance(found, LoginRefused):
             self._log.warning("web_login_refused", address=address, limited=found.wait_ms > 0)
             if not found.wait_ms:
@@ -228,7 +228,7 @@ CLOSE_S = 2
 """How long open connections are waited for when the page ends, seconds."""
 
 MOST_CONNECTIONS = 100
-"""Connections at once, so that no visitor can use up what the house has of them."""
+"""Connections at once, so that no visitor can use up what the installation has of them."""
 
 LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
 
@@ -276,10 +276,10 @@ class WebServer:
         return f"{where} (its token: {TOKEN_FILE} in the data folder)"
 
     @contextlib.asynccontextmanager
-    async def served(self, house: Callable[[], SiteData], log: Log) -> AsyncIterator[None]:
+    async def served(self, site_data: Callable[[], SiteData], log: Log) -> AsyncIterator[None]:
         """While it lasts the page is answered."""
         hosts = LOCAL if self.local else frozenset[str]()
-        site = Site(house, Logins(self.token, house().clock), log, hosts)
+        site = Site(site_data, Logins(self.token, site_data().clock), log, hosts)
         config = uvicorn.Config(
             site.app(), log_config=None, access_log=False, lifespan="off", server_header=False,
             proxy_headers=False, ws="none", log_level="critical", timeout_graceful_shutdown=CLOSE_S,

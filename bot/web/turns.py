@@ -42,14 +42,14 @@ async def live_rows(ask: PageRequest) -> Response:
 
 
 async def _events(ask: PageRequest, after: int) -> dict[str, object]:
-    found = await ask.house.store.turn_inspector.happened(after, SHOWN)
+    found = await ask.site.store.turn_inspector.happened(after, SHOWN)
     rows = [(event, why_text(ask, event.why, event.who)) for event in found]
     return {"rows": rows, "last": found[0].id if found else after}
 
 
 async def listed(ask: PageRequest) -> Response:
     """The newest turns, of one chat or all."""
-    store, below, chat = ask.house.store, ask.number("below"), ask.number("chat")
+    store, below, chat = ask.site.store, ask.number("below"), ask.number("chat")
     found = await store.turn_inspector.taken(below, SHOWN, chat or None)
     rows = [(turn, why_text(ask, turn.why, turn.who)) for turn in found]
     more = found[-1].id if len(found) == SHOWN else 0
@@ -59,13 +59,13 @@ async def listed(ask: PageRequest) -> Response:
 
 async def one(ask: PageRequest) -> Response:
     """Everything of one turn."""
-    sent = await ask.house.store.turn_inspector.sent(ask.path_number())
+    sent = await ask.site.store.turn_inspector.sent(ask.path_number())
     if sent is None:
         raise HTTPException(404)
     turn = sent.turn
     values = {
         "turn": turn, "sent": sent, "pieces": pieces_of(sent, _system(ask)), "why": why_text(ask, turn.why, turn.who),
-        "hit": _rate(turn), "money": ask.house.settings.budget.currency,
+        "hit": _rate(turn), "money": ask.site.settings.budget.currency,
         "opened": ask.say(f"ctx_why_{turn.epoch_reason}") or turn.epoch_reason,
     }  # fmt: skip
     return render(ask, "turn.html", values)
@@ -107,10 +107,10 @@ def _parts(entry: LogRow) -> list[tuple[str, str]]:
 def _system(ask: PageRequest) -> str:
     """The system text as it would be sent now; "" when it cannot be read."""
     try:
-        text = ask.house.find("ai-system.txt").read_text("utf-8")
+        text = ask.site.find("ai-system.txt").read_text("utf-8")
     except (OSError, UnicodeDecodeError, ConfigError):
         return ""
-    return text.strip().replace(NAME_MARK, ask.house.settings.bot.names[0])
+    return text.strip().replace(NAME_MARK, ask.site.settings.bot.names[0])
 
 
 def _rate(turn: TurnRow) -> str:

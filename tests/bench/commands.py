@@ -4,7 +4,7 @@ Each line of FILE is JSON with id, text, script, label, content and note; scorer
 One JSON object is printed: shares from 0 to 1, for the headline rows (no `ambig` note) and for all rows. Or a line is
 id, lang, text, kind (remember, forget, call, nocall, norecord, none) and content, which needs no scorer: of what is
 done the share that is right (precision), of the wishes what is done or a cue (coverage), done, and told rightly
-(content); of the rest what acts, and what writes. With `--by-hand DIR` such rows are played in the house
+(content); of the rest what acts, and what writes. With `--by-hand DIR` such rows are played in the installation
 instead, each in one of its own, with a model that is played in that folder (byhand.py), and what is kept afterwards
 is looked at.
 """
@@ -105,7 +105,7 @@ def scorer_beside(file: Path) -> ModuleType:
 
 
 def answer(text: str) -> Answer:
-    """The one label and content of a message, taken as the house takes it; "none" without a command."""
+    """The one label and content of a message, taken as the installation takes it; "none" without a command."""
     order = menu_command(text)
     return told((order,) if order is not None else understand(text, NAMES).commands)
 
@@ -181,7 +181,7 @@ class Played:
 
 
 async def measured_by_hand(rows: Sequence[Row], hand: ByHand, *, show: bool) -> dict[str, object]:
-    """The figures of rows that are played in the house with that model."""
+    """The figures of rows that are played in the installation with that model."""
     hand.digests = False  # what wishes do is looked at, not what a talk leaves
     played: dict[str, Played] = {}
     try:
@@ -214,8 +214,9 @@ async def measured_by_hand(rows: Sequence[Row], hand: ByHand, *, show: bool) -> 
 
 
 async def _played(folder: Path, row: Row, hand: ByHand) -> tuple[tuple[Memory, ...], bool, list[str]]:
-    """A row said to a house that knows what it is to forget: what is kept after a new session, whether a line was set
-    aside, and the replies."""
+    """A row said to an installation that knows what it is to forget: what is kept after a new session, whether a line
+    was set aside, and the replies.
+    """
     kind, content, text = str(row["kind"]), str(row["content"]), str(row["text"])
     world = World(folder)
     world.model = hand  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""One day through the whole house on a simulated clock, with every request of the model kept beside the ledger's rows.
+"""One day through the whole bot on a simulated clock, with every request of the model kept beside the ledger's rows.
 
 The store, the composing and the digests are the real ones; the model and the adapter are scripted.
 """
@@ -147,7 +147,7 @@ class Anywhere:
     platform: str = PLATFORM
     resends: bool = True
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def groups(logs: Sequence[Log]) -> tuple[Step, ...]:
 async def live(
     steps: Sequence[Step], settings: Settings, folder: Path, persona_at: Path, seed: int, small_talk: float
 ) -> Day:  # fmt: skip
-    """Bring all of it through the door, then wait until every session is digested.
+    """Bring all of it through ingest, then wait until every session is digested.
 
     With so much small talk among the turns, so many of the others ask for a tool that TOOL_SHARE of all do.
     """
@@ -199,12 +199,12 @@ async def live(
         bot.holidays,
     )  # fmt: skip
     async with await open_store(folder) as store:
-        crew = ModelPool(Endpoint(companion, rate_of(settings.model, Capabilities())))
-        app = App(Dependencies(store, crew, clock, settings, words, PROMPTS.path, persona_at, log))
+        pool = ModelPool(Endpoint(companion, rate_of(settings.model, Capabilities())))
+        app = App(Dependencies(store, pool, clock, settings, words, PROMPTS.path, persona_at, log))
         await app.start([Anywhere()])
         for step in (*_kept(steps, bot.names[0], clock.now()), *steps):
             await clock.advance(step.at - clock.now(), app.settled)
-            await app.door.accept(step.incoming)
+            await app.ingest.accept(step.incoming)
             await app.settled()
         for _ in range(MOST_STEPS):
             if not await _waiting(store):

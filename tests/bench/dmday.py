@@ -1,4 +1,4 @@
-"""A made-up day of private chats in Chinese: the same for the same seed. It knows no house and no model.
+"""A made-up day of private chats in Chinese: the same for the same seed. It knows no installation and no model.
 
 The numbers are those of PROMPT_ECONOMICS section 4, as far as it gives any: 45 % casual, 30 s between turns, 15 min
 between sessions, about 23 tokens an event as XML. Where it is silent: a session has 4 to 16 turns (mean 10, the middle

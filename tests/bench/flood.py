@@ -1,4 +1,4 @@
-"""`python -m tests.bench.flood`: floods and bursts through the whole house on a simulated clock.
+"""`python -m tests.bench.flood`: floods and bursts through the whole bot on a simulated clock.
 
 Calls, what became of every message, memory, and how long people wait for their answer in each mode.
 """

@@ -1,4 +1,4 @@
-"""A recorded group chat as what an adapter would bring. It knows no house and no time but the log's own."""
+"""A recorded group chat as what an adapter would bring. It knows no installation and no time but the log's own."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something to bring through the door at `at`, ms."""
+    """Something to bring through ingest at `at`, ms."""
 
     at: int
     incoming: Incoming

@@ -1,4 +1,4 @@
-"""One talk of ../shared/talks, read and played through the real house on a simulated clock. It scores nothing."""
+"""One talk of ../shared/talks, read and played through the real bot on a simulated clock. It scores nothing."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from bot.app import App
 from bot.cli.installation import find_installation, make_dependencies
 from bot.config.settings import Settings
-from bot.container import Dependencies, allow_list, make_planner, make_recalling
+from bot.container import Dependencies, allow_list, make_planner, make_recall
 from bot.core.events import Incoming, Outgoing, Place, Sender
 from bot.core.models import Capabilities, Completion, Message, ModelRequest, Usage
 from bot.core.people import Chat, Person
@@ -107,13 +107,13 @@ def read_talk(path: Path) -> Talk:
     return Talk(path.stem, head["zone"], head["language"], tuple(head["bot"]), tuple(map(row, lines)))
 
 
-# What the bench asks of the house: how it is built, what the next request would be, what a recall brings, what was
-# spent. Where these change, only this part of the file changes.
+# What the bench asks of the installation: how it is built, what the next request would be, what a recall brings, what
+# was spent. Where these change, only this part of the file changes.
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """The running house and what looking at it takes."""
+class PlayedBot:
+    """The running bot and what looking at it takes."""
 
     app: App
     parts: Dependencies
@@ -121,11 +121,13 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(
+async def open_bot(
     talk: Talk, folder: Path, make: Callable[[Settings], Model], clock: SimClock, adapter: "Recorder",
     sections: dict[str, object],
-) -> AsyncIterator[House]:  # fmt: skip
-    """A house as a normal operator has it, which lets everybody of the talk in; `sections` are further settings."""
+) -> AsyncIterator[PlayedBot]:  # fmt: skip
+    """An installation as a normal operator has it, which lets everybody of the talk in; `sections` are further
+    settings.
+    """
     language = talk.language if talk.language in NEUTRAL else "zh-Hans"
     people = sorted({account(row.who) for row in talk.rows if row.who})
     groups = sorted({place_id(row.chat) for row in talk.rows if row.chat.startswith("group:")})
@@ -139,39 +141,39 @@ async def open_house(
     place = find_installation(settings, folder)
     model = make(place.settings)
     # Asked once: a second try waits on a clock that stands still. A real server is asked again by its wrapper.
-    crew = ModelPool(Endpoint(model, rate_of(place.settings.model, Capabilities())), tries=1)
+    pool = ModelPool(Endpoint(model, rate_of(place.settings.model, Capabilities())), tries=1)
     async with await open_store(folder, frozenset(settings.bot.owners), allow_list(settings)) as store:
-        parts = make_dependencies(place, store, crew, Complaints(), clock)
+        parts = make_dependencies(place, store, pool, Complaints(), clock)
         app = App(parts)
         await app.start([adapter])
         try:
-            yield House(app, parts, folder)
+            yield PlayedBot(app, parts, folder)
         finally:
             await app.stop()
-            await crew.close()
+            await pool.close()
 
 
-async def person_in(house: House, row: Row) -> tuple[Chat, Person] | None:
-    """The chat and the person of a checkpoint; None while the house knows one of them not yet."""
-    people = house.parts.store.people
+async def person_in(nuan: PlayedBot, row: Row) -> tuple[Chat, Person] | None:
+    """The chat and the person of a checkpoint; None while the installation knows one of them not yet."""
+    people = nuan.parts.store.people
     number = await people.by_account(f"{PLATFORM}:{account(row.who)}")
     chats = [chat for chat in await people.chats() if chat.external_id == place_id(row.chat)]
     return (chats[0], await people.person(number)) if chats and number is not None else None
 
 
-async def next_request(house: House, chat: Chat, person: Person, text: str) -> tuple[Message, ...]:
+async def next_request(nuan: PlayedBot, chat: Chat, person: Person, text: str) -> tuple[Message, ...]:
     """All messages of the request that this person would cause with that text now; nothing is written."""
-    parts = house.parts
+    parts = nuan.parts
     planner, _ = make_planner(parts)
     return (await plan_imagined(planner, parts.words, chat, person, text, parts.clock.now())).prompt.messages
 
 
-async def recalled(house: House, chat: Chat, person: Person, query: str, most: int) -> tuple[str, ...]:
+async def recalled(nuan: PlayedBot, chat: Chat, person: Person, query: str, most: int) -> tuple[str, ...]:
     """The best findings of a memory search there, best first, each as a model reads it."""
-    parts = house.parts
+    parts = nuan.parts
     planner, _ = make_planner(parts)
     audience, now = await planner.audience(chat, person), parts.clock.now()
-    trace = await make_recalling(parts).recall(RecallQuery(audience, person.id, query, now, most))
+    trace = await make_recall(parts).recall(RecallQuery(audience, person.id, query, now, most))
     context = ToolContext(audience, person.id, 0, (), parts.words.script(person), now)
     told = [await findings_text(parts.store, parts.words, context, (one.finding,)) for one in trace.chosen]
     return tuple(" ".join(text.splitlines()[1:]) for text in told[:most])
@@ -198,7 +200,7 @@ def spent(folder: Path) -> tuple[Spent, ...]:
     return tuple(Spent(*row) for row in rows)
 
 
-# From here on nothing knows the house but by its door, its adapter and its model.
+# From here on nothing knows the installation but by its ingest, its adapter and its model.
 
 
 @dataclass(slots=True)
@@ -240,7 +242,7 @@ class Recorder:
     lines: int = 0
     came: dict[str, int] = field(default_factory=dict)
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
@@ -337,8 +339,8 @@ async def play(
         gates.append(Gate(make(clock, settings), clock))
         return gates[0]
 
-    async with open_house(talk, folder, gated, clock, adapter, sections or {}) as house:
-        stage = Stage(talk, house, clock, adapter, gates[0])
+    async with open_bot(talk, folder, gated, clock, adapter, sections or {}) as nuan:
+        stage = Stage(talk, nuan, clock, adapter, gates[0])
         for place in range(len(talk.rows)):
             await stage.step(place)
         await stage.pass_to(talk.rows[-1].at + max(ANSWER_MS, *(1000 * row.within_s for row in talk.rows)))
@@ -370,7 +372,7 @@ class Stage:
     """A talk under way; `texts` are what its looks found, by row, `orders` the place of each line by its number."""
 
     talk: Talk
-    house: House
+    nuan: PlayedBot
     clock: SimClock
     adapter: Recorder
     gate: Gate
@@ -402,7 +404,7 @@ class Stage:
 
     async def _quiet(self) -> None:
         """Return when nothing is in flight, or as soon as a request waits at the shut gate."""
-        tasks = [asyncio.ensure_future(wait) for wait in (self.house.app.settled(), self.gate.held.wait())]
+        tasks = [asyncio.ensure_future(wait) for wait in (self.nuan.app.settled(), self.gate.held.wait())]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             task.cancel()
@@ -414,7 +416,7 @@ class Stage:
         self.adapter.lines += 1
         self.adapter.came[place] = row.at
         self.orders[row.number] = self.adapter.lines, place
-        await self.house.app.door.accept(self._incoming(row, place, who))
+        await self.nuan.app.ingest.accept(self._incoming(row, place, who))
         self.lines[row.number] = row
 
     def _incoming(self, row: Row, place: str, who: str) -> Incoming:
@@ -433,13 +435,13 @@ class Stage:
         )  # fmt: skip
 
     async def _look(self, row: Row) -> str:
-        found = await person_in(self.house, row)
+        found = await person_in(self.nuan, row)
         if found is None:
             return ""
         if row.check == "recall":
-            return "\n".join(await recalled(self.house, *found, row.query, row.top))
+            return "\n".join(await recalled(self.nuan, *found, row.query, row.top))
         text = row.text or NEUTRAL.get(self.talk.language, NEUTRAL["zh-Hans"])
-        whole = "\n".join(map(shown, await next_request(self.house, *found, text)))
+        whole = "\n".join(map(shown, await next_request(self.nuan, *found, text)))
         return whole if row.check == "light" else whole.replace(text, "")
 
 

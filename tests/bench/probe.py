@@ -111,7 +111,7 @@ class WatchedAdapter:
     platform: str = PLATFORM
     resends: bool = True
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:

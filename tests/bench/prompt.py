@@ -1,6 +1,6 @@
 """`python -m tests.bench.prompt [DIR]`: what a day of prompts costs under providers' cache rules, beside other designs.
 
-Three days go through the real house, tuned to a model of each rule: groups, a mixed day, and private chats alone.
+Three days go through the real bot, tuned to a model of each rule: groups, a mixed day, and private chats alone.
 Groups are the two logs of DIR that last longest, each at its own pace on one day, with their own calls and follow-ups;
 as many private turns come to them as make TURNS in all (tests/bench/dmday.py), so DIR decides the mix. Without DIR
 there is only the private day. How the other designs (a) and (b) are built is said in tests/bench/designs.py, the rules

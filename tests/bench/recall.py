@@ -1,4 +1,4 @@
-"""`python -m tests.bench.recall DIR`: conversations through the real door into the real store, questions through the
+"""`python -m tests.bench.recall DIR`: conversations through the real ingest into the real store, questions through the
 real recall. One JSON object tells how often what answers a question came back, and how long it took.
 """
 
@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from bot.config.settings import Settings
-from bot.container import make_recalling
+from bot.container import make_recall
 from bot.core.events import Incoming, Place, Sender
 from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery, RecallTrace
@@ -118,7 +118,7 @@ async def feed(world: World, name: str, lines: Sequence[Line]) -> None:
     place = Place("console", f"group:{name}", "group", name)
     for start in range(0, len(lines), TOGETHER):
         await asyncio.gather(*(
-            world.app.door.accept(
+            world.app.ingest.accept(
                 Incoming(place, Sender("console", f"{name}:{line.speaker}", line.speaker), "message", line.text,
                          external_id=f"{name}\t{line.turn}", at=line.at)
             )
@@ -199,8 +199,8 @@ async def measure(
     for name, lines in convs.items():
         await feed(world, name, lines)
     fed = perf_counter() - began
-    await world.app._rooms.vectorising.make_all(lambda made: None)
-    recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
+    await world.app._services.vector_maker.make_all(lambda made: None)
+    recalling = make_recall(world.parts, world.app._services.vector_maker._calls, pays=True)
     there = await known(world, convs)
     turn, session = Tally(), Tally()
     categories: dict[str, Tally] = defaultdict(Tally)

@@ -18,7 +18,7 @@ from time import perf_counter, process_time
 
 from bot.cli.installation import collector_frozen
 from bot.config.settings import Settings
-from bot.container import make_recalling
+from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery
 from bot.store.index import Doc, put_document
@@ -105,7 +105,7 @@ async def measure(folder: Path, documents: int, people: int, modes: tuple[Recall
     filled = perf_counter() - began
     await world.open()
     async with Gaps() as gaps:
-        await world.app._rooms.vectorising.make_all(lambda made: None)
+        await world.app._services.vector_maker.make_all(lambda made: None)
     found: dict[str, object] = {
         "documents": documents, "people": people, "filled_seconds": round(filled, 1), "vectors_loop_ms": gaps.told()
     }  # fmt: skip
@@ -122,7 +122,7 @@ async def measure(folder: Path, documents: int, people: int, modes: tuple[Recall
 async def asked(world: World, people: int, mode: RecallMode) -> dict[str, object]:
     """How long recalls take in this mode, the first of which loads."""
     chance = random.Random(11)
-    recalling = make_recalling(world.parts, world.app._rooms.vectorising._calls, pays=True)
+    recalling = make_recall(world.parts, world.app._services.vector_maker._calls, pays=True)
     times: list[float] = []
     busy: list[float] = []
     async with Gaps() as gaps:

@@ -1,6 +1,6 @@
-"""`python -m tests.bench.replay DIR`: recorded group chats through the whole house on a simulated clock.
+"""`python -m tests.bench.replay DIR`: recorded group chats through the whole bot on a simulated clock.
 
-Each log is a chat of its own in one data folder, played by a house whose names are the nicks of its bot.
+Each log is a chat of its own in one data folder, played by an installation whose names are the nicks of its bot.
 """
 
 import argparse
@@ -104,7 +104,7 @@ class Run:
         for step in log.steps:
             await clock.advance(step.at - clock.now(), app.settled)
             self.watch.start()
-            await app.door.accept(step.incoming)
+            await app.ingest.accept(step.incoming)
             self.accepts.append(perf_counter() - self.watch.begun)
             await app.settled()
 
@@ -121,8 +121,8 @@ def _parts(settings: Settings, store: Store, model: WatchedModel, clock: Watched
         bot.holidays,
     )  # fmt: skip
     persona = resource_dir("data/persona") / settings.persona
-    crew = ModelPool(Endpoint(model, rate_of(settings.model, Capabilities())))
-    return Dependencies(store, crew, clock, settings, words, PROMPTS.path, persona, log)
+    pool = ModelPool(Endpoint(model, rate_of(settings.model, Capabilities())))
+    return Dependencies(store, pool, clock, settings, words, PROMPTS.path, persona, log)
 
 
 async def replay(logs: Sequence[Log], folder: Path) -> Report:

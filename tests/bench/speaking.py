@@ -153,7 +153,7 @@ def count(log: Log, replies: Sequence[int], mode: GroupMode, rules: JoinRules) -
 
 
 def quiet(at: int, rules: JoinRules) -> bool:
-    """Whether a moment lies in the quiet hours; the house of this bench lives in UTC."""
+    """Whether a moment lies in the quiet hours; the installation of this bench lives in UTC."""
     hour = datetime.fromtimestamp(at / 1000, UTC).hour
     span = (rules.quiet_until - rules.quiet_from) % 24
     return (hour - rules.quiet_from) % 24 < span
@@ -191,7 +191,7 @@ def windows(lines: Sequence[Line], follow_ups: dict[int, str]) -> int:
 
 
 def qualities(lines: Sequence[Line], at: int) -> tuple[str, ...]:
-    """How a moment to enter stands: in a dialogue, on a line for somebody else, in a lull, on an open question."""
+    """How a moment to enter stands: in a dialogue, on a line for somebody else, in a pause, on an open question."""
     times = [line.at for line in lines]
     upto = bisect_left(times, at)  # a row of the same instant came after it
     before, after = lines[:upto], lines[upto : bisect_right(times, at + WINDOW_MS)]

@@ -1,7 +1,7 @@
 """`python -m tests.bench.tokens FILE`: how far nuan's token estimates are from what real vocabularies count.
 
 Each line of FILE is JSON with a text (data sets) or a kind "message" with one (chat logs). They are said one after
-another in a DM of the real house; the model counts every prompt with the vocabulary itself. Needs the extra `bench`,
+another in a DM of the real bot; the model counts every prompt with the vocabulary itself. Needs the extra `bench`,
 and for o200k the files of litellm 1.109.1 (`pip install --no-deps litellm==1.109.1`: its own needs are not ours).
 """
 

@@ -1,8 +1,8 @@
 """`python -m tests.bench.transcripts OUT [--warm] [--url URL --model NAME]`: written talks with nuan, as Markdown.
 
-One house lives through three talks on a simulated clock: an evening in a DM, a group, the next morning in the DM; with
-`--warm` through a short evening and the morning after it, with the block that the morning opens with. The model is the
-built-in offline one, or any OpenAI-compatible server.
+One installation lives through three talks on a simulated clock: an evening in a DM, a group, the next morning in the
+DM; with `--warm` through a short evening and the morning after it, with the block that the morning opens with. The
+model is the built-in offline one, or any OpenAI-compatible server.
 """
 
 import argparse
@@ -81,7 +81,7 @@ class Row:
 
 @dataclass(slots=True)
 class Page:
-    """The adapter and the log of the house: writes down what a reader of the chat would see, and the calls."""
+    """The adapter and the log of the installation: writes down what a reader of the chat would see, and the calls."""
 
     clock: SimClock
     platform: str = "console"
@@ -89,7 +89,7 @@ class Page:
     lines: list[str] = field(default_factory=list)
     turns: list[dict[str, object]] = field(default_factory=list)
 
-    async def run(self, door: object) -> None:
+    async def run(self, sink: object) -> None:
         """Nothing comes by itself."""
 
     async def send(self, outgoing: Outgoing) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ def read(talk: Talk) -> tuple[Row, ...]:
 
 
 def configured(url: str, model: str) -> Settings:
-    """A house in Shanghai; with a server's address that server is its model."""
+    """An installation in Shanghai; with a server's address that server is its model."""
     values: dict[str, object] = {"bot": {"timezone": "Asia/Shanghai"}}
     if url:
         server = {"base_url": url, "name": model, "api_key": "none", "stream": False, "tries": 1}
@@ -134,22 +134,22 @@ def configured(url: str, model: str) -> Settings:
 
 
 def parts(store: Store, settings: Settings, clock: SimClock, page: Page) -> Dependencies:
-    """The house of the talks."""
+    """The installation of the talks."""
     prompts, bot = PromptFiles(None), settings.bot
     words = Texts(
         catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"), bot.language, bot.timezone,
         bot.holidays,
     )  # fmt: skip
     persona = resource_dir("data/persona") / settings.persona
-    crew = make_pool(settings, prompts.path)
-    return Dependencies(store, crew, clock, settings, words, prompts.path, persona, page)
+    pool = make_pool(settings, prompts.path)
+    return Dependencies(store, pool, clock, settings, words, prompts.path, persona, page)
 
 
-async def opening(house: Dependencies) -> str:
+async def opening(nuan: Dependencies) -> str:
     """What the first chat's next talk opens with."""
-    chat = await house.store.people.chat(1)
-    planner, _ = make_planner(house)
-    return (await planner.boot(chat, await house.store.people.person(1), house.clock.now())).text
+    chat = await nuan.store.people.chat(1)
+    planner, _ = make_planner(nuan)
+    return (await planner.boot(chat, await nuan.store.people.person(1), nuan.clock.now())).text
 
 
 async def live(folder: Path, settings: Settings, talks: tuple[Talk, ...]) -> list[tuple[Talk, Page]]:
@@ -157,25 +157,25 @@ async def live(folder: Path, settings: Settings, talks: tuple[Talk, ...]) -> lis
     clock, told = SimClock(round(talks[0].begins.timestamp() * 1000)), []
     page = Page(clock)
     async with await open_store(folder) as store:
-        house = parts(store, settings, clock, page)
-        app = App(house)
+        nuan = parts(store, settings, clock, page)
+        app = App(nuan)
         await app.start([page])
         number = 0
         for talk in talks:
             page.lines, page.turns = [], []
             await clock.advance(round(talk.begins.timestamp() * 1000) - clock.now(), app.settled)
             if talk.name == "dawn":
-                page.lines.append("```\n" + await opening(house) + "\n```")
+                page.lines.append("```\n" + await opening(nuan) + "\n```")
             for row in read(talk):
                 number += 1
                 await clock.advance(row.after * 1000, app.settled)
                 page.say(row.who, row.text)
-                await app.door.accept(row.incoming(number))
+                await app.ingest.accept(row.incoming(number))
                 await app.settled()
             await clock.advance(QUIET_MS, app.settled)
             told.append((talk, Page(clock, lines=page.lines, turns=page.turns)))
         await app.stop()
-        await house.crew.close()
+        await nuan.pool.close()
     return told
 
 

@@ -1,6 +1,6 @@
 """`python -m tests.bench.truth TALKS_DIR --offline | --model URL --name NAME | --by-hand DIR | --replay DIR`.
 
-Plays talks over days through the real house and counts, at their checkpoints, which facts are there (`must`) and what
+Plays talks over days through the real bot and counts, at their checkpoints, which facts are there (`must`) and what
 is there that must not be (`never`). The format and the score are those of the README beside the talks.
 """
 

@@ -7,7 +7,7 @@ from signal import SIGTERM
 
 from tests.fakes.discord_world import Channel
 from tests.fakes.telegram_shapes import Person
-from tests.street import House, Street
+from tests.street import Street, StreetHome
 from tests.torture.autopsy import WAITING
 from tests.torture.kills import WORD, end, some, start
 from tests.torture.row import Found, Size
@@ -48,7 +48,7 @@ class Crowds:
         self.street.discord.people.say(channel, self.street.dana, f"{to}第{number}句")
 
 
-def crowds(street: Street, folder: Path) -> tuple[Crowds, House]:
+def crowds(street: Street, folder: Path) -> tuple[Crowds, StreetHome]:
     """All of them, and a home where they are welcome."""
     people = tuple(Person(6_000_001 + number, f"人{number}") for number in range(CHATS))
     guild = street.discord.world.add_guild("家", street.dana)

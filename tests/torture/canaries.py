@@ -226,7 +226,7 @@ class Field:
         self.seen_at(spot.chat, "boot", await show_boot(place, view))
 
     def seen_by(self, spot: Spot, how: str, text: str) -> None:
-        """What a person may see at a seat of their own: all that was told in the chats where they are."""
+        """What a person may see in a chat of their own: all that was told in the chats where they are."""
         chats = ((spot.platform, group or f"dm {spot.who}") for group in GROUPS)
         mine = set().union(*(self.told.get(chat, set()) for chat in chats))
         self.at_home(set(CANARY.findall(text)) & mine)

@@ -44,7 +44,7 @@ class Crowd(SlowWorld):
     @property
     def waiting(self) -> int:
         """How many turns wait for a slot."""
-        slots = self.app._rooms.closing._digesting._scribe._caller._slots
+        slots = self.app._services.session_closer._digest_maker._writer._caller._slots
         return sum(len(places) for queue in (slots._people, slots._behind) for places in queue.values())
 
     async def quiet(self) -> None:

@@ -1,8 +1,8 @@
 """The disk is full at the n-th page that is written, for every n: `python -m tests.torture.fulldisk FOLDER EACH SEED`.
 
-A whole house whose files may grow by so many pages only while one thing is said; then there is room again. What the
-door took must have been answered once, what it refused comes again as platforms do it, and nothing is lost. A child of
-its own, since the limit is one of the process. It prints what was counted.
+A whole bot whose files may grow by so many pages only while one thing is said; then there is room again. What the
+ingest took must have been answered once, what it refused comes again as platforms do it, and nothing is lost. A child
+of its own, since the limit is one of the process. It prints what was counted.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
     replies, errors, confirmed = len(world.replies), len(world.log.named("store_failed")), False
     room(32 + pages * FRAME_BYTES)
     try:
-        confirmed = await world.app.door.accept(incoming)
+        confirmed = await world.app.ingest.accept(incoming)
         await world.wait(12)
         told = text.startswith("记住") and len(world.replies) > replies
         seen.sums["lies"] += told and not world.rows("SELECT 1 FROM memory WHERE text = ?", text[2:])
@@ -104,7 +104,7 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
     seen.sums["writes"] += 1
     seen.sums["full"] += full
     if not confirmed:
-        await world.app.door.accept(incoming)
+        await world.app.ingest.accept(incoming)
     since, expected = world.clock.now(), 2 if text.startswith("5秒") else 1
     while len(world.replies) - replies < expected and world.clock.now() - since < 2 * BACK_S * 1000:
         await world.wait(1)

@@ -1,4 +1,4 @@
-"""How many things every container of a house holds. It walks objects and changes nothing."""
+"""How many things every container of an installation holds. It walks objects and changes nothing."""
 
 import gc
 import sys

@@ -24,7 +24,7 @@ MESSAGES = 5
 REFUSALS = ("这个只有主人能做哦", "Only my owner can do that")
 
 
-def house(folder: Path, **sections: Mapping[str, object]) -> World:
+def nuan(folder: Path, **sections: Mapping[str, object]) -> World:
     """A nuan on Telegram and Discord, whose owner is at the terminal."""
     settings = Settings.model_validate(
         {"bot": {"timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None}, **sections}
@@ -34,12 +34,12 @@ def house(folder: Path, **sections: Mapping[str, object]) -> World:
 
 async def strangers(folder: Path, size: Size) -> Found:
     """So many people whom nobody knows write in private, five times each."""
-    world = await house(folder).open()
+    world = await nuan(folder).open()
     await world.say("你好")
     calls_before, said_before, most = len(world.model.requests), len(world.talk.said), 0
     for number in range(MESSAGES):
         lines = [world.message(f"在吗{number}", f"人{who}", platform="telegram") for who in range(size.units)]
-        await asyncio.gather(*(world.app.door.accept(line) for line in lines))
+        await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
         await world.app.settled()
         most = max(most, len(world.rows("SELECT 1 FROM code WHERE kind = 'pair'")))
         await world.wait(60)
@@ -57,7 +57,7 @@ async def strangers(folder: Path, size: Size) -> Found:
 async def poisons(folder: Path, size: Size) -> Found:
     """阿明 has orders kept in private, in a group and for all places; 阿红 asks at home and in another group."""
     allow = [f"t-{who}" for who in ("阿明", "阿红")] + ["group:东群", "group:西群"]
-    world = await house(folder, telegram={"allow": allow}, discord={"allow": ["d-阿红", "group:南群"]}).open()
+    world = await nuan(folder, telegram={"allow": allow}, discord={"allow": ["d-阿红", "group:南群"]}).open()
     world.model.script = _looking
     count = max(size.units // 4, 3)
     for number in range(count):
@@ -93,7 +93,7 @@ def _looking(request: ModelRequest) -> Answer:
 
 async def same_number(folder: Path, size: Size) -> Found:
     """Person, chat and message 42 on both platforms: two people who know nothing of each other."""
-    world = await house(folder, telegram={"allow": ["42"]}, discord={"allow": ["42"]}).open()
+    world = await nuan(folder, telegram={"allow": ["42"]}, discord={"allow": ["42"]}).open()
     mixed, handled, sent = 0, 0, Counter[str]()
     secrets = {"telegram": "蓝鲸", "discord": "红狐"}
 
@@ -104,7 +104,7 @@ async def same_number(folder: Path, size: Size) -> Found:
             delivery_key=f"42:{sent[platform]}", external_id=f"{sent[platform]}",
         )  # fmt: skip
         asked, said = len(world.model.requests), len(world.talk.said)
-        await world.app.door.accept(line)
+        await world.app.ingest.accept(line)
         await world.app.settled()
         await world.wait(1)
         told = "".join(each.content for one in world.model.requests[asked:] for each in one.prompt.messages)
@@ -181,7 +181,7 @@ async def pretenders(folder: Path, size: Size) -> Found:
         for who, lines in identities(text).items():
             before, said = _state(world), len(world.talk.said)
             for line in lines:
-                await world.app.door.accept(line)
+                await world.app.ingest.accept(line)
             await world.app.settled()
             await world.wait(1)
             tried += 1
@@ -219,7 +219,7 @@ STATE = (
 
 async def _owner(world: World, text: str) -> None:
     for line in read("message", message(GROUP, ANN, text=text)):
-        await world.app.door.accept(replace(line, delivery_key="", external_id="", mentions_bot=True))
+        await world.app.ingest.accept(replace(line, delivery_key="", external_id="", mentions_bot=True))
     await world.app.settled()
     await world.wait(1)
 

@@ -1,4 +1,6 @@
-"""A World in real time whose platform is a real adapter: the house, the library and the fake server in one process."""
+"""A World in real time whose platform is a real adapter: the installation, the library and the fake server in one
+process.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ TABLES = {"bot": {"timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None}}
 
 @asynccontextmanager
 async def live(folder: Path, make: Callable[[Any, Log], Any], **tables: dict[str, Any]) -> AsyncIterator[World]:
-    """The house with the adapter that `make` makes of a clock and a log, connected as the program connects it."""
+    """The installation with the adapter that `make` makes of a clock and a log, connected as the program connects
+    it.
+    """
     from bot.config.settings import Settings
     from bot.core.clock import SystemClock
     from tests.world import World
@@ -28,7 +32,7 @@ async def live(folder: Path, make: Callable[[Any, Log], Any], **tables: dict[str
     world.clock = clock  # type: ignore[assignment]
     adapter = world.talk = make(clock, world.log)
     await world.open()
-    running = asyncio.create_task(adapter.run(world.app.door))
+    running = asyncio.create_task(adapter.run(world.app.ingest))
     try:
         yield world
     finally:

@@ -19,7 +19,7 @@ APART_MS = 45
 
 
 class Sea:
-    """A door that takes everything, and a past in which nothing happened."""
+    """A sink that takes everything, and a past in which nothing happened."""
 
     taken = 0
 
@@ -72,17 +72,17 @@ async def on_telegram(chats: int) -> dict[Where, int]:
 async def on_discord(chats: int) -> tuple[dict[Where, int], int]:
     """Every channel says one thing; and how many were taken."""
     sea = Sea()
-    lanes = ChannelQueues(sea, sea, SimClock(0), Lines())
-    lanes.connected()
+    queues = ChannelQueues(sea, sea, SimClock(0), Lines())
+    queues.connected()
     for begin in range(0, chats, AT_ONCE):
         for number in range(begin, min(chats, begin + AT_ONCE)):
             where = Place("discord", str(number), "group")
-            lanes.put(Incoming(where, None, "message", "hi", delivery_key=f"{number}", external_id=f"{number}"))
+            queues.put(Incoming(where, None, "message", "hi", delivery_key=f"{number}", external_id=f"{number}"))
         while sea.taken < min(chats, begin + AT_ONCE):
             await let_others_run()
         await let_others_run()
-    held = contained(lanes, "Lanes")
-    await lanes.close()
+    held = contained(queues, "ChannelQueues")
+    await queues.close()
     return held, sea.taken
 
 

@@ -11,7 +11,9 @@ GROUPS = (("D", 27), ("S", 14), ("L", 14), ("X", 28), ("R", 9))
 """Delivery, storage, the language model, attacks, and what uses things up; how many of each."""
 IDS = tuple(f"{letter}{number}" for letter, count in GROUPS for number in range(1, count + 1))
 FUZZING = tuple(f"F{number}" for number in range(1, 9))
-"""Beside the list: every parser of outside text, the memories and the house with crashes, on what comes at random."""
+"""Beside the list: every parser of outside text, the memories and the installation with crashes, on what comes at
+random.
+"""
 PACKAGE = "tests.torture"
 
 

@@ -1,4 +1,5 @@
-"""Rows of issue 9's fuzzing: every parser of outside text with many more examples, and the house under random crashes.
+"""Rows of issue 9's fuzzing: every parser of outside text with many more examples, and the installation under random
+crashes.
 
 They have no number in the list of faults. Each runs properties of the suite, which are its short version, with other
 seeds; what fails is named with its test, and that test tells the example when it is run with it.
@@ -83,7 +84,7 @@ def configuration() -> Tests:
 
 
 def imports() -> Tests:
-    """Files to import, notes, texts that people attach; backups and files of the house that somebody damaged."""
+    """Files to import, notes, texts that people attach; backups and files of the installation that somebody damaged."""
     from tests import test_memory_files, test_note_text, test_odd_inputs, test_text_textfile
 
     return (
@@ -93,7 +94,7 @@ def imports() -> Tests:
         test_text_textfile.test_reading_any_bytes_never_fails_and_never_passes_the_limit,
         test_text_textfile.test_any_name_and_kind_of_file_can_be_judged,
         test_odd_inputs.test_a_backup_with_any_bytes_in_it_is_whole_or_refused_and_stays_as_it_is,
-        test_odd_inputs.test_files_of_the_house_that_somebody_damaged_are_read_or_named,
+        test_odd_inputs.test_files_of_the_installation_that_somebody_damaged_are_read_or_named,
     )  # fmt: skip
 
 

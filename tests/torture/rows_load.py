@@ -63,7 +63,7 @@ async def fair(folder: Path, size: Size) -> Found:
 
     async def flood(after: int) -> None:
         for number in range(FLOOD):
-            await world.app.door.accept(world.message(f"小暖，第{after}次之后第{number}句", "洪", "洪的群"))
+            await world.app.ingest.accept(world.message(f"小暖，第{after}次之后第{number}句", "洪", "洪的群"))
 
     await flood(0)
     for name in names:
@@ -101,8 +101,9 @@ async def burst(folder: Path, size: Size) -> Found:
 
 
 async def many_chats(folder: Path, size: Size) -> Found:
-    """So many chats are seen once: most are only read, some are answered; then every map is measured, of the house, of
-    Telegram's pace, of Discord's lanes and of the modules."""
+    """So many chats are seen once: most are only read, some are answered; then every map is measured, of the
+    installation, of Telegram's pace, of Discord's queues and of the modules.
+    """
     from tests.torture.growth import largest
     from tests.torture.manychats import of_modules, on_discord, on_telegram
     from tests.world import World
@@ -113,15 +114,15 @@ async def many_chats(folder: Path, size: Size) -> Found:
     before = largest(world.app, world) | of_modules()
     for number in range(size.units):
         called = number % 100 == 0
-        await world.app.door.accept(world.message("小暖，早" if called else "早", f"人{number % 500}", f"群{number}"))
+        await world.app.ingest.accept(world.message("小暖，早" if called else "早", f"人{number % 500}", f"群{number}"))
         if called:
             await world.app.settled()
             world.model.requests.clear()
             world.talk.said.clear()
             world.log.lines.clear()
     await world.app.settled()
-    lanes, taken = await on_discord(size.units)
-    after = largest(world.app, world) | of_modules() | await on_telegram(size.units) | lanes
+    queues, taken = await on_discord(size.units)
+    after = largest(world.app, world) | of_modules() | await on_telegram(size.units) | queues
     grown = {what: length - before.get(what, 0) for what, length in after.items()}
     worst = sorted(grown, key=lambda what: -grown[what])[:3]
     seen = len(world.rows("SELECT 1 FROM chat"))
@@ -144,11 +145,11 @@ async def late(folder: Path, size: Size) -> Found:
     began = world.clock.now()
     took: list[float] = []
     for number in range(size.units):
-        await world.app.door.accept(world.message(f"第{number}人的话", f"人{number}"))
+        await world.app.ingest.accept(world.message(f"第{number}人的话", f"人{number}"))
     await world.quiet()
     for number in range(size.units):
         since = perf_counter()
-        await world.app.door.accept(world.message(f"第{number}句闲话", "路人", "旁边的群"))
+        await world.app.ingest.accept(world.message(f"第{number}句闲话", "路人", "旁边的群"))
         took.append((perf_counter() - since) * 1000)
     await world.wait(late_s * 0.9)
     again = [number for number in range(size.units) if number % 10 == 9]

@@ -37,7 +37,7 @@ async def slow(folder: Path, size: Size) -> Found:
             )
             await world.say("早")
             began = loop.time()
-            await world.app.door.accept(world.message("你好"))
+            await world.app.ingest.accept(world.message("你好"))
             await world.app.settled()
             took = loop.time() - began
             return took, world.replies[-1] == "我来答" or (alone and len(world.replies) == 2)
@@ -61,13 +61,13 @@ TROUBLE: tuple[tuple[Fault, bool], ...] = (("hang", True), ("drip", True), ("han
 async def limited(folder: Path, size: Size) -> Found:
     """The first model answers 429 for ten minutes while somebody writes every 5 s; then it is well again."""
     from bot.core.errors import ModelError
-    from tests.crews import Named, crewed, tell
+    from tests.pools import Named, tell, with_models
 
     wait_s = (None, 2.0, 20.0, 600.0)[(size.seed - 1) % 4]
     first = Named("first", ModelError("busy", "HTTP 429", limited=True, wait_s=wait_s))
     second = Named("second", "我来答")
     waits: list[float] = []
-    async with crewed(folder, first, second) as world:
+    async with with_models(folder, first, second) as world:
         for number in range(size.units):
             since, before = world.clock.now(), len(world.replies)
             await tell(world, f"第{number}句")
@@ -89,18 +89,18 @@ async def limited(folder: Path, size: Size) -> Found:
 
 async def half_open(folder: Path, size: Size) -> Found:
     """A model rested after failures; its rest ends, and so many write at the same moment."""
-    from tests.crews import DOWN, Named, crewed, tell
     from tests.fakes.clock import let_others_run
+    from tests.pools import DOWN, Named, tell, with_models
 
     first, second = Named("first", DOWN), Named("second", "我来答")
-    async with crewed(folder, first, second, model={"slots": 100}) as world:
+    async with with_models(folder, first, second, model={"slots": 100}) as world:
         for number in range(3):
             await tell(world, f"第{number}句")
         await world.wait(16)
         first.requests.clear()
         first.gate = asyncio.Event()
         for number in range(size.units):
-            await world.app.door.accept(world.message("小暖，在吗", f"人{number}"))
+            await world.app.ingest.accept(world.message("小暖，在吗", f"人{number}"))
         while len(second.requests) < 3 + size.units - 1 or not first.held:
             await let_others_run()
         probes = len(first.requests)
@@ -111,9 +111,9 @@ async def half_open(folder: Path, size: Size) -> Found:
 
 async def truncated(folder: Path, size: Size) -> Found:
     """Streams of a text or of a tool call that end after so many pieces."""
-    from tests.crews import tell
     from tests.fakes.openai_script import Call, Reply
     from tests.fakes.openai_server import FakeOpenAI
+    from tests.pools import tell
     from tests.test_fallbacks_wire import wired
 
     store = Call("save_experience", '{"summary": "先量再裁"}')
@@ -162,10 +162,10 @@ def _broken(chance: random.Random, schema: Mapping[str, object]) -> str:
 
 async def wrong_calls(folder: Path, size: Size) -> Found:
     """A strict server whose model calls tools with wrong arguments, or tools that are not there; then it answers."""
-    from tests.crews import tell
     from tests.fakes.openai_rules import list_of, mapping
     from tests.fakes.openai_script import Asked, Call, Reply
     from tests.fakes.openai_server import FakeOpenAI
+    from tests.pools import tell
     from tests.test_fallbacks_wire import wired
 
     chance, failed, looked = random.Random(size.seed), 0, list[str]()
@@ -211,9 +211,9 @@ async def malformed(folder: Path, size: Size) -> Found:
 
 async def filtered(folder: Path, size: Size) -> Found:
     """A server refuses to answer; another one stands by."""
-    from tests.crews import tell
     from tests.fakes.openai_script import Reply
     from tests.fakes.openai_server import FakeOpenAI
+    from tests.pools import tell
     from tests.test_fallbacks_wire import wired
 
     async with (

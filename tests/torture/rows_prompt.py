@@ -65,7 +65,7 @@ async def shape(folder: Path, name: str) -> list[tuple[list[str], int]]:
         line = world.message(text, who, "g" if group else "", "telegram")
         place = replace(line.place, title=name if group else "")
         sender = replace(line.sender, name=name)  # type: ignore[type-var]
-        await world.app.door.accept(replace(line, place=place, sender=sender, **facts))  # type: ignore[arg-type]
+        await world.app.ingest.accept(replace(line, place=place, sender=sender, **facts))  # type: ignore[arg-type]
         await world.app.settled()
 
     await say("记住我对花生过敏")
@@ -264,7 +264,7 @@ ROWS: tuple[Row, ...] = (
         existing=(
             "test_digest_forged.py::test_the_rule_keeps_nothing_of_a_forged_talk_and_no_summary_tells_it",
             "test_digest_forged.py::test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites",
-            "test_digest_forged.py::test_forged_talks_end_nowhere_in_the_house",
+            "test_digest_forged.py::test_forged_talks_end_nowhere_in_the_installation",
         ),
     ),
     Row(

@@ -38,7 +38,7 @@ async def child(module: str, *words: str) -> str:
 
 
 async def pages(folder: Path, size: Size) -> Found:
-    """A disk that is full at each page, or each so many-th, that a house writes."""
+    """A disk that is full at each page, or each so many-th, that an installation writes."""
     each = max(1, round(PAGES_AT_ALL / size.units))
     sums, slowest, notes = json.loads(
         await child("tests.torture.fulldisk", str(folder / "house"), str(each), str(size.seed))
@@ -155,9 +155,9 @@ async def damage(folder: Path, size: Size) -> Found:
         else:
             seen[f"unseen in the {where}" if where != "value" else "value unseen"] += 1
         seen["sure"] += where != "value"
-        aside, _ = await roll_back(folder, copy, f"{number:08}T000000000Z", NOW, label="restore")
+        previous, _ = await roll_back(folder, copy, f"{number:08}T000000000Z", NOW, label="restore")
         back = look(folder, "SELECT count(*) FROM memory")[0][0] == 300 and sound(folder) == []
-        seen["not restored"] += not back or aside is None
+        seen["not restored"] += not back or previous is None
     unseen = tuple(f"{name}: {count}" for name, count in seen.items() if name.startswith("unseen"))
     names = ("sure", "detected", "replaced", "not restored", "newer told", "newer told wrongly", "value seen",
              "value unseen")  # fmt: skip

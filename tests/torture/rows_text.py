@@ -123,9 +123,9 @@ async def lag(folder: Path, size: Size) -> Found:
         unit = units[(number + (size.seed - 1) * size.units) % len(units)]
         running = asyncio.Event()
         ticking = asyncio.create_task(ticks(running, late))
-        await world.app.door.accept(world.message((unit * (1_000_000 // len(unit) + 1))[:1_000_000]))
+        await world.app.ingest.accept(world.message((unit * (1_000_000 // len(unit) + 1))[:1_000_000]))
         await world.app.settled()
-        await world.app.door.accept(world.message("记住"))  # it points back to the line before
+        await world.app.ingest.accept(world.message("记住"))  # it points back to the line before
         await world.app.settled()
         running.set()
         await ticking

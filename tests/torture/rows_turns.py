@@ -20,9 +20,9 @@ PLACE: dict[str, dict[str, object]] = {"bot": {"timezone": "Asia/Shanghai"}}
 
 async def overflowing(folder: Path, size: Size) -> Found:
     """A server for which everything is too long: at the first message, and in a conversation."""
-    from tests.crews import tell
     from tests.fakes.openai_script import Reply
     from tests.fakes.openai_server import FakeOpenAI
+    from tests.pools import tell
     from tests.test_fallbacks_wire import wired
 
     bad, most, lines = [False], 0, 0
@@ -90,7 +90,7 @@ async def crowded(folder: Path, size: Size) -> Found:
     world = await World(folder / "many", Settings.model_validate(sections)).open()
     world.shut()
     for number in range(size.units):
-        await world.app.door.accept(world.message("小暖，在吗", f"人{number}"))
+        await world.app.ingest.accept(world.message("小暖，在吗", f"人{number}"))
     await world.held(1)
     await world.let_answer()
     ((spent, admitted, uncounted),) = world.rows(
@@ -102,7 +102,7 @@ async def crowded(folder: Path, size: Size) -> Found:
     world.settings = Settings.model_validate({**sections, "budget": {"day_money": 100.0}})
     await world.restart()
     world.shut()
-    await world.app.door.accept(world.message("还在吗", "人0"))
+    await world.app.ingest.accept(world.message("还在吗", "人0"))
     await world.held(1)
     await world.crash(shut=True)
     await world.held(1)
@@ -146,7 +146,7 @@ async def undigested(folder: Path, size: Size) -> Found:
 
 
 async def leaking(folder: Path, size: Size) -> Found:
-    """Forms of scaffolding through the house; what only looks like it comes through."""
+    """Forms of scaffolding through the installation; what only looks like it comes through."""
     from bot.core.models import Completion
     from bot.model.completion import CompletionBuilder
     from tests.scaffolds import LEAKED, WANTED
@@ -187,10 +187,10 @@ async def cancelled(folder: Path, size: Size) -> Found:
         held = number % 2
         if held:
             world.shut()
-        await world.app.door.accept(world.message("讲个故事", who))
+        await world.app.ingest.accept(world.message("讲个故事", who))
         for _ in range(number * STEPS):
             await let_others_run()
-        await world.app.door.accept(world.message("停", who))
+        await world.app.ingest.accept(world.message("停", who))
         await world.let_answer()
         ((states,),) = world.rows("SELECT count(*) FROM turn WHERE state IN ('asked', 'answered')")
         early += int(str(states))

@@ -114,7 +114,7 @@ def _holding(folder: Path, words: list[str]) -> int:
 
 
 async def growth(folder: Path, size: Size) -> Found:
-    """All messages in one house, as many each day for three years, through the door and with default retention."""
+    """All messages in one installation, as many each day for three years, through ingest and with default retention."""
     from bot.config.settings import Settings
     from bot.store.store import DATABASE
     from tests.torture.soak import resident_mb, slope
@@ -129,7 +129,7 @@ async def growth(folder: Path, size: Size) -> Found:
                                    delivery_key=f"k{number + n}")
                      for n in range(min(CHATTER, today - begin))]  # fmt: skip
             number += len(lines)
-            await asyncio.gather(*(world.app.door.accept(line) for line in lines))
+            await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
             await world.wait(80_000 * len(lines) / today)
             wal = max(wal, (folder / f"{DATABASE}-wal").stat().st_size)
         await world.say(f"小暖，第{number}次问你", f"人{day % 20}", f"群{day % 5}")

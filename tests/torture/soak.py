@@ -1,4 +1,4 @@
-"""A week of talk through the whole house on a simulated clock, and what it leaves in memory hour by hour."""
+"""A week of talk through the whole bot on a simulated clock, and what it leaves in memory hour by hour."""
 
 import asyncio
 import gc

@@ -15,7 +15,7 @@ from tests.fakes.telegram_faults import Fault as TelegramFault
 from tests.fakes.telegram_faults import Misbehaviour
 from tests.fakes.telegram_shapes import Person
 from tests.nursery import ROOT
-from tests.street import House, Street, echo
+from tests.street import Street, StreetHome, echo
 from tests.test_last_words import BROKEN
 from tests.torture.autopsy import WAITING
 from tests.torture.kills import some, until
@@ -40,8 +40,8 @@ STRICT = ("-X", "dev", "-W", "error::ResourceWarning", "-W", "error::RuntimeWarn
 
 
 @dataclass
-class Strict(House):
-    """A house whose interpreter is that strict."""
+class Strict(StreetHome):
+    """An installation whose interpreter is that strict."""
 
     def command(self, command: str, *more: str) -> tuple[str, ...]:
         """As usual, with the options."""
@@ -74,13 +74,13 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
             folder, LOG__LEVEL="debug", LOG__TEXT="true", MODEL__TRIES="1", TELEGRAM__ALLOW="501",
             DISCORD__ALLOW=str(street.dana.id),
         ).settings  # fmt: skip
-        home = (Strict if strict else House)(folder, settings)
+        home = (Strict if strict else StreetHome)(folder, settings)
         printed: list[str] = []
         async with running(home, "run") as nuan:
             await until(lambda: street.discord.gateway.connected > 0 and bool(street.telegram.calls("getUpdates")))
             await _talk(street, size.units)
             for command in COMMANDS:
-                ran = await run(House(folder, settings), *command)
+                ran = await run(StreetHome(folder, settings), *command)
                 printed += [ran.text, ran.err]
             await _mended(street, model, home)
             nuan.send(SIGTERM)
@@ -89,7 +89,7 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
         street.telegram.faults.clear()
         street.telegram.faults.add("getMe", TelegramFault("unauthorized"))
         alone = {name: value for name, value in settings.items() if not name.startswith("DISCORD")}
-        refused = await run(House(folder, alone), "run")
+        refused = await run(StreetHome(folder, alone), "run")
         crashed = await _crashed()
         said = [shown.text for shown in street.telegram.sent(ANN.id)] + street.discord.texts(_room(street))
         (folder / "stderr-all.txt").write_text(
@@ -99,7 +99,7 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
         archives = await asyncio.to_thread(packed, folder)
         return Found({
             "rounds": size.units, "requests": len(street.model.bodies), "commands": len(COMMANDS),
-            "files": len(House(folder).files()), "answers": len(said), "spilled": len(found),
+            "files": len(StreetHome(folder).files()), "answers": len(said), "spilled": len(found),
             "archives": archives, "defects told": crashed.count("this is a defect of nuan"),
             "strange ends": float(code != 0) + float(refused.code == 0),
         }, {}, found)  # fmt: skip
@@ -114,7 +114,7 @@ async def _crashed() -> str:
     return printed.decode("utf-8", "replace")
 
 
-async def _mended(street: Street, model: Failing, home: House) -> None:
+async def _mended(street: Street, model: Failing, home: StreetHome) -> None:
     """Nothing fails any more, and everybody gets what they still wait for."""
     model.well = True
     street.telegram.faults.clear()

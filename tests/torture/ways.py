@@ -35,14 +35,14 @@ async def export(field: "Field", spot: "Spot") -> None:
 
 
 async def agent(field: "Field", spot: "Spot") -> None:
-    """An agent over MCP looks for all secrets, on that person's seat and on theirs in a group."""
-    async with reading(field.world, _person(field, spot)) as seat:
-        field.seen_by(spot, "agent", await _asked(seat))
+    """An agent over MCP looks for all secrets, as that person and in a group."""
+    async with reading(field.world, _person(field, spot)) as agent:
+        field.seen_by(spot, "agent", await _asked(agent))
     group = field.chosen.choice([each for each in field.spots if each.who == spot.who and each.group])
     sql = "SELECT chat_id FROM place WHERE platform = ? AND external_id = ?"
     [(chat,)] = field.world.rows(sql, group.platform, f"group:{group.group}")
-    async with reading(field.world, _person(field, group), str(chat)) as seat:
-        field.seen_at(group.chat, "agent", await _asked(seat))
+    async with reading(field.world, _person(field, group), str(chat)) as agent:
+        field.seen_at(group.chat, "agent", await _asked(agent))
 
 
 def _person(field: "Field", spot: "Spot") -> str:
@@ -52,11 +52,11 @@ def _person(field: "Field", spot: "Spot") -> str:
     return str(person)
 
 
-async def _asked(seat: Agent) -> str:
+async def _asked(agent: Agent) -> str:
     """All that its tools show."""
     return "".join([
-        await seat.ask("recall", query="大家的暗号", top_k=20), await seat.ask("boot"),
-        await seat.ask("dialog", limit=30),
+        await agent.ask("recall", query="大家的暗号", top_k=20), await agent.ask("boot"),
+        await agent.ask("dialog", limit=30),
     ])  # fmt: skip
 
 

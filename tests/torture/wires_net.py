@@ -134,7 +134,7 @@ async def twins(folder: Path, size: Size) -> Found:
     """D22: a second program beside a first, on the same data and on other data with the same token."""
     from tests.e2e import run
     from tests.fakes.telegram_shapes import Person
-    from tests.street import House, Street
+    from tests.street import Street, StreetHome
     from tests.torture.kills import end, start
 
     refused = clear = 0
@@ -146,7 +146,11 @@ async def twins(folder: Path, size: Size) -> Found:
         await until(lambda: bool(street.telegram.calls("getUpdates")))
         for number in range(size.units):
             other = {"TELEGRAM__TOKEN": "7700000043:other", "DISCORD__TOKEN": "made-up.other"}
-            second = House(folder, home.settings, "other") if number % 2 else House(folder, {**home.settings, **other})
+            second = (
+                StreetHome(folder, home.settings, "other")
+                if number % 2
+                else StreetHome(folder, {**home.settings, **other})
+            )
             begun = time.monotonic()
             ran = await run(second, "run")
             slowest = max(slowest, time.monotonic() - begun)
@@ -204,7 +208,7 @@ async def zombies(folder: Path, size: Size) -> Found:
 
 @asynccontextmanager
 async def _supervised(folder: Path, make: Any, tables: dict[str, Any]) -> AsyncIterator[Any]:
-    """A live house whose adapter is begun again when it gives up, as the program does it."""
+    """A live bot whose adapter is begun again when it gives up, as the program does it."""
     from bot.ops.health import Supervisor
 
     async def writable() -> bool:
@@ -212,7 +216,7 @@ async def _supervised(folder: Path, make: Any, tables: dict[str, Any]) -> AsyncI
 
     def kept(clock: Any, log: Any) -> Any:
         adapter = make(clock, log)
-        return _Kept(adapter, lambda door: Supervisor(door, clock, log, writable).keep(adapter))
+        return _Kept(adapter, lambda sink: Supervisor(sink, clock, log, writable).keep(adapter))
 
     async with live(folder, kept, **tables) as world:
         yield world

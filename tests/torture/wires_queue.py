@@ -1,6 +1,6 @@
 """Rows of the table of faults about what waits: tries, leases, backlogs, order.
 
-All of them run the whole house in this process, with simulated time and real SQLite.
+All of them run the whole bot in this process, with simulated time and real SQLite.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINES = 40
 
 
 @asynccontextmanager
-async def house(
+async def nuan(
     folder: Path, platforms: tuple[str, ...] = (), talk: Talk | None = None, **tables: dict[str, Any]
 ) -> AsyncIterator[World]:
     """A World with these settings, and no limit of money; `talk` is its adapter."""
@@ -55,7 +55,7 @@ OPEN_ENDS = "SELECT count(*) FROM event WHERE kind = 'message' AND state IN ('do
 
 async def fails_once(folder: Path, size: Size) -> Found:
     """D4: every message breaks nuan the first time it is handled."""
-    async with house(folder) as world:
+    async with nuan(folder) as world:
         broken = set[str]()
 
         def script(request: Any) -> str:
@@ -81,7 +81,7 @@ async def always_fails(folder: Path, size: Size) -> Found:
     from bot.ops.checks import store_findings
     from tests.agenting import place_of
 
-    async with house(folder) as world:
+    async with nuan(folder) as world:
         tried = list[int]()
         state = {"by": "model"}
 
@@ -124,11 +124,11 @@ async def always_fails(folder: Path, size: Size) -> Found:
 
 async def long_turns(folder: Path, size: Size) -> Found:
     """D6: a model that takes 400 s of simulated time, and a death in the midst of it in the same process (same PID)."""
-    async with house(folder, model={"deadline_seconds": 500}) as world:
+    async with nuan(folder, model={"deadline_seconds": 500}) as world:
         replies = crashes = 0
         for each in range(size.units):
             world.shut()
-            await world.app.door.accept(world.message(f"第{each}句"))
+            await world.app.ingest.accept(world.message(f"第{each}句"))
             await world.held()
             await world.wait(400)
             if each % 2:
@@ -150,18 +150,18 @@ async def backlog(folder: Path, size: Size) -> Found:
     """D14: updates that are three hours old, in five chats; then somebody writes one word in each."""
     chats = [f"群{each}" for each in range(5)]
     allow = {"telegram": {"allow": [f"group:{each}" for each in chats]}}
-    async with house(folder, ("telegram",), None, **allow) as world:
+    async with nuan(folder, ("telegram",), None, **allow) as world:
         now = world.clock.now()
         for each in range(size.units):
             at = now - 3 * HOUR_MS + each * 1000
             facts = {"at": at, "external_id": str(each), "mentions_bot": True}
             said = world.message(f"小暖，第{each}句", "阿红", chats[each % 5], "telegram", **facts)
-            await world.app.door.accept(said)
+            await world.app.ingest.accept(said)
         for chat in chats:
             now_said = world.message(
                 "小暖，在吗", "阿红", chat, "telegram", external_id=f"new {chat}", mentions_bot=True
             )
-            await world.app.door.accept(now_said)
+            await world.app.ingest.accept(now_said)
         await world.wait(60)
         kept = number(world, "SELECT count(*) FROM event WHERE text LIKE '%第%句'")
         asked = "SELECT count(*) FROM turn_event JOIN event ON event.id = event_id WHERE text LIKE '%第%句'"
@@ -196,7 +196,7 @@ async def order(folder: Path, size: Size) -> Found:
         begun = world.clock.now()
         for line in range(LINES):
             for chat in range(size.units):
-                await world.app.door.accept(world.message(f"第{line}句", f"人{chat}"))
+                await world.app.ingest.accept(world.message(f"第{line}句", f"人{chat}"))
             await world.wait(1)
         await world.wait(120)
         wrong, ends, slowest = 0, begun, 0

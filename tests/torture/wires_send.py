@@ -1,6 +1,6 @@
 """Rows of the table of faults about sending: what times out, is limited, could ping, or is pressed by another.
 
-They run the whole house in this process, in real time, with the real libraries against the strict fake servers.
+They run the whole bot in this process, in real time, with the real libraries against the strict fake servers.
 """
 
 from __future__ import annotations

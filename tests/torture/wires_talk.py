@@ -1,6 +1,6 @@
 """Rows of the table of faults about what becomes of what was said: edits, deletions, bots, wishes to keep, apologies.
 
-They run the whole house in this process, with simulated time and real SQLite.
+They run the whole bot in this process, with simulated time and real SQLite.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from tests.torture.row import Bound, Found, Row, Size
-from tests.torture.wires_queue import house, number
+from tests.torture.wires_queue import nuan, number
 
 if TYPE_CHECKING:
     from tests.world import World
@@ -24,7 +24,7 @@ async def edits(folder: Path, size: Size) -> Found:
     """D18: a message is edited three times after it was answered."""
     from tests.test_changes import happens
 
-    async with house(folder) as world:
+    async with nuan(folder) as world:
         replies = right = memories = 0
         for each in range(size.units):
             before, who = len(world.replies), f"人{each}"
@@ -48,16 +48,16 @@ async def deletions(folder: Path, size: Size) -> Found:
 
     chance, quoted, prompts, files, midst, kept = random.Random(size.seed), 0, 0, 0, 0, 0
     for each in range(size.units):
-        async with house(folder / str(each)) as world:
+        async with nuan(folder / str(each)) as world:
             world.model.script = lambda request: f"你说{CANARY}"
             world.shut()
-            await world.app.door.accept(world.message(f"我的暗号是{CANARY}。记住我怕狗。", external_id="m"))
+            await world.app.ingest.accept(world.message(f"我的暗号是{CANARY}。记住我怕狗。", external_id="m"))
             if each % 2:
                 await world.held()
             for _ in range(0 if each % 2 else chance.randrange(40)):
                 await let_others_run()
             midst += world.model.held > 0
-            await world.app.door.accept(change(world, "delete", "m"))
+            await world.app.ingest.accept(change(world, "delete", "m"))
             await world.let_answer()
             await world.wait(3)
             quoted += any(CANARY in text for text in world.replies)
@@ -77,7 +77,7 @@ async def bots(folder: Path, size: Size) -> Found:
 
     most = humans = 0
     for each in range(size.units):
-        async with house(folder / f"{each}a") as one, house(folder / f"{each}b") as other:
+        async with nuan(folder / f"{each}a") as one, nuan(folder / f"{each}b") as other:
             await one.say("小暖，在吗", "阿明", GROUP)
             counts = [len(one.replies), len(other.replies)]
             for _ in range(100):
@@ -108,13 +108,13 @@ async def spam(folder: Path, size: Size) -> Found:
             took.append(time.process_time() - begun)
         return median(took[5:]) * 1000  # the first ones warm up
 
-    async with house(folder, memory={"keep_minute": 30, "keep_most": 1_000}) as world:
+    async with nuan(folder, memory={"keep_minute": 30, "keep_most": 1_000}) as world:
         for each in range(20):
             await world.say(f"记住我的第{each}件事是{each * 7919}", "阿红")
         before = await recalling(world, "阿红")
         lately = list[int]()
         for each in range(size.units):
-            await world.app.door.accept(world.message(f"记住我的第{each}个暗号是{each * 7919}", "阿明"))
+            await world.app.ingest.accept(world.message(f"记住我的第{each}个暗号是{each * 7919}", "阿明"))
             if each % 100 == 99:
                 await world.app.settled()
                 await world.wait(30)
@@ -146,12 +146,12 @@ async def outage(folder: Path, size: Size) -> Found:
             begun += on
             (typed.add if on else typed.discard)(external_chat_id)
 
-    async with house(folder, talk=Typed()) as world:
+    async with nuan(folder, talk=Typed()) as world:
         world.model.script = lambda request: ModelError("unreachable", "")
         late = 0
         for _ in range(18):
             for chat in range(size.units):
-                await world.app.door.accept(world.message("在吗", f"人{chat}"))
+                await world.app.ingest.accept(world.message("在吗", f"人{chat}"))
             await world.wait(10)
             late += len(typed)
             await world.wait(20)

@@ -37,13 +37,13 @@ class MatterForgetting:
     """Finds all that is about a name or a matter, and forgets it."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, confirming: Receipts, aside: TextThread
+        self, store: Store, clock: Clock, settings: Settings, receipts: Receipts, thread: TextThread
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._settings = settings
-        self._confirming = confirming
-        self._aside = aside
+        self._receipts = receipts
+        self._thread = thread
 
     async def told_of(self, command: MemoryCommand, event: Event, chat: Chat) -> tuple[OwnLine, ...]:
         """What the writer of a message said before of the matter that a wish of theirs names, oldest first."""
@@ -51,7 +51,7 @@ class MatterForgetting:
         lines = [OwnLine(*row) for row in said if row[0] < event.id]
         if command.scope == "line":
             return tuple(line for line in lines if line.event_id == command.said_in)
-        return await self._aside.run(lines_about, command.content or "", command.scope, lines, event.at)
+        return await self._thread.run(lines_about, command.content or "", command.scope, lines, event.at)
 
     async def wish(
         self, content: str, event: Event, known: tuple[Memory, ...], plans: tuple[str, ...], forever: bool
@@ -78,7 +78,7 @@ class MatterForgetting:
         content = command.content or ""
         memories, plans = await self._found(content, told)
         lines = await self.told_of(replace(command, scope="matter"), told.event, told.chat)
-        text = self._confirming.text
+        text = self._receipts.text
         listed = [
             *(f"{number_mark('memory', each.id)} "
                 f"{brief(memory_line_for_people(each, lambda key, **v: text(key, told, **v)))}"
@@ -90,14 +90,14 @@ class MatterForgetting:
         if lines:
             listed.append(text("about_lines", told, n=len(lines)))
         question = MemoryQuestion("about", (told.event.id,), command.forever)
-        return await self._confirming.say(
+        return await self._receipts.say(
             "forget_about", told, question, YES_NO, name=brief(content), list="\n".join(listed)
         )
 
     async def ask_line(self, line: Event, command: MemoryCommand, told: CommandContext) -> str:
         """Quote a line that 那件事 may mean, and ask whether it is to go."""
         question = MemoryQuestion("about", (told.event.id, line.id), command.forever)
-        return await self._confirming.say("forget_line", told, question, YES_NO, text=brief(line.text))
+        return await self._receipts.say("forget_line", told, question, YES_NO, text=brief(line.text))
 
     async def forget(self, command: MemoryCommand, told: CommandContext) -> str:
         """All that was said of it goes, these lines for good, with the memories, promises and reminders of it."""
@@ -112,8 +112,8 @@ class MatterForgetting:
         named = Memory(0, told.person_id, told.chat.id, seen, "knowledge", content, now, now, "command")
         all_of_it = (*found, *(each.told for each in plans), *((named,) if every or not found else ()))
         undo = bool(days) and bool(found) and not command.forever
-        numbers = self._confirming.numbers(found, told)
-        text = self._confirming.text
+        numbers = self._receipts.numbers(found, told)
+        text = self._receipts.text
         this, name = text("matter_this", told), text("matter_named", told, name=brief(content))
         name = this if command.forever else name  # not even the message on its way out holds the words
         counts = {
@@ -128,9 +128,7 @@ class MatterForgetting:
             key = "forgot_matter_undo" if undo else "forgot_matter" if gone else "forgot_none"
             return text(key, told, what=name, gone=gone, list=numbers, days=days)
 
-        says = self._confirming.receipt(
-            told, receipt, "button_undo" if undo else "", quotes=(ReceiptQuote(name, this),)
-        )
+        says = self._receipts.receipt(told, receipt, "button_undo" if undo else "", quotes=(ReceiptQuote(name, this),))
         told_lines = tuple((line.event_id, line.text) for line in lines)
         forgetting = Forgetting(all_of_it, told.person_id, now + days * DAY_MS if undo else None, lines=told_lines)
         return await self._store.taken_back_lines.forget_with_lines(forgetting, says, now)
@@ -166,21 +164,21 @@ class ForgetActions:
     """Takes things out of memory, each once."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, confirming: Receipts, aside: TextThread
+        self, store: Store, clock: Clock, settings: Settings, words: Texts, receipts: Receipts, thread: TextThread
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._settings = settings
         self._words = words
-        self._confirming = confirming
-        self.about = MatterForgetting(store, clock, settings, confirming, aside)
+        self._receipts = receipts
+        self.about = MatterForgetting(store, clock, settings, receipts, thread)
 
     async def carry_out(self, command: MemoryCommand, told: CommandContext) -> str:
         """Do it and return its receipt, which is stored with it."""
-        if await self._store.memories.is_done(self._confirming.key(told)):
-            return await self._confirming.say("undo_none", told)  # the receipt of the first time is said
+        if await self._store.memories.is_done(self._receipts.key(told)):
+            return await self._receipts.say("undo_none", told)  # the receipt of the first time is said
         if command.verb == "let_be":
-            return await self._confirming.say("let_be", told)
+            return await self._receipts.say("let_be", told)
         if command.verb == "undo":
             return await self._undo(command, told)
         if command.scope == "about":
@@ -210,12 +208,12 @@ class ForgetActions:
 
     async def _forget(self, command: MemoryCommand, told: CommandContext) -> str:
         if command.scope == "bare":
-            return await self._confirming.say("forget_what", told, MemoryQuestion("drop", forever=command.forever))
+            return await self._receipts.say("forget_what", told, MemoryQuestion("drop", forever=command.forever))
         owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=command.forever)
         if command.of != "memory":
             every = await open_plans(self._store, told.person_id, told.audience)
             plans = tuple(each for each in every if (each.kind, each.number) == (command.of, command.number))
-            return await (self._unplan(plans[0], told) if plans else self._confirming.say("forgot_none", told))
+            return await (self._unplan(plans[0], told) if plans else self._receipts.say("forgot_none", told))
         found, sure = await self._meant(command, told, owned)
         if command.scope in ("", "thing") and command.content is None and command.number is None and not command.chosen:
             line = await self._talked_of(told, max((each.created_at for each in found), default=0) if sure else 0)
@@ -232,7 +230,7 @@ class ForgetActions:
             if matter is not None and await self.about.told_of(matter, told.event, told.chat):
                 return await self.about.forget(matter, told)
             asked = perhaps_matching(command.content or "", owned)
-            return await (self._which(asked, command, told) if asked else self._confirming.say("forgot_none", told))
+            return await (self._which(asked, command, told) if asked else self._receipts.say("forgot_none", told))
         if (len(found) > 1 and not sure) or command.scope == "unsure":
             return await self._which(found, command, told)
         if not sure and command.content is None and command.number is None:
@@ -264,10 +262,10 @@ class ForgetActions:
         """It goes with all that says the same, for good: a promise has no days for undo."""
         now = self._clock.now()
         self._store.tombstones.add_tombstone(0, one.told.text, now)
-        quote = self._confirming.text("quote", told, text=brief(one.told.text))
-        receipt = self._confirming.receipt(
+        quote = self._receipts.text("quote", told, text=brief(one.told.text))
+        receipt = self._receipts.receipt(
             told,
-            lambda number, again: self._confirming.text(_GONE[one.kind], told, id=one.number, quote=quote),
+            lambda number, again: self._receipts.text(_GONE[one.kind], told, id=one.number, quote=quote),
             quotes=(ReceiptQuote(quote),),
         )
         forgetting = Forgetting((one.told,), told.person_id, now)
@@ -296,19 +294,19 @@ class ForgetActions:
             for place, memory in enumerate(found[:CANDIDATES_SHOWN], 1)
         ]
         if len(offered) > CANDIDATES_SHOWN:
-            lines.append(self._confirming.text("forgot_more", told, n=len(offered) - CANDIDATES_SHOWN))
+            lines.append(self._receipts.text("forgot_more", told, n=len(offered) - CANDIDATES_SHOWN))
         question = MemoryQuestion("which", tuple(memory.id for memory in offered), command.forever)
         key = "forgot_which" if len(offered) > 1 else "forgot_sure"
-        return await self._confirming.say(key, told, question, list="\n".join(lines))
+        return await self._receipts.say(key, told, question, list="\n".join(lines))
 
     def _shown(self, memory: Memory, told: CommandContext) -> str:
         text = clip(
-            memory_line_for_people(memory, lambda key, **values: self._confirming.text(key, told, **values)), LINE_CHARS
+            memory_line_for_people(memory, lambda key, **values: self._receipts.text(key, told, **values)), LINE_CHARS
         )
         if not memory.original:
             return text
         original = clip(" ".join(memory.original.split()), LINE_CHARS)
-        return self._confirming.text("with_original", told, text=text, original=original)
+        return self._receipts.text("with_original", told, text=text, original=original)
 
     async def _disable(
         self, found: tuple[Memory, ...], owner_id: int, forever: bool, told: CommandContext, unwished: bool = False,
@@ -321,36 +319,32 @@ class ForgetActions:
         forever = forever or not days
         forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
         # For good is for good: not even the message on its way out holds the words.
-        numbers, quotes = (
-            (self._confirming.numbers(found, told), ()) if forever else self._confirming.quoting(found, told)
-        )
+        numbers, quotes = (self._receipts.numbers(found, told), ()) if forever else self._receipts.quoting(found, told)
         several = len(found) > 1
         key = "forgot_forever" if forever else "unkept" if unwished else "forgot_several" if several else "forgot"
         again_holds = await self._again(found, told) if unwished else ""
 
         def receipt(number: int, again: bool) -> str:
-            done = self._confirming.text(key, told, list=numbers, days=days, id=number) + again_holds
+            done = self._receipts.text(key, told, list=numbers, days=days, id=number) + again_holds
             if not missing:
                 return done
             more = "…" if len(missing) > CANDIDATES_SHOWN else ""
             unknown = " ".join(number_mark("memory", number) for number in missing[:CANDIDATES_SHOWN]) + more
-            return done + "\n" + self._confirming.text("forgot_missing", told, list=unknown)
+            return done + "\n" + self._receipts.text("forgot_missing", told, list=unknown)
 
         button = ("button_undo" if several else "say_undo") if owner_id == told.person_id else ""
-        says = self._confirming.receipt(told, receipt, button, quotes=quotes)
+        says = self._receipts.receipt(told, receipt, button, quotes=quotes)
         return await self._store.forgetting.forget(forgetting, says, now)
 
     async def _again(self, found: tuple[Memory, ...], told: CommandContext) -> str:
         """What holds again once these are taken back, a line for each; "" for nothing."""
         former = [await self._store.undo.holds_again(memory.id, told.audience) for memory in found]
         texts = [self._shown(memory, told) for memory in former if memory is not None]
-        return "".join(
-            "\n" + self._confirming.text("holds_again", told, text=text) for text in texts[:CANDIDATES_SHOWN]
-        )
+        return "".join("\n" + self._receipts.text("holds_again", told, text=text) for text in texts[:CANDIDATES_SHOWN])
 
     async def _unsay(self, command: MemoryCommand, told: CommandContext) -> str:
         """忘记 as a reply: the line that is replied to goes, or the memories that it confirms."""
-        say = self._confirming.say
+        say = self._receipts.say
         what = await self._store.taken_back_lines.replied(told.event.id)
         if not what.there:
             return await say("unsaid_unknown", told)
@@ -366,13 +360,13 @@ class ForgetActions:
             return await self._disable(tuple(known), known[0].owner_id or told.person_id, command.forever, told)
         now, days = self._clock.now(), self._settings.memory.undo_days
         kept = bool(what.memories) and bool(days) and not command.forever
-        shown = self._confirming.numbers(what.memories, told)
+        shown = self._receipts.numbers(what.memories, told)
         own = all(memory.owner_id == told.person_id for memory in what.memories)
 
         def receipt(found: int, again: bool) -> str:
-            return self._confirming.text("unsaid_undo" if kept else "unsaid", told, id=found, list=shown, days=days)
+            return self._receipts.text("unsaid_undo" if kept else "unsaid", told, id=found, list=shown, days=days)
 
-        says = self._confirming.receipt(told, receipt, "say_undo" if own else "")
+        says = self._receipts.receipt(told, receipt, "say_undo" if own else "")
         return await self._store.taken_back_lines.take_back_line(what, now + days * DAY_MS if kept else None, says, now)
 
     async def _set_aside(self, command: MemoryCommand, told: CommandContext) -> str:
@@ -394,18 +388,18 @@ class ForgetActions:
             self._store.tombstones.add_tombstones(wordings(found), now)
         purge_at = now + days * DAY_MS if days else None
         forgetting = Forgetting(found, told.person_id, purge_at) if found else None
-        numbers = self._confirming.numbers(found, told)
-        this = self._confirming.text("aside_this", told)
+        numbers = self._receipts.numbers(found, told)
+        this = self._receipts.text("aside_this", told)
         few = ASIDE_LATIN if said.isascii() else ASIDE_CHARS
         some = clip(" ".join(said.split()), few) if told.chat.kind == "group" else brief(said)
-        quoted = self._confirming.text("quote", told, text=some).strip() if said else this
+        quoted = self._receipts.text("quote", told, text=some).strip() if said else this
 
         def receipt(number: int, again: bool) -> str:
             key = "aside_forgot" if again else "aside"
-            return self._confirming.text(key, told, what=quoted, list=numbers, days=days)
+            return self._receipts.text(key, told, what=quoted, list=numbers, days=days)
 
         quotes = (ReceiptQuote(quoted, this),) if said else ()
-        says = self._confirming.receipt(told, receipt, "say_undo", quotes=quotes)
+        says = self._receipts.receipt(told, receipt, "say_undo", quotes=quotes)
         return await self._store.off_record.set_aside(events, forgetting, says, now)
 
     async def _undo(self, command: MemoryCommand, told: CommandContext) -> str:
@@ -416,11 +410,11 @@ class ForgetActions:
             plan = await self._plan(command, told, last.at if last is not None else now - days * DAY_MS)
             newest = max(last.at if last is not None else 0, plan.at if plan is not None else 0)
             if command.number is None and await self._store.undo.final(told.person_id, told.chat.id) > newest:
-                return await self._confirming.say("undo_final", told)
+                return await self._receipts.say("undo_final", told)
             if plan is not None:
                 return await self._take_back(plan, told)
             if last is None or command.number is not None:
-                return await self._confirming.say("undo_none", told)
+                return await self._receipts.say("undo_none", told)
             if last.keep:
                 return await self._disable(last.memories, told.person_id, False, told, unwished=True)
             numbers = tuple(memory.id for memory in last.memories)
@@ -430,10 +424,10 @@ class ForgetActions:
             held = tuple(memory for memory in owned if memory.id == command.number and memory.asked)
             if held:
                 return await self._disable(held, told.person_id, False, told, unwished=True)
-        receipt = self._confirming.receipt(told, lambda number, again: self._back(numbers, told))
+        receipt = self._receipts.receipt(told, lambda number, again: self._back(numbers, told))
         restored = await self._store.memories.undo(numbers, told.person_id, told.audience, receipt, now)
         if restored is None:
-            return await self._confirming.say("undo_none", told)
+            return await self._receipts.say("undo_none", told)
         owned, back = await self._store.memories.owned(told.person_id, told.audience), frozenset(numbers)
         texts = wordings([memory for memory in owned if memory.id in back])
         self._store.tombstones.remove_tombstones([text for _, text in texts], now)
@@ -452,18 +446,18 @@ class ForgetActions:
     async def _take_back(self, wish: LastPlan, told: CommandContext) -> str:
         thing: NumberedThing = "reminder" if wish.kind in ("set", "cancelled") else "promise"
         texts = await self._store.undo.texts(thing, wish.numbers) if wish.kind != "aside" else ()
-        named = self._confirming.text("mem_why_joint", told).join(
+        named = self._receipts.text("mem_why_joint", told).join(
             f"{number_mark(thing, number)} {brief(text)}".strip() for number, text in texts
         )
-        receipt = self._confirming.receipt(
-            told, lambda number, again: self._confirming.text(f"back_{wish.kind}", told, list=named)
+        receipt = self._receipts.receipt(
+            told, lambda number, again: self._receipts.text(f"back_{wish.kind}", told, list=named)
         )
         return await self._store.undo.take_back(wish, told.person_id, receipt, self._clock.now())
 
     def _back(self, numbers: tuple[int, ...], told: CommandContext) -> str:
-        lines = [self._confirming.text("undone", told, id=number) for number in numbers[:NAMED]]
+        lines = [self._receipts.text("undone", told, id=number) for number in numbers[:NAMED]]
         if len(numbers) > NAMED:
-            lines.append(self._confirming.text("forgot_more", told, n=len(numbers) - NAMED))
+            lines.append(self._receipts.text("forgot_more", told, n=len(numbers) - NAMED))
         return "\n".join(lines)
 
 

@@ -81,7 +81,7 @@ class PromiseSettling:
     """Ends promises, each once, and opens them again."""
 
     def __init__(
-        self, store: Store, clock: Clock, names: tuple[str, ...], confirming: Receipts, aside: TextThread,
+        self, store: Store, clock: Clock, names: tuple[str, ...], receipts: Receipts, thread: TextThread,
         judged: Callable[[], bool],
     ) -> None:  # fmt: skip
         """`names` are those the bot is called by; `judged` says whether a model with tools is left to judge."""
@@ -89,8 +89,8 @@ class PromiseSettling:
         self._store = store
         self._clock = clock
         self._names = names
-        self._confirming = confirming
-        self._aside = aside
+        self._receipts = receipts
+        self._thread = thread
 
     async def heard(self, event: Event, audience: Audience) -> PromiseEndings:
         """What is to be done about a message without a model that judges; with one nothing."""
@@ -111,14 +111,14 @@ class PromiseSettling:
             return PromiseEndings()
         last = await self._store.commitments.nudged(event.chat_id, owner)
         titles = tuple((number, promised_task(text)) for number, text in mine.items())
-        return await self._aside.run(promise_endings, words, titles, last)
+        return await self._thread.run(promise_endings, words, titles, last)
 
     async def carry_out(self, command: MemoryCommand, told: CommandContext) -> str:
         """End the promises that a message is about, with a receipt that names them."""
         mine = await self._store.commitments.to_end(told.event.id, told.person_id, told.audience)
         chosen = tuple(number for number in command.chosen if number in mine)
         if not chosen:
-            return await self._confirming.say("promise_left", told)
+            return await self._receipts.say("promise_left", told)
         state = STATES[command.verb]
         receipt = self._receipt(f"promise_said_{state}", [mine[number] for number in chosen], told, "button_undo")
         ended = tuple(SettledCommitment(number, state, (told.event.id,)) for number in chosen)
@@ -135,10 +135,10 @@ class PromiseSettling:
         if len(asked) == 1:
             one = promised_title(mine[asked[0]], dm=told.chat.kind == "dm")
             choices = ("button_yes", "button_not_yet")
-            return await self._confirming.say("promise_sure", told, MemoryQuestion("done", asked), choices, text=one)
+            return await self._receipts.say("promise_sure", told, MemoryQuestion("done", asked), choices, text=one)
         each = ((clip(line, LABEL_CHARS), str(place)) for place, line in enumerate(listed, 1))
         buttons: Choices = (*each, "button_none")
-        return await self._confirming.say(
+        return await self._receipts.say(
             "promise_which", told, MemoryQuestion("done", asked), buttons, list="\n".join(listed)
         )  # fmt: skip
 
@@ -150,11 +150,11 @@ class PromiseSettling:
             await self._store.commitments.reopen(tuple(gone), self._clock.now())
 
     def _receipt(self, key: str, texts: list[str], told: CommandContext, takes_back: str = "") -> Receipt:
-        titles = self._confirming.text("mem_why_joint", told).join(
+        titles = self._receipts.text("mem_why_joint", told).join(
             promised_title(text, dm=told.chat.kind == "dm") for text in texts
         )
-        return self._confirming.receipt(
-            told, lambda number, again: self._confirming.text(key, told, list=titles), takes_back
+        return self._receipts.receipt(
+            told, lambda number, again: self._receipts.text(key, told, list=titles), takes_back
         )  # fmt: skip
 
 

@@ -72,18 +72,18 @@ class RememberActions:
     """Carries out memory commands, each once."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, aside: TextThread,
+        self, store: Store, clock: Clock, settings: Settings, words: Texts, thread: TextThread,
         judged: Callable[[], bool]
     ) -> None:  # fmt: skip
         """`judged` says whether a model with tools is left to judge which promises are done."""
         self._store = store
         self._clock = clock
         self._settings = settings
-        self._aside = aside
+        self._thread = thread
         self._words = words
-        self.confirming = Receipts(store, clock, words, settings.memory.confirm_seconds * 1000)
-        self.settling = PromiseSettling(store, clock, settings.bot.names, self.confirming, aside, judged)
-        self._unremembering = ForgetActions(store, clock, settings, words, self.confirming, aside)
+        self.receipts = Receipts(store, clock, words, settings.memory.confirm_seconds * 1000)
+        self.settling = PromiseSettling(store, clock, settings.bot.names, self.receipts, thread, judged)
+        self._forget_actions = ForgetActions(store, clock, settings, words, self.receipts, thread)
 
     async def understand(self, event: Event) -> ParsedCommands:
         """What a message asks of memory, and what is left of it to answer."""
@@ -107,7 +107,7 @@ class RememberActions:
     async def _read(self, text: str) -> ParsedCommands:
         """What a text asks; a long one takes long to understand, and the other chats must not wait for it."""
         text, names = text[:READ_CHARS], self._settings.bot.names
-        return await self._aside.run(understand, text, names) if len(text) > LONG_TEXT else understand(text, names)
+        return await self._thread.run(understand, text, names) if len(text) > LONG_TEXT else understand(text, names)
 
     async def heard(
         self, event: Event, question: MemoryQuestion | None, known: Callable[[bool], Awaitable[KnownOfPerson]]
@@ -136,7 +136,7 @@ class RememberActions:
             said = BareObject(command.content, False, command.forever)
         if said is not None:
             held = await known(said.forever)
-            all_about = None if said.soft else await self._unremembering.about.wish(
+            all_about = None if said.soft else await self._forget_actions.about.wish(
                 said.content, event, *held, forever=said.forever
             )  # fmt: skip
             command = all_about or object_wish(said, *held)
@@ -188,10 +188,10 @@ class RememberActions:
         if found.about:
             question, choices = MemoryQuestion("cue", (told.event.id,)), YES_NO
             about = clip(" ".join(found.about.split()), OLD_CHARS)
-            return await self.confirming.say(f"cue_{found.verb}", told, question, choices, text=about)
+            return await self.receipts.say(f"cue_{found.verb}", told, question, choices, text=about)
         kinds: dict[str, QuestionKind] = {"remember": "what", "forget": "drop", "nick_revoke": "name"}
         missing = MemoryQuestion(kinds[found.verb]) if found.verb in kinds else None
-        return await self.confirming.say(f"cue_bare_{found.verb}", told, missing)
+        return await self.receipts.say(f"cue_bare_{found.verb}", told, missing)
 
     async def _matter(self, event: Event, known: Callable[[bool], Awaitable[KnownOfPerson]]) -> MemoryCommand | None:
         """The wish to forget a matter its writer talked of, also said again; None where they said nothing of it."""
@@ -200,7 +200,7 @@ class RememberActions:
             return None  # of several memories it is asked which
         chat = await self._store.people.chat(event.chat_id)
         again = await self._store.taken_back_lines.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
-        return found if again or await self._unremembering.about.told_of(found, event, chat) else None
+        return found if again or await self._forget_actions.about.told_of(found, event, chat) else None
 
     async def carry_out(self, told: CommandContext) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -215,7 +215,7 @@ class RememberActions:
             case "done" | "off":
                 return await self.settling.carry_out(command, told)
             case _:
-                return await self._unremembering.carry_out(command, told)
+                return await self._forget_actions.carry_out(command, told)
 
     async def _remember(self, command: MemoryCommand, told: CommandContext, kind: MemoryKind, slot: NameSlot) -> str:
         lines = (told.event.id,) if command.said_in is None else (command.said_in, told.event.id)
@@ -226,9 +226,9 @@ class RememberActions:
             said = await self._before(told)
         text = said.text
         if not text:
-            return await self.confirming.say("remember_what", told, MemoryQuestion("what"))
+            return await self.receipts.say("remember_what", told, MemoryQuestion("what"))
         if not slot and says_nothing(text):
-            return await self.confirming.say("remember_thin", told, MemoryQuestion("what"), text=text)
+            return await self.receipts.say("remember_thin", told, MemoryQuestion("what"), text=text)
         now = self._clock.now()
         memory = NewMemory(
             owner_id=told.person_id, chat_id=told.chat.id, visibility="private" if told.chat.kind == "dm" else "chat",
@@ -253,28 +253,28 @@ class RememberActions:
         keys = {"": (one, "remembered_again"), "address": ("nick_set", "nick_set"),
                 "no_address": ("nick_revoked", "nick_revoked")}[slot]  # fmt: skip
 
-        quote = self.confirming.text("told_quote", told, text=brief(text)) if keys[0] == "remembered" else ""
+        quote = self.receipts.text("told_quote", told, text=brief(text)) if keys[0] == "remembered" else ""
 
         def receipt(number: int, again: bool) -> str:
             if older is None or again:
-                own = self.confirming.text(keys[again], told, id=number, nick=text)
+                own = self.receipts.text(keys[again], told, id=number, nick=text)
                 return own if again else own + quote + told.offer
             values = corrected(older.text, told.event.text) if command.number is not None else None
             key, new, old = ("memory_replaced", text, older.text) if values is None else ("memory_changed", *values[1:])
             old = clip(" ".join(old.split()), OLD_CHARS)
-            return self.confirming.text(key, told, id=number, nick=new, old_id=older.id, old=old)
+            return self.receipts.text(key, told, id=number, nick=new, old_id=older.id, old=old)
 
         rewrite = self._settings.memory.rewrite and not slot
         rule = merge_rule({told.person_id: told.event.name})
         quota = await self._quota(told)
         if over := await self._store.memories.passes(memory, quota, now):
-            return await self.confirming.say(f"remember_{over}", told, n=quota.most)
+            return await self.receipts.say(f"remember_{over}", told, n=quota.most)
         self._store.tombstones.remove_tombstone(text, now)
         return await self._store.memories.remember(
             memory,
-            self.confirming.receipt(told, receipt, "say_forget", quotes=(ReceiptQuote(quote),) if quote else ()), now,
+            self.receipts.receipt(told, receipt, "say_forget", quotes=(ReceiptQuote(quote),) if quote else ()), now,
             rule, rewrite=rewrite, quota=quota,
-            refused=lambda over: self.confirming.text(f"remember_{over}", told, n=quota.most),
+            refused=lambda over: self.receipts.text(f"remember_{over}", told, n=quota.most),
         )  # fmt: skip
 
     async def _replaced(self, command: MemoryCommand, told: CommandContext, new: NewMemory) -> Memory | None:
@@ -307,7 +307,7 @@ class RememberActions:
         )
 
     async def _quota(self, told: CommandContext) -> KeepQuota:
-        """How much they may still ask to keep; the owner's house holds what the owner wants."""
+        """How much they may still ask to keep; the owner's own installation holds what the owner wants."""
         rules, person = self._settings.memory, await self._store.people.person(told.person_id)
         return KeepQuota(None, None) if person.is_owner else KeepQuota(rules.keep_minute, rules.keep_most)
 
@@ -347,7 +347,7 @@ class RememberActions:
 
     async def mine(self, told: CommandContext) -> tuple[Event, ...]:
         """What the same person said there before, in order."""
-        return await self._unremembering.mine(told)
+        return await self._forget_actions.mine(told)
 
     async def _revoke(self, command: MemoryCommand, told: CommandContext) -> str:
         """别叫我X: what called them so is forgotten, and the wish itself is kept."""
@@ -356,7 +356,7 @@ class RememberActions:
             known = await self._store.memories.owned(told.person_id, told.audience)
             name = next((memory.text for memory in known if memory.slot == "address"), "")
         if not name:
-            return await self.confirming.say("nick_what", told, MemoryQuestion("name"))
+            return await self.receipts.say("nick_what", told, MemoryQuestion("name"))
         return await self._remember(MemoryCommand("nick_revoke", name), told, "identity", "no_address")
 
 

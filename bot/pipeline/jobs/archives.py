@@ -52,7 +52,7 @@ class PersonData:
     """Exports and erases, for the chat commands and the command line alike."""
 
     def __init__(self, store: Store, clock: Clock, log: Log, scrub: Scrub | None = None, zone: str = "UTC") -> None:
-        """Without `scrub` no log is written here; `zone` is the house's."""
+        """Without `scrub` no log is written here; `zone` is the installation's."""
         self._store = store
         self._clock = clock
         self._log = log

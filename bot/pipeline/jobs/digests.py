@@ -93,7 +93,7 @@ Made = tuple[Digest, Settlement | None]
 class DigestPrompts:
     """Who writes digests, and what they are told in each language: to mend an answer's form, and to check a digest."""
 
-    scribe: BackgroundWriter
+    writer: BackgroundWriter
     mending: Mapping[Script, str]
     checking: Mapping[Script, str]
 
@@ -129,17 +129,17 @@ class DigestMaker:
     """Makes digests; stores none."""
 
     def __init__(
-        self, store: Store, minuting: DigestPrompts, planner: Planner, clock: Clock, settings: Settings, words: Texts,
-        aside: TextThread, log: Log,
+        self, store: Store, prompts: DigestPrompts, planner: Planner, clock: Clock, settings: Settings, words: Texts,
+        thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._scribe = minuting.scribe
-        self._prompts = minuting
+        self._writer = prompts.writer
+        self._prompts = prompts
         self._planner = planner
         self._clock = clock
         self._settings = settings
         self._words = words
-        self._aside = aside
+        self._thread = thread
         self._log = log
         self._gate = BackgroundGate(store.switches, settings.background)
 
@@ -149,7 +149,7 @@ class DigestMaker:
 
     async def able(self) -> bool:
         """Whether a model may make digests now."""
-        return self._scribe.able and await self._gate.allows("digest")
+        return self._writer.able and await self._gate.allows("digest")
 
     def wanted(self, lines: tuple[DigestLine, ...]) -> bool:
         """Whether somebody said more than small talk, so that a model is to make the digest."""
@@ -162,12 +162,12 @@ class DigestMaker:
         enough = session.digest_attempts >= MOST_TRIES
         if enough or not await self.able() or not self.wanted(lines):
             return await self._by_rule(_Asked(session, lines, scope, known)), None
-        asked = _Asked(session, lines, scope, await self._aside.run(touchable, known, lines))
+        asked = _Asked(session, lines, scope, await self._thread.run(touchable, known, lines))
         try:
-            errand = await self._errand(asked)
-            found = await self._found(errand, asked)
+            task = await self._task(asked)
+            found = await self._found(task, asked)
             if found is not None:
-                return await self._checked(errand, found, asked)
+                return await self._checked(task, found, asked)
         except OverBudget as error:
             self._log.warning("over_budget", session=session.number, chat=scope.chat_id, limit=error.limit)
         except ModelError as error:
@@ -175,10 +175,10 @@ class DigestMaker:
                 raise
         return await self._by_rule(_Asked(session, lines, scope, known)), None
 
-    async def _found(self, errand: WritingTask, asked: _Asked) -> _Read | None:
+    async def _found(self, task: WritingTask, asked: _Asked) -> _Read | None:
         """What an answer says; a broken one is asked for once more with its fault. None when that is broken too."""
         try:
-            first = await self._ask(errand, asked)
+            first = await self._ask(task, asked)
         except ModelError as error:
             if not (error.fault == "cut" and error.final):
                 raise
@@ -187,7 +187,7 @@ class DigestMaker:
             return first
         second: _Read | _Failed = first
         try:
-            second = await self._ask(self._told(errand, first), asked)
+            second = await self._ask(self._told(task, first), asked)
         except ModelError as error:
             if error is CHANGED:
                 raise
@@ -196,43 +196,43 @@ class DigestMaker:
             self._log_broken(asked.session, first, second)
         return None if isinstance(second, _Failed) else second
 
-    async def _checked(self, errand: WritingTask, found: _Read, asked: _Asked) -> Made:
+    async def _checked(self, task: WritingTask, found: _Read, asked: _Asked) -> Made:
         """The digest after a second look at it; without one it is the rule's, or is tried later (ModelError)."""
         if not found.review.answer.items and not found.review.answer.changes:
             return await self._digest(found.review, asked), found.settlement
         await self._store.ledger.settle(found.settlement, self._clock.now())
-        note = self._prompts.checking[errand.script]
-        lines, rows = await self._aside.run(found.review.second_look, asked.lines, asked.known)
-        talk = errand.text
+        note = self._prompts.checking[task.script]
+        lines, rows = await self._thread.run(found.review.second_look, asked.lines, asked.known)
+        talk = task.text
         if lines != asked.lines:
-            talk = await self._aside.run(request_text, lines, asked.scope, asked.known, self._clock.now())
-        looked = replace(errand, text=f"{talk}\n\n{note}\n{rows}", more=(), output_tokens=CHECK_TOKENS, shape=CHECK)
-        async with self._scribe.written(looked, self._reserving(asked)) as paper:
-            wrong, settlement = read_check(paper.text), paper.settlement
+            talk = await self._thread.run(request_text, lines, asked.scope, asked.known, self._clock.now())
+        looked = replace(task, text=f"{talk}\n\n{note}\n{rows}", more=(), output_tokens=CHECK_TOKENS, shape=CHECK)
+        async with self._writer.written(looked, self._reserving(asked)) as written:
+            wrong, settlement = read_check(written.text), written.settlement
         if wrong is None:
             await self._store.ledger.settle(settlement, self._clock.now())
             self._log.warning("digest_broken", session=asked.session.number, chat=asked.session.chat_id, tried=2,
                               fault="check")  # fmt: skip
             raise ModelError("invalid", "the second look is no list")
-        whole = await self._aside.run(checked, found.review, wrong, asked.lines, asked.scope, asked.known)
+        whole = await self._thread.run(checked, found.review, wrong, asked.lines, asked.scope, asked.known)
         return await self._digest(whole, asked), settlement
 
-    def _told(self, errand: WritingTask, failed: _Failed) -> WritingTask:
-        """The errand with what is wrong with its answer."""
-        note = self._prompts.mending[errand.script].replace("{fault}", failed.fault)
+    def _told(self, task: WritingTask, failed: _Failed) -> WritingTask:
+        """The task with what is wrong with its answer."""
+        note = self._prompts.mending[task.script].replace("{fault}", failed.fault)
         shown = clip(failed.answer, BROKEN_CHARS)
         if shown.strip():
-            return replace(errand, more=(Message("assistant", shown), Message("user", note)))
-        return replace(errand, text=f"{errand.text}\n\n{note}")
+            return replace(task, more=(Message("assistant", shown), Message("user", note)))
+        return replace(task, text=f"{task.text}\n\n{note}")
 
-    async def _ask(self, errand: WritingTask, asked: _Asked) -> _Read | _Failed:
+    async def _ask(self, task: WritingTask, asked: _Asked) -> _Read | _Failed:
         """One call; of a broken answer the cost is settled here, of a good one with the digest."""
-        async with self._scribe.written(errand, self._reserving(asked)) as paper:
-            found = await self._aside.run(review, paper.text, asked.lines, asked.scope, asked.known)
+        async with self._writer.written(task, self._reserving(asked)) as written:
+            found = await self._thread.run(review, written.text, asked.lines, asked.scope, asked.known)
             if not isinstance(found, BrokenAnswer):
-                return _Read(found, paper.text, paper.settlement)
-            await self._store.ledger.settle(paper.settlement, self._clock.now())
-        return _Failed(found.fault, paper.text)
+                return _Read(found, written.text, written.settlement)
+            await self._store.ledger.settle(written.settlement, self._clock.now())
+        return _Failed(found.fault, written.text)
 
     def _reserving(self, asked: _Asked) -> ReserveAt:
         async def reserve(reservation: Reservation, now: int) -> ModelCall:
@@ -243,14 +243,14 @@ class DigestMaker:
         return reserve
 
     async def _digest(self, found: Review, asked: _Asked) -> Digest:
-        return await self._aside.run(digest_of, found, asked.lines, asked.scope, asked.known)
+        return await self._thread.run(digest_of, found, asked.lines, asked.scope, asked.known)
 
-    async def _errand(self, asked: _Asked) -> WritingTask:
+    async def _task(self, asked: _Asked) -> WritingTask:
         """What a model is shown."""
         session, lines, now = asked.session, asked.lines, self._clock.now()
         step, _ = await self._planner.step(session.chat_id, None, now)
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
-        text = await self._aside.run(request_text, lines, asked.scope, asked.known, now)
+        text = await self._thread.run(request_text, lines, asked.scope, asked.known, now)
         return WritingTask(
             "digest", session.chat_id, script, text, OUTPUT_TOKENS, small=step != "full", shape=DIGEST_SHAPE
         )
@@ -268,7 +268,7 @@ class DigestMaker:
         session, lines, known = asked.session, asked.lines, asked.known
         last = lines[-1].event_id if lines else session.upto_event
         around = await read_talk_around(self._store, self._settings, session.chat_id, last)
-        return await self._aside.run(rule_digest, lines, asked.scope, around, known.commitments, known.memories)
+        return await self._thread.run(rule_digest, lines, asked.scope, around, known.commitments, known.memories)
 
 
 FIRST_WAIT_MS = 30_000
@@ -290,10 +290,10 @@ class SessionCloser:
     """Makes and commits digests."""
 
     def __init__(
-        self, store: Store, digesting: DigestMaker, clock: Clock, settings: Settings, words: Texts, log: Log
+        self, store: Store, digest_maker: DigestMaker, clock: Clock, settings: Settings, words: Texts, log: Log
     ) -> None:  # fmt: skip
         self._store = store
-        self._digesting = digesting
+        self._digest_maker = digest_maker
         self._clock = clock
         self._settings = settings
         self._words = words
@@ -328,7 +328,7 @@ class SessionCloser:
             told_from = min(told_from, await self._store.sessions.heard_from((*before, session)[0], most))
         whole = replace(session, digest_from=told_from)
         seen = await self._store.digests.seen(chat.id)
-        lines = await self._digesting.told(whole) if session.close_reason != "clear" else ()
+        lines = await self._digest_maker.told(whole) if session.close_reason != "clear" else ()
         scope = await self._scope(chat, lines)
         known = await self._known(chat, session, lines)
         early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)
@@ -336,7 +336,7 @@ class SessionCloser:
             await self._store.sessions.wait(session, early)
             return
         try:
-            digest, settlement = await self._digesting.make(whole, lines, scope, known)
+            digest, settlement = await self._digest_maker.make(whole, lines, scope, known)
         except (StoreError, OSError):
             raise
         except Exception as defect:  # noqa: BLE001 - a defect in one digest must leave neither it nor its money hanging
@@ -347,7 +347,7 @@ class SessionCloser:
             new.owner_id == owner and only_names(new.text, name) for owner, name in named
         ))  # fmt: skip
         kept = self._store.digests.allowed(replace(digest, memories=news))
-        remake = session.state == "closing" and kept.by == "rule" and self._digesting.wanted(lines)
+        remake = session.state == "closing" and kept.by == "rule" and self._digest_maker.wanted(lines)
         people = _people(lines)
         told = Digested(
             whole, kept, scope.owner_id, tuple(people.values()), tuple(line.event_id for line in lines), settlement,
@@ -386,7 +386,7 @@ class SessionCloser:
     async def _may_wait(self, session: Session, lines: tuple[DigestLine, ...]) -> bool:
         """Whether so little was said that its digest may be made with those of later talks."""
         said = sum(estimate_tokens(line.text) for line in lines if not line.is_bot)
-        return session.close_reason in WAITING and said < SHORT_TOKENS and await self._digesting.able()
+        return session.close_reason in WAITING and said < SHORT_TOKENS and await self._digest_maker.able()
 
     async def _put_off(self, session: Session, defect: Exception) -> None:
         error = defect if isinstance(defect, ModelError) else ModelError("invalid", type(defect).__name__)

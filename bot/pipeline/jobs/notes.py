@@ -82,16 +82,16 @@ class WatchedFiles:
 
 
 class NoteReader:
-    """The work of the notes lane."""
+    """The work of the notes queue."""
 
     def __init__(
-        self, store: Store, clock: Clock, way: NoteIndexing, aside: TextThread, wake: Callable[[], None], log: Log
+        self, store: Store, clock: Clock, way: NoteIndexing, thread: TextThread, wake: Callable[[], None], log: Log
     ) -> None:  # fmt: skip
         """`wake` has `look` called once more."""
         self._store = store
         self._clock = clock
         self._way = way
-        self._aside = aside
+        self._thread = thread
         self._wake = wake
         self._log = log
         self._watched = WatchedFiles()
@@ -146,7 +146,7 @@ class NoteReader:
         known = await self._store.notes.readable(audience, path)
         if known is None:
             return None
-        return await self._aside.run(_part, self._store.notes.files, path, known, self._way, first, lines)
+        return await self._thread.run(_part, self._store.notes.files, path, known, self._way, first, lines)
 
     async def _see(self, path: str, stamp: str, known: IndexedNote | None, owners: tuple[int, ...]) -> bool:
         """Read a file that has changed; whether the index has it anew."""
@@ -160,7 +160,7 @@ class NoteReader:
             return False
         watched.waiting.pop(path, None)
         try:
-            taken = await self._aside.run(_taken, self._store.notes.files, path, self._way, owners, self._clock.now())
+            taken = await self._thread.run(_taken, self._store.notes.files, path, self._way, owners, self._clock.now())
             if taken is None or not await self._store.notes.take(taken):
                 watched.waiting[path] = "", self._clock.now()  # it changes just now
                 return False
@@ -255,14 +255,14 @@ class NoteWriter:
     """Writes talks down."""
 
     def __init__(
-        self, store: Store, settings: Settings, words: Texts, aside: TextThread, log: Log, written: Callable[[], None]
+        self, store: Store, settings: Settings, words: Texts, thread: TextThread, log: Log, written: Callable[[], None]
     ) -> None:  # fmt: skip
         """`written` is told of every note, so that it is read."""
         self._told = written
         self._store = store
         self._settings = settings
         self._words = words
-        self._aside = aside
+        self._thread = thread
         self._log = log
 
     async def ended(self, event: Event, chat: Chat, person: Person) -> None:
@@ -271,7 +271,7 @@ class NoteWriter:
         if not self._settings.notes.on_new or session is None:
             return
         told = await read_talk(self._store, self._settings, chat.id, session.from_event, event.id)
-        lines = await self._aside.run(unwished, told, self._settings.bot.names)
+        lines = await self._thread.run(unwished, told, self._settings.bot.names)
         said = [line for line in lines if not line.is_bot]
         if not said:
             return
@@ -305,11 +305,11 @@ class LogFlusher:
     """Flushes logs, each once."""
 
     def __init__(
-        self, store: Store, scribe: BackgroundWriter, planner: Planner, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, writer: BackgroundWriter, planner: Planner, clock: Clock, settings: Settings, words: Texts,
         log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._scribe = scribe
+        self._writer = writer
         self._planner = planner
         self._clock = clock
         self._settings = settings
@@ -362,7 +362,7 @@ class LogFlusher:
         lines = await read_talk(self._store, self._settings, chat.id, after, upto)
         said = sum(estimate_tokens(line.text) for line in lines if not line.is_bot)
         step, _ = await self._planner.step(chat.id, None, self._clock.now())
-        able = self._scribe.able and await self._gate.allows("flush")
+        able = self._writer.able and await self._gate.allows("flush")
         if not said or said < self._part(self._settings.memory.flush_least) or step != "full" or not able:
             return False
         if not await self._store.flushes.begin(log.epoch_id, upto):
@@ -373,9 +373,9 @@ class LogFlusher:
 
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
         shown = excerpt(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
-        errand = WritingTask("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
-        async with self._scribe.written(errand, reserve) as paper:
-            kept = self._kept(paper.text, lines)
+        task = WritingTask("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
+        async with self._writer.written(task, reserve) as written:
+            kept = self._kept(written.text, lines)
             # What somebody edited while the model wrote is not kept as it was.
             now = await read_talk(self._store, self._settings, chat.id, after, upto)
             same = {(line.event_id, line.text) for line in now}
@@ -383,7 +383,7 @@ class LogFlusher:
             kept = tuple(line for line in kept if there.issuperset(line.event_ids))
             new = await self._note(chat, lines, kept) if kept else None
             most = self._settings.notes.max_kilobytes * 1024
-            path = await self._store.flushes.store(paper.settlement, new, most, self._clock.now())
+            path = await self._store.flushes.store(written.settlement, new, most, self._clock.now())
         self._log.info("flushed", chat=chat.id, session=session.number, lines=len(kept) if path else 0)
         return path is not None
 

@@ -34,13 +34,13 @@ class MemoryAging:
     """Archives what is worn out or has no room, and lets the counts of what nobody uses fall."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, aside: TextThread, log: Log
+        self, store: Store, clock: Clock, settings: Settings, words: Texts, thread: TextThread, log: Log
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._settings = settings
         self._words = words
-        self._aside = aside
+        self._thread = thread
         self._log = log
 
     async def work(self) -> None:
@@ -50,9 +50,9 @@ class MemoryAging:
             return
         await self._reread()
         counted = archived = 0
-        for household in await lives.memory_pools():
-            known = await lives.of(household)
-            upkeep = await self._aside.run(self._upkeep, known, now)
+        for pool in await lives.memory_pools():
+            known = await lives.of(pool)
+            upkeep = await self._thread.run(self._upkeep, known, now)
             if upkeep.counts or upkeep.archived:
                 await lives.apply_upkeep(upkeep, now)
                 counted, archived = counted + len(upkeep.counts), archived + len(upkeep.archived)
@@ -76,7 +76,7 @@ class MemoryAging:
         """What an older nuan stored is read by the rules of today, once and a few at a time."""
         lives, mended = self._store.lives, 0
         while older := await lives.older():
-            found = await self._aside.run(self._found, older)
+            found = await self._thread.run(self._found, older)
             await lives.reread(older, found)
             mended += len(found)
         if mended:
@@ -117,16 +117,16 @@ class DialogueRollup:
     """Rolls up the talks of one chat."""
 
     def __init__(
-        self, store: Store, scribe: BackgroundWriter, clock: Clock, settings: Settings, words: Texts, aside: TextThread,
-        log: Log
+        self, store: Store, writer: BackgroundWriter, clock: Clock, settings: Settings, words: Texts,
+        thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._scribe = scribe
+        self._writer = writer
         self._clock = clock
         self._most = settings.memory.raw_dialogues
         self._gate = BackgroundGate(store.switches, settings.background)
         self._words = words
-        self._aside = aside
+        self._thread = thread
         self._log = log
 
     async def work(self, chat_id: int) -> None:
@@ -138,14 +138,14 @@ class DialogueRollup:
         zone = self._words.zone
         if owner is not None:
             zone = self._words.zone_of(chat, await self._store.people.person(owner))
-        plan = await self._aside.run(plan_rolls, rows, now, self._words.tz(zone), self._most)
+        plan = await self._thread.run(plan_rolls, rows, now, self._words.tz(zone), self._most)
         absorbed = await rollups.roll(chat_id, plan, now)
         if absorbed:
             tiers = [roll.tier for roll in plan.rolls]
             counts = {tier: tiers.count(tier) for tier in ("hour", "day", "week")}
             self._log.info("rolled", chat=chat_id, rows=absorbed, into=len(plan.rolls), **counts)
         # While digests of the chat are due, their talks go into the same rows: these are put into words once.
-        if not await self._store.sessions.due(chat_id, now) and self._scribe.able and await self._gate.allows("digest"):
+        if not await self._store.sessions.due(chat_id, now) and self._writer.able and await self._gate.allows("digest"):
             for row in await rollups.unwritten(chat_id):
                 await self._write(chat_id, row, zone)
 
@@ -163,10 +163,10 @@ class DialogueRollup:
             for place, (at, text) in enumerate(row.talks)
         )
         try:
-            errand = WritingTask("digest", chat_id, script, shown, ROLLUP_TOKENS, small=True)
-            async with self._scribe.written(errand, reserve) as paper:
-                summary = await self._aside.run(rollup_text, paper.text, told)
-                made = await self._store.rollups.write(row, summary, paper.settlement, self._clock.now())
+            task = WritingTask("digest", chat_id, script, shown, ROLLUP_TOKENS, small=True)
+            async with self._writer.written(task, reserve) as written:
+                summary = await self._thread.run(rollup_text, written.text, told)
+                made = await self._store.rollups.write(row, summary, written.settlement, self._clock.now())
         except OverBudget as error:
             self._log.warning("over_budget", chat=chat_id, limit=error.limit)
         except ModelError as error:
@@ -198,15 +198,15 @@ class StatementRewriter:
     """Rewrites what waits for it."""
 
     def __init__(
-        self, store: Store, scribe: BackgroundWriter, clock: Clock, settings: Settings, words: Texts, aside: TextThread,
-        log: Log
+        self, store: Store, writer: BackgroundWriter, clock: Clock, settings: Settings, words: Texts,
+        thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._scribe = scribe
+        self._writer = writer
         self._clock = clock
         self._settings = settings
         self._words = words
-        self._aside = aside
+        self._thread = thread
         self._gate = BackgroundGate(store.switches, settings.background)
         self._log = log
 
@@ -233,14 +233,14 @@ class StatementRewriter:
         answer, more = waiting.answer, tuple[Message, ...]()
         if answer is not None:
             more = (Message("assistant", waiting.question), Message("user", clip(answer.text, ANSWER_CHARS)))
-        errand = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
+        task = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
         try:
-            async with self._scribe.written(errand, reserve) as paper:
-                verdict = parse_verdict(paper.text)
+            async with self._writer.written(task, reserve) as written:
+                verdict = parse_verdict(written.text)
                 if verdict is not None:
                     stands = await self._grounded(verdict, waiting, person)
-                    return self._outcome(verdict if stands else UNGROUNDED, waiting, paper.settlement, script)
-                await self._store.ledger.settle(paper.settlement, self._clock.now())
+                    return self._outcome(verdict if stands else UNGROUNDED, waiting, written.settlement, script)
+                await self._store.ledger.settle(written.settlement, self._clock.now())
         except OverBudget as error:
             self._log.warning("over_budget", memory=memory.id, chat=memory.chat_id, limit=error.limit)
             return RewriteOutcome("")
@@ -266,7 +266,7 @@ class StatementRewriter:
         said = [(memory.text, memory.said_at or memory.created_at)]
         said += [(clip(answer.text, ANSWER_CHARS), answer.at)] if answer is not None else []
         scope = TalkScope(chat.id, chat.kind, self._settings.bot.names[0], person.id, tz)
-        return await self._aside.run(grounded, verdict.text, said, scope)
+        return await self._thread.run(grounded, verdict.text, said, scope)
 
     def _outcome(
         self, verdict: RewriteVerdict, waiting: PendingRewrite, paid: Settlement, script: Script

@@ -50,12 +50,12 @@ _FIRST = re.compile(r"[,，。.!！;；~～\n]")
 class Consent:
     """Looks in a person's own words for a wish and for what a tool is to write."""
 
-    def __init__(self, store: Store, words: Texts, names: tuple[str, ...], aside: TextThread) -> None:
-        """`names` are those the bot is called by; what takes long or loads a dictionary goes `aside`."""
+    def __init__(self, store: Store, words: Texts, names: tuple[str, ...], thread: TextThread) -> None:
+        """`names` are those the bot is called by; what takes long or loads a dictionary runs in `thread`."""
         self._store = store
         self._words = words
         self._names = names
-        self._aside = aside
+        self._thread = thread
 
     async def answer(self, context: ToolContext, key: str) -> str:
         """What a tool answers, in the language of what the person wrote in this turn."""
@@ -111,9 +111,9 @@ class Consent:
         scope = TalkScope(audience.chat_id, audience.kind, self._names[0], context.person_id, tz)
         said = [(line.text, line.at) for line in found]
         standing = partial(stands, text, said, scope, "\n".join(known), section)
-        at = await self._aside.run(standing)
+        at = await self._thread.run(standing)
         heard = fold("\n".join((*(line.text for line in found), *known)))
-        unheard = await self._aside.run(_unheard, text, heard) or (
+        unheard = await self._thread.run(_unheard, text, heard) or (
             assertions.denied(folded_plain(text))
             and not any(assertions.denied(folded_plain(line)) for line in heard.split("\n"))
         )
@@ -126,7 +126,7 @@ class Consent:
         names, or a denial; "" for nothing. Its other words are the model's.
         """
         heard = [folded_plain(text) for text in (*(line.text for line in await self.lines(context, done=True)), *known)]
-        return await self._aside.run(_strange, title, heard)
+        return await self._thread.run(_strange, title, heard)
 
     def _agrees(self, text: str) -> bool:
         """Whether a line says yes, alone or before what else it says, and no nowhere."""

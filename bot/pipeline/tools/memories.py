@@ -240,10 +240,10 @@ def _named(memories: tuple[Memory, ...]) -> str:
 
 
 def memory_tools(
-    store: Store, words: Texts, specs: tuple[ToolSpec, ToolSpec, ToolSpec], names: tuple[str, ...], aside: TextThread,
+    store: Store, words: Texts, specs: tuple[ToolSpec, ToolSpec, ToolSpec], names: tuple[str, ...], thread: TextThread,
     consent: Consent,
 ) -> tuple[Tool, Tool, Tool]:  # fmt: skip
-    """The tools; `names` are those the bot is called by. What takes long goes `aside`."""
+    """The tools; `names` are those the bot is called by. What takes long runs in `thread`."""
 
     async def said(context: ToolContext) -> tuple[OwnWords, ...]:
         return tuple(read_own_words(line.id, line.text, names) for line in await consent.lines(context))
@@ -258,7 +258,7 @@ def memory_tools(
         chat = await store.people.chat(context.audience.chat_id)
         rows = await store.taken_back_lines.told(context.person_id, chat)
         lines = [OwnLine(*row) for row in rows if row[0] < before]
-        return await aside.run(lines_about, matter, "just", lines, context.now)
+        return await thread.run(lines_about, matter, "just", lines, context.now)
 
     async def zone(context: ToolContext) -> tzinfo:
         return await timezone_of(store, words, context)

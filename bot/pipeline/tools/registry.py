@@ -35,11 +35,11 @@ Search = Callable[[ToolContext, RecallRequest], Awaitable[tuple[SearchHit, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ToolServices:
-    """What tools read of what is remembered: recalls, lines of notes; long work goes `aside`."""
+    """What tools read of what is remembered: recalls, lines of notes; long work runs in `thread`."""
 
     recalling: Recall
     notes: ReadNote
-    aside: TextThread
+    thread: TextThread
 
 
 def make_tools(
@@ -74,7 +74,7 @@ def make_tools(
         messages = (entry.message for entry in epoch.entries) if epoch is not None else ()
         return tuple(row for message in messages for row in _recalled(message).splitlines())
 
-    consent = Consent(store, words, settings.bot.names, known.aside)
+    consent = Consent(store, words, settings.bot.names, known.thread)
     done = partial(consent.answer, key="experience_saved")
     recall, get, experience = recall_specs(find)
     recalls = (
@@ -84,14 +84,14 @@ def make_tools(
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
         experience_tool(experience, saved, store.tombstones.covers, done, shown),
-        *memory_tools(store, words, asked_specs(find), settings.bot.names, known.aside, consent),
+        *memory_tools(store, words, asked_specs(find), settings.bot.names, known.thread, consent),
         promise_tool(
             store,
             words,
             read_spec(find("tools/add_commitment.json")),
             consent,
             nudging_rules(settings.remind),
-            known.aside,
+            known.thread,
         ),
         *remind_tools(store, words, reminding, remind_specs(find), consent),
         listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),

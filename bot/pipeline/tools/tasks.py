@@ -39,9 +39,9 @@ MOST_OPEN = 100
 
 
 def promise_tool(
-    store: Store, words: Texts, spec: ToolSpec, consent: Consent, nudging: NudgeRules | None, aside: TextThread
+    store: Store, words: Texts, spec: ToolSpec, consent: Consent, nudging: NudgeRules | None, thread: TextThread
 ) -> Tool:  # fmt: skip
-    """The tool; `nudging` is how people are reminded of what they promise. What loads a dictionary goes `aside`."""
+    """The tool; `nudging` is how people are reminded of what they promise. What loads a dictionary runs in `thread`."""
 
     async def carrier(context: ToolContext, text: str) -> tuple[int, str] | None:
         event = await consent.carrier(context, text, section="promises")
@@ -59,7 +59,7 @@ def promise_tool(
             told = partial(
                 may_tell_end, cited, line.text, number, tuple(open_.items()), over=state == "done", last=last
             )  # fmt: skip
-            if await aside.run(told):
+            if await thread.run(told):
                 task = promised_title(open_[number], dm=context.audience.kind == "dm")
                 script = words.script_of(line.text, context.script)
                 return line.id, words.messages.text(f"promise_said_{state}", script, list=task)

@@ -40,7 +40,7 @@ class Named(ScriptedModel):
 
 
 @asynccontextmanager
-async def crewed(
+async def with_models(
     folder: Path, first: Named, *fallbacks: Named, smaller: Named | None = None, **sections: dict[str, object]
 ) -> AsyncIterator[World]:
     """A running nuan with these models; alone the first one is asked up to three times."""
@@ -77,7 +77,7 @@ def is_pause(alarm: SimAlarm) -> bool:
 
 async def tell(world: World, text: str, who: str = "小王", group: str = "") -> None:
     """Somebody writes; returns when it is answered, however long the answer takes."""
-    await world.app.door.accept(world.message(text, who, group))
+    await world.app.ingest.accept(world.message(text, who, group))
     await through(world)
 
 
