@@ -30,6 +30,7 @@ async def hangs(folder: Path, size: Size) -> Found:
         while True:
             os.getpid()
     await started.wait()
+    await asyncio.Event().wait()  # its program may be ended before it: it ends nothing by itself
     return Found()
 
 
