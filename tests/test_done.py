@@ -257,7 +257,7 @@ async def test_a_model_is_told_which_promise_a_line_may_end(world: World) -> Non
     world.model.digests = True
     await world.say("报告已经给他了")
     assert ended(world) == []
-    assert "承诺 ✓1 做完了" in world.last_user
+    assert "承诺 ✓1 把报告" in world.last_user
     await world.say("今天天气真好")
     assert "做完了" not in world.last_user
 

@@ -18,6 +18,7 @@ from bot.pipeline.concurrency import TextThread
 from bot.speaking.reminders import promised_task
 from bot.store.memories import Receipt
 from bot.store.store import Store
+from bot.text.clean import as_data
 from bot.text.codes import number_mark
 from bot.text.length import clip
 
@@ -100,7 +101,14 @@ class PromiseSettling:
         """The promises that a message may end, for a model that judges."""
         found = await self.read(event, audience) if self._judged() else PromiseEndings()
         numbers = (*(each.number for each in found.ended), *found.asks)
-        return [f"done {' '.join(number_mark('promise', number) for number in numbers)}"] if numbers else []
+        if not numbers:
+            return []
+        mine = await self._store.commitments.to_end(event.id, event.person_id or 0, audience)
+        titles = (
+            as_data(clip(promised_title(mine[number], dm=audience.kind == "dm"), LABEL_CHARS)) for number in numbers
+        )
+        marks = (number_mark("promise", number) for number in numbers)
+        return [f"done {'; '.join(f'{mark} {title}' for mark, title in zip(marks, titles, strict=True))}"]
 
     async def read(self, event: Event, audience: Audience) -> PromiseEndings:
         """What a message says became of its writer's open promises that this audience may see."""
