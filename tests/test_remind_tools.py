@@ -188,3 +188,19 @@ async def test_what_may_be_a_request_is_left_to_the_model_with_one_line(world: W
     await world.say(line)
     assert world.replies == ["好的"]
     assert ("remind" in world.last_user.rpartition("</ctx>")[2]) is cued
+
+
+@pytest.mark.parametrize(
+    ("said", "when"),
+    [
+        ("我想背单词，15分钟后麻烦你 remind我一下这件要紧的事情哦", "15分钟后"),
+        ("two reminders please, one of them for the oven: in 20 minutes i need to look at it", "in 20 minutes"),
+    ],
+)
+async def test_a_wish_to_be_reminded_is_one_beside_chinese_and_in_the_plural(
+    world: World, said: str, when: str
+) -> None:
+    asked = ("remind", json.dumps({"text": "oven" if said.isascii() else "背单词", "when": when}))
+    world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(asked)
+    await world.say(said)
+    assert world.rows("SELECT count(*) FROM reminder WHERE ended_at IS NULL") == [(1,)]
