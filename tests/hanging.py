@@ -41,6 +41,7 @@ async def hangs(folder: Path, size: Size) -> Found:
 
 def main(folder: str, how: str, piece: bool) -> None:
     """The run, or its piece."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     row = Row("D1", "", "", "tries", 1, 1, 1, limit_s=0.5 if how == "deaf" else 600, run=hangs)
     results = Results(Path(folder) / "kept", {"D1": "aaaa"})
     if piece:
