@@ -262,6 +262,17 @@ async def test_a_model_is_told_which_promise_a_line_may_end(world: World) -> Non
     assert "做完了" not in world.last_user
 
 
+async def test_an_edit_that_still_may_tell_an_end_opens_nothing_that_a_model_ended(world: World) -> None:
+    await promised(world, "我明天要洗碗", ZH[1])
+    says_done(world, id="1", text="水槽已经清空了，盘子全部亮晶晶")
+    await world.say("水槽已经清空了，盘子全部亮晶晶", external_id="m9")
+    assert ended(world) == ["我明天要洗碗"]
+    await happens(world, "edit", "m9", "水槽已经清空了，盘子全部亮晶晶！")
+    assert ended(world) == ["我明天要洗碗"]
+    await happens(world, "edit", "m9", "水槽还没清空")
+    assert ended(world) == []
+
+
 @pytest.mark.parametrize(
     ("promise", "told"),
     [

@@ -59,14 +59,14 @@ def _as(section: ModelSettings, model: ModelSettings | None) -> ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class AppliedSettings:
-    """The settings that the house works by afterwards, or why nothing has changed."""
+    """The settings that nuan works by afterwards, or why nothing has changed."""
 
     settings: Settings
     problems: tuple[str, ...] = ()
 
 
 ApplyWish = Callable[[SettingChanges, int], Awaitable[AppliedSettings]]
-"""Checks the wish of a person (by number) with all the rest, stores it and has the house work by it."""
+"""Checks the wish of a person (by number) with all the rest, stores it and has nuan work by it."""
 
 
 def value_fits(key: str, value: str) -> bool:

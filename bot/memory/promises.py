@@ -34,6 +34,10 @@ _OF_A_THING = re.compile(r"\b(?:i|is|are|was|were|got|been)\b|'s\b")
 """What before an English deed leaves it to its writer: I, and the rent is paid."""
 
 
+_SOMEBODY = re.compile("[小老阿][\u3400-\u9fff](?![的那])(?!.{0,4}我)|他|她|\\b(?:he|she|they)\\b")
+"""Somebody else as the doer of a clause."""
+
+
 @dataclass(frozen=True, slots=True)
 class PromiseEndings:
     """What a line ends, and which promises it may mean; `whole`: it says nothing else."""
@@ -63,30 +67,6 @@ def promise_endings(line: str, promises: Iterable[tuple[int, str]], last: int = 
     left = tuple(dict.fromkeys(number for number in asks if number not in ended))
     over = tuple(SettledCommitment(number, state) for number, state in ended.items())
     return PromiseEndings(over, left if len(left) <= ASKED else (), whole)
-
-
-def may_end(
-    cited: str, said: str, number: int, promises: Iterable[tuple[int, str]], *, over: bool, last: int = 0
-) -> bool:  # fmt: skip
-    """Whether what somebody `said` leaves it to a model to say by the `cited` words of it that this promise is over.
-
-    A word of it stands there, or they only point where no other one can be meant; `over`: in clauses that plan and
-    deny nothing. `last` is the promise that nuan spoke of just before.
-    """
-    known, wanted = dict(promises), _plain(cited)
-    told = [
-        part.folded for sentence in sentences(said) if not sentence.asks
-        for part in (_firm(sentence.text, known.values()) if over else parts_of(0, _plain(sentence.text)))
-    ]  # fmt: skip
-    clauses = [folded for folded in told if folded in wanted or wanted in folded]
-    words = " ".join(told)
-    if not clauses or (_things(words) or promise_words(words)) & promise_words(known[number]):
-        return bool(clauses)
-    return all(map(_points, clauses)) and (last == number or len(known) == 1)
-
-
-_SOMEBODY = re.compile("[小老阿][\u3400-\u9fff](?![的那])(?!.{0,4}我)|他|她|\\b(?:he|she|they)\\b")
-"""Somebody else as the doer of a clause."""
 
 
 def may_tell_end(

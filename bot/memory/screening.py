@@ -1,8 +1,7 @@
 """Whether a text that a model wrote may be kept: harmless, a note of its lines, a summary of its talk. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
-from datetime import UTC, date, tzinfo
+from datetime import UTC, date
 
 from bot.language import assertions
 from bot.language.assertions import LINK, VOCABULARY, folded_plain, novelty, numbers
@@ -69,30 +68,25 @@ def carried(text: str, cited: tuple[DigestLine, ...]) -> bool:
     return bool(said) and len(said & there) >= SUMMED * len(said)
 
 
-def sums_up(
-    summary: str, told: LineWords, names: str, tz: tzinfo = UTC, beside: str = "", known: Sequence[tuple[str, int]] = ()
-) -> bool:
-    """Whether a summary may stand: its words may be the model's own, its figures, days and names are not: they were
-    said, or stand in what is `known` (texts, with the moment each is about, ms).
+def sums_up(summary: str, told: LineWords, names: str) -> bool:
+    """Whether a summary may stand: its words may be the model's own, its figures, days and names were said.
 
     Something of it was said by people themselves, links and quotations apart, and no third of it stands only in what
-    is not theirs (`beside`: what nuan said, or somebody quoted or handed on); `names` are those of who was there.
+    somebody quoted or handed on; `names` are those of who was there.
     """
     heard = folded_plain("\n".join(_own(words) for _, words in told))
     there = assertions.terms(heard)
-    strange = assertions.terms(folded_plain("\n".join((beside, *(line.text for line, _ in told))))) - there
+    strange = assertions.terms(folded_plain("\n".join(line.text for line, _ in told))) - there
     told_of = folded_plain(summary)
     for name in sorted(filter(None, fold(names).split()), key=len, reverse=True):
         told_of = told_of.replace(name, " ")
     who = _WHO.match(told_of)
     if who is not None and who[1] not in heard and who[1] not in _EVERYBODY:
         return False
-    there_too = folded_plain("\n".join((heard, *(text for text, _ in known))))
-    days = {local_day(at, tz) for _, at in known}
-    if _number_or_day(summary, told, there_too, days, tz) or _unknown_name(summary, there_too, fold(names)):
+    if _number_or_day(summary, told, heard) or _unknown_name(summary, heard, fold(names)):
         return False
     said = assertions.terms(SCAFFOLD.sub(" ", told_of))
-    share, _ = novelty(SCAFFOLD.sub(" ", told_of), there_too)
+    share, _ = novelty(SCAFFOLD.sub(" ", told_of), heard)
     return len(said & strange) <= STRANGE * len(said) and (share <= OWN_WORDS or bool(said & there))
 
 
@@ -102,15 +96,15 @@ def _own(words: str) -> str:
     return _QUOTED.sub(" ", LINK.sub(" ", "\n".join(rows)))
 
 
-def _number_or_day(summary: str, told: LineWords, heard: str, known: Iterable[date], tz: tzinfo) -> bool:
+def _number_or_day(summary: str, told: LineWords, heard: str) -> bool:
     """Whether it names a number or a single day that no line names; the days of the talk are named by all."""
-    text, days = folded_plain(summary), {(day, day) for day in known}
+    text, days = folded_plain(summary), set[tuple[date, date]]()
     for line, words in told:
-        today = local_day(line.at, tz)
+        today = local_day(line.at, UTC)
         days.add((today, today))
         days.update((one.first, one.last) for time in named_times(folded_plain(words), today) for one in time.choices)
     rest, cut = "", 0
-    for time in named_times(text, local_day(told[-1][0].at, tz)) if told else ():
+    for time in named_times(text, local_day(told[-1][0].at, UTC)) if told else ():
         if any(first <= one.first and one.last <= last for one in time.choices for first, last in days):
             rest, cut = rest + text[cut : time.start] + " ", time.end
     return bool(numbers(rest + text[cut:], all_of_them=False) - numbers(heard, all_of_them=True))

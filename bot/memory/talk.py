@@ -169,13 +169,21 @@ def _turned(text: str, own: Sequence[Clause]) -> bool:
 
 
 Reason = Literal[
-    "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "whose", "denial", "hedge",
-    "former", "done", "mixed", "checked",
-]  # fmt: skip
+    "lines",
+    "owner",
+    "empty",
+    "harm",
+    "forgotten",
+    "words",
+    "number",
+    "day",
+    "about",
+    "denial",
+    "checked",
+]
 """Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
-program; it was to be forgotten; too many words, a number or a day were not said; nobody named whom it is about; it was
-said of somebody else, of the contrary, with doubt, of the past; it is over; it mixes what was said apart; or the
-second look found it wrong."""
+program; it was to be forgotten; too many words, a number or a day were not said; whom it is about may do harm; the
+contrary was said; or the second look found it wrong."""
 
 ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
 

@@ -220,7 +220,7 @@ def comes_before(text: str, at: int, until: int, tz: tzinfo) -> bool:
 
 
 def nudge_for(due: Instant | None, how: NudgeRules | None, tz: tzinfo) -> Nudge | None:
-    """When its person is reminded of what is due: then, or at the hour of the house on its day; None without."""
+    """When its person is reminded of what is due: then, or at the configured hour on its day; None without."""
     if due is None or how is None:
         return None
     at = due.at if due.timed else next_local_time(day_start(due.at, tz) - 1, how.hour, tz)

@@ -11,7 +11,7 @@ from bot.core.people import Audience
 from bot.core.ports import Clock
 from bot.language.reminders.wording import in_second_person as worded
 from bot.language.wishes.forget import names_plan
-from bot.memory.promises import PromiseEndings, may_end, promise_endings
+from bot.memory.promises import PromiseEndings, may_tell_end, promise_endings
 from bot.memory.transcript import own_words
 from bot.pipeline.actions.receipts import Choices, CommandContext, Receipts
 from bot.pipeline.concurrency import TextThread
@@ -153,7 +153,7 @@ class PromiseSettling:
     async def edited(self, event_id: int, text: str) -> None:
         """A line that ended promises reads anew: what it does not say any more is open again."""
         ended, said = await self._store.commitments.ended_by(event_id), text[:READ_CHARS]
-        gone = [number for number in ended if not may_end(said, said, number, ended.items(), over=True)]
+        gone = [number for number in ended if not may_tell_end(said, said, number, ended.items(), over=True)]
         if gone:
             await self._store.commitments.reopen(tuple(gone), self._clock.now())
 
