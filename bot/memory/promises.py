@@ -19,7 +19,7 @@ from bot.language.assertions import (
 from bot.language.statements import BARE, NOT_OVER, OVER, sentences
 from bot.language.time.tense import IRREGULAR
 from bot.text.fold import fold
-from bot.text.similarity import names_promise, promise_words, words_weight
+from bot.text.similarity import content_words, names_promise, words_weight
 
 ASKED, MOST = 4, 0.5
 """Of more promises that may be meant nobody is asked; a clause holds most of one when it says more than this part."""
@@ -77,18 +77,18 @@ def may_tell_end(
     Which promise it is of the model says; `over`: in a clause that plans and denies nothing and tells that something
     is done, or is of that promise. What only points, may be of several. `last` is the one nuan spoke of just before.
     """
-    known, words = dict(promises), promise_words(cited)
-    if fold(cited) not in fold(said) and (not words or 2 * len(words & promise_words(said)) < len(words)):
+    known, words = dict(promises), content_words(cited)
+    if fold(cited) not in fold(said) and (not words or 2 * len(words & content_words(said)) < len(words)):
         return False
-    mine = promise_words("\n".join(known.values()))
+    mine = content_words("\n".join(known.values()))
     for sentence in () if not over else sentences(said):
         for part in () if sentence.asks else parts_of(0, _plain(sentence.text)):
             folded = part.folded
-            others = bool(part.who) and (relative(part.who) or not promise_words(part.who) <= mine)
+            others = bool(part.who) and (relative(part.who) or not content_words(part.who) <= mine)
             others = others or _SOMEBODY.match(folded) is not None
             if part.hedged or part.planned or others or denied(folded) or NOT_OVER.search(folded):
                 continue
-            if promise_words(folded) & promise_words(known[number]):
+            if content_words(folded) & content_words(known[number]):
                 return True
             if _state(folded) and (not _points(folded) or last == number or len(known) == 1):
                 return True
@@ -102,7 +102,7 @@ def _plain(text: str) -> str:
 def _firm(sentence: str, promises: Iterable[str]) -> Iterator[Clause]:
     """The clauses that tell without doubt what their writer did: no plan, no denial, nobody else's doing."""
     texts = tuple(promises)
-    known, relatives = promise_words("\n".join(texts)), kin(folded_plain("\n".join(texts)))
+    known, relatives = content_words("\n".join(texts)), kin(folded_plain("\n".join(texts)))
     whom = {name for text in texts for name in (*names(text), *_TO_WHOM.findall(folded_plain(text)))}
     for part in parts_of(0, _plain(sentence)):
         folded, owner = _FAILED.sub(" ", part.folded), (f"{part.who}的", f"{part.who}'s")
@@ -111,11 +111,11 @@ def _firm(sentence: str, promises: Iterable[str]) -> Iterator[Clause]:
         other = (
             part.who
             and not part.folded.startswith(owner)
-            and (relative(part.who) or not promise_words(part.who) <= known)
+            and (relative(part.who) or not content_words(part.who) <= known)
         )
         doer, first = _doer(folded), without_possessive(part.folded)
         other = other or any(re.match(rf"{re.escape(name)}(?![的那'])", first) for name in whom)
-        if not other and not (doer and (kin(doer) or not promise_words(doer) <= known)):
+        if not other and not (doer and (kin(doer) or not content_words(doer) <= known)):
             yield part
 
 
@@ -138,20 +138,20 @@ def _state(folded: str) -> CommitmentState | None:
 
 def _things(words: str) -> frozenset[str]:
     """What words name besides that something is over."""
-    return promise_words(_OVER.sub(" ", words))
+    return content_words(_OVER.sub(" ", words))
 
 
 def _points(folded: str) -> bool:
     """Whether a clause names nothing but that something is over: 搞定了, sent it this morning."""
-    return BARE.fullmatch(folded) is not None or bool(promise_words(folded) and not _things(folded))
+    return BARE.fullmatch(folded) is not None or bool(content_words(folded) and not _things(folded))
 
 
 def _shared(words: str, promise: str) -> frozenset[str]:
     """What words share with a promise: two characters of what they name, or half of it; else nothing."""
-    said = _things(words) or promise_words(words)
-    both = said & promise_words(promise)
+    said = _things(words) or content_words(words)
+    both = said & content_words(promise)
     return (
-        promise_words(words) & promise_words(promise)
+        content_words(words) & content_words(promise)
         if both and (words_weight(both) >= 2 or 2 * len(both) >= len(said))
         else frozenset()
     )
@@ -162,7 +162,7 @@ def _meant(said: str, topic: str, known: Mapping[int, str], last: int) -> tuple[
     it are its `topic`, where it names nothing itself."""
     points, shared = _points(said), {number: _shared(said, text) for number, text in known.items()}
     if topic and not any(shared.values()):
-        may = {number: text for number, text in known.items() if points or promise_words(said) & promise_words(text)}
+        may = {number: text for number, text in known.items() if points or content_words(said) & content_words(text)}
         said = f"{topic} {said}"
         shared = {number: _shared(said, text) for number, text in may.items()}
     found = [number for number, both in shared.items() if both and not any(both < other for other in shared.values())]
@@ -172,6 +172,6 @@ def _meant(said: str, topic: str, known: Mapping[int, str], last: int) -> tuple[
     if len(found) != 1:
         return ([last] if last in found else found), False
     text = known[found[0]]
-    most = words_weight(shared[found[0]]) > MOST * words_weight(promise_words(text))
-    little = promise_words(said) <= promise_words(text) or names_promise(said, text)
+    most = words_weight(shared[found[0]]) > MOST * words_weight(content_words(text))
+    little = content_words(said) <= content_words(text) or names_promise(said, text)
     return found, little and (most or len(known) == 1 or last == found[0])

@@ -13,7 +13,7 @@ from bot.language.sections import is_guarded, is_multi_valued, is_single_valued
 from bot.language.statements import statements_in
 from bot.memory.transcript import DigestLine
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
-from bot.text.similarity import PROMISE_STEM, promise_words
+from bot.text.similarity import PROMISE_STEM, content_words
 from bot.text.terms import index_terms, stem
 
 STEM_CHARS = 6
@@ -356,4 +356,4 @@ def _moved(new: NewMemory, said: str, names: tuple[str, ...], shown: list[Memory
 
 def _matter(text: str, names: tuple[str, ...]) -> frozenset[str]:
     """What a plan is about, without its day and words of change."""
-    return promise_words(_MOVED.sub(" ", without_owner(text, names))) - _MONTHS
+    return content_words(_MOVED.sub(" ", without_owner(text, names))) - _MONTHS

@@ -169,18 +169,8 @@ def _turned(text: str, own: Sequence[Clause]) -> bool:
 
 
 Reason = Literal[
-    "lines",
-    "owner",
-    "empty",
-    "harm",
-    "forgotten",
-    "words",
-    "number",
-    "day",
-    "about",
-    "denial",
-    "checked",
-]
+    "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "denial", "checked",
+]  # fmt: skip
 """Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
 program; it was to be forgotten; too many words, a number or a day were not said; whom it is about may do harm; the
 contrary was said; or the second look found it wrong."""

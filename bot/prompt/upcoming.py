@@ -11,7 +11,7 @@ from bot.prompt.days import DayFormatter, said_at
 from bot.prompt.opening_facts import OpeningFacts
 from bot.text.dates import next_yearly
 from bot.text.fold import fold
-from bot.text.similarity import promise_words
+from bot.text.similarity import content_words
 
 OVER_DAYS = 7
 """A task whose day is over is told as such for so long."""
@@ -70,7 +70,7 @@ def _tasks(commitments: Iterable[Commitment], days: DayFormatter) -> Iterable[Up
     for one in commitments:
         due = UpcomingThing(
             one.text, one.owner_id, None, 0, "", one.made_at, commitment=one.id,
-            toward="" if fold(one.toward) in fold(one.text) else one.toward, core=promise_words(one.text),
+            toward="" if fold(one.toward) in fold(one.text) else one.toward, core=content_words(one.text),
             chat=one.chat_id if one.visibility == "chat" else 0,
         )  # fmt: skip
         if one.due_at is not None:
@@ -88,7 +88,7 @@ def _reminders(facts: OpeningFacts, days: DayFormatter) -> Iterable[UpcomingThin
         if one.text and one.due_at > facts.now and one.promise not in told:
             yield UpcomingThing(
                 one.text, one.person_id, days.day(one.due_at), one.due_at, "time", one.made_at,
-                core=promise_words(one.text), reminder=one.id, remind_at=one.due_at, chat=one.chat_id,
+                core=content_words(one.text), reminder=one.id, remind_at=one.due_at, chat=one.chat_id,
             )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def _dated(memories: Iterable[Memory], days: DayFormatter) -> Iterable[UpcomingT
 def _noticed(memory: Memory, day: date) -> UpcomingThing:
     return UpcomingThing(
         memory.text, memory.owner_id, day, memory.observed_at, memory.dated, said_at(memory), (memory,),
-        core=promise_words(memory.text), chat=memory.chat_id if memory.visibility == "chat" else 0,
+        core=content_words(memory.text), chat=memory.chat_id if memory.visibility == "chat" else 0,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from bot.text.codes import SIGNS
 from bot.text.dates import between_hours, local_day, local_hour, next_local_time
 from bot.text.fold import fold
 from bot.text.length import clip
-from bot.text.similarity import promise_words
+from bot.text.similarity import content_words
 
 SHORTLY_MS = 3 * HOUR_MS
 """What is said so soon before something may be for it."""
@@ -127,7 +127,7 @@ def with_line_before(
     if isinstance(alone, Instant) and local_day(alone.at, tz) == local_day(named.at, tz):
         return wish
     parts, task = time_parts(line), in_second_person(promised_task(line))
-    own, alike = promise_words(wish.task), bool(promise_words(wish.task) & promise_words(task))
+    own, alike = content_words(wish.task), bool(content_words(wish.task) & content_words(task))
     unsure = replace(wish, parts=replace(wish.parts, doubt="day"))
     if not near and not alike:
         return wish if own else unsure

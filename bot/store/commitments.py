@@ -21,7 +21,7 @@ from bot.store.memories import Receipt, earlier_receipt, store_receipt
 from bot.store.schema import placeholders
 from bot.store.supersession import hand_nudge_over, note_moved, set_nudge, withdraw_nudges
 from bot.text.fold import fold
-from bot.text.similarity import promise_words, same_promise
+from bot.text.similarity import content_words, same_promise
 
 _COLUMNS = """SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at, toward, dated
     FROM commitment """
@@ -139,7 +139,7 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
             return cast("int", ended[0])
     if same is not None:
         number = cast("int", same[0])
-        text = new.text if promise_words(new.text) > promise_words(str(same[1])) else str(same[1])
+        text = new.text if content_words(new.text) > content_words(str(same[1])) else str(same[1])
         due = cast("int | None", same[5])
         moves = new.due_at not in (None, due) and (
             due is None or new.source != "digest" or not _known_lines(db, number, new)

@@ -15,7 +15,7 @@ from bot.store.events import finish_events
 from bot.store.outbox import enqueue
 from bot.store.people import AccessLists, permissions_of
 from bot.store.schema import placeholders
-from bot.text.similarity import promise_words, same_promise
+from bot.text.similarity import content_words, same_promise
 
 _PERSON = re.compile(r"[我你您]|\b(?:i|me|my|you|your)\b", re.IGNORECASE)
 """A reminder is worded for its person, a promise by them."""
@@ -111,7 +111,7 @@ def _instead(db: sqlite3.Connection, new: NewReminder, at: int) -> None:
 
 def same_thing(asked: str, promised: str) -> bool:
     """Within a transaction: whether a reminder, bare or of these words, is one of that promise."""
-    return not promise_words(asked) or same_promise(_PERSON.sub("", asked), _PERSON.sub("", promised))
+    return not content_words(asked) or same_promise(_PERSON.sub("", asked), _PERSON.sub("", promised))
 
 
 def end_reminders(db: sqlite3.Connection, numbers: Iterable[int], why: ReminderEnd, at: int) -> int:

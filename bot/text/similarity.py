@@ -44,7 +44,7 @@ _IRREGULAR = {
 
 def same_promise(one: str, other: str) -> bool:
     """Whether two promises of the same person are the same: what one says, the other says too."""
-    mine, theirs = promise_words(one), promise_words(other)
+    mine, theirs = content_words(one), content_words(other)
     if not mine or not theirs:
         return fold(one).strip() == fold(other).strip()
     less, more = (mine, theirs) if len(mine) <= len(theirs) else (theirs, mine)
@@ -57,10 +57,10 @@ def promise_meant(about: str, texts: Iterable[tuple[int, str]]) -> int | None:
     Without words it is the only one there is.
     """
     known = tuple(texts)
-    words = promise_words(about)
+    words = content_words(about)
     if not words:
         return known[0][0] if len(known) == 1 else None
-    shared = {number: words & promise_words(text) for number, text in known}
+    shared = {number: words & content_words(text) for number, text in known}
     fits = {
         number: len(both)
         for number, both in shared.items()
@@ -72,13 +72,13 @@ def promise_meant(about: str, texts: Iterable[tuple[int, str]]) -> int | None:
 
 def names_promise(about: str, text: str) -> bool:
     """Whether words name this promise beyond doubt: nearly all that they say is in it."""
-    words = promise_words(about)
-    shared = words & promise_words(text)
+    words = content_words(about)
+    shared = words & content_words(text)
     return words_weight(shared) >= LEAST_WEIGHT and len(shared) >= NAMED_SHARE * len(words)
 
 
-def promise_words(text: str) -> frozenset[str]:
-    """The characters and word stems that tell what is to be done."""
+def content_words(text: str) -> frozenset[str]:
+    """The characters and word stems of a text that tell what it is of."""
     plain = FORM_WORDS.sub(" ", fold(text).replace("’", "'"))
     found = set[str]()
     for char, word in _RUNS.findall(plain):

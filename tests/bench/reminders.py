@@ -26,7 +26,7 @@ from bot.config.settings import Settings
 from bot.core.models import ModelRequest
 from bot.language.time.schedule import local, ms_of, next_of, rule_step, until_of
 from bot.text.fold import fold
-from bot.text.similarity import promise_words
+from bot.text.similarity import content_words
 from tests.bench.byhand import ByHand
 from tests.fakes.clock import SimClock
 from tests.fakes.model import Answer, calls
@@ -131,7 +131,7 @@ def fitting(one: dict[str, object], found: tuple[str, str, str]) -> bool:
         and every_of(rule) == str(one.get("every") or "")
         and until_of(rule) == str(one.get("until") or "")[:10]
         and all(fold(str(word)) in fold(text) for word in words)
-        and ("what" not in one or bool(promise_words(what) & promise_words(text)) or fold(what) in fold(text))
+        and ("what" not in one or bool(content_words(what) & content_words(text)) or fold(what) in fold(text))
     )
 
 

@@ -35,7 +35,7 @@ from bot.text.clean import clean, clean_name
 from bot.text.dates import local_day
 from bot.text.fold import Script, fold, script_of
 from bot.text.length import clip, estimate_tokens
-from bot.text.similarity import FORM_WORDS, promise_words
+from bot.text.similarity import FORM_WORDS, content_words
 from bot.text.terms import informative_count
 
 DAYS = 14
@@ -184,7 +184,7 @@ def _matter(text: str) -> frozenset[str]:
     folded = _DAYS.sub(" ", FORM_WORDS.sub(" ", fold(text)))
     for pattern in (_MOVED, _OFF):
         folded = pattern.sub(" ", folded)
-    found = {word for word in promise_words(folded) if word.isascii()}
+    found = {word for word in content_words(folded) if word.isascii()}
     found |= {word for word in features_of(folded) if not word.isascii()}
     return frozenset(_SAME.get(word, word) for word in found)
 

@@ -45,7 +45,7 @@ from bot.store.memories import ReceiptQuote
 from bot.store.store import Store
 from bot.text.fold import fold
 from bot.text.length import clip
-from bot.text.similarity import promise_words
+from bot.text.similarity import content_words
 
 LONG_TEXT = 500
 """Characters from which on a message is understood in a thread."""
@@ -300,7 +300,7 @@ class RememberActions:
                     and memory.slot == one.slot
                     and same_subject(memory.subject, one.subject)
                     and fold(memory.text) != fold(new.text)
-                    and promise_words(memory.text) & promise_words(new.text)
+                    and content_words(memory.text) & content_words(new.text)
                 )
             ),
             None,

@@ -31,7 +31,7 @@ from bot.text.codes import number_mark
 from bot.text.dates import local_day
 from bot.text.fold import fold, script_of
 from bot.text.length import clip
-from bot.text.similarity import promise_words
+from bot.text.similarity import content_words
 from bot.tools.commitments import commitment_tool
 
 MOST_OPEN = 100
@@ -255,7 +255,7 @@ def _night(said: tuple[Event, ...], carrier: int) -> bool:
 
 def _same(one: str, other: str) -> bool:
     """Whether two titles are of the same thing, or one of them says nothing."""
-    return not one or not other or bool(promise_words(one) & promise_words(other))
+    return not one or not other or bool(content_words(one) & content_words(other))
 
 
 def _checked(
