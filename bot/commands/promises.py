@@ -37,7 +37,7 @@ async def promise(call: Invocation) -> str:
             found = next((each for each in owned if each.id == number_for("promise", number.lstrip("#"))), None)
             return await _settle(call, deed, found)
         case _:
-            return call.text("content_words")
+            return call.text("promise_words")
 
 
 async def _settle(call: Invocation, deed: str, found: Commitment | None) -> str:
