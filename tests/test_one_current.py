@@ -1,7 +1,6 @@
 """Of what somebody has one of, one value is current, whatever was kept, replaced, forgotten and brought back."""
 
 import asyncio
-import sqlite3
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +12,7 @@ from bot.store.digests import take_memory_back
 from bot.store.lifecycle import archive_memory, restore_memory
 from bot.store.memories import store_memory
 from bot.store.supersession import one_current, restore_former
+from bot.store.transactions import Tx
 from tests.blank import open_laid
 from tests.storing import NOW, Where, ids
 
@@ -23,7 +23,7 @@ STEP = st.tuples(
 )
 
 
-def step(db: sqlite3.Connection, owner: int, chat: int, deed: str, which: int, at: int) -> None:
+def step(db: Tx, owner: int, chat: int, deed: str, which: int, at: int) -> None:
     """One thing that may happen to the memories of somebody's home."""
     rows = [number for (number,) in db.execute("SELECT id FROM memory ORDER BY id")]
     number = rows[which % len(rows)] if rows else 0
@@ -54,7 +54,7 @@ async def played(steps: list[tuple[str, int]]) -> tuple[int, int]:
         async with await open_laid(Path(folder)) as store:
             owner, chat, _ = await ids(store, Where(), NOW)
 
-            def write(db: sqlite3.Connection) -> list[tuple[int, int]]:
+            def write(db: Tx) -> list[tuple[int, int]]:
                 seen: list[tuple[int, int]] = []
                 for place, (deed, which) in enumerate(steps):
                     step(db, owner, chat, deed, which, NOW + place * DAY)

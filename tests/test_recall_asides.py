@@ -1,7 +1,6 @@
 """What is no finding, what stands for what, and whose words a finding is."""
 
 import json
-import sqlite3
 from typing import get_args
 
 import pytest
@@ -11,6 +10,7 @@ from bot.core.memories import NewMemory
 from bot.core.recall import CutReason
 from bot.recall.filters import asks_about_past, only_asks
 from bot.store.memories import store_memory
+from bot.store.transactions import Tx
 from bot.text.catalogue import catalogue
 from bot.text.fold import SCRIPTS
 from tests.conftest import NewWorld
@@ -34,7 +34,7 @@ async def put(
         subject=subject, lasting=lasting, said_at=now, dated="day" if at else "",
     )  # fmt: skip
 
-    def write(db: sqlite3.Connection) -> None:
+    def write(db: Tx) -> None:
         store_memory(db, new, now)
 
     await world.store._database.write(write)

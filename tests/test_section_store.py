@@ -15,6 +15,7 @@ from bot.store.index import KEPT_ROUNDS, note_round
 from bot.store.memories import store_memory
 from bot.store.search import RARE_DOCUMENTS, WantedDocuments
 from bot.store.store import DATABASE, Store
+from bot.store.transactions import Tx
 from tests.blank import open_laid
 from tests.carrying import in_installation, nuan
 from tests.conftest import NewWorld
@@ -29,7 +30,7 @@ async def derived(store: Store, *texts: str) -> tuple[int, int]:
     """Memories that a digest made of that person's talks; the person and the chat."""
     person, chat, _ = await ids(store)
 
-    def put(db: sqlite3.Connection) -> None:
+    def put(db: Tx) -> None:
         for text in texts:
             store_memory(db, NewMemory(person, chat, "private", "knowledge", text, NOW, "digest", ()), NOW)
 
@@ -91,7 +92,7 @@ async def busy(new_world: NewWorld) -> World:
     whose = int(str(person)), int(str(chat))
     texts = [f"第{n}个项目的血糖仪报价" for n in range(MANY)] + [f"血糖记录第{n}页和医院" for n in range(MANY)]
 
-    def put(db: sqlite3.Connection) -> None:
+    def put(db: Tx) -> None:
         for text in (*texts, "项目的甲方代表姓欧阳，血糖仪归他管"):
             store_memory(db, NewMemory(whose[0], whose[1], "private", "knowledge", text, NOW, "digest", ()), NOW)
 
@@ -117,7 +118,7 @@ async def test_a_turns_round_is_stored_once_and_the_oldest_of_many_go(new_world:
     newest, before = world.rows("SELECT max(turn_id), count(*) FROM section_round")[0]
     number = int(str(newest))
 
-    def again(db: sqlite3.Connection) -> None:
+    def again(db: Tx) -> None:
         note_round(db, number, RecallRound({"work": 9}), NOW)
 
     await world.store._database.write(again)
@@ -127,7 +128,7 @@ async def test_a_turns_round_is_stored_once_and_the_oldest_of_many_go(new_world:
     turn = "chat_id, session_id, epoch_id, state, why, person_id, asked_at, logged_before"
     columns = "chat_id, person_id, at, hits, searched, held"
 
-    def fill(db: sqlite3.Connection) -> None:
+    def fill(db: Tx) -> None:
         db.execute(
             f"{many}INSERT INTO turn (id, number, {turn}) SELECT i, i, {turn} FROM n, turn WHERE id = ?", (number,)
         )

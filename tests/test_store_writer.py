@@ -12,12 +12,13 @@ import pytest
 
 from bot.core.errors import StoreError
 from bot.store.engine import Writer
+from bot.store.transactions import Tx
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "rows.db"
-    with closing(sqlite3.connect(path)) as db:
+    with closing(sqlite3.connect(path, factory=Tx)) as db:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("CREATE TABLE row (n INTEGER PRIMARY KEY, half INTEGER NOT NULL)")
     return path
@@ -25,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def writer(path: Path) -> Iterator[Writer]:
-    connection = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False, factory=Tx)
     connection.execute("PRAGMA foreign_keys = ON")
     writer = Writer(connection)
     yield writer
@@ -34,16 +35,16 @@ def writer(path: Path) -> Iterator[Writer]:
 
 def rows(path: Path) -> set[int]:
     """What is committed; a row is whole when its second half was written as well."""
-    with closing(sqlite3.connect(path)) as db:
+    with closing(sqlite3.connect(path, factory=Tx)) as db:
         found = db.execute("SELECT n, half FROM row").fetchall()
     assert all(half == 1 for _, half in found)
     return {n for n, _ in found}
 
 
-def put(number: int, error: Exception | None = None) -> Callable[[sqlite3.Connection], int]:
+def put(number: int, error: Exception | None = None) -> Callable[[Tx], int]:
     """A transaction in two steps, which may fail between them."""
 
-    def transaction(db: sqlite3.Connection) -> int:
+    def transaction(db: Tx) -> int:
         db.execute("INSERT INTO row VALUES (?, 0)", (number,))
         if error is not None:
             raise error
@@ -60,7 +61,7 @@ class Gate:
         self._open = threading.Event()
         self.entered = threading.Event()
 
-    def transaction(self, db: sqlite3.Connection) -> None:
+    def transaction(self, db: Tx) -> None:
         self.entered.set()
         self._open.wait(10)
 
@@ -68,7 +69,7 @@ class Gate:
         self._open.set()
 
 
-async def together(writer: Writer, *transactions: Callable[[sqlite3.Connection], int]) -> list[int | BaseException]:
+async def together(writer: Writer, *transactions: Callable[[Tx], int]) -> list[int | BaseException]:
     """Run transactions in one commit."""
     gate = Gate()
     first = asyncio.ensure_future(writer.run(gate.transaction))
@@ -84,7 +85,7 @@ async def together(writer: Writer, *transactions: Callable[[sqlite3.Connection],
 async def test_a_result_is_told_only_after_the_commit(writer: Writer, path: Path) -> None:
     seen_inside: list[set[int]] = []
 
-    def transaction(db: sqlite3.Connection) -> int:
+    def transaction(db: Tx) -> int:
         put(1)(db)
         seen_inside.append(rows(path))
         return 1
@@ -104,7 +105,7 @@ async def test_of_two_verbs_in_one_commit_the_one_that_raises_leaves_nothing_and
 
 
 async def test_a_verb_that_the_database_refuses_does_not_take_its_neighbours_along(writer: Writer, path: Path) -> None:
-    def broken(db: sqlite3.Connection) -> int:
+    def broken(db: Tx) -> int:
         db.execute("INSERT INTO row VALUES (9, 0)")
         return len(db.execute("SELECT * FROM nothing").fetchall())
 
@@ -116,7 +117,7 @@ async def test_a_verb_that_the_database_refuses_does_not_take_its_neighbours_alo
 
 
 async def test_a_transaction_that_the_failure_itself_ended_stops_nobody(writer: Writer, path: Path) -> None:
-    def ending(db: sqlite3.Connection) -> int:
+    def ending(db: Tx) -> int:
         db.execute("ROLLBACK")
         raise sqlite3.OperationalError("database or disk is full")
 
@@ -130,7 +131,7 @@ async def test_a_transaction_that_the_failure_itself_ended_stops_nobody(writer: 
 async def test_a_commit_that_fails_is_told_to_nobody_as_done(writer: Writer, path: Path) -> None:
     await writer.run(lambda db: db.execute("CREATE TABLE child (p REFERENCES row (n) DEFERRABLE INITIALLY DEFERRED)"))
 
-    def orphan(db: sqlite3.Connection) -> int:
+    def orphan(db: Tx) -> int:
         put(7)(db)
         db.execute("INSERT INTO child VALUES (99)")  # noticed by COMMIT only
         return 7
@@ -177,7 +178,7 @@ async def test_closing_finishes_what_waits_and_refuses_what_comes_later(writer: 
 
 async def test_a_log_that_somebody_reads_is_not_called_emptied(writer: Writer, path: Path) -> None:
     await writer.run(put(1))
-    with closing(sqlite3.connect(path)) as reader:
+    with closing(sqlite3.connect(path, factory=Tx)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM row").fetchall()
         await writer.run(put(2))

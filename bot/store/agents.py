@@ -1,6 +1,5 @@
 """What tools, other agents and the rewriting model keep and forget on a person's words."""
 
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from bot.store.memories import OpenQuestion, Receipt, StoredMemory, ask_back, kn
 from bot.store.notes import NoteStorage
 from bot.store.outbox import announce
 from bot.store.schema import SELECT_MEMORY, memory_of, placeholders
+from bot.store.transactions import Tx
 from bot.store.windows import requeue_events
 from bot.text.fold import fold
 
@@ -87,7 +87,7 @@ class OwnLines:
         return text
 
     def _forget(
-        self, db: sqlite3.Connection, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int
+        self, db: Tx, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int
     ) -> str:  # fmt: skip
         check_running(db, turn.id)
         text = forget_with_lines(db, forgetting, receipt, at, self._note_storage)
@@ -137,7 +137,7 @@ class AgentWrites:
         are purged.
         """
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             disable_memories(db, forgetting, chat_id, at, self._note_storage)
             announce(db, chat_id, told, at)
 
@@ -146,7 +146,7 @@ class AgentWrites:
             await purge_now(self._database, at)
 
 
-def remember_for_agent(db: sqlite3.Connection, memory: NewMemory, at: int) -> StoredMemory:
+def remember_for_agent(db: Tx, memory: NewMemory, at: int) -> StoredMemory:
     """One transaction: an agent that says the same a hundred times does not make it weigh more than what people say."""
     same = known_memory(db, memory)
     if same is not None and not memory.asked:
@@ -206,7 +206,7 @@ class Rewrites(Repository):
     async def reserve(self, memory: Memory, reservation: Reservation, at: int) -> ModelCall:
         """Reserve the call and count the attempt in one commit; OverBudget when a limit would be passed."""
 
-        def transaction(db: sqlite3.Connection) -> ModelCall:
+        def transaction(db: Tx) -> ModelCall:
             db.execute("UPDATE rewriting SET attempts = attempts + 1 WHERE memory_id = ?", (memory.id,))
             return reserve_call(db, reservation, at, CallAccount(None, memory.chat_id))
 
@@ -232,7 +232,7 @@ class Rewrites(Repository):
         )
 
 
-def _end(db: sqlite3.Connection, memory: Memory, outcome: RewriteOutcome, at: int) -> None:
+def _end(db: Tx, memory: Memory, outcome: RewriteOutcome, at: int) -> None:
     if outcome.settlement is not None:
         settle_call(db, outcome.settlement, at)
     same = db.execute(
@@ -255,14 +255,14 @@ def _end(db: sqlite3.Connection, memory: Memory, outcome: RewriteOutcome, at: in
             ask_back(db, memory.chat_id, memory.owner_id or 0, outcome.asked)
 
 
-def _stands(db: sqlite3.Connection, answer: Event | None) -> bool:
+def _stands(db: Tx, answer: Event | None) -> bool:
     """Whether a line still says what a model was given."""
     return answer is None or bool(
         db.execute(f"SELECT 1 FROM event WHERE {IS_VISIBLE}id = ? AND text = ?", (answer.id, answer.text)).fetchone()
     )
 
 
-def _say_otherwise(db: sqlite3.Connection, memory: Memory, outcome: RewriteOutcome, at: int) -> None:
+def _say_otherwise(db: Tx, memory: Memory, outcome: RewriteOutcome, at: int) -> None:
     said = memory.original or memory.text
     if outcome.answer is not None:
         said = f"{said}\n{outcome.answer.text}"

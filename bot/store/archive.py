@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, fields, replace
 from typing import cast, get_args
@@ -20,7 +19,7 @@ from bot.core.archive import (
 )
 from bot.core.events import ChatKind
 from bot.core.sessions import TIERS
-from bot.store.engine import Database, Row
+from bot.store.engine import Database
 from bot.store.index import index_digest, index_memory, sort_memory
 from bot.store.notes import (
     SELECT_ACCOUNTS,
@@ -36,6 +35,7 @@ from bot.store.notes import (
 from bot.store.people import AccessLists
 from bot.store.schema import placeholders
 from bot.store.tombstones import Tombstones
+from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
 
 _OTHERWISE = ("owner", "chat", "archived_at", "merges", "more")
@@ -145,7 +145,7 @@ ImportProgress = Callable[[int, int], None]
 
 
 def carry_out_import(
-    db: sqlite3.Connection, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None
+    db: Tx, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None
 ) -> None:  # fmt: skip
     """One transaction: people and chats, then memories and summaries; what is told from logs is told anew by every open log."""
     _people(db, plan, at)
@@ -171,11 +171,11 @@ def carry_out_import(
     )
 
 
-def _numbers(db: sqlite3.Connection, sql: str) -> dict[str, int]:
+def _numbers(db: Tx, sql: str) -> dict[str, int]:
     return {str(key): cast("int", number) for key, number in db.execute(sql)}
 
 
-def _others(db: sqlite3.Connection) -> dict[str, str]:
+def _others(db: Tx) -> dict[str, str]:
     """The columns of this installation that a file may fill by name, with their types: none that only an installation
     can know.
     """
@@ -184,7 +184,7 @@ def _others(db: sqlite3.Connection) -> dict[str, str]:
     return {str(name): str(kind) for name, kind in rows if name not in known}
 
 
-def _people(db: sqlite3.Connection, plan: ImportPlan, at: int) -> None:
+def _people(db: Tx, plan: ImportPlan, at: int) -> None:
     """People as they would be made at their first message: without any right."""
     for person in plan.people:
         number = db.execute(
@@ -197,7 +197,7 @@ def _people(db: sqlite3.Connection, plan: ImportPlan, at: int) -> None:
         )
 
 
-def _chats(db: sqlite3.Connection, plan: ImportPlan, at: int) -> None:
+def _chats(db: Tx, plan: ImportPlan, at: int) -> None:
     for chat in plan.chats:
         number = db.execute(
             "INSERT INTO chat (kind, title, created_at) VALUES (?, ?, ?)", (chat.kind, chat.title, at)
@@ -209,7 +209,7 @@ def _chats(db: sqlite3.Connection, plan: ImportPlan, at: int) -> None:
 
 
 def _insert(
-    db: sqlite3.Connection, memory: ExportedMemory, where: tuple[int | None, int], more: dict[str, str], at: int
+    db: Tx, memory: ExportedMemory, where: tuple[int | None, int], more: dict[str, str], at: int
 ) -> None:  # fmt: skip
     if memory.slot == "address":
         _end_name(db, memory, where, at)
@@ -233,7 +233,7 @@ def _insert(
     index_memory(db, cast("int", number))
 
 
-def _end_name(db: sqlite3.Connection, memory: ExportedMemory, where: tuple[int | None, int], at: int) -> None:
+def _end_name(db: Tx, memory: ExportedMemory, where: tuple[int | None, int], at: int) -> None:
     """The file's name for somebody is the newer one: the former ends."""
     former = db.execute(
         "SELECT id FROM memory WHERE owner_id IS ? AND visibility = ? AND slot = 'address' AND disabled_at IS NULL "
@@ -245,7 +245,7 @@ def _end_name(db: sqlite3.Connection, memory: ExportedMemory, where: tuple[int |
         index_memory(db, number)
 
 
-def _change(db: sqlite3.Connection, before: ExportedMemory, memory: ExportedMemory, chat_id: int, at: int) -> None:
+def _change(db: Tx, before: ExportedMemory, memory: ExportedMemory, chat_id: int, at: int) -> None:
     sets = ", ".join(f"{name} = ?" for name in CHANGED_COLUMNS)
     db.execute(
         f"UPDATE memory SET chat_id = ?, folded = ?, updated_at = ?, {sets} WHERE id = ?",
@@ -254,7 +254,7 @@ def _change(db: sqlite3.Connection, before: ExportedMemory, memory: ExportedMemo
     index_memory(db, before.id)
 
 
-def _summary(db: sqlite3.Connection, summary: ExportedSummary, owner_id: int | None, chat_id: int) -> None:
+def _summary(db: Tx, summary: ExportedSummary, owner_id: int | None, chat_id: int) -> None:
     """A summary hangs on a conversation: a closed one without a line of its own."""
     session = db.execute(
         "INSERT INTO session (chat_id, number, state, opened_at, last_at, close_at, close_reason, closed_at, "

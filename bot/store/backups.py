@@ -36,6 +36,7 @@ from bot.store.schema import (
 from bot.store.sessions import drop_log
 from bot.store.store import DATABASE, ROLLBACK, lock_folder, remove_rollback_files
 from bot.store.tombstones import ErasureFile, Tombstones, erase_again
+from bot.store.transactions import Tx
 from bot.text.dates import stamp, stamp_in
 
 CALL_COLUMNS = (
@@ -65,7 +66,7 @@ class DoneSince:
     calls: tuple[tuple[object, ...], ...] = ()
 
     @staticmethod
-    def of(db: sqlite3.Connection) -> "DoneSince":
+    def of(db: Tx) -> "DoneSince":
         """Read it; sqlite3.Error when the file cannot be read, or is of a schema that has none of it."""
 
         def numbers(sql: str) -> frozenset[int]:
@@ -84,7 +85,7 @@ class DoneSince:
         )
 
 
-def apply_done_since(db: sqlite3.Connection, since: DoneSince, last: dict[str, int], at: int) -> None:
+def apply_done_since(db: Tx, since: DoneSince, last: dict[str, int], at: int) -> None:
     """Within a transaction: what was ended, said, answered or set aside since is so in the copy, too; nothing happens
     twice.
 
@@ -121,7 +122,7 @@ def apply_done_since(db: sqlite3.Connection, since: DoneSince, last: dict[str, i
         )
 
 
-def drop_forgotten_plans(db: sqlite3.Connection, tombstones: Tombstones, at: int) -> None:
+def drop_forgotten_plans(db: Tx, tombstones: Tombstones, at: int) -> None:
     """Within a transaction: promises, reminders and summaries whose very text was forgotten are gone."""
     rows = db.execute("SELECT id, text FROM commitment WHERE text <> ''").fetchall()
     drop_promises(db, [cast("int", number) for number, text in rows if tombstones.covers(text)])
@@ -137,14 +138,14 @@ def _ended(number: int, left: frozenset[int], last: dict[str, int], table: str) 
     return number <= last.get(table, 0) and number not in left
 
 
-def _pay(db: sqlite3.Connection, calls: tuple[tuple[object, ...], ...]) -> None:
+def _pay(db: Tx, calls: tuple[tuple[object, ...], ...]) -> None:
     """What was spent since stays spent: a way back gives nobody their money's worth anew."""
     (most,) = db.execute("SELECT coalesce(max(id), 0) FROM call").fetchone()
     rows = [row for row in calls if cast("int", row[0]) > most]
     db.executemany(f"INSERT INTO call ({CALL_COLUMNS}) VALUES ({', '.join('?' * len(CALL_COLUMNS.split(', ')))})", rows)
 
 
-def _set_aside(db: sqlite3.Connection, off_record: frozenset[int], at: int) -> None:
+def _set_aside(db: Tx, off_record: frozenset[int], at: int) -> None:
     rows = db.execute("SELECT id FROM event WHERE off_record = 0 AND hidden = ''").fetchall()
     marked = {cast("int", row[0]) for row in rows} & off_record
     db.executemany("UPDATE event SET off_record = 1 WHERE id = ?", [(number,) for number in marked])
@@ -171,7 +172,7 @@ class PresentState:
     overtaken: DoneSince | None = None
 
     @staticmethod
-    def of(db: sqlite3.Connection) -> "PresentState":
+    def of(db: Tx) -> "PresentState":
         """Read it; sqlite3.Error when the file cannot be read."""
 
         def numbers(sql: str) -> frozenset[int]:
@@ -190,7 +191,7 @@ class PresentState:
         )
 
 
-def _overtaken(db: sqlite3.Connection) -> DoneSince | None:
+def _overtaken(db: Tx) -> DoneSince | None:
     try:
         return DoneSince.of(db)
     except sqlite3.Error:  # of a schema before these tables
@@ -198,7 +199,7 @@ def _overtaken(db: sqlite3.Connection) -> DoneSince | None:
 
 
 def forget_again(
-    db: sqlite3.Connection, since: PresentState | None, tombstones: Tombstones, at: int, note_storage: NoteStorage
+    db: Tx, since: PresentState | None, tombstones: Tombstones, at: int, note_storage: NoteStorage
 ) -> int:  # fmt: skip
     """One transaction: forget by tombstone (number or text) and by what the present database no longer tells; how many
     memories.
@@ -232,7 +233,7 @@ def forget_again(
     return gone
 
 
-def _talks(db: sqlite3.Connection, since: PresentState) -> None:
+def _talks(db: Tx, since: PresentState) -> None:
     """Talks of which the present database tells nothing: forgotten ones are emptied, cleared and old ones with them."""
     last = dict(since.last).get("digest", 0)
     for (number,) in db.execute("SELECT id FROM digest WHERE session_id IS NOT NULL AND summary <> ''").fetchall():
@@ -241,7 +242,7 @@ def _talks(db: sqlite3.Connection, since: PresentState) -> None:
             summary_changed(db, number)
 
 
-def _undone(db: sqlite3.Connection, since: PresentState) -> None:
+def _undone(db: Tx, since: PresentState) -> None:
     """What was forgotten when the copy was made and taken back since is not purged with its time."""
     rows = db.execute("SELECT id FROM memory WHERE disabled_reason IN ('asked', 'derived')").fetchall()
     for number in {cast("int", row[0]) for row in rows} & since.active:
@@ -251,13 +252,13 @@ def _undone(db: sqlite3.Connection, since: PresentState) -> None:
         index_memory(db, number)
 
 
-def _same_installation(db: sqlite3.Connection, since: PresentState) -> None:
+def _same_installation(db: Tx, since: PresentState) -> None:
     row = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
     if since.installation and row is not None and row[0] != since.installation:
         raise StoreError("the backup is of another house: nothing was changed")
 
 
-def _hide(db: sqlite3.Connection, since: PresentState, at: int) -> None:
+def _hide(db: Tx, since: PresentState, at: int) -> None:
     """Lines that were forgotten or deleted, with the logs and summaries that tell of them."""
     told = {cast("int", row[0]) for row in db.execute("SELECT id FROM event WHERE hidden = ''")} & since.hidden
     for epoch_id in logs_of(db, told):
@@ -370,7 +371,7 @@ async def _cleanse(database: Database, since: PresentState | None, folder: Path,
     note_storage = NoteStorage(NoteFiles(folder), tombstones.add_tombstone)
     erasures = ErasureFile(folder, tombstones)
 
-    def transaction(db: sqlite3.Connection) -> int:
+    def transaction(db: Tx) -> int:
         count = forget_again(db, since, tombstones, at, note_storage)
         erase_again(db, erasures, note_storage, at)
         return count

@@ -1,6 +1,5 @@
 """What happens to messages after they arrived: edits, deletions, reactions, chats that migrate or end."""
 
-import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,6 +21,7 @@ from bot.store.notes import NoteStorage, amend_notes
 from bot.store.reminders import drop_reminders
 from bot.store.schema import SELECT_MEMORY, memory_of
 from bot.store.supersession import drop_merges
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 
 MOVED = (
@@ -32,7 +32,7 @@ KEYED = ("member", "window", "sent", "question", "reminder_question")
 """Tables in which a chat and something else make the key: what both chats have is kept once."""
 
 
-def migrate_chat(db: sqlite3.Connection, happened: ChangeEvent) -> None:
+def migrate_chat(db: Tx, happened: ChangeEvent) -> None:
     """Within a transaction: the chat goes on under the id `target`; its old id still leads to it. Doing it twice is
     once.
     """
@@ -53,7 +53,7 @@ def migrate_chat(db: sqlite3.Connection, happened: ChangeEvent) -> None:
     db.execute("UPDATE place SET current = (external_id = ?) WHERE chat_id = ?", (new, chat_id))
 
 
-def _join(db: sqlite3.Connection, other: int, chat_id: int, at: int) -> None:
+def _join(db: Tx, other: int, chat_id: int, at: int) -> None:
     """All of a chat that arrived first under its new id belongs to the chat it is; that one's settings stay."""
     db.execute("UPDATE place SET chat_id = ?, current = 0 WHERE chat_id = ?", (chat_id, other))
     if db.execute("SELECT 1 FROM session WHERE chat_id = ? AND state = 'open'", (chat_id,)).fetchone():
@@ -81,7 +81,7 @@ def _join(db: sqlite3.Connection, other: int, chat_id: int, at: int) -> None:
     rescope(db, f"c{other}", f"c{chat_id}")
 
 
-def mark_gone(db: sqlite3.Connection, happened: ChangeEvent) -> None:
+def mark_gone(db: Tx, happened: ChangeEvent) -> None:
     """Within a transaction: nothing can be sent there any more; what waits is not sent."""
     db.execute("UPDATE chat SET gone = 1 WHERE id = ?", (happened.chat_id,))
     db.execute(
@@ -90,7 +90,7 @@ def mark_gone(db: sqlite3.Connection, happened: ChangeEvent) -> None:
     )
 
 
-def rename_chat(db: sqlite3.Connection, happened: ChangeEvent) -> None:
+def rename_chat(db: Tx, happened: ChangeEvent) -> None:
     """Within a transaction: the chat has another title."""
     if happened.incoming.text:
         db.execute("UPDATE chat SET title = ? WHERE id = ?", (happened.incoming.text, happened.chat_id))
@@ -132,7 +132,7 @@ class Changes:
         self._database = database
         self._note_storage = note_storage
 
-    def apply(self, db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
+    def apply(self, db: Tx, happened: ChangeEvent) -> ChangeEffect:
         """Within a transaction: what an event other than a message does to older ones, in the commit that stores it."""
         label = happened.incoming.label if happened.incoming.kind == "event" else ""
         if happened.stranger and label not in PLATFORM_FACTS:
@@ -181,7 +181,7 @@ class Changes:
     async def delete_again(self, delete_id: int, at: int) -> None:
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             row = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (delete_id,)).fetchone()
             if row is not None:
                 delete_message(db, row[0], row[1], at, self._note_storage)
@@ -190,7 +190,7 @@ class Changes:
         await self._database.write(transaction)
 
 
-def edit(db: sqlite3.Connection, happened: ChangeEvent, note_storage: NoteStorage) -> ChangeEffect:
+def edit(db: Tx, happened: ChangeEvent, note_storage: NoteStorage) -> ChangeEffect:
     """Within a transaction: the message reads anew; the model is told, unless it has not been asked to answer it
     yet.
     """
@@ -214,7 +214,7 @@ def edit(db: sqlite3.Connection, happened: ChangeEvent, note_storage: NoteStorag
 
 
 def revise(
-    db: sqlite3.Connection, edit_id: int, edited: EditedMessage, revision: Revision, at: int, note_storage: NoteStorage
+    db: Tx, edit_id: int, edited: EditedMessage, revision: Revision, at: int, note_storage: NoteStorage
 ) -> None:  # fmt: skip
     """One transaction: memories of an edited command say what it says now, or end; what it shared with others stays."""
     known = {memory.id: memory for memory in edited.memories}
@@ -253,7 +253,7 @@ def _again(memory: Memory, text: str, event_id: int) -> NewMemory:
     )  # fmt: skip
 
 
-def link_shown(db: sqlite3.Connection, entry_id: int, events: tuple[int, ...]) -> None:
+def link_shown(db: Tx, entry_id: int, events: tuple[int, ...]) -> None:
     """Within a transaction: an entry comes from the lines it shows, and from those that they quote."""
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?1, ?2 UNION "
@@ -262,7 +262,7 @@ def link_shown(db: sqlite3.Connection, entry_id: int, events: tuple[int, ...]) -
     )
 
 
-def check_still_there(db: sqlite3.Connection, shown: tuple[int, ...], answering: tuple[int, ...]) -> None:
+def check_still_there(db: Tx, shown: tuple[int, ...], answering: tuple[int, ...]) -> None:
     """Within a transaction: what was deleted after a turn was composed must not reach the model, nor is what was
     stopped answered.
 
@@ -274,7 +274,7 @@ def check_still_there(db: sqlite3.Connection, shown: tuple[int, ...], answering:
             raise StoreError(f"event {number!r} was taken back meanwhile: nothing was stored, compose again")
 
 
-def check_not_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
+def check_not_forgotten(db: Tx, epoch_id: int) -> None:
     """Within a transaction: LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent
     again.
     """
@@ -282,7 +282,7 @@ def check_not_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
         raise LogForgottenError(f"the log {epoch_id!r} tells what was forgotten meanwhile: nothing was stored")
 
 
-def check_running(db: sqlite3.Connection, turn_id: int) -> None:
+def check_running(db: Tx, turn_id: int) -> None:
     """Within a transaction: StoreError when the turn was voided under way: what its log told was deleted, or it was
     stopped.
     """

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import secrets
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from bot.store.note_rows import delete_note
 from bot.store.outbox import enqueue
 from bot.store.people import CONSOLE, MOST_GUESSES, Access, AccessLists, permissions_of, wrong_guesses
 from bot.store.supersession import one_current
+from bot.store.transactions import Tx
 from bot.text.codes import CODE_ALPHABET, CODE_LENGTH, code_form
 
 REPOINTED = (
@@ -31,7 +31,7 @@ REPOINTED = (
 """Columns that only have to name the other person; a place in a set (member, window, feedback) may be taken."""
 
 
-def is_busy(db: sqlite3.Connection, people: tuple[int, int], event_id: int, at: int) -> bool:
+def is_busy(db: Tx, people: tuple[int, int], event_id: int, at: int) -> bool:
     """Within a transaction: whether something is under way in a name that may vanish: a turn, a due message, a
     digest.
     """
@@ -46,7 +46,7 @@ def is_busy(db: sqlite3.Connection, people: tuple[int, int], event_id: int, at: 
     return bool(row[0])
 
 
-def join_persons(db: sqlite3.Connection, one: int, other: int) -> int:
+def join_persons(db: Tx, one: int, other: int) -> int:
     """Within a transaction: join two persons; the number of the one that is left, who is the older.
 
     Their logs are stale afterwards, so that what is remembered follows at the next turn of each DM.
@@ -80,7 +80,7 @@ def join_persons(db: sqlite3.Connection, one: int, other: int) -> int:
     return cast("int", keep)
 
 
-def _join_sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
+def _join_sets(db: Tx, keep: int, gone: int) -> None:
     """Where both have a row, the one that lasts longer stays."""
     for table, key, value in (("member", "chat_id", "seen_at"), ("window", "chat_id", "until")):
         db.execute(
@@ -99,14 +99,14 @@ def _join_sets(db: sqlite3.Connection, keep: int, gone: int) -> None:
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
 
 
-def _join_notes(db: sqlite3.Connection, keep: int, gone: int) -> None:
+def _join_notes(db: Tx, keep: int, gone: int) -> None:
     """A note kept by hand is there once for each owner: of two copies one stays."""
     db.execute("UPDATE OR IGNORE note SET owner_id = ?1, stamp = '' WHERE owner_id = ?2", (keep, gone))
     for (number,) in db.execute("SELECT id FROM note WHERE owner_id = ?", (gone,)).fetchall():
         delete_note(db, number)
 
 
-def _join_memories(db: sqlite3.Connection, keep: int, gone: int) -> None:
+def _join_memories(db: Tx, keep: int, gone: int) -> None:
     """The full-text rows change their owner; of two that say the same, and of two names to use, the newer stays."""
     for seen in ("p", "o"):
         rescope(db, f"{seen}{gone}", f"{seen}{keep}")
@@ -196,7 +196,7 @@ class Codes:
     async def tell_owners(self, platform: str, notice: Callable[[str], Draft], at: int) -> None:
         """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             for chat_id, script, _ in _owners(db, self._lists, platform):
                 enqueue(db, chat_id, notice(script), at)
 
@@ -205,7 +205,7 @@ class Codes:
     async def link(self, person_id: int, chat_id: int, at: int) -> str:
         """A new code that joins whoever uses it to this person; their former one is void."""
 
-        def transaction(db: sqlite3.Connection) -> str:
+        def transaction(db: Tx) -> str:
             db.execute("DELETE FROM code WHERE kind = 'link' AND person_id = ?", (person_id,))
             return _make(db, "link", person_id, chat_id, at, LINK_MS)
 
@@ -222,7 +222,7 @@ class Codes:
         if left is None:
             return
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             db.execute("DELETE FROM code WHERE kind = 'owner'")
             db.execute("INSERT OR REPLACE INTO code (code, kind, made_at, expires_at) VALUES (?, 'owner', 0, ?)", left)
 
@@ -260,7 +260,7 @@ def _read(path: Path) -> tuple[str, int] | None:
         raise StoreError(f"{OWNER_FILE} in the data folder cannot be read ({error}): remove it") from error
 
 
-def _make(db: sqlite3.Connection, kind: str, person_id: int, chat_id: int, at: int, lasts: int) -> str:
+def _make(db: Tx, kind: str, person_id: int, chat_id: int, at: int, lasts: int) -> str:
     _sweep(db, at)
     code = new_code()
     while db.execute("SELECT 1 FROM code WHERE code = ?", (code,)).fetchone():
@@ -269,12 +269,12 @@ def _make(db: sqlite3.Connection, kind: str, person_id: int, chat_id: int, at: i
     return code
 
 
-def _sweep(db: sqlite3.Connection, at: int) -> None:
+def _sweep(db: Tx, at: int) -> None:
     """What is over is gone: codes, wrong guesses, and who was told something."""
     db.execute("DELETE FROM code WHERE expires_at <= ?", (at,))
 
 
-def _request_pairing(db: sqlite3.Connection, lists: AccessLists, request: PairingRequest, at: int) -> None:
+def _request_pairing(db: Tx, lists: AccessLists, request: PairingRequest, at: int) -> None:
     finish_events(db, (request.event_id,), "done", "pair")
     here = permissions_of(db, lists, request.chat_id, request.person_id)
     if here.allowed or here.refused:
@@ -297,7 +297,7 @@ def _request_pairing(db: sqlite3.Connection, lists: AccessLists, request: Pairin
             enqueue(db, chat_id, request.notice(code, script, account), at)
 
 
-def _pending(db: sqlite3.Connection, platform: str) -> int:
+def _pending(db: Tx, platform: str) -> int:
     row = db.execute(
         "SELECT count(*) FROM code JOIN place ON place.chat_id = code.chat_id AND place.current = 1 "
         "JOIN person ON person.id = person_id WHERE code.kind = 'pair' AND person.access = '' AND platform = ?",
@@ -306,7 +306,7 @@ def _pending(db: sqlite3.Connection, platform: str) -> int:
     return int(row[0])
 
 
-def _owners(db: sqlite3.Connection, lists: AccessLists, platform: str) -> list[tuple[int, str, str]]:
+def _owners(db: Tx, lists: AccessLists, platform: str) -> list[tuple[int, str, str]]:
     """One DM of each owner with script and account: on that platform if there is one, the terminal only if no other."""
     rows = db.execute(
         "SELECT member.person_id, chat.id, person.script, account.external_id, account.owner, place.platform "
@@ -323,9 +323,7 @@ def _owners(db: sqlite3.Connection, lists: AccessLists, platform: str) -> list[t
     return list(found.values())
 
 
-def _decide(
-    db: sqlite3.Connection, code: str, access: Access, tell: Callable[[str], Draft | None], at: int
-) -> str | None:
+def _decide(db: Tx, code: str, access: Access, tell: Callable[[str], Draft | None], at: int) -> str | None:
     _sweep(db, at)
     row = db.execute(
         "SELECT person.id, chat_id, name, script, access FROM code JOIN person ON person.id = person_id "
@@ -343,7 +341,7 @@ def _decide(
     return str(name)
 
 
-def _redeem(db: sqlite3.Connection, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
+def _redeem(db: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
     key = f"event:{event_id}:code"
     before = db.execute("SELECT result FROM effect WHERE key = ?", (key,)).fetchone()
     if before is not None:
@@ -355,7 +353,7 @@ def _redeem(db: sqlite3.Connection, lists: AccessLists, code: str, event_id: int
     return outcome
 
 
-def _use(db: sqlite3.Connection, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
+def _use(db: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
     person_id, chat_id, is_bot, platform = db.execute(
         "SELECT person_id, event.chat_id, is_bot, platform FROM event JOIN person ON person.id = person_id "
         "JOIN place ON place.chat_id = event.chat_id AND place.current = 1 WHERE event.id = ?",
@@ -387,12 +385,12 @@ def _use(db: sqlite3.Connection, lists: AccessLists, code: str, event_id: int, a
             return _wrong(db, person_id, at)
 
 
-def _denied(db: sqlite3.Connection, person_id: int) -> bool:
+def _denied(db: Tx, person_id: int) -> bool:
     """A code made before an owner said no must not undo that."""
     return bool(db.execute("SELECT 1 FROM person WHERE id = ? AND access = 'denied'", (person_id,)).fetchone())
 
 
-def _wrong(db: sqlite3.Connection, person_id: int, at: int) -> CodeOutcome:
+def _wrong(db: Tx, person_id: int, at: int) -> CodeOutcome:
     """A wrong code counts for an hour; the last one makes them all count for an hour from now."""
     row = f"wrong {secrets.token_hex(8)}", person_id, at, at + HOUR_MS
     db.execute("INSERT INTO code (code, kind, person_id, made_at, expires_at) VALUES (?, 'wrong', ?, ?, ?)", row)

@@ -20,6 +20,7 @@ from bot.store.ingest import Accepted, Arrival
 from bot.store.memories import Receipt, earlier_receipt, store_receipt
 from bot.store.schema import placeholders
 from bot.store.supersession import hand_nudge_over, note_moved, set_nudge, withdraw_nudges
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 from bot.text.similarity import content_words, same_promise
 
@@ -64,7 +65,7 @@ class Commitments(Repository):
         A promise that was dropped or erased meanwhile stays as it is.
         """
 
-        def transaction(db: sqlite3.Connection) -> str:
+        def transaction(db: Tx) -> str:
             before = earlier_receipt(db, receipt, at)
             if before is not None:
                 return before
@@ -121,7 +122,7 @@ class Commitments(Repository):
         return await self._database.write(lambda db: tidy_commitments(db, before, at))
 
 
-def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
+def store_commitment(db: Tx, new: NewCommitment, at: int) -> int:
     """Within a transaction: store a commitment and its source edges, or find the one that says the same; its number.
 
     The one that is open gets what the new one says more: its words, a day; another day moves the reminder of it. One
@@ -163,7 +164,7 @@ def store_commitment(db: sqlite3.Connection, new: NewCommitment, at: int) -> int
     return number
 
 
-def _change(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
+def _change(db: Tx, new: NewCommitment, at: int) -> int:
     """Within a transaction: the open one of that number has these words and this day now."""
     row = db.execute(
         "SELECT due_at FROM commitment WHERE id = ? AND owner_id = ? AND ended_at IS NULL", (new.changes, new.owner_id)
@@ -185,7 +186,7 @@ def _change(db: sqlite3.Connection, new: NewCommitment, at: int) -> int:
     return new.changes
 
 
-def _same_place(db: sqlite3.Connection, new: NewCommitment) -> list[tuple[object, ...]]:
+def _same_place(db: Tx, new: NewCommitment) -> list[tuple[object, ...]]:
     """What the same person promised to the same audience: number, words, folded, state, when it ended, and its day."""
     return db.execute(
         "SELECT id, text, folded, state, ended_at, due_at FROM commitment WHERE owner_id = ? AND visibility = ? "
@@ -198,7 +199,7 @@ def _says(row: tuple[object, ...], new: NewCommitment) -> bool:
     return row[2] == fold(new.text) or same_promise(str(row[1]), new.text)
 
 
-def _known_lines(db: sqlite3.Connection, number: int, new: NewCommitment) -> bool:
+def _known_lines(db: Tx, number: int, new: NewCommitment) -> bool:
     """Whether the new one is only read off the same lines once more."""
     rows = db.execute("SELECT event_id FROM edge WHERE kind = 'commitment' AND derived_id = ?", (number,))
     return {row[0] for row in rows} >= set(new.event_ids)
@@ -212,7 +213,7 @@ def _is_over(row: tuple[object, ...], new: NewCommitment, read: set[int]) -> boo
     return (row[0] in read and not row[1]) or _says(row, new)
 
 
-def _read_off(db: sqlite3.Connection, new: NewCommitment) -> set[int]:
+def _read_off(db: Tx, new: NewCommitment) -> set[int]:
     """The commitments that were read off the same messages."""
     found = db.execute(
         f"SELECT derived_id FROM edge WHERE kind = 'commitment' AND event_id IN ({placeholders(new.event_ids)})",
@@ -221,7 +222,7 @@ def _read_off(db: sqlite3.Connection, new: NewCommitment) -> set[int]:
     return {cast("int", row[0]) for row in found}
 
 
-def _insert(db: sqlite3.Connection, new: NewCommitment) -> int:
+def _insert(db: Tx, new: NewCommitment) -> int:
     return cast(
         "int",
         db.execute(
@@ -233,13 +234,13 @@ def _insert(db: sqlite3.Connection, new: NewCommitment) -> int:
     )  # fmt: skip
 
 
-def _make_room(db: sqlite3.Connection, others: list[tuple[object, ...]], at: int) -> None:
+def _make_room(db: Tx, others: list[tuple[object, ...]], at: int) -> None:
     for row in others[MOST_OPEN - 1 :]:
         db.execute("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", (at, row[0]))
 
 
 def settle_commitment(
-    db: sqlite3.Connection, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
+    db: Tx, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
 ) -> bool:  # fmt: skip
     """Within a transaction: how an own promise stands now, and the lines that say so; one that is open again counts
     from now.
@@ -258,13 +259,13 @@ def settle_commitment(
     return bool(changed)
 
 
-def commitments_settled_in(db: sqlite3.Connection, event_id: int) -> list[int]:
+def commitments_settled_in(db: Tx, event_id: int) -> list[int]:
     """The promises that ended by this line."""
     rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'settled' AND event_id = ?", (event_id,))
     return [cast("int", row[0]) for row in rows]
 
 
-def reopen_commitments(db: sqlite3.Connection, numbers: Iterable[int], at: int) -> None:
+def reopen_commitments(db: Tx, numbers: Iterable[int], at: int) -> None:
     """Within a transaction: these promises are open again: what ended them was taken back, or is not said any more."""
     for number in numbers:
         db.execute(
@@ -274,7 +275,7 @@ def reopen_commitments(db: sqlite3.Connection, numbers: Iterable[int], at: int) 
         db.execute("DELETE FROM edge WHERE kind = 'settled' AND derived_id = ?", (number,))
 
 
-def drop_commitment(db: sqlite3.Connection, number: int, owner_id: int, at: int) -> bool:
+def drop_commitment(db: Tx, number: int, owner_id: int, at: int) -> bool:
     """One transaction: the words are gone; the empty row is kept so that no digest of the same lines brings them
     back.
     """
@@ -287,7 +288,7 @@ def drop_commitment(db: sqlite3.Connection, number: int, owner_id: int, at: int)
     )
 
 
-def tidy_commitments(db: sqlite3.Connection, before: int, at: int) -> int:
+def tidy_commitments(db: Tx, before: int, at: int) -> int:
     """One transaction: as `Commitments.tidy`; what was due later than it was spoken of last counts from then."""
     old = [cast("int", row[0]) for row in db.execute("SELECT id FROM commitment WHERE ended_at < ?", (before,))]
     delete_commitments(db, old)
@@ -299,7 +300,7 @@ def tidy_commitments(db: sqlite3.Connection, before: int, at: int) -> int:
     return len(old) + broken
 
 
-def delete_commitments(db: sqlite3.Connection, numbers: list[int]) -> None:
+def delete_commitments(db: Tx, numbers: list[int]) -> None:
     """Within a transaction: these rows and their edges are gone."""
     db.executemany(
         "DELETE FROM edge WHERE kind IN ('commitment', 'settled') AND derived_id = ?", [(each,) for each in numbers]
@@ -327,7 +328,7 @@ def commitment_of(row: sqlite3.Row | tuple[object, ...]) -> Commitment:
 Covers = Callable[[str], bool]
 
 
-def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, covers: Covers) -> bool:
+def note_promises(db: Tx, accepted: Accepted, arrival: Arrival, covers: Covers) -> bool:
     """Within a transaction: what a message, or the edit of one, promises, with the message itself.
 
     Returns whether something is promised with a day: there may be a nearer deadline now.
@@ -348,7 +349,7 @@ def note_promises(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, 
     return any(promise.nudge for promise in made)
 
 
-def store_tool_promise(db: sqlite3.Connection, outcome: ToolOutcome, owner_id: int, at: int) -> str:
+def store_tool_promise(db: Tx, outcome: ToolOutcome, owner_id: int, at: int) -> str:
     """Within a transaction: store a tool's commitment, or what became of one of that person's; the text with its
     number.
     """
@@ -365,7 +366,7 @@ def _new(promise: SpokenPromise, owner_id: int, chat: Chat, event_id: int, at: i
     return NewCommitment(owner_id, chat.id, seen, promise.text, at, "rule", (event_id,), promise.due_at, promise.nudge)
 
 
-def _said(db: sqlite3.Connection, chat_id: int, event_id: int, arrival: Arrival) -> int | None:
+def _said(db: Tx, chat_id: int, event_id: int, arrival: Arrival) -> int | None:
     """The visible message that says it: the one that came, or the one that was edited by its writer."""
     if arrival.incoming.kind == "message":
         row = db.execute("SELECT id FROM event WHERE id = ? AND hidden = ''", (event_id,)).fetchone()
@@ -383,7 +384,7 @@ def _said(db: sqlite3.Connection, chat_id: int, event_id: int, arrival: Arrival)
     return cast("int", row[0]) if row is not None else None
 
 
-def withdraw_promises(db: sqlite3.Connection, events: Iterable[int]) -> None:
+def withdraw_promises(db: Tx, events: Iterable[int]) -> None:
     """Within a transaction: what was promised in these lines is gone, unless another visible one says it in the same
     words; what they alone told as done is open again.
     """
@@ -411,12 +412,12 @@ def withdraw_promises(db: sqlite3.Connection, events: Iterable[int]) -> None:
                 _undo(db, [number])
 
 
-def _undo(db: sqlite3.Connection, numbers: list[int]) -> None:
+def _undo(db: Tx, numbers: list[int]) -> None:
     withdraw_nudges(db, numbers)
     delete_commitments(db, numbers)
 
 
-def reread_promises(db: sqlite3.Connection, event_id: int, text: str) -> None:
+def reread_promises(db: Tx, event_id: int, text: str) -> None:
     """Within a transaction: a message reads anew; what it says no more is no promise of it."""
     rows = db.execute(
         "SELECT folded FROM edge JOIN commitment ON commitment.id = derived_id WHERE edge.kind = 'commitment' "
@@ -428,7 +429,7 @@ def reread_promises(db: sqlite3.Connection, event_id: int, text: str) -> None:
 
 
 def forget_promises(
-    db: sqlite3.Connection, owner_id: int | None, chat_id: int, hidden: Iterable[int], repeats: Callable[[str], bool]
+    db: Tx, owner_id: int | None, chat_id: int, hidden: Iterable[int], repeats: Callable[[str], bool]
 ) -> None:
     """Within a transaction: what was promised in hidden lines, or says what is forgotten, is gone; open or not."""
     withdraw_promises(db, hidden)
@@ -439,7 +440,7 @@ def forget_promises(
     _undo(db, [cast("int", number) for number, text in rows if repeats(str(text))])
 
 
-def _lines(db: sqlite3.Connection, number: int) -> list[tuple[int, str]]:
+def _lines(db: Tx, number: int) -> list[tuple[int, str]]:
     """The visible messages in which it was said."""
     return db.execute(
         "SELECT event.id, text FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'commitment' "
@@ -448,7 +449,7 @@ def _lines(db: sqlite3.Connection, number: int) -> list[tuple[int, str]]:
     ).fetchall()
 
 
-def join_promises(db: sqlite3.Connection, owner_id: int) -> None:
+def join_promises(db: Tx, owner_id: int) -> None:
     """Within a transaction: two persons are one; of open promises that say the same in one place the older is left,
     with the later's day and all edges.
     """

@@ -1,6 +1,5 @@
 """The next deadline over all tables, and the daily retention."""
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from bot.store.erase import IS_LEAVING
 from bot.store.index import drop_documents, forget_terms
 from bot.store.proactive import FREE_AT
 from bot.store.reminders import reminders_back, tidy_reminders
+from bot.store.transactions import Tx
 from bot.store.windows import end_windows
 
 AT_ONCE = 20_000
@@ -25,7 +25,7 @@ MONTHLY = "chat_id, person_id, cause, model, state, counted, uncounted, strftime
 """What calls of one sum have in common: all that a limit or a report of that time tells apart."""
 
 
-def drop_counts(db: sqlite3.Connection, before: int) -> bool:
+def drop_counts(db: Tx, before: int) -> bool:
     """Within a transaction: blank lines, their turns, epochs and sessions before that instant, ms; whether more are
     left.
 
@@ -69,7 +69,7 @@ def drop_counts(db: sqlite3.Connection, before: int) -> bool:
     return len(lines) == AT_ONCE
 
 
-def _sum_up(db: sqlite3.Connection, before: int) -> None:
+def _sum_up(db: Tx, before: int) -> None:
     """The oldest call of each month stands for all like it; those that cost nothing go."""
     db.execute("DELETE FROM call WHERE at < ? AND state = 'released'", (before,))
     sums = ", ".join(f"sum({name})" for name in SUMS)
@@ -210,7 +210,7 @@ class Deadlines(Repository):
     async def set_backup(self, at: int | None) -> None:
         """The next backup is due at that instant, ms; None: none is."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             db.execute("DELETE FROM meta WHERE key = 'backup_at'")
             if at is not None:
                 db.execute("INSERT INTO meta (key, value) VALUES ('backup_at', ?)", (str(at),))
@@ -227,7 +227,7 @@ class Deadlines(Repository):
         await self._database.write(lambda db: apply_retention(db, retention))
 
 
-def bring_deadlines_back(db: sqlite3.Connection, now: int, farthest: DeadlineBounds) -> int:
+def bring_deadlines_back(db: Tx, now: int, farthest: DeadlineBounds) -> int:
     """One transaction: no deadline is farther ahead than it could be set now."""
     limits = (
         ("event", "due_at", "state = 'queued' AND tries = 0", farthest.followup, 0),
@@ -250,7 +250,7 @@ def bring_deadlines_back(db: sqlite3.Connection, now: int, farthest: DeadlineBou
     return changed
 
 
-def move_deadlines(db: sqlite3.Connection, ms: int, now: int) -> int:
+def move_deadlines(db: Tx, ms: int, now: int) -> int:
     """One transaction: follow-ups, windows, paced messages and silences that were to end later than now end that much
     later.
     """
@@ -266,7 +266,7 @@ def move_deadlines(db: sqlite3.Connection, ms: int, now: int) -> int:
     )
 
 
-def apply_retention(db: sqlite3.Connection, retention: Retention) -> None:
+def apply_retention(db: Tx, retention: Retention) -> None:
     """One transaction: delivery ids, old texts and what was made or told with them, logs of digested sessions; then
     counts.
     """
@@ -308,7 +308,7 @@ def apply_retention(db: sqlite3.Connection, retention: Retention) -> None:
     )
 
 
-def _untold(db: sqlite3.Connection, retention: Retention) -> None:
+def _untold(db: Tx, retention: Retention) -> None:
     """Of old turns nobody knows any more what they were told, under which ids they went, and how they were liked."""
     turns = "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered')"
     for table in ("brought", "turn_memory", "feedback", "sent", "section_round"):

@@ -1,6 +1,5 @@
 """Lines deleted, taken back by reply or kept off the record, and memories shared or shared no longer."""
 
-import sqlite3
 from dataclasses import dataclass
 from typing import cast
 
@@ -30,11 +29,12 @@ from bot.store.reminders import drop_reminders, reminder_lines
 from bot.store.schema import NAME_SLOT, SELECT_MEMORY, memory_of, placeholders
 from bot.store.sessions import drop_log, end_logs
 from bot.store.supersession import drop_merges, scrub_merges
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 from bot.text.similarity import echoes
 
 
-def delete_message(db: sqlite3.Connection, chat_id: int, target: str, at: int, note_storage: NoteStorage) -> None:
+def delete_message(db: Tx, chat_id: int, target: str, at: int, note_storage: NoteStorage) -> None:
     """Within a transaction: a message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
     if pass_to_copy(db, chat_id, target):
         return
@@ -48,7 +48,7 @@ def delete_message(db: sqlite3.Connection, chat_id: int, target: str, at: int, n
         _stop(db, logs_of(db, {number}), at)
 
 
-def delete_lines(db: sqlite3.Connection, said: dict[int, str], at: int, note_storage: NoteStorage) -> None:
+def delete_lines(db: Tx, said: dict[int, str], at: int, note_storage: NoteStorage) -> None:
     """Within a transaction: these lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
     gone_ids = set(said) | _receipts(db, set(said)) | address_lines(db, said) | reminder_lines(db, set(said))
@@ -76,7 +76,7 @@ def delete_lines(db: sqlite3.Connection, said: dict[int, str], at: int, note_sto
     forget_terms(db)
 
 
-def lines_of_message(db: sqlite3.Connection, chat_id: int, target: str) -> dict[int, str]:
+def lines_of_message(db: Tx, chat_id: int, target: str) -> dict[int, str]:
     """Within a transaction: the message with that id and its edits, or the reply or receipt sent under it; with their
     texts.
     """
@@ -94,7 +94,7 @@ def lines_of_message(db: sqlite3.Connection, chat_id: int, target: str) -> dict[
     return {cast("int", row[0]): str(row[1]) for row in rows}
 
 
-def _own_logs(db: sqlite3.Connection, events: set[int]) -> set[int]:
+def _own_logs(db: Tx, events: set[int]) -> set[int]:
     """The logs that hold nuan's own lines among these."""
     return {
         cast("int", row[0])
@@ -106,7 +106,7 @@ def _own_logs(db: sqlite3.Connection, events: set[int]) -> set[int]:
     }
 
 
-def _receipts(db: sqlite3.Connection, events: set[int]) -> set[int]:
+def _receipts(db: Tx, events: set[int]) -> set[int]:
     """The receipts of commands in these messages; a crash says none of them again."""
     found: set[int] = set()
     for number in sorted(events):
@@ -122,7 +122,7 @@ def _receipts(db: sqlite3.Connection, events: set[int]) -> set[int]:
     return found
 
 
-def _stop(db: sqlite3.Connection, epochs: set[int], at: int) -> None:
+def _stop(db: Tx, epochs: set[int], at: int) -> None:
     """These logs are never sent again; turns that run on them are void, and what else they answer waits anew."""
     for epoch_id in sorted(epochs):
         db.execute("UPDATE epoch SET stale = 'deleted' WHERE id = ?", (epoch_id,))
@@ -137,7 +137,7 @@ def _stop(db: sqlite3.Connection, epochs: set[int], at: int) -> None:
         drop_log(db, epoch_id)
 
 
-def _forget(db: sqlite3.Connection, events: set[int], at: int, add_tombstone: AddTombstone) -> None:
+def _forget(db: Tx, events: set[int], at: int, add_tombstone: AddTombstone) -> None:
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
     for event_id in sorted(events):
         for number, text, original, asked in db.execute(
@@ -156,7 +156,7 @@ def _forget(db: sqlite3.Connection, events: set[int], at: int, add_tombstone: Ad
     scrub_merges(db, events)
 
 
-def told_elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> bool:
+def told_elsewhere(db: Tx, memory_id: int, events: set[int]) -> bool:
     """Within a transaction: whether somebody said it in another message as well, that is still there."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? "
@@ -166,7 +166,7 @@ def told_elsewhere(db: sqlite3.Connection, memory_id: int, events: set[int]) -> 
     return any(row[0] not in events for row in rows)
 
 
-def end_memory(db: sqlite3.Connection, number: int, why: str, at: int, purge_at: int) -> None:
+def end_memory(db: Tx, number: int, why: str, at: int, purge_at: int) -> None:
     """Within a transaction: a memory is over, and its row goes at `purge_at` (ms)."""
     db.execute(
         "UPDATE memory SET disabled_at = ?, disabled_reason = ?, purge_at = ?, updated_at = ? WHERE id = ?",
@@ -257,7 +257,7 @@ class TakenBackLines:
         return text
 
     def _unsay(
-        self, db: sqlite3.Connection, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int
+        self, db: Tx, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int
     ) -> str:  # fmt: skip
         before = earlier_receipt(db, receipt, at)
         if before is not None:
@@ -274,7 +274,7 @@ class TakenBackLines:
 
 
 def forget_with_lines(
-    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage
+    db: Tx, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage
 ) -> str:  # fmt: skip
     """Within a transaction: what was said of it and all that was made of that is gone, then the memories; its
     receipt.
@@ -287,7 +287,7 @@ def forget_with_lines(
     return forget_memories(db, forgetting, receipt, at, note_storage)
 
 
-def replied_line(db: sqlite3.Connection, event_id: int) -> RepliedLine:
+def replied_line(db: Tx, event_id: int) -> RepliedLine:
     """Within a transaction: what a message replies to."""
     chat_id, target = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (event_id,)).fetchone()
     by: set[int] = set()
@@ -312,7 +312,7 @@ def replied_line(db: sqlite3.Connection, event_id: int) -> RepliedLine:
     )
 
 
-def _answered(db: sqlite3.Connection, turn_id: int | None) -> set[int]:
+def _answered(db: Tx, turn_id: int | None) -> set[int]:
     """The people whose messages a turn answered."""
     rows = db.execute(
         "SELECT person_id FROM turn WHERE id = ?1 UNION SELECT person_id FROM turn_event JOIN event "
@@ -322,7 +322,7 @@ def _answered(db: sqlite3.Connection, turn_id: int | None) -> set[int]:
     return {cast("int", row[0]) for row in rows}
 
 
-def _commanded(db: sqlite3.Connection, receipt: str) -> set[int]:
+def _commanded(db: Tx, receipt: str) -> set[int]:
     """The people whose commands got this receipt."""
     rows = db.execute("SELECT key FROM effect WHERE result = ? AND key LIKE 'event:%'", (receipt,)).fetchall()
     events = {int(key.split(":")[1]) for (key,) in rows}
@@ -330,7 +330,7 @@ def _commanded(db: sqlite3.Connection, receipt: str) -> set[int]:
     return {cast("int", row[0]) for row in found if row is not None and row[0] is not None}
 
 
-def _kept(db: sqlite3.Connection, event_id: int, chat_id: int, person_id: int, text: str) -> list[Memory]:
+def _kept(db: Tx, event_id: int, chat_id: int, person_id: int, text: str) -> list[Memory]:
     """The memories that were asked to be kept in a message, or by pointing at it."""
     rows = db.execute(
         f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ?1 AND (memory.id IN (SELECT "
@@ -370,7 +370,7 @@ class OffRecord:
         )
 
 
-def _said_by(db: sqlite3.Connection, events: set[int], person_id: int) -> set[int]:
+def _said_by(db: Tx, events: set[int], person_id: int) -> set[int]:
     """Of these lines that person's and nuan's: what others said and promised stays theirs."""
     rows = db.execute(
         f"SELECT id FROM event WHERE id IN ({placeholders(events)}) AND (person_id = ? OR person_id IS NULL)",
@@ -379,7 +379,7 @@ def _said_by(db: sqlite3.Connection, events: set[int], person_id: int) -> set[in
     return {cast("int", row[0]) for row in rows}
 
 
-def _replied(db: sqlite3.Connection, event_id: int) -> tuple[tuple[int, ...], str, int]:
+def _replied(db: Tx, event_id: int) -> tuple[tuple[int, ...], str, int]:
     chat_id, target = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (event_id,)).fetchone()
     found = lines_of_message(db, chat_id, target)
     shown = [
@@ -392,7 +392,7 @@ def _replied(db: sqlite3.Connection, event_id: int) -> tuple[tuple[int, ...], st
 
 
 def _set_aside(
-    db: sqlite3.Connection, events: tuple[int, ...], forgetting: Forgetting | None, receipt: Receipt, at: int,
+    db: Tx, events: tuple[int, ...], forgetting: Forgetting | None, receipt: Receipt, at: int,
     note_storage: NoteStorage,
 ) -> str:  # fmt: skip
     before = earlier_receipt(db, receipt, at)
@@ -452,7 +452,7 @@ class Sharing:
         return await self._database.write(lambda db: _unshare(db, memory, at, self._note_storage))
 
 
-def _share(db: sqlite3.Connection, number: int, at: int) -> bool:
+def _share(db: Tx, number: int, at: int) -> bool:
     """One transaction: everybody whom its owner talks among may be told."""
     row = db.execute(
         f"SELECT owner_id, chat_id, {NAME_SLOT}, folded FROM memory WHERE id = ? AND owner_id IS NOT NULL "
@@ -466,7 +466,7 @@ def _share(db: sqlite3.Connection, number: int, at: int) -> bool:
     return True
 
 
-def _unshare(db: sqlite3.Connection, memory: Memory, at: int, note_storage: NoteStorage) -> Visibility | None:
+def _unshare(db: Tx, memory: Memory, at: int, note_storage: NoteStorage) -> Visibility | None:
     """One transaction: it goes back to where it was told, and out of what was made from it elsewhere."""
     row = db.execute(
         f"SELECT owner_id, chat_id, {NAME_SLOT}, folded, chat.kind FROM memory JOIN chat ON chat.id = chat_id "
@@ -482,14 +482,14 @@ def _unshare(db: sqlite3.Connection, memory: Memory, at: int, note_storage: Note
     return back
 
 
-def _move(db: sqlite3.Connection, number: int, said: StatementKey, at: int) -> None:
+def _move(db: Tx, number: int, said: StatementKey, at: int) -> None:
     """It takes the place of what its owner has there already: the same, or another name."""
     replace_same(db, said, at)
     db.execute("UPDATE memory SET visibility = ? WHERE id = ?", (said.visibility, number))
     index_memory(db, number)
 
 
-def _take_back(db: sqlite3.Connection, memory: Memory, back: Visibility, at: int, note_storage: NoteStorage) -> None:
+def _take_back(db: Tx, memory: Memory, back: Visibility, at: int, note_storage: NoteStorage) -> None:
     """Logs that were told it where it may not be told any more end, and nuan's own words of it go with them."""
     if back == "private":
         elsewhere, who = "NOT (chat.kind = 'dm' AND turn.person_id IS ?)", memory.owner_id

@@ -1,7 +1,6 @@
 """Dialogue memory: one digest for each closed session, rolled up by hour, day and week."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -19,6 +18,7 @@ from bot.store.reminders import change_reminder
 from bot.store.schema import placeholders
 from bot.store.sessions import end_logs
 from bot.store.supersession import drop_merges, restore_former
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 from bot.text.length import gist
 
@@ -27,7 +27,7 @@ TALKS_OF = """session_id IS NOT NULL AND (id = ?2 OR into_id IN (?2,
 """The talks that row ?2 tells, also one that went into another since it was read: of that it leaves an empty row."""
 
 
-def remake_rollup(db: sqlite3.Connection, number: int) -> None:
+def remake_rollup(db: Tx, number: int) -> None:
     """Within a transaction: a rolled-up row tells what is left of its talks, and is gone when there are none."""
     rows = db.execute(
         "SELECT summary, names, started_at, ended_at FROM digest WHERE into_id = ? AND session_id IS NOT NULL "
@@ -50,7 +50,7 @@ def remake_rollup(db: sqlite3.Connection, number: int) -> None:
     index_digest(db, number)
 
 
-def summary_changed(db: sqlite3.Connection, number: int) -> None:
+def summary_changed(db: Tx, number: int) -> None:
     """Within a transaction: the summary of a talk has changed: its place in the index, or what it was rolled up into,
     follows.
     """
@@ -60,7 +60,7 @@ def summary_changed(db: sqlite3.Connection, number: int) -> None:
         remake_rollup(db, into)
 
 
-def drop_talks(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
+def drop_talks(db: Tx, numbers: Iterable[int]) -> None:
     """Within a transaction: these talks go for good, out of what they were rolled up into, too; no digest of them is
     made again.
 
@@ -89,7 +89,7 @@ def drop_talks(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
         remake_rollup(db, number)
 
 
-def drop_old_talks(db: sqlite3.Connection, before: int) -> int:
+def drop_old_talks(db: Tx, before: int) -> int:
     """Within a transaction: talks that ended before that instant, ms, go; how many."""
     old = db.execute("SELECT id FROM digest WHERE session_id IS NOT NULL AND ended_at < ?", (before,)).fetchall()
     drop_talks(db, [cast("int", number) for (number,) in old])
@@ -217,7 +217,7 @@ def _dialogue(row: tuple[Any, ...]) -> Dialogue:
     )  # fmt: skip
 
 
-def store_digest(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
+def store_digest(db: Tx, digested: Digested, at: int) -> bool:
     """One transaction: the digest with its memories and source edges; one made again takes the place of what it made
     before.
     """
@@ -270,7 +270,7 @@ def store_digest(db: sqlite3.Connection, digested: Digested, at: int) -> bool:
     return True
 
 
-def _change_open(db: sqlite3.Connection, digest: Digest, at: int) -> None:
+def _change_open(db: Tx, digest: Digest, at: int) -> None:
     """Within a transaction: new tasks, and what became of open tasks, plans and reminders."""
     due = dict[int, int | None](db.execute("SELECT id, due_at FROM commitment WHERE ended_at IS NULL"))
     owed = {store_commitment(db, commitment, at): commitment.due_at for commitment in digest.commitments}
@@ -287,7 +287,7 @@ def _change_open(db: sqlite3.Connection, digest: Digest, at: int) -> None:
         change_reminder(db, changed, at)
 
 
-def _outdated(db: sqlite3.Connection, digested: Digested) -> bool:
+def _outdated(db: Tx, digested: Digested) -> bool:
     """Within a transaction: whether a line was edited, or the talk cleared, while the digest was made: it is made anew
     then.
     """
@@ -305,7 +305,7 @@ def _outdated(db: sqlite3.Connection, digested: Digested) -> bool:
     return row is not None
 
 
-def _tell_anew(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None:
+def _tell_anew(db: Tx, events: tuple[int, ...], at: int) -> None:
     """Within a transaction: what the rule made of talks with these lines is made again: they tell of plans that
     changed.
     """
@@ -317,7 +317,7 @@ def _tell_anew(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None
     )
 
 
-def retract_derived(db: sqlite3.Connection, events: Iterable[int], still: Set[str], at: int) -> None:
+def retract_derived(db: Tx, events: Iterable[int], still: Set[str], at: int) -> None:
     """Within a transaction: what digests made of these lines alone is over, unless it is `still` told (folded texts).
 
     What it took the place of holds again.
@@ -328,7 +328,7 @@ def retract_derived(db: sqlite3.Connection, events: Iterable[int], still: Set[st
             take_memory_back(db, cast("int", number), at)
 
 
-def retract_edited(db: sqlite3.Connection, event_id: int, at: int) -> None:
+def retract_edited(db: Tx, event_id: int, at: int) -> None:
     """Within a transaction: a message reads anew: what digests made of it as it was is over."""
     rows = db.execute(
         "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' AND event_id = ? "
@@ -339,7 +339,7 @@ def retract_edited(db: sqlite3.Connection, event_id: int, at: int) -> None:
         take_memory_back(db, cast("int", number), at)
 
 
-def take_memory_back(db: sqlite3.Connection, number: int, at: int) -> None:
+def take_memory_back(db: Tx, number: int, at: int) -> None:
     """Within a transaction: a memory is over as if it had never been made: what it replaced is current."""
     restore_former(db, number)
     db.execute(
@@ -349,7 +349,7 @@ def take_memory_back(db: sqlite3.Connection, number: int, at: int) -> None:
     index_memory(db, number)
 
 
-def _tell(db: sqlite3.Connection, digested: Digested, at: int) -> None:
+def _tell(db: Tx, digested: Digested, at: int) -> None:
     """Within a transaction: the talk's row; what somebody cleared from dialogue memory before it was digested tells
     nothing.
     """
@@ -423,7 +423,7 @@ def _unwritten(number: int, talks: Sequence[tuple[str, int, int]]) -> UnwrittenR
     return UnwrittenRollup(number, tuple((int(at), str(text)) for text, at, _ in talks), changed)
 
 
-def roll_up(db: sqlite3.Connection, chat_id: int, plan: RollupPlan, at: int) -> int:
+def roll_up(db: Tx, chat_id: int, plan: RollupPlan, at: int) -> int:
     """One transaction: rows of an hour, a day or a week become one; each talk is in one row before and after."""
     absorbed = sum(_absorb(db, chat_id, one, at) for one in plan.rolls)
     db.executemany(
@@ -433,7 +433,7 @@ def roll_up(db: sqlite3.Connection, chat_id: int, plan: RollupPlan, at: int) -> 
     return absorbed
 
 
-def write_rollup(db: sqlite3.Connection, row: UnwrittenRollup, summary: str, settlement: Settlement, at: int) -> bool:
+def write_rollup(db: Tx, row: UnwrittenRollup, summary: str, settlement: Settlement, at: int) -> bool:
     """One transaction: a model's words for a row, unless it tells other talks by now; "" keeps the rule's."""
     settle_call(db, settlement, at)
     talks = db.execute(
@@ -450,7 +450,7 @@ def write_rollup(db: sqlite3.Connection, row: UnwrittenRollup, summary: str, set
     return bool(summary)
 
 
-def _absorb(db: sqlite3.Connection, chat_id: int, one: Rollup, at: int) -> int:
+def _absorb(db: Tx, chat_id: int, one: Rollup, at: int) -> int:
     found = [
         row
         for number in one.members
@@ -474,7 +474,7 @@ def _absorb(db: sqlite3.Connection, chat_id: int, one: Rollup, at: int) -> int:
     return len(found)
 
 
-def _row(db: sqlite3.Connection, chat_id: int, one: Rollup, at: int) -> int:
+def _row(db: Tx, chat_id: int, one: Rollup, at: int) -> int:
     """The row of that stretch, a new one unless a talk that was digested late comes to those of its time."""
     row = db.execute(
         "SELECT id FROM digest WHERE chat_id = ? AND owner_id IS ? AND tier = ? AND until = ? "
@@ -490,7 +490,7 @@ def _row(db: sqlite3.Connection, chat_id: int, one: Rollup, at: int) -> int:
     return cast("int", row[0])
 
 
-def clear_talks(db: sqlite3.Connection, audience: Audience, at: int) -> int:
+def clear_talks(db: Tx, audience: Audience, at: int) -> int:
     """One transaction: talks, what they were rolled up into and the logs that told them go; what is not digested yet
     tells nobody.
 

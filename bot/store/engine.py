@@ -2,19 +2,21 @@
 
 import asyncio
 import contextlib
+import functools
 import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import aiosqlite
 
 from bot.core.errors import StatementError, StoreError
 from bot.store.index import check_indexes, refresh_index
-from bot.store.schema import MIGRATIONS, SCHEMA_VERSION, GuardedConnection, copy_database, open_existing
+from bot.store.schema import MIGRATIONS, SCHEMA_VERSION, copy_database, open_existing
+from bot.store.transactions import Row, Tx
 
 DISK_ERRORS = frozenset(
     (
@@ -33,8 +35,8 @@ def store_error(text: str, error: sqlite3.Error) -> StoreError:
 
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Params = Sequence[object]
-Row = tuple[Any, ...]
 
 
 class ReadConnection(aiosqlite.Connection):
@@ -44,20 +46,20 @@ class ReadConnection(aiosqlite.Connection):
         """The rows of each SELECT, read in one transaction."""
         return await self.look(lambda db: [db.execute(sql, params).fetchall() for sql, params in selects])
 
-    async def look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def look(self, work: Callable[[Tx], T]) -> T:
         """What `work` reads, all of one moment."""
         found: T = await self._execute(self._look, work)  # type: ignore[no-untyped-call]
         return found
 
-    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _look(self, work: Callable[[Tx], T]) -> T:
         self._conn.execute("BEGIN")
         try:
-            return work(self._conn)
+            return work(cast("Tx", self._conn))
         finally:
             self._conn.execute("COMMIT")
 
 
-Transaction = Callable[[sqlite3.Connection], Any]
+Transaction = Callable[[Tx], Any]
 
 COMMIT_BATCH = 64
 """Most transactions in one commit: bounds how long the first of them waits."""
@@ -77,7 +79,7 @@ class _Job:
 class Writer:
     """Runs transactions one after the other on the only connection that may write."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Tx) -> None:
         self._connection = connection
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
@@ -93,7 +95,7 @@ class Writer:
         """How many transactions are asked for and not yet told their result."""
         return self._waiting
 
-    async def run(self, transaction: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, transaction: Callable[[Tx], T]) -> T:
         """Run `transaction` as one; return after the commit.
 
         A cancelled caller does not undo it: the transaction runs whole or not at all. Raises what the transaction
@@ -214,7 +216,7 @@ class Writer:
             job.future.set_result(job.result)
 
 
-def _truncate(db: sqlite3.Connection) -> bool:
+def _truncate(db: Tx) -> bool:
     return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
 
 
@@ -246,7 +248,7 @@ class Database:
         """How many transactions wait for their commit."""
         return self._writer.waiting if self._writer is not None else 0
 
-    async def write(self, transaction: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, transaction: Callable[[Tx], T]) -> T:
         """Run one transaction and return after its commit; StoreError when it cannot be stored."""
         if self._writer is None:
             raise StoreError("the database is open for reading only")
@@ -266,7 +268,7 @@ class Database:
         except sqlite3.Error as error:
             raise store_error(f"the database cannot be read ({error})", error) from error
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, work: Callable[[Tx], T]) -> T:
         """What a function reads in one transaction, off the event loop; StoreError when the file cannot be read."""
         try:
             return await self._reader.look(work)
@@ -300,6 +302,39 @@ class Repository:
         self._database = database
 
 
+R = TypeVar("R", bound=Repository)
+
+
+def reads(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
+    """A method of a repository whose body is a reading transaction, all of one moment; StoreError as `Database.read`."""
+
+    @functools.wraps(method)
+    async def call(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.read(lambda tx: method(self, tx, *args, **kwargs))
+
+    return call
+
+
+def writes(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
+    """A method of a repository whose body is one transaction; it returns after the commit, StoreError as `Database.write`."""
+
+    @functools.wraps(method)
+    async def call(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.write(lambda tx: method(self, tx, *args, **kwargs))
+
+    return call
+
+
+def writing(function: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """A method that runs a function, which other transactions call as well, as one transaction of its own."""
+
+    @functools.wraps(function)
+    async def call(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.write(lambda tx: function(tx, *args, **kwargs))
+
+    return call
+
+
 async def open_database(path: Path, *, read_only: bool = False) -> Database:
     """Open or create the database and bring it to the newest schema.
 
@@ -325,10 +360,8 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
 
 
 async def _reader(path: Path) -> ReadConnection:
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(
-            f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None, factory=GuardedConnection
-        )
+    def connect() -> Tx:
+        return sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None, factory=Tx)
 
     try:
         reader = ReadConnection(connect, iter_chunk_size=64)
@@ -362,8 +395,8 @@ def _quoted(path: Path) -> str:
     return str(path.resolve()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
+def _connect(path: Path) -> Tx:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512, factory=Tx)
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -431,7 +464,7 @@ def _advice(path: Path, error: Exception) -> str:
     return f"{path.name} cannot be used ({text}): check that the folder is yours and writable, and the disk not full"
 
 
-def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
+def _check(connection: Tx, path: Path, newest: int) -> None:
     """Read only: a file that is not ours, or not whole, must stay as it is."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > newest:
@@ -447,7 +480,7 @@ def _check(connection: sqlite3.Connection, path: Path, newest: int) -> None:
         raise sqlite3.DatabaseError("malformed: it is empty")
 
 
-def _migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations) -> None:
+def _migrate(connection: Tx, path: Path, migrations: Migrations) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version:
         with _transaction(connection):
@@ -461,13 +494,13 @@ def _migrate(connection: sqlite3.Connection, path: Path, migrations: Migrations)
             connection.execute(f"PRAGMA user_version = {number + 1}")
 
 
-def _index(connection: sqlite3.Connection) -> None:
+def _index(connection: Tx) -> None:
     with _transaction(connection):
         refresh_index(connection)
 
 
 @contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def _transaction(connection: Tx) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -1,7 +1,6 @@
 """Erasing a person: for each table what is deleted or emptied."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
@@ -17,6 +16,7 @@ from bot.store.note_rows import delete_note
 from bot.store.notes import NoteStorage, read_note
 from bot.store.schema import placeholders
 from bot.store.sessions import drop_log, end_logs
+from bot.store.transactions import Tx
 from bot.text.files import read_front
 
 PERSON_COUNTS = (
@@ -29,7 +29,7 @@ PERSON_COUNTS = (
 )
 
 
-def count_of_person(db: sqlite3.Connection, person_id: int) -> dict[str, int]:
+def count_of_person(db: Tx, person_id: int) -> dict[str, int]:
     """Within a transaction: each kind with its number."""
     return {name: int(db.execute(sql, (person_id,)).fetchone()[0]) for name, sql in PERSON_COUNTS}
 
@@ -44,7 +44,7 @@ LEAVE_MS = 60_000
 """How long the last word may take before it is looked whether it went."""
 
 
-def drop_left_addresses(db: sqlite3.Connection, now: int) -> int:
+def drop_left_addresses(db: Tx, now: int) -> int:
     """One transaction: where the last word has been sent, the address goes; how many went. Whoever came back keeps
     theirs.
     """
@@ -65,9 +65,7 @@ def drop_left_addresses(db: sqlite3.Connection, now: int) -> int:
     return gone
 
 
-def drop_notes(
-    db: sqlite3.Connection, note_storage: NoteStorage, person_id: int, dms: tuple[int, ...], at: int
-) -> None:
+def drop_notes(db: Tx, note_storage: NoteStorage, person_id: int, dms: tuple[int, ...], at: int) -> None:
     """Within a transaction: no note of theirs is left, but one kept by hand that other owners have, too.
 
     StoreError when one cannot be removed. Lines of theirs in notes of groups are taken out with the lines themselves.
@@ -119,9 +117,7 @@ class ErasureScope:
     last: int | None = None
 
 
-def erase_person(
-    db: sqlite3.Connection, person_id: int, note_storage: NoteStorage, at: int, last: int | None = None
-) -> ErasedPerson:
+def erase_person(db: Tx, person_id: int, note_storage: NoteStorage, at: int, last: int | None = None) -> ErasedPerson:
     """Within a transaction: nothing of that person is left but counts; who it was, for the files of the log."""
     who, counts = erasure_scope(db, person_id, note_storage, at, last), count_of_person(db, person_id)
     for step, _ in ERASURE_STEPS:
@@ -131,9 +127,7 @@ def erase_person(
     return ErasedPerson(person_id, frozenset(who.dms), frozenset(who.chats), ids, who.names, counts)
 
 
-def erasure_scope(
-    db: sqlite3.Connection, person_id: int, note_storage: NoteStorage, at: int, last: int | None = None
-) -> ErasureScope:
+def erasure_scope(db: Tx, person_id: int, note_storage: NoteStorage, at: int, last: int | None = None) -> ErasureScope:
     """Within a transaction: what of the person there is to find the rest by."""
     spoke = "SELECT chat_id FROM event WHERE person_id = ?1 UNION SELECT chat_id FROM member WHERE person_id = ?1"
     rows = db.execute(
@@ -157,7 +151,7 @@ def erasure_scope(
     )  # fmt: skip
 
 
-def _lines(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _lines(db: Tx, who: ErasureScope) -> None:
     """What they said, what was said in their direct chats, and all that was made of it; in groups lines are emptied."""
     rows = db.execute(
         f"SELECT id, text FROM event WHERE (person_id = ? OR chat_id IN ({placeholders(who.dms)})) AND id <> ?",
@@ -186,11 +180,11 @@ def _lines(db: sqlite3.Connection, who: ErasureScope) -> None:
     _for_each(db, "DELETE FROM edge WHERE event_id = ? AND kind NOT IN ('digest', 'recount')", said)
 
 
-def _notes(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _notes(db: Tx, who: ErasureScope) -> None:
     drop_notes(db, who.note_storage, who.id, who.dms, who.at)
 
 
-def _memories(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _memories(db: Tx, who: ErasureScope) -> None:
     """Theirs, and what belongs to nobody in a direct chat of theirs; none of it comes back by an import."""
     rows = db.execute(
         f"SELECT id, text, original FROM memory WHERE owner_id = ? OR chat_id IN ({placeholders(who.dms)})",
@@ -210,7 +204,7 @@ def _memories(db: sqlite3.Connection, who: ErasureScope) -> None:
     purge_rows(db, who.at)
 
 
-def _talks(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _talks(db: Tx, who: ErasureScope) -> None:
     """Summaries of their direct chats go; those of a group they took part in are made again of what others said."""
     own = db.execute(
         f"SELECT id FROM digest WHERE (owner_id = ? OR chat_id IN ({placeholders(who.dms)})) AND session_id IS NOT "
@@ -238,7 +232,7 @@ def _talks(db: sqlite3.Connection, who: ErasureScope) -> None:
     db.execute(f"DELETE FROM edge WHERE kind = 'digest' AND event_id IN ({own_lines})", (who.id,))
 
 
-def _plans(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _plans(db: Tx, who: ErasureScope) -> None:
     """What they promised and wanted to be reminded of, and questions that wait for them."""
     where, values = f"{{}} = ? OR chat_id IN ({placeholders(who.dms)})", (who.id, *who.dms)
     promises = db.execute(f"SELECT id FROM commitment WHERE {where.format('owner_id')}", values).fetchall()
@@ -254,7 +248,7 @@ def _plans(db: sqlite3.Connection, who: ErasureScope) -> None:
         db.execute(f"DELETE FROM {table} WHERE {where.format('person_id')}", values)
 
 
-def _logs(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _logs(db: Tx, who: ErasureScope) -> None:
     """What the model saw in their chats: it ends, and is gone with the turn that runs on it."""
     sessions = "SELECT epoch.id FROM epoch JOIN session ON session.id = session_id WHERE chat_id IN ({})"
     alone = db.execute(sessions.format(placeholders(who.dms)), who.dms).fetchall()
@@ -272,7 +266,7 @@ def _logs(db: sqlite3.Connection, who: ErasureScope) -> None:
     db.execute("DELETE FROM participant WHERE person_id = ?", (who.id,))
 
 
-def _sent(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _sent(db: Tx, who: ErasureScope) -> None:
     """What waits to be said to them or was: nothing is sent any more but what takes a half-said reply away."""
     ids = [one for platform, number in who.accounts for one in (number, f"{platform}:{number}")]
     rows = db.execute(
@@ -292,7 +286,7 @@ def _sent(db: sqlite3.Connection, who: ErasureScope) -> None:
     db.execute(f"DELETE FROM sent WHERE chat_id IN ({placeholders(who.dms)})", who.dms)
 
 
-def _turns(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _turns(db: Tx, who: ErasureScope) -> None:
     """Turns count; what they were told, and how they were liked, is gone."""
     db.execute("UPDATE turn SET receipts = '[]', error = '' WHERE person_id = ?", (who.id,))
     turns = f"SELECT id FROM turn WHERE person_id = ? OR chat_id IN ({placeholders(who.dms)})"
@@ -302,7 +296,7 @@ def _turns(db: sqlite3.Connection, who: ErasureScope) -> None:
         db.execute(f"DELETE FROM {table} WHERE person_id = ?", (who.id,))
 
 
-def _index(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _index(db: Tx, who: ErasureScope) -> None:
     """Whatever could still be found of theirs; vectors go with their documents."""
     rows = db.execute(
         f"SELECT id FROM doc WHERE person_id = ? OR chat_id IN ({placeholders(who.dms)})", (who.id, *who.dms)
@@ -313,12 +307,12 @@ def _index(db: sqlite3.Connection, who: ErasureScope) -> None:
         db.execute("DELETE FROM doc WHERE id = ?", row)
 
 
-def _calls(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _calls(db: Tx, who: ErasureScope) -> None:
     """What was spent stays spent, for nobody in particular: budgets stay right."""
     db.execute("UPDATE call SET person_id = NULL WHERE person_id = ?", (who.id,))
 
 
-def _identity(db: sqlite3.Connection, who: ErasureScope) -> None:
+def _identity(db: Tx, who: ErasureScope) -> None:
     """Accounts and addresses; an empty row stays where the person was, so that its number is never given again."""
     for table in ("setting", "recount"):
         db.execute(f"UPDATE {table} SET person_id = NULL WHERE person_id = ?", (who.id,))
@@ -344,7 +338,7 @@ def _identity(db: sqlite3.Connection, who: ErasureScope) -> None:
         )
 
 
-ERASURE_STEPS: tuple[tuple[Callable[[sqlite3.Connection, ErasureScope], None], str], ...] = (
+ERASURE_STEPS: tuple[tuple[Callable[[Tx, ErasureScope], None], str], ...] = (
     (_lines, "event lately attachment edge effect"),
     (_notes, "note note_chunk note_line"),
     (_memories, "memory merged rewriting"),
@@ -371,5 +365,5 @@ IMPERSONAL_TABLES = {
 """Tables that hold nothing of a person, and why."""
 
 
-def _for_each(db: sqlite3.Connection, sql: str, numbers: Iterable[int]) -> None:
+def _for_each(db: Tx, sql: str, numbers: Iterable[int]) -> None:
     db.executemany(sql, [(number,) for number in numbers])

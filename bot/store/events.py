@@ -1,7 +1,6 @@
 """Events and their attachments: stored with the decision about them, queued, and read back as the context bus."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
@@ -27,6 +26,7 @@ from bot.store.ingest import (
 from bot.store.ledger import CallAccount, Reservation, Settlement, charge_call, release_call, reserve_call, settle_call
 from bot.store.people import AccessLists, find_chat, find_person, stored_part, with_permissions
 from bot.store.schema import placeholders
+from bot.store.transactions import Tx
 from bot.store.windows import arm_join, keep_pace, pending_messages
 
 SELECT_EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
@@ -101,10 +101,10 @@ class ChangeEffect:
     queued: bool = False
 
 
-ChangeHandler = Callable[[sqlite3.Connection, ChangeEvent], ChangeEffect]
-HaltHandler = Callable[[sqlite3.Connection, Accepted, Arrival], Accepted]
-RemarkHandler = Callable[[sqlite3.Connection, int, int, tuple[Signal, ...], int], None]
-PromiseHandler = Callable[[sqlite3.Connection, Accepted, Arrival], bool]
+ChangeHandler = Callable[[Tx, ChangeEvent], ChangeEffect]
+HaltHandler = Callable[[Tx, Accepted, Arrival], Accepted]
+RemarkHandler = Callable[[Tx, int, int, tuple[Signal, ...], int], None]
+PromiseHandler = Callable[[Tx, Accepted, Arrival], bool]
 
 
 class Events:
@@ -127,7 +127,7 @@ class Events:
     async def accept(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """Commit an event together with the decision about it; a second copy changes nothing."""
 
-        def transaction(db: sqlite3.Connection) -> Accepted:
+        def transaction(db: Tx) -> Accepted:
             accepted = accept_event(db, arrival, decide, self._lists, self._change)
             event = accepted.event
             if arrival.remarks and event is not None and event.person_id is not None:
@@ -221,7 +221,7 @@ def attachment_mark(event_id: int, position: int, kind: str, name: str, state: s
     return f"[{shown}: {text}]" if state == "done" and text else f"[{shown}]"
 
 
-def finish_events(db: sqlite3.Connection, events: tuple[int, ...], state: EventState, outcome: str) -> None:
+def finish_events(db: Tx, events: tuple[int, ...], state: EventState, outcome: str) -> None:
     """Within a transaction: the outcome of queued events."""
     db.executemany(
         "UPDATE event SET state = ?, outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'",
@@ -230,7 +230,7 @@ def finish_events(db: sqlite3.Connection, events: tuple[int, ...], state: EventS
 
 
 def accept_event(
-    db: sqlite3.Connection,
+    db: Tx,
     arrival: Arrival,
     decide: Callable[[Situation], Decision],
     lists: AccessLists,
@@ -286,7 +286,7 @@ def accept_event(
 
 
 def _insert(
-    db: sqlite3.Connection, chat_id: int, at: int, incoming: Incoming,
+    db: Tx, chat_id: int, at: int, incoming: Incoming,
     person_id: int | None = None, decision: Decision | None = None, hidden: str = "",
 ) -> int:  # fmt: skip
     queued = decision is not None and decision.action != "listen"
@@ -322,7 +322,7 @@ def _delivery(incoming: Incoming) -> str | None:
     return f"{incoming.place.platform} {incoming.delivery_key}" if incoming.delivery_key else None
 
 
-def _member(db: sqlite3.Connection, chat_id: int, person_id: int, incoming: Incoming, at: int) -> None:
+def _member(db: Tx, chat_id: int, person_id: int, incoming: Incoming, at: int) -> None:
     """Whoever does something in a chat belongs to its audience until they leave."""
     if incoming.kind == "event" and incoming.label == "leave":
         db.execute("DELETE FROM member WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
@@ -392,7 +392,7 @@ class Attachments(Repository):
     async def described(self, sent: SentAttachment, text: str, settlement: Settlement | None, at: int) -> None:
         """Commit what it shows or says together with what that cost; once."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             if settlement is not None:
                 settle_call(db, settlement, at)
             _finish(db, sent, "done", text)
@@ -404,7 +404,7 @@ class Attachments(Repository):
     ) -> None:
         """Commit why it is not known; `call` is the one that failed, and what becomes of its reservation."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             if call is not None:
                 (release_call if call[1] == "release" else charge_call)(db, call[0], at)
             _finish(db, sent, "refused", reason)
@@ -414,7 +414,7 @@ class Attachments(Repository):
     async def looked(self, sent: SentAttachment, session_id: int, settlement: Settlement, at: int) -> bool:
         """Commit what another look cost, and that the log of that session tells of it; False when it is gone by now."""
 
-        def transaction(db: sqlite3.Connection) -> bool:
+        def transaction(db: Tx) -> bool:
             settle_call(db, settlement, at)
             if not db.execute(
                 f"SELECT 1 FROM attachment WHERE {IS_ATTACHMENT}", (sent.event_id, sent.position)
@@ -430,7 +430,7 @@ class Attachments(Repository):
         return await self._database.write(transaction)
 
 
-def _finish(db: sqlite3.Connection, sent: SentAttachment, state: Literal["done", "refused"], text: str) -> None:
+def _finish(db: Tx, sent: SentAttachment, state: Literal["done", "refused"], text: str) -> None:
     db.execute(
         f"UPDATE attachment SET state = ?, text = ? WHERE state = 'new' AND {IS_ATTACHMENT}",
         (state, text, sent.event_id, sent.position),

@@ -1,7 +1,6 @@
 """What one person may take along, and the archives that wait for them."""
 
 import os
-import sqlite3
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import cast
@@ -9,6 +8,7 @@ from typing import cast
 from bot.core.errors import StoreError
 from bot.core.people import PersonalRecords
 from bot.store.engine import Database
+from bot.store.transactions import Tx
 from bot.text.dates import stamp, stamp_in
 
 EXPORTS_FOLDER = "exports"
@@ -119,7 +119,7 @@ def write_bytes(path: Path, data: bytes, *, force: bool) -> None:
         new.unlink(missing_ok=True)
 
 
-def _own(db: sqlite3.Connection, person_id: int) -> PersonalRecords:
+def _own(db: Tx, person_id: int) -> PersonalRecords:
     def records(sql: str) -> tuple[dict[str, object], ...]:
         cursor = db.execute(sql, (person_id,))
         names = [column[0] for column in cursor.description]

@@ -1,7 +1,6 @@
 """Events and turns that end without an answer: refused, limited, failed, void."""
 
 import json
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -17,6 +16,7 @@ from bot.store.ledger import charge_call, limit_reached, occasion_begun, release
 from bot.store.outbox import enqueue, withdraw
 from bot.store.schema import placeholders
 from bot.store.sessions import drop_log
+from bot.store.transactions import Tx
 from bot.store.windows import CUT_LABEL, put_follow_ups_back
 
 OVER_BUDGET = "over_budget"
@@ -41,7 +41,7 @@ class Refusals(Repository):
     ) -> None:
         """No turn for these events: say why, once, and take them off the queue; `outcome` is why in one word."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             finish_events(db, events, "done", outcome)
             enqueue(db, chat_id, notice, at)
 
@@ -53,7 +53,7 @@ class Refusals(Repository):
         What is still on the queue says them when its turn has come.
         """
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             asked = "SELECT 1 FROM turn_event WHERE event_id = ?1 UNION SELECT 1 FROM event WHERE id = ?1 AND state = "
             if db.execute(f"{asked}'queued'", (event_id,)).fetchone() is None:
                 enqueue(db, chat_id, Draft(text, "receipt"), at)
@@ -70,7 +70,7 @@ class Refusals(Repository):
         began, ms), else the second; None says nothing. What was said counts over all chats.
         """
 
-        def transaction(db: sqlite3.Connection) -> bool:
+        def transaction(db: Tx) -> bool:
             finish_events(db, events, "done", LIMITED)
             notice, rest = drafts
             told = notice is not None and tell_limit_once(db, person_id, *window, at)
@@ -175,7 +175,7 @@ class Failures(Repository):
 
 
 def count_failure(
-    db: sqlite3.Connection, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
+    db: Tx, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
     notice: Draft | None, at: int,
 ) -> FailedEvents:  # fmt: skip
     """One transaction: one try more for each; see Failing.failed."""
@@ -210,7 +210,7 @@ ANSWERS_OFF_RECORD = (
 
 
 def fail_turn(
-    db: sqlite3.Connection, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int,
+    db: Tx, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int,
     sorry: bool = False,
 ) -> None:  # fmt: skip
     """One transaction: the turn is void; what it logged is taken out again, from the end of the log only.
@@ -252,7 +252,7 @@ def fail_turn(
         )
 
 
-def void_turn(db: sqlite3.Connection, turn: Turn, error: str, at: int) -> bool:
+def void_turn(db: Tx, turn: Turn, error: str, at: int) -> bool:
     """Within a transaction: a turn under way is void: a call in flight costs what was reserved, nothing stays logged.
 
     Whether something of it is on the screen, which stays there; then the next delta tells it.
@@ -265,7 +265,7 @@ def void_turn(db: sqlite3.Connection, turn: Turn, error: str, at: int) -> bool:
     return shown
 
 
-def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
+def _keep_shown(db: Tx, turn: Turn, at: int) -> bool:
     """What is on the screen stays there as it is, and the next delta tells it; whether something is."""
     row = db.execute(
         "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND state = 'preview' AND text <> ''", (turn.id,)
@@ -292,7 +292,7 @@ def _keep_shown(db: sqlite3.Connection, turn: Turn, at: int) -> bool:
     return True
 
 
-def end_turn(db: sqlite3.Connection, turn_id: int, state: TurnState) -> bool:
+def end_turn(db: Tx, turn_id: int, state: TurnState) -> bool:
     """Within a transaction: a turn ends once; its receipts are in the reply or the notice from now on. True for the
     first time.
     """
@@ -302,7 +302,7 @@ def end_turn(db: sqlite3.Connection, turn_id: int, state: TurnState) -> bool:
     return ended.rowcount == 1
 
 
-def drop_forgotten(db: sqlite3.Connection, epoch_id: int) -> None:
+def drop_forgotten(db: Tx, epoch_id: int) -> None:
     """Within a transaction: what was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
     if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
         drop_log(db, epoch_id)

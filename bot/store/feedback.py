@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,10 +30,11 @@ from bot.core.recall import RecallRound, SectionHistory
 from bot.core.sessions import ToldItem, ToldShare
 from bot.core.speaking import UNASKED
 from bot.language.sections import SectionRegistry
-from bot.store.engine import Repository, Row
+from bot.store.engine import Repository
 from bot.store.events import ChangeEffect, ChangeEvent
 from bot.store.index import KEPT_ROUNDS, store_registry
 from bot.store.memories import visible_memory
+from bot.store.transactions import Row, Tx
 from bot.text.similarity import shares_words
 
 IN_A_LOG = "turn.state IN ('asked', 'answered', 'said')"
@@ -63,7 +63,7 @@ class ToldItems(Repository):
         return tuple(ToldShare(str(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in rows)
 
 
-def note_told_items(db: sqlite3.Connection, turn_id: int, told: Iterable[ToldItem]) -> None:
+def note_told_items(db: Tx, turn_id: int, told: Iterable[ToldItem]) -> None:
     """Within a transaction: this turn was told these."""
     db.executemany(
         "INSERT INTO brought (turn_id, way, ref, tokens, why) VALUES (?, ?, ?, ?, ?)",
@@ -77,7 +77,7 @@ REVIVED_FACTOR = 1.2
 _DRESS = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")
 
 
-def react(db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
+def react(db: Tx, happened: ChangeEvent) -> ChangeEffect:
     """Within a transaction: a reaction is recorded for the reply it is on, or taken back; the latter is not told."""
     incoming = happened.incoming
     emoji, taken_back = _DRESS.sub("", incoming.text.removeprefix("-")), incoming.text.startswith("-")
@@ -95,7 +95,7 @@ def react(db: sqlite3.Connection, happened: ChangeEvent) -> ChangeEffect:
 
 
 def remark(
-    db: sqlite3.Connection, chat_id: int, person_id: int, signals: tuple[Signal, ...], at: int
+    db: Tx, chat_id: int, person_id: int, signals: tuple[Signal, ...], at: int
 ) -> None:  # fmt: skip
     """Within a transaction: somebody's clear words are about the last reply to them in that chat, if it was said just
     now.
@@ -121,9 +121,7 @@ def remark(
     credit(db, last[0], person_id, signals, at)
 
 
-def credit(
-    db: sqlite3.Connection, turn_id: int, person_id: int, signs: tuple[str, ...], at: int, *, taken_back: bool = False
-) -> None:
+def credit(db: Tx, turn_id: int, person_id: int, signs: tuple[str, ...], at: int, *, taken_back: bool = False) -> None:
     """Within a transaction: a reply gets these signs of a person, each once, and its memories what their average says
     now.
     """
@@ -147,14 +145,14 @@ def credit(
         )
 
 
-def _average(db: sqlite3.Connection, turn_id: int, person_id: int) -> int:
+def _average(db: Tx, turn_id: int, person_id: int) -> int:
     """What a person's signs to a reply add to its memories' counts: their average rounded away from 0, or 0."""
     rows = db.execute("SELECT sign FROM feedback WHERE turn_id = ? AND person_id = ?", (turn_id, person_id)).fetchall()
     average = sum(SIGN_WEIGHTS.get(row[0], 0.0) for row in rows) / len(rows) if rows else 0.0
     return int(math.copysign(math.ceil(abs(average)), average)) if abs(average) > CLEAR_AVERAGE else 0
 
 
-def _behind(db: sqlite3.Connection, turn_id: int) -> list[int]:
+def _behind(db: Tx, turn_id: int) -> list[int]:
     """The memories that a sign to a reply counts for: none of them more often than for three replies of a day."""
     lately = db.execute(
         "SELECT DISTINCT feedback.turn_id FROM feedback JOIN turn ON turn.id = feedback.turn_id JOIN turn AS this "
@@ -166,7 +164,7 @@ def _behind(db: sqlite3.Connection, turn_id: int) -> list[int]:
     return [number for number in _spoken_of(db, turn_id) if often[number] < MOST_PER_DAY]
 
 
-def _spoken_of(db: sqlite3.Connection, turn_id: int) -> list[int]:
+def _spoken_of(db: Tx, turn_id: int) -> list[int]:
     """The memories of a reply: what was recalled for it, and what it speaks of that its log told before; the first."""
     rows = db.execute(
         "SELECT memory.id, memory.text, min(boot OR turn.id < ?1) AS before FROM turn AS this JOIN turn "
@@ -190,9 +188,7 @@ class MemoryUse:
     boot: bool = False
 
 
-def note_told_memories(
-    db: sqlite3.Connection, turn_id: int, memories: tuple[int, ...], use: MemoryUse, at: int
-) -> None:
+def note_told_memories(db: Tx, turn_id: int, memories: tuple[int, ...], use: MemoryUse, at: int) -> None:
     """Within a transaction: this turn was told these memories, and what is used lasts longer."""
     if not memories:
         return

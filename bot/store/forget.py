@@ -1,7 +1,6 @@
 """Forgetting memories along their source edges, undoing a wish, and purging what was kept for undo."""
 
 import asyncio
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -19,6 +18,7 @@ from bot.store.reminders import REMINDER_TEXT, drop_reminders, end_reminders, fo
 from bot.store.schema import SELECT_MEMORY, memory_of, placeholders
 from bot.store.sessions import end_logs
 from bot.store.supersession import drop_merges, restore_former, scrub_merges
+from bot.store.transactions import Tx
 from bot.text.similarity import EchoIndex, echoes, shares_words
 
 TOGETHER_MS = 10_000
@@ -116,7 +116,7 @@ class Undoing(Repository):
     async def take_back(self, wish: LastPlan, owner_id: int, receipt: Receipt, at: int) -> str:
         """Take it back and store the receipt in one commit; the receipt's text. Once for each key."""
 
-        def transaction(db: sqlite3.Connection) -> str:
+        def transaction(db: Tx) -> str:
             before = earlier_receipt(db, receipt, at)
             if before is not None:
                 return before
@@ -158,7 +158,7 @@ class Undoing(Repository):
         )
 
 
-def _take_back(db: sqlite3.Connection, wish: LastPlan, owner_id: int, at: int) -> None:
+def _take_back(db: Tx, wish: LastPlan, owner_id: int, at: int) -> None:
     match wish.kind:
         case "set":
             end_reminders(db, wish.numbers, "cancelled", at)
@@ -183,7 +183,7 @@ def _take_back(db: sqlite3.Connection, wish: LastPlan, owner_id: int, at: int) -
             db.executemany(_READ_AGAIN, [(at, number) for number in heard])
 
 
-def restore_names(db: sqlite3.Connection, memories: tuple[Memory, ...], at: int) -> tuple[int, ...]:
+def restore_names(db: Tx, memories: tuple[Memory, ...], at: int) -> tuple[int, ...]:
     """Within a transaction: what a new way to be called, or a new value, had ended holds again; the numbers of those
     names.
     """
@@ -216,7 +216,7 @@ SENT_ALONG = """SELECT event.id, attachment.text FROM event JOIN attachment ON e
 """What was made of somebody's pictures, voice and files in a chat."""
 
 
-def lines_said_in(db: sqlite3.Connection, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:
+def lines_said_in(db: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:
     """Within a transaction: what that person, or nuan, said in these chats, with what was made of their pictures and
     files.
 
@@ -243,7 +243,7 @@ async def purge_now(database: Database, now: int) -> int:
     return count
 
 
-def purge_rows(db: sqlite3.Connection, now: int) -> int:
+def purge_rows(db: Tx, now: int) -> int:
     """One transaction: rows whose time is over are deleted, and the full-text index keeps nothing of them."""
     gone = [cast("int", row[0]) for row in db.execute("SELECT id FROM memory WHERE purge_at <= ?", (now,))]
     for number in gone:
@@ -294,9 +294,7 @@ class MemoryForgetting:
         return await purge_now(self._database, now)
 
 
-def forget_memories(
-    db: sqlite3.Connection, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage
-) -> str:
+def forget_memories(db: Tx, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage) -> str:
     """One transaction: rows disabled, derived copies scrubbed, receipt stored."""
     before = earlier_receipt(db, receipt, at)
     if before is not None:
@@ -310,9 +308,7 @@ def forget_memories(
     return store_receipt(db, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
 
 
-def disable_memories(
-    db: sqlite3.Connection, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage
-) -> None:
+def disable_memories(db: Tx, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage) -> None:
     """Within a transaction: rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     if forgetting.purge_at is None and forgetting.person_id:
@@ -334,7 +330,7 @@ def disable_memories(
 
 
 def _scrub(
-    db: sqlite3.Connection, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage,
+    db: Tx, memory: Memory, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage,
     told: ChatLines
 ) -> None:  # fmt: skip
     """Everything derived from the same events, and every line that repeats the statement.
@@ -360,7 +356,7 @@ def _scrub(
         _unsay(db, memory, place)
 
 
-def _reach(db: sqlite3.Connection, memory: Memory, chat_id: int) -> tuple[int, ...]:
+def _reach(db: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
     """The chats in which it may have been told: its own, and unless it was only for that one, all of its owner's."""
     found = {memory.chat_id, chat_id}
     if memory.visibility != "chat":
@@ -379,7 +375,7 @@ def _whose(memory: Memory) -> int | None:
     return None if memory.visibility == "chat" else memory.owner_id
 
 
-def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
+def _sources(db: Tx, memory_id: int) -> set[int]:
     """The very messages that it was told in; also one whose text is gone by its age may stand in a note."""
     rows = db.execute(
         "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
@@ -390,7 +386,7 @@ def _sources(db: sqlite3.Connection, memory_id: int) -> set[int]:
     return {cast("int", row[0]) for row in rows}
 
 
-def replies_to(db: sqlite3.Connection, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
+def replies_to(db: Tx, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
     """Within a transaction: what nuan said to those messages, and of the rest that she said knowing it whatever touches
     on it.
 
@@ -415,7 +411,7 @@ def replies_to(db: sqlite3.Connection, text: str | None, hidden: set[int], stale
     return found
 
 
-def hide_lines(db: sqlite3.Connection, events: set[int], why: str) -> None:
+def hide_lines(db: Tx, events: set[int], why: str) -> None:
     """Within a transaction: these lines are told nobody any more, and nothing of them is kept."""
     numbers = [(number,) for number in sorted(events)]
     db.executemany(f"UPDATE event SET hidden = '{why}', text = '', quote = '' WHERE id = ?", numbers)
@@ -423,7 +419,7 @@ def hide_lines(db: sqlite3.Connection, events: set[int], why: str) -> None:
     drop_documents(db, "line", events)
 
 
-def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
+def logs_of(db: Tx, events: set[int]) -> set[int]:
     """Within a transaction: the epochs whose logs tell something of these lines."""
     return {
         cast("int", row[0])
@@ -438,7 +434,7 @@ def logs_of(db: sqlite3.Connection, events: set[int]) -> set[int]:
     }
 
 
-def empty_digests(db: sqlite3.Connection, events: set[int], at: int) -> None:
+def empty_digests(db: Tx, events: set[int], at: int) -> None:
     """Within a transaction: the digests made from these lines are emptied, and made again by rule from what is left."""
     for number in sorted(events):
         rows = db.execute(
@@ -450,14 +446,14 @@ def empty_digests(db: sqlite3.Connection, events: set[int], at: int) -> None:
             empty_talk(db, digest, session_id, at)
 
 
-def empty_talk(db: sqlite3.Connection, digest_id: int, session_id: int, at: int) -> None:
+def empty_talk(db: Tx, digest_id: int, session_id: int, at: int) -> None:
     """Within a transaction: the summary of a talk is gone, and made again by rule from what is left of its lines."""
     db.execute("UPDATE digest SET summary = '' WHERE id = ?", (digest_id,))
     summary_changed(db, digest_id)
     db.execute("UPDATE session SET digest_due_at = ? WHERE id = ?", (at, session_id))
 
 
-def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chats: tuple[int, ...]) -> set[int]:
+def _stale_epochs(db: Tx, memory: Memory, hidden: set[int], chats: tuple[int, ...]) -> set[int]:
     """Logs that hold it are never sent again. Returns them."""
     found = logs_of(db, hidden)
     for chat_id in chats:
@@ -471,7 +467,7 @@ def _stale_epochs(db: sqlite3.Connection, memory: Memory, hidden: set[int], chat
     return found
 
 
-def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, purge_at: int) -> None:
+def _derived(db: Tx, memory: Memory, hidden: set[int], at: int, purge_at: int) -> None:
     """Digests and other memories made from the same messages, or that say the same, go with it.
 
     A digest is made again by rule from what is left.
@@ -507,7 +503,7 @@ def _derived(db: sqlite3.Connection, memory: Memory, hidden: set[int], at: int, 
     forget_promises(db, memory.owner_id, memory.chat_id, hidden, lambda text: _repeats(memory, text))
 
 
-def _talks(db: sqlite3.Connection, memory: Memory, which: str) -> list[tuple[int, int, str]]:
+def _talks(db: Tx, memory: Memory, which: str) -> list[tuple[int, int, str]]:
     return db.execute(
         f"SELECT id, session_id, summary FROM digest WHERE (owner_id IS ?1 OR chat_id = ?2) AND {which}",
         (memory.owner_id, memory.chat_id),
@@ -519,7 +515,7 @@ def _repeats(memory: Memory, line: str) -> bool:
     return any(echoes(text, line) for text in memory.wordings)
 
 
-def _unsay(db: sqlite3.Connection, memory: Memory, chat_id: int) -> None:
+def _unsay(db: Tx, memory: Memory, chat_id: int) -> None:
     """Receipts that a crash may repeat, and what waits to be sent or was."""
     for number, text in db.execute(
         "SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", (chat_id,)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -12,6 +11,7 @@ from bot.core.people import Audience
 from bot.core.recall import HitKind, RecallRound
 from bot.language.sections import SLOT_QUESTION_WORDS, SectionRegistry, read_registry
 from bot.store.schema import IS_KEPT, placeholders
+from bot.store.transactions import Tx
 from bot.text.terms import TERMS_VERSION, search_terms
 
 INDEXES = ("memory_text", "doc_text")
@@ -30,7 +30,7 @@ AVERAGES = 1
 """The row of an index with its sums, which may be empty (FTS5_AVERAGES_ROWID)."""
 
 
-def merge_terms(db: sqlite3.Connection, index: str) -> None:
+def merge_terms(db: Tx, index: str) -> None:
     """Within a transaction: an index keeps nothing of rows that were deleted or written anew, and stays readable over
     years.
     """
@@ -39,7 +39,7 @@ def merge_terms(db: sqlite3.Connection, index: str) -> None:
         db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
 
-def check_indexes(db: sqlite3.Connection) -> None:
+def check_indexes(db: Tx) -> None:
     """One transaction: an index with too many levels is built anew from its rows; any other fault is a
     sqlite3.Error.
     """
@@ -54,7 +54,7 @@ def check_indexes(db: sqlite3.Connection) -> None:
         db.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
 
 
-def levels(db: sqlite3.Connection, index: str) -> int:
+def levels(db: Tx, index: str) -> int:
     """How many levels an index has, 0 when that cannot be told."""
     row = db.execute(f"SELECT block FROM {index}_data WHERE id = ?", (STRUCTURE,)).fetchone()
     count = 0
@@ -65,7 +65,7 @@ def levels(db: sqlite3.Connection, index: str) -> int:
     return count
 
 
-def _empty(db: sqlite3.Connection, index: str) -> None:
+def _empty(db: Tx, index: str) -> None:
     """No statement on the index itself works any more: its tables become those of a new one; its rows stay."""
     db.execute(f"DELETE FROM {index}_data")
     db.execute(f"DELETE FROM {index}_idx")
@@ -122,7 +122,7 @@ def indexed_scopes(scope: str, kind: str, person_id: int | None) -> str:
     return f"{scope} w{person_id}" if own else scope
 
 
-def put_document(db: sqlite3.Connection, doc: Doc) -> None:
+def put_document(db: Tx, doc: Doc) -> None:
     """Within a transaction: write the row of a document, in place of the one it had. Its terms need no dictionary."""
     drop_documents(db, doc.kind, (doc.ref,))
     terms = search_terms(doc.text)
@@ -148,7 +148,7 @@ def put_document(db: sqlite3.Connection, doc: Doc) -> None:
     db.execute("INSERT INTO doc_text (rowid, scope, terms) VALUES (?, ?, ?)", (number, scope, " ".join(terms)))
 
 
-def drop_documents(db: sqlite3.Connection, kind: HitKind, refs: Iterable[int]) -> None:
+def drop_documents(db: Tx, kind: HitKind, refs: Iterable[int]) -> None:
     """Within a transaction: these come back no more. Their terms stay in the file until `forget_terms`."""
     for ref in refs:
         row = db.execute("SELECT id FROM doc WHERE kind = ? AND ref = ?", (kind, ref)).fetchone()
@@ -157,21 +157,21 @@ def drop_documents(db: sqlite3.Connection, kind: HitKind, refs: Iterable[int]) -
             db.execute("DELETE FROM doc WHERE id = ?", row)
 
 
-def forget_terms(db: sqlite3.Connection) -> None:
+def forget_terms(db: Tx) -> None:
     """Within a transaction: nothing of what was dropped or written anew is left: the index keeps terms until its parts
     merge.
     """
     merge_terms(db, "doc_text")
 
 
-def rescope(db: sqlite3.Connection, old: str, new: str) -> None:
+def rescope(db: Tx, old: str, new: str) -> None:
     """Within a transaction: what those of one scope could see, those of the other see from now on."""
     rows = db.execute("SELECT id FROM doc WHERE scope = ?", (old,)).fetchall()
     db.execute("UPDATE doc SET scope = ? WHERE scope = ?", (new, old))
     _rewrite(db, (number for (number,) in rows))
 
 
-def reindex_speaker(db: sqlite3.Connection, person_id: int) -> None:
+def reindex_speaker(db: Tx, person_id: int) -> None:
     """Within a transaction: what this person said in groups is found in their own DM, also what another account of
     theirs said.
     """
@@ -179,7 +179,7 @@ def reindex_speaker(db: sqlite3.Connection, person_id: int) -> None:
     _rewrite(db, (number for (number,) in rows))
 
 
-def _rewrite(db: sqlite3.Connection, docs: Iterable[int]) -> None:
+def _rewrite(db: Tx, docs: Iterable[int]) -> None:
     for number in docs:
         scope, kind, person = db.execute("SELECT scope, kind, person_id FROM doc WHERE id = ?", (number,)).fetchone()
         db.execute("UPDATE doc_text SET scope = ? WHERE rowid = ?", (indexed_scopes(scope, kind, person), number))
@@ -206,7 +206,7 @@ def fingerprint(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
-def keep_vectors(db: sqlite3.Connection) -> None:
+def keep_vectors(db: Tx) -> None:
     """Within a transaction: before all documents are written anew, keep the vectors under what they are of."""
     db.execute("DROP TABLE IF EXISTS temp.kept")
     db.execute(
@@ -216,7 +216,7 @@ def keep_vectors(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX temp.kept_of ON kept (kind, ref)")
 
 
-def restore_vectors(db: sqlite3.Connection) -> None:
+def restore_vectors(db: Tx) -> None:
     """Within a transaction: documents whose text is still the same have their vectors again."""
     rows = db.execute(
         f"SELECT doc.id, fingerprint, {DOCUMENT_TEXT}, kept.rowid FROM kept JOIN doc USING (kind, ref)"
@@ -235,18 +235,18 @@ KEPT_ROUNDS = 60
 """Rounds that are kept of one person in one chat; the widest window and the longest count of misses need fewer."""
 
 
-def store_registry(db: sqlite3.Connection, text: str) -> None:
+def store_registry(db: Tx, text: str) -> None:
     """One transaction: from now on memories are stored by this registry."""
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('sections', ?)", (text,))
 
 
-def stored_registry(db: sqlite3.Connection) -> SectionRegistry:
+def stored_registry(db: Tx) -> SectionRegistry:
     """Within a transaction: the registry by which memories are stored."""
     row = db.execute("SELECT value FROM meta WHERE key = 'sections'").fetchone()
     return read_registry(row[0] if row else None)
 
 
-def sort_memory(db: sqlite3.Connection, number: int) -> None:
+def sort_memory(db: Tx, number: int) -> None:
     """Within a transaction: a memory stands in the section that its text is of; the index follows (trigger
     memory_section).
     """
@@ -255,7 +255,7 @@ def sort_memory(db: sqlite3.Connection, number: int) -> None:
     db.execute("UPDATE memory SET section = ?1 WHERE id = ?2 AND section <> ?1", (key, number))
 
 
-def note_round(db: sqlite3.Connection, turn_id: int, found: RecallRound | None, at: int) -> None:
+def note_round(db: Tx, turn_id: int, found: RecallRound | None, at: int) -> None:
     """Within a transaction: what a turn's own recall found, once; of many the oldest go."""
     if found is None:
         return
@@ -273,7 +273,7 @@ def note_round(db: sqlite3.Connection, turn_id: int, found: RecallRound | None, 
     )
 
 
-def note_hit(db: sqlite3.Connection, turn_id: int, memories: Sequence[int]) -> None:
+def note_hit(db: Tx, turn_id: int, memories: Sequence[int]) -> None:
     """Within a transaction: the section of the best memory that a tool found in this turn was hit, whatever was
     searched.
     """
@@ -298,7 +298,7 @@ IS_INDEXED_MEMORY = "disabled_at IS NULL"
 IS_INDEXED_DIGEST = "summary <> '' AND into_id IS NULL"
 
 
-def index_memory(db: sqlite3.Connection, number: int) -> None:
+def index_memory(db: Tx, number: int) -> None:
     """Within a transaction: the index has this memory as it is now, or not when it is over."""
     row = db.execute(
         f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {IS_KEPT} THEN '' ELSE section END, slot "
@@ -313,7 +313,7 @@ def index_memory(db: sqlite3.Connection, number: int) -> None:
     put_document(db, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text, section=section))
 
 
-def index_digest(db: sqlite3.Connection, number: int) -> None:
+def index_digest(db: Tx, number: int) -> None:
     """Within a transaction: the index has this summary as it is now, or not when it was emptied."""
     row = db.execute(
         f"SELECT owner_id, chat_id, summary, ended_at FROM digest WHERE id = ? AND {IS_INDEXED_DIGEST}", (number,)
@@ -326,7 +326,7 @@ def index_digest(db: sqlite3.Connection, number: int) -> None:
     put_document(db, Doc("digest", number, scope_of("private", owner, chat), chat, owner, at, text))
 
 
-def index_note(db: sqlite3.Connection, chunk: int) -> None:
+def index_note(db: Tx, chunk: int) -> None:
     """Within a transaction: the index has this piece of a note as it was read last, or not when it is there no more."""
     row = db.execute(
         "SELECT visibility, owner_id, chat_id, at, text FROM note_chunk JOIN note ON note.id = note_id "
@@ -340,7 +340,7 @@ def index_note(db: sqlite3.Connection, chunk: int) -> None:
     put_document(db, Doc("note", chunk, scope_of(seen, owner, chat), chat, owner, at, text))
 
 
-def index_lines(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
+def index_lines(db: Tx, numbers: Iterable[int]) -> None:
     """Within a transaction: the index has these lines as they are now, or not when they may not come back."""
     for number in sorted(numbers):
         row = db.execute(
@@ -358,7 +358,7 @@ def index_lines(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
         )
 
 
-def refresh_index(db: sqlite3.Connection) -> None:
+def refresh_index(db: Tx) -> None:
     """One transaction: an index that was never written, or with other terms than today's, is written anew."""
     row = db.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()
     if row is None or row[0] != str(TERMS_VERSION):
@@ -366,7 +366,7 @@ def refresh_index(db: sqlite3.Connection) -> None:
         db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('terms', ?)", (str(TERMS_VERSION),))
 
 
-def rebuild_index(db: sqlite3.Connection) -> int:
+def rebuild_index(db: Tx) -> int:
     """One transaction: all rows are written anew from the tables of what they are of; how many there are then."""
     keep_vectors(db)
     for kind, ref in db.execute("SELECT kind, ref FROM doc").fetchall():
@@ -385,7 +385,7 @@ def rebuild_index(db: sqlite3.Connection) -> int:
     return count
 
 
-def _heard_by(db: sqlite3.Connection, chat_id: int) -> str:
+def _heard_by(db: Tx, chat_id: int) -> str:
     """Lines of a DM are for its person wherever they write to nuan, those of a group stay there."""
     row = db.execute(
         "SELECT person_id FROM chat JOIN member ON chat_id = chat.id WHERE chat.id = ? AND kind = 'dm' "
@@ -395,7 +395,7 @@ def _heard_by(db: sqlite3.Connection, chat_id: int) -> str:
     return scope_of("private", row[0] if row else None, chat_id)
 
 
-def _where(db: sqlite3.Connection, chat_id: int, number: int, at: int) -> tuple[int, int]:
+def _where(db: Tx, chat_id: int, number: int, at: int) -> tuple[int, int]:
     """The talk that a line goes on with, or begins, and its place in the chat; an edited line stays where it was."""
     row = db.execute("SELECT talk, place FROM doc WHERE kind = 'line' AND ref = ?", (number,)).fetchone()
     if row is not None:

@@ -1,7 +1,6 @@
 """Parts of taking an event in: duplicates, loops between bots, quoted lines, and what became of the event."""
 
 import re
-import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import cast
@@ -12,6 +11,7 @@ from bot.core.events import Event, Incoming
 from bot.core.memories import Signal
 from bot.core.people import Chat
 from bot.core.speaking import Decision, PacedDecision, PendingMessages, Situation
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 
 
@@ -95,7 +95,7 @@ QUOTE_CHARS = 200
 """What is kept of a message that was never stored itself, where another one replies to it."""
 
 
-def was_stored(db: sqlite3.Connection, chat_id: int, target: str) -> bool:
+def was_stored(db: Tx, chat_id: int, target: str) -> bool:
     """Within a transaction: whether the message of that id was stored once: then its own row says what may be told of
     it.
     """
@@ -115,7 +115,7 @@ MOST_IN_A_ROW = 60
 """Exchanges without a line of a human, after which nuan waits for one: two slow bots never make 20 in a minute."""
 
 
-def bots_are_quiet(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
+def bots_are_quiet(db: Tx, chat_id: int, at: int) -> bool:
     """Within a transaction: whether bots get no answer in that chat now."""
     rows = db.execute(
         "SELECT id, at FROM event WHERE chat_id = ? AND why = 'bot' ORDER BY id DESC LIMIT ?", (chat_id, MOST_IN_A_ROW)
@@ -207,7 +207,7 @@ def copied_from(new: LinePrint, lately: Iterable[LinePrint]) -> int | None:
     return None
 
 
-def find_copy(db: sqlite3.Connection, chat_id: int, new: LinePrint | None) -> tuple[LinePrint | None, int | None]:
+def find_copy(db: Tx, chat_id: int, new: LinePrint | None) -> tuple[LinePrint | None, int | None]:
     """Within a transaction: the same line, with the number of the message of this chat that it copies or echoes."""
     if new is None:
         return None, None
@@ -220,7 +220,7 @@ def find_copy(db: sqlite3.Connection, chat_id: int, new: LinePrint | None) -> tu
     return new, copied_from(new, (LinePrint(*row) for row in rows))
 
 
-def note_print(db: sqlite3.Connection, chat_id: int, number: int, new: LinePrint | None, copy_of: int | None) -> None:
+def note_print(db: Tx, chat_id: int, number: int, new: LinePrint | None, copy_of: int | None) -> None:
     """Within a transaction: event `number` was heard just now, as a message of its own or as a copy."""
     if copy_of is not None:
         db.execute("UPDATE event SET same_as = ? WHERE id = ?", (copy_of, number))
@@ -235,7 +235,7 @@ def note_print(db: sqlite3.Connection, chat_id: int, number: int, new: LinePrint
         )  # fmt: skip
 
 
-def retargeted(db: sqlite3.Connection, chat_id: int, incoming: Incoming) -> Incoming:
+def retargeted(db: Tx, chat_id: int, incoming: Incoming) -> Incoming:
     """Within a transaction: a reply or reaction to a copy is one to the message itself."""
     if not incoming.target or (incoming.kind != "message" and incoming.label != "reaction"):
         return incoming
@@ -247,7 +247,7 @@ def retargeted(db: sqlite3.Connection, chat_id: int, incoming: Incoming) -> Inco
     return incoming if row is None else replace(incoming, target=str(row[0]))
 
 
-def separate_copy(db: sqlite3.Connection, chat_id: int, person_id: int | None, target: str, text: str) -> None:
+def separate_copy(db: Tx, chat_id: int, person_id: int | None, target: str, text: str) -> None:
     """Within a transaction: a copy that its sender edits says something of its own."""
     db.execute(
         "UPDATE event SET hidden = '', same_as = NULL WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' "
@@ -257,7 +257,7 @@ def separate_copy(db: sqlite3.Connection, chat_id: int, person_id: int | None, t
     )
 
 
-def pass_to_copy(db: sqlite3.Connection, chat_id: int, target: str) -> bool:
+def pass_to_copy(db: Tx, chat_id: int, target: str) -> bool:
     """Within a transaction: of two copies the first was deleted, so the other stands for what was said; False without
     another.
 

@@ -12,9 +12,10 @@ from bot.core.memories import Memory
 from bot.core.models import Message, ToolSpec
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
-from bot.store.engine import Database, Repository, Row
+from bot.store.engine import Database, Repository
 from bot.store.people import PERSON, AccessLists, person_of
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.transactions import Row, Tx
 from bot.store.views import HIDDEN_STATES
 from bot.text.fold import fold
 
@@ -521,9 +522,9 @@ class Vitals(Repository):
         return dict(zip(("session", "epoch", "turn"), map(int, row), strict=True)) if row is not None else {}
 
 
-def _fill(db: sqlite3.Connection) -> None:
+def _fill(db: Tx) -> None:
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', zeroblob(?))", (PROBE_BYTES,))
 
 
-def _empty(db: sqlite3.Connection) -> None:
+def _empty(db: Tx) -> None:
     db.execute("DELETE FROM meta WHERE key = 'probe'")

@@ -1,6 +1,5 @@
 """Stop commands and messages that interrupt a turn, in the transaction that stores the message."""
 
-import sqlite3
 from dataclasses import replace
 from typing import cast
 
@@ -13,6 +12,7 @@ from bot.store.failures import void_turn
 from bot.store.ingest import Accepted, Arrival, Halted
 from bot.store.outbox import enqueue
 from bot.store.people import AccessLists, permissions_of
+from bot.store.transactions import Tx
 from bot.store.turns import running_turns
 from bot.store.windows import (
     UNSENT_TURNS,
@@ -31,7 +31,7 @@ UNCOUNTED_REASONS = ("copy", "stranger", "old")
 """Why nuan listens to what does not count as said in the chat just now."""
 
 
-def stop_turns(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists: AccessLists) -> Accepted:
+def stop_turns(db: Tx, accepted: Accepted, arrival: Arrival, *, lists: AccessLists) -> Accepted:
     """Within a transaction: carry out a command to stop; any other call of somebody cuts off what is still being said
     to them.
 
@@ -73,14 +73,14 @@ def _key(chat: Chat, why: str) -> str:
     return "quieted" if why == "quiet" and chat.kind == "group" else "stopped"
 
 
-def _void(db: sqlite3.Connection, turn: Turn, at: int) -> tuple[str, ...]:
+def _void(db: Tx, turn: Turn, at: int) -> tuple[str, ...]:
     """The turn is over and what it answers with it; its receipts, unless they are on the screen."""
     events = db.execute("SELECT event_id FROM turn_event WHERE turn_id = ?", (turn.id,))
     finish_events(db, tuple(row[0] for row in events), "done", STOPPED_OUTCOME)
     return () if void_turn(db, turn, STOPPED_OUTCOME, at) else turn.receipts
 
 
-def _drop(db: sqlite3.Connection, event: Event, arrival: Arrival, *, everyone: bool) -> int:
+def _drop(db: Tx, event: Event, arrival: Arrival, *, everyone: bool) -> int:
     """What that person said before and nobody has begun to answer waits no more; how many lines.
 
     With `everyone` also what others wait for now. Of what asks something of memory only that is done.
@@ -99,7 +99,7 @@ def _drop(db: sqlite3.Connection, event: Event, arrival: Arrival, *, everyone: b
     return len(waiting)
 
 
-def _composing(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
+def _composing(db: Tx, chat_id: int, at: int) -> bool:
     """Whether somebody's message is about to be asked."""
     return (
         db.execute(
@@ -111,7 +111,7 @@ def _composing(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
     )
 
 
-def _receipt(db: sqlite3.Connection, chat_id: int, text: str, at: int) -> None:
+def _receipt(db: Tx, chat_id: int, text: str, at: int) -> None:
     line = db.execute(
         "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'stop', 'done')",
         (chat_id, at, text),
@@ -123,13 +123,13 @@ INTERRUPTED_KEY = "interrupted"
 """The error of the turn, and how the key of the effect begins that keeps what it answered from a second time."""
 
 
-def halt_or_interrupt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival, *, lists: AccessLists) -> Accepted:
+def halt_or_interrupt(db: Tx, accepted: Accepted, arrival: Arrival, *, lists: AccessLists) -> Accepted:
     """Within a transaction: carry out a command to stop, or let a message interrupt; anything else passes as it is."""
     halted = stop_turns(db, accepted, arrival, lists=lists)
     return interrupt(db, halted, arrival) if halted.halted is None and arrival.interrupts else halted
 
 
-def interrupt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival) -> Accepted:
+def interrupt(db: Tx, accepted: Accepted, arrival: Arrival) -> Accepted:
     """Within a transaction: void the turn that answers the sender; what it answers is due again, with the new message.
 
     Not what was interrupted before, nor a turn of which a tool was carried out: nothing is done or paid twice.
@@ -151,7 +151,7 @@ def interrupt(db: sqlite3.Connection, accepted: Accepted, arrival: Arrival) -> A
     return replace(accepted, halted=Halted(tuple(turn.id for turn in ended), 0)) if ended else accepted
 
 
-def _due(db: sqlite3.Connection, event: Event, decision: Decision, at: int) -> int:
+def _due(db: Tx, event: Event, decision: Decision, at: int) -> int:
     """When both are asked: a follow-up that interrupts waits for no silence, though for the end of a flood.
 
     `at` is when a call that came now would be asked.
@@ -164,7 +164,7 @@ def _due(db: sqlite3.Connection, event: Event, decision: Decision, at: int) -> i
     return due
 
 
-def _may(db: sqlite3.Connection, turn: Turn, person_id: int) -> bool:
+def _may(db: Tx, turn: Turn, person_id: int) -> bool:
     """Whether a message of that person may cut the turn short."""
     if turn.why == HEARTBEAT or not answers_person(db, turn.id, person_id):
         return False

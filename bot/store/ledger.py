@@ -1,6 +1,5 @@
 """The ledger: model calls reserved and settled, budgets that begin anew, and how often people were answered."""
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
@@ -22,6 +21,7 @@ from bot.core.money import (
 from bot.core.sessions import CallCause, ModelCall
 from bot.core.speaking import UNASKED
 from bot.store.engine import Repository
+from bot.store.transactions import Tx
 
 IS_COUNTED: Mapping[BudgetPeriod, str] = {
     period: f"AND uncounted & {1 << bit} = 0 " for bit, period in enumerate(BUDGET_PERIODS)
@@ -44,7 +44,7 @@ class BudgetResets(Repository):
         return {row[0]: BudgetReset(str(row[1]), int(row[2])) for row in rows}
 
 
-def reset_budget(db: sqlite3.Connection, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
+def reset_budget(db: Tx, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
     """Within a transaction: every call of that period that is over counts no more."""
     bit = 1 << BUDGET_PERIODS.index(period)
     db.execute(
@@ -59,7 +59,7 @@ COUNTED_OCCASIONS = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE 
 """Occasions that were answered or are being answered; one that a server refused, at no cost, is given back."""
 
 
-def admit_occasion(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_id: int | None) -> int | None:
+def admit_occasion(db: Tx, pace: AnswerLimits, at: int, person_id: int | None) -> int | None:
     """Within a transaction: the mark of a call that begins an occasion, None for one that goes on with it.
     OverLimit.
     """
@@ -71,12 +71,12 @@ def admit_occasion(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_i
     return pace.occasion
 
 
-def occasion_begun(db: sqlite3.Connection, pace: AnswerLimits) -> bool:
+def occasion_begun(db: Tx, pace: AnswerLimits) -> bool:
     """Within a transaction: whether a call was counted for that occasion before."""
     return db.execute(f"SELECT 1 {COUNTED_OCCASIONS} AND occasion = ?", (pace.occasion,)).fetchone() is not None
 
 
-def limit_reached(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_id: int | None) -> OverLimit | None:
+def limit_reached(db: Tx, pace: AnswerLimits, at: int, person_id: int | None) -> OverLimit | None:
     """Within a transaction: of the limits that are reached, the one that holds longest.
 
     What lies further ahead than a period is long was counted before the clock was set back.
@@ -105,7 +105,7 @@ def limit_reached(db: sqlite3.Connection, pace: AnswerLimits, at: int, person_id
     return max(met, key=lambda each: each.wait_ms, default=None)
 
 
-def tell_limit_once(db: sqlite3.Connection, person_id: int, window: str, since: int, at: int) -> bool:
+def tell_limit_once(db: Tx, person_id: int, window: str, since: int, at: int) -> bool:
     """Within a transaction: whether a person is to be told of a limit: not if they were told of one of that window
     since then.
 
@@ -292,7 +292,7 @@ class CallAccount:
     person_id: int | None = None
 
 
-def _chat(db: sqlite3.Connection, session_id: int) -> int:
+def _chat(db: Tx, session_id: int) -> int:
     return cast("int", db.execute("SELECT chat_id FROM session WHERE id = ?", (session_id,)).fetchone()[0])
 
 
@@ -332,7 +332,7 @@ def _checks(limits: BudgetLimits, day: int, month: int, owner: CallAccount) -> I
     return (check for check in every if check.money is not None or check.tokens is not None)
 
 
-def reserve_call(db: sqlite3.Connection, reservation: Reservation, at: int, owner: CallAccount) -> ModelCall:
+def reserve_call(db: Tx, reservation: Reservation, at: int, owner: CallAccount) -> ModelCall:
     """Within a transaction: reserve, or raise OverLimit, or OverBudget naming the limit that the call would pass.
 
     What nobody asked for is on nobody's account.
@@ -361,7 +361,7 @@ def _over(name: str, most: float, counted: float, held: float, needed: float) ->
     return OverBudget(name, (counted - held) / most, held / most, needed / most) if most else OverBudget(name)
 
 
-def settle_call(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool:
+def settle_call(db: Tx, settlement: Settlement, at: int) -> bool:
     """Within a transaction: what the call cost; False when it was settled, charged or released before."""
     usage = settlement.usage
     counted = "returned" if usage.returned else "reserved" if settlement.reserved else "estimated"
@@ -377,7 +377,7 @@ def settle_call(db: sqlite3.Connection, settlement: Settlement, at: int) -> bool
     return changed == 1
 
 
-def _calibrate(db: sqlite3.Connection, call_id: int, counted: int) -> None:
+def _calibrate(db: Tx, call_id: int, counted: int) -> None:
     """How a model counts beside our estimate, as a moving average (PROMPT_ECONOMICS 6: .9 and .1)."""
     model, estimated = db.execute("SELECT model, estimated_tokens FROM call WHERE id = ?", (call_id,)).fetchone()
     if estimated >= SMALLEST_SAMPLE:
@@ -389,7 +389,7 @@ def _calibrate(db: sqlite3.Connection, call_id: int, counted: int) -> None:
         )
 
 
-def charge_call(db: sqlite3.Connection, call_id: int, at: int) -> None:
+def charge_call(db: Tx, call_id: int, at: int) -> None:
     """Within a transaction: charge at the reservation."""
     db.execute(
         "UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = reserved_tokens, cost = reserved_cost, "
@@ -398,6 +398,6 @@ def charge_call(db: sqlite3.Connection, call_id: int, at: int) -> None:
     )
 
 
-def release_call(db: sqlite3.Connection, call_id: int, at: int) -> None:
+def release_call(db: Tx, call_id: int, at: int) -> None:
     """Within a transaction: the reservation is given back."""
     db.execute("UPDATE call SET state = 'released', settled_at = ? WHERE id = ? AND state = 'reserved'", (at, call_id))

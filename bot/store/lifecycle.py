@@ -20,6 +20,7 @@ from bot.store.notes import NoteStorage
 from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, memory_of
 from bot.store.supersession import apply_dated_ahead, one_current
 from bot.store.tombstones import Tombstones
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 
 REVIEW_BATCH = 200
@@ -127,7 +128,7 @@ class MemoryLifecycle(Repository):
         return await self._database.write(lambda db: restore_memory(db, memory.id, at))
 
 
-def apply_upkeep(db: sqlite3.Connection, upkeep: UpkeepPlan, at: int) -> None:
+def apply_upkeep(db: Tx, upkeep: UpkeepPlan, at: int) -> None:
     """One transaction: counts fall and memories are archived; neither changes when something happened, or in which
     order.
     """
@@ -141,7 +142,7 @@ def apply_upkeep(db: sqlite3.Connection, upkeep: UpkeepPlan, at: int) -> None:
             archive_memory(db, number, upkeep.purge_at, at)
 
 
-def unreviewed_memories(db: sqlite3.Connection) -> tuple[OldMemory, ...]:
+def unreviewed_memories(db: Tx) -> tuple[OldMemory, ...]:
     """Within a transaction: as `Lives.older`."""
     sql = f"{SELECT_MEMORY}WHERE id <= {LAST_UNREVIEWED} AND disabled_at IS NULL ORDER BY id DESC LIMIT {REVIEW_BATCH}"
     memories = [memory_of(row) for row in db.execute(sql)]
@@ -154,7 +155,7 @@ def unreviewed_memories(db: sqlite3.Connection) -> tuple[OldMemory, ...]:
     )  # fmt: skip
 
 
-def store_reviews(db: sqlite3.Connection, done: tuple[OldMemory, ...], found: tuple[ReviewedMemory, ...]) -> None:
+def store_reviews(db: Tx, done: tuple[OldMemory, ...], found: tuple[ReviewedMemory, ...]) -> None:
     """One transaction: older memories are as found, as far as nobody changed them meanwhile; the next are older than
     these.
     """
@@ -172,7 +173,7 @@ def store_reviews(db: sqlite3.Connection, done: tuple[OldMemory, ...], found: tu
         db.execute("UPDATE meta SET value = ? WHERE key = 'reread'", (str(done[-1].memory.id - 1),))
 
 
-def archive_memory(db: sqlite3.Connection, number: int, purge_at: int, at: int) -> None:
+def archive_memory(db: Tx, number: int, purge_at: int, at: int) -> None:
     """Within a transaction: an active memory is put away."""
     if db.execute(
         "UPDATE memory SET disabled_at = ?, disabled_reason = 'archived', purge_at = ? WHERE id = ? "
@@ -182,7 +183,7 @@ def archive_memory(db: sqlite3.Connection, number: int, purge_at: int, at: int) 
         index_memory(db, number)
 
 
-def restore_memory(db: sqlite3.Connection, number: int, at: int) -> bool:
+def restore_memory(db: Tx, number: int, at: int) -> bool:
     """One transaction: active again, unless the same was told anew meanwhile: that one then counts for both."""
     row = db.execute(
         f"SELECT owner_id, folded, visibility, {NAME_SLOT}, chat_id FROM memory WHERE id = ? "
@@ -210,7 +211,7 @@ def restore_memory(db: sqlite3.Connection, number: int, at: int) -> bool:
     return True
 
 
-def finish_upkeep(db: sqlite3.Connection, merged_before: int, now: int, next_at: int) -> None:
+def finish_upkeep(db: Tx, merged_before: int, now: int, next_at: int) -> None:
     """One transaction: old merges and names that others took the place of are settled for good, the index is one part
     again, and the next time is set.
 
@@ -280,7 +281,7 @@ class OperatorEdits:
         return memory_of(row) if row is not None else None
 
 
-def reword_memory(db: sqlite3.Connection, number: int, text: str, at: int) -> RewordResult:
+def reword_memory(db: Tx, number: int, text: str, at: int) -> RewordResult:
     """One transaction: new words for an active memory."""
     row = db.execute(f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NULL", (number,)).fetchone()
     if row is None:
@@ -307,13 +308,13 @@ def reword_memory(db: sqlite3.Connection, number: int, text: str, at: int) -> Re
     return "done"
 
 
-def forget_by_operator(db: sqlite3.Connection, forgetting: Forgetting, at: int, note_storage: NoteStorage) -> None:
+def forget_by_operator(db: Tx, forgetting: Forgetting, at: int, note_storage: NoteStorage) -> None:
     """One transaction: disabled, with all that was derived."""
     disable_memories(db, forgetting, forgetting.memories[0].chat_id, at, note_storage)
     begin_logs_anew(db)
 
 
-def bring_memory_back(db: sqlite3.Connection, number: int, at: int) -> Memory | None:
+def bring_memory_back(db: Tx, number: int, at: int) -> Memory | None:
     """One transaction: what was forgotten and is still kept for undo is active again."""
     row = db.execute(
         f"SELECT owner_id, chat_id, visibility, {NAME_SLOT}, folded, disabled_reason FROM memory WHERE id = ? "
@@ -334,7 +335,7 @@ def bring_memory_back(db: sqlite3.Connection, number: int, at: int) -> Memory | 
     )
 
 
-def begin_logs_anew(db: sqlite3.Connection) -> None:
+def begin_logs_anew(db: Tx) -> None:
     """Within a transaction: open logs begin anew, and with them what they were told from memory."""
     db.execute(
         "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
@@ -354,7 +355,7 @@ ORPHANS = "SELECT rowid FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)"
 
 PlacementJudge = Callable[[PlacedMemory], MemoryFault | None]
 """What is wrong with a memory's namespace, and where it belongs."""
-FaultFinder = Callable[[sqlite3.Connection, int | None], Iterator[MemoryFault]]
+FaultFinder = Callable[[Tx, int | None], Iterator[MemoryFault]]
 """What is wrong in one part, everywhere or with one memory."""
 
 
@@ -385,7 +386,7 @@ def _finders(judge: PlacementJudge, registry: SectionRegistry) -> dict[RepairPar
     }  # fmt: skip
 
 
-def _mend(db: sqlite3.Connection, fault: MemoryFault, judge: PlacementJudge, at: int, registry: SectionRegistry) -> int:
+def _mend(db: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: SectionRegistry) -> int:
     match fault.part:
         case "namespaces":
             return _mend_place(db, fault, judge, at)
@@ -395,7 +396,7 @@ def _mend(db: sqlite3.Connection, fault: MemoryFault, judge: PlacementJudge, at:
             return _mend_text(db, fault)
 
 
-def section_faults(registry: SectionRegistry, db: sqlite3.Connection, number: int | None) -> Iterator[MemoryFault]:
+def section_faults(registry: SectionRegistry, db: Tx, number: int | None) -> Iterator[MemoryFault]:
     """Memories, or that one, without a section that the registry knows; one that it knows may have been given."""
     for memory_id, owner, kind, text, section in db.execute(UNSORTED, (number, number)).fetchall():
         wanted = registry.assign(text, kind, owned=owner is not None)
@@ -403,7 +404,7 @@ def section_faults(registry: SectionRegistry, db: sqlite3.Connection, number: in
             yield MemoryFault("sections", memory_id, f"is in {section or 'none'} → {wanted or 'none'}", about=wanted)
 
 
-def _mend_section(db: sqlite3.Connection, fault: MemoryFault, registry: SectionRegistry) -> int:
+def _mend_section(db: Tx, fault: MemoryFault, registry: SectionRegistry) -> int:
     now = next(section_faults(registry, db, fault.number), None)
     if now is None:
         return 0
@@ -411,7 +412,7 @@ def _mend_section(db: sqlite3.Connection, fault: MemoryFault, registry: SectionR
     return 1
 
 
-def _mend_place(db: sqlite3.Connection, fault: MemoryFault, judge: PlacementJudge, at: int) -> int:
+def _mend_place(db: Tx, fault: MemoryFault, judge: PlacementJudge, at: int) -> int:
     now = next(namespace_faults(judge, db, fault.number), None)
     if now is None or now.place is None:
         return 0
@@ -424,7 +425,7 @@ def _mend_place(db: sqlite3.Connection, fault: MemoryFault, judge: PlacementJudg
     return 1
 
 
-def namespace_faults(judge: PlacementJudge, db: sqlite3.Connection, number: int | None) -> Iterator[MemoryFault]:
+def namespace_faults(judge: PlacementJudge, db: Tx, number: int | None) -> Iterator[MemoryFault]:
     """Memories, or that one, whose owner, chat or visibility is missing or impossible."""
     for memory_id, owner, known, chat, chat_kind, seen, kind, slot in db.execute(
         SELECT_PLACED, (number, number)
@@ -436,7 +437,7 @@ def namespace_faults(judge: PlacementJudge, db: sqlite3.Connection, number: int 
                 yield fault
 
 
-def _with_lines(db: sqlite3.Connection, row: PlacedMemory) -> PlacedMemory:
+def _with_lines(db: Tx, row: PlacedMemory) -> PlacedMemory:
     lines = db.execute(
         "SELECT DISTINCT event.person_id, event.chat_id, chat.kind FROM edge JOIN event ON event.id = event_id "
         "JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id "
@@ -455,12 +456,12 @@ def _with_lines(db: sqlite3.Connection, row: PlacedMemory) -> PlacedMemory:
     )  # fmt: skip
 
 
-def index_faults(db: sqlite3.Connection, number: int | None) -> Iterator[MemoryFault]:
+def index_faults(db: Tx, number: int | None) -> Iterator[MemoryFault]:
     """Rows of the full-text index that are missing, extra or otherwise than it would be if it were written anew now.
 
     It is written anew in a temporary database, which SQLite deletes when it is closed.
     """
-    with contextlib.closing(sqlite3.connect("")) as other:
+    with contextlib.closing(sqlite3.connect("", factory=Tx)) as other:
         db.backup(other)
         rebuild_index(other)
         wanted = {(kind, ref): rest for kind, ref, *rest in other.execute(SELECT_DOCUMENTS)}
@@ -479,7 +480,7 @@ def index_faults(db: sqlite3.Connection, number: int | None) -> Iterator[MemoryF
             yield MemoryFault("text-index", memory_id, "memory: is compared by an old form of its text", about="folded")
 
 
-def _mend_text(db: sqlite3.Connection, fault: MemoryFault) -> int:
+def _mend_text(db: Tx, fault: MemoryFault) -> int:
     match fault.about:
         case "memory":
             index_memory(db, fault.number)

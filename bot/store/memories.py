@@ -1,7 +1,6 @@
 """Memories: storing and confirming them, quotas, questions back, and the condition of who may see one."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
@@ -30,6 +29,7 @@ from bot.store.index import index_lines, index_memory, sort_memory
 from bot.store.outbox import enqueue
 from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, memory_of, placeholders
 from bot.store.supersession import make_current, merge_memories, near_memories, one_current
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 
 ADDRESS_LABEL = "address"
@@ -41,7 +41,7 @@ _CHATS = """SELECT chat.id FROM memory JOIN chat ON CASE memory.visibility WHEN 
 """The chats with a log under way in which a memory may be told."""
 
 
-def tell_address(db: sqlite3.Connection, number: int, words: Callable[[str, str], str], at: int) -> None:
+def tell_address(db: Tx, number: int, words: Callable[[str, str], str], at: int) -> None:
     """Within a transaction: a wish how to be addressed holds now; `words` says it from its slot and name. Others are
     not told.
     """
@@ -61,7 +61,7 @@ def tell_address(db: sqlite3.Connection, number: int, words: Callable[[str, str]
         db.execute("INSERT INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)", (number, event))
 
 
-def address_lines(db: sqlite3.Connection, events: Iterable[int]) -> set[int]:
+def address_lines(db: Tx, events: Iterable[int]) -> set[int]:
     """Within a transaction: the lines by which logs were told of wishes in these messages."""
     return {
         cast("int", row[0])
@@ -94,7 +94,7 @@ class Questions(Repository):
         await self._database.write(lambda db: ask_back(db, chat_id, person_id, None))
 
 
-def ask_back(db: sqlite3.Connection, chat_id: int, person_id: int, asked: OpenQuestion | None) -> None:
+def ask_back(db: Tx, chat_id: int, person_id: int, asked: OpenQuestion | None) -> None:
     """Within a transaction: the question of a receipt takes the place of the one before; without one nothing is
     asked.
     """
@@ -122,7 +122,7 @@ _COUNTED = """SELECT coalesce(sum(asked AND disabled_at IS NULL), 0), coalesce(s
     coalesce(sum(source = 'command' AND created_at > ?2), 0) FROM memory WHERE owner_id = ?1"""
 
 
-def quota_excess(db: sqlite3.Connection, new: NewMemory, quota: KeepQuota, at: int) -> QuotaExcess:
+def quota_excess(db: Tx, new: NewMemory, quota: KeepQuota, at: int) -> QuotaExcess:
     """Within a transaction: the limit that one memory more of this owner would pass. A new name takes the place of the
     last.
     """
@@ -194,7 +194,7 @@ class Receipt:
         return text
 
 
-def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: MergeRule = no_merge) -> StoredMemory:
+def store_memory(db: Tx, new: NewMemory, at: int, merging: MergeRule = no_merge) -> StoredMemory:
     """Within a transaction: store a statement, or count it once more where the same owner already has it in the same
     place.
 
@@ -224,7 +224,7 @@ def store_memory(db: sqlite3.Connection, new: NewMemory, at: int, merging: Merge
     return StoredMemory(number, False)
 
 
-def known_memory(db: sqlite3.Connection, new: NewMemory) -> int | None:
+def known_memory(db: Tx, new: NewMemory) -> int | None:
     """Within a transaction: the number of the same statement of the same owner in the same place, if it is there."""
     same = db.execute(
         f"SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND {NAME_SLOT} = ? AND "
@@ -234,7 +234,7 @@ def known_memory(db: sqlite3.Connection, new: NewMemory) -> int | None:
     return cast("int", same[0]) if same is not None else None
 
 
-def _prove(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
+def _prove(db: Tx, number: int, new: NewMemory) -> None:
     """It comes from these events."""
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)",
@@ -242,7 +242,7 @@ def _prove(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
     )
 
 
-def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
+def _count(db: Tx, number: int, new: NewMemory, at: int) -> None:
     """Told once more, unless it comes from the very events that are known; what was not known of it is filled in."""
     if not name_slot(new.slot):
         _fill(db, number, new)
@@ -257,7 +257,7 @@ def _count(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None
     )
 
 
-def _fill(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
+def _fill(db: Tx, number: int, new: NewMemory) -> None:
     """What the same statement, said again, tells that was not known of it."""
     db.execute(
         "UPDATE memory SET slot = iif(slot = '', ?1, slot), subject = iif(subject = '', ?2, subject), "
@@ -267,7 +267,7 @@ def _fill(db: sqlite3.Connection, number: int, new: NewMemory) -> None:
     )
 
 
-def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int:
+def _insert(db: Tx, new: NewMemory, folded: str, at: int) -> int:
     if name_slot(new.slot):
         replace_same(db, StatementKey(new.owner_id, new.chat_id, new.visibility, new.slot, folded), at)
     number = cast(
@@ -286,7 +286,7 @@ def _insert(db: sqlite3.Connection, new: NewMemory, folded: str, at: int) -> int
     return number
 
 
-def replace_same(db: sqlite3.Connection, said: StatementKey, at: int) -> None:
+def replace_same(db: Tx, said: StatementKey, at: int) -> None:
     """Within a transaction: 叫我X ends the former name and a ban of X, 别叫我X ends X as the name to use.
 
     Anything ends its own copy.
@@ -306,7 +306,7 @@ def replace_same(db: sqlite3.Connection, said: StatementKey, at: int) -> None:
         index_memory(db, number)
 
 
-def store_receipt(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:
+def store_receipt(db: Tx, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:
     """Within a transaction: the receipt's line on the bus and, when nothing else will be said, in the outbox.
 
     `changed` is the memory whose change the receipt's buttons may take back, 0 for none.
@@ -332,7 +332,7 @@ def store_receipt(db: sqlite3.Connection, receipt: Receipt, text: str, at: int, 
     return text
 
 
-def earlier_receipt(db: sqlite3.Connection, receipt: Receipt, at: int) -> str | None:
+def earlier_receipt(db: Tx, receipt: Receipt, at: int) -> str | None:
     """Within a transaction: the text of a receipt that was committed before a crash.
 
     One that waited for a reply to be said with is said alone when meanwhile an edit left nothing to reply to.
@@ -352,9 +352,7 @@ def earlier_receipt(db: sqlite3.Connection, receipt: Receipt, at: int) -> str | 
     return text
 
 
-def _send(
-    db: sqlite3.Connection, receipt: Receipt, text: str, at: int, buttons: tuple[Button, ...], line: int | None
-) -> None:
+def _send(db: Tx, receipt: Receipt, text: str, at: int, buttons: tuple[Button, ...], line: int | None) -> None:
     via = db.execute("SELECT via FROM event WHERE id = ?", (receipt.event_id,)).fetchone()
     draft = Draft(text, "receipt", via=via[0] if via else "", buttons=buttons)
     enqueue(db, receipt.chat_id, draft, at, event_id=line)
@@ -362,14 +360,14 @@ def _send(
         finish_events(db, (receipt.event_id,), "done", "command")
 
 
-def answer_command(db: sqlite3.Connection, receipt: Receipt, at: int) -> str:
+def answer_command(db: Tx, receipt: Receipt, at: int) -> str:
     """One transaction: a receipt for a command that changed nothing, once."""
     before = earlier_receipt(db, receipt, at)
     return store_receipt(db, receipt, receipt.text(0, False), at) if before is None else before
 
 
 def remember_memory(
-    db: sqlite3.Connection, memory: NewMemory, receipt: Receipt, at: int, merging: MergeRule = no_merge, *,
+    db: Tx, memory: NewMemory, receipt: Receipt, at: int, merging: MergeRule = no_merge, *,
     rewrite: bool = False, quota: KeepQuota | None = None, refused: Callable[[QuotaExcess], str] = str,
 ) -> str:  # fmt: skip
     """One transaction: the memory and its receipt, once; a new one may wait to be put into other words.
@@ -389,13 +387,13 @@ def remember_memory(
     return store_receipt(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
 
 
-def quota_passed(db: sqlite3.Connection, memory: NewMemory, quota: KeepQuota | None, at: int) -> QuotaExcess:
+def quota_passed(db: Tx, memory: NewMemory, quota: KeepQuota | None, at: int) -> QuotaExcess:
     """Within a transaction: the limit that keeping it would pass; what is known already takes no room."""
     return "" if quota is None or known_memory(db, memory) is not None else quota_excess(db, memory, quota, at)
 
 
 def undo_forgetting(
-    db: sqlite3.Connection, numbers: tuple[int, ...], whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
+    db: Tx, numbers: tuple[int, ...], whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
 ) -> str | None:
     """One transaction: forgotten rows are active again, in place of what was said since; what was scrubbed stays
     scrubbed.
@@ -409,7 +407,7 @@ def undo_forgetting(
     return store_receipt(db, receipt, receipt.text(found[0], len(found) > 1), at) if found else None
 
 
-def _bring_back(db: sqlite3.Connection, number: int, whose: tuple[str, tuple[object, ...]], at: int) -> bool:
+def _bring_back(db: Tx, number: int, whose: tuple[str, tuple[object, ...]], at: int) -> bool:
     row = db.execute(
         f"SELECT owner_id, chat_id, visibility, {NAME_SLOT}, folded FROM memory WHERE id = ? "
         f"AND disabled_at IS NOT NULL AND purge_at > ? AND {whose[0]}",

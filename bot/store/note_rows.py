@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import sqlite3
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from bot.core.archive import (
 from bot.core.errors import StoreError
 from bot.core.memories import Visibility
 from bot.store.index import Doc, drop_documents, put_document, scope_of
+from bot.store.transactions import Tx
 from bot.text.files import lines_of, read_front, with_events, write_front
 
 MOST_FILES = 5_000
@@ -234,7 +234,7 @@ class NoteAudience:
     visibility: Visibility
 
 
-def store_read_note(db: sqlite3.Connection, files: NoteFiles, taken: ReadNoteFile) -> bool:
+def store_read_note(db: Tx, files: NoteFiles, taken: ReadNoteFile) -> bool:
     """One transaction: the index has a note as it was read; False when the file changed meanwhile: nothing was done
     then.
 
@@ -268,20 +268,20 @@ def store_read_note(db: sqlite3.Connection, files: NoteFiles, taken: ReadNoteFil
     return True
 
 
-def drop_note_path(db: sqlite3.Connection, path: str) -> None:
+def drop_note_path(db: Tx, path: str) -> None:
     """One transaction: a file is gone, or none of ours any more: nothing of it comes back."""
     for (number,) in db.execute("SELECT id FROM note WHERE path = ?", (path,)).fetchall():
         delete_note(db, number)
 
 
-def unindex_note(db: sqlite3.Connection, number: int) -> None:
+def unindex_note(db: Tx, number: int) -> None:
     """Within a transaction: nothing of a note comes back until its file was read anew."""
     drop_documents(db, "note", [row[0] for row in db.execute("SELECT id FROM note_chunk WHERE note_id = ?", (number,))])
     db.execute("DELETE FROM note_chunk WHERE note_id = ?", (number,))
     db.execute("UPDATE note SET stamp = '', hash = '' WHERE id = ?", (number,))
 
 
-def write_note(db: sqlite3.Connection, files: NoteFiles, new: NewNote, most: int) -> str | None:
+def write_note(db: Tx, files: NoteFiles, new: NewNote, most: int) -> str | None:
     """One transaction: write a note and where each line comes from; its path, None when nothing of it may be written
     down.
 
@@ -310,9 +310,7 @@ def line_mark(line: str) -> str:
     return hashlib.sha256(line.strip().encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _readers(
-    db: sqlite3.Connection, front: FrontMatter | None, owners: tuple[int, ...] = ()
-) -> tuple[NoteAudience, ...]:
+def _readers(db: Tx, front: FrontMatter | None, owners: tuple[int, ...] = ()) -> tuple[NoteAudience, ...]:
     """Those kept by hand are the owners', what was made of a talk is for who could read that."""
     if front is None:
         return tuple(NoteAudience(0, owner, "private") for owner in owners)
@@ -326,7 +324,7 @@ def _readers(
     return (NoteAudience(chat_id, person[0], front.visibility),)
 
 
-def _chat(db: sqlite3.Connection, front: FrontMatter) -> tuple[int, str]:
+def _chat(db: Tx, front: FrontMatter) -> tuple[int, str]:
     """The chat that a note is of, and its kind; one that became part of another is where its events are now."""
     find = "SELECT id, kind FROM chat WHERE id = ? AND EXISTS (SELECT 1 FROM place WHERE chat_id = chat.id)"
     row = db.execute(find, (front.chat_id,)).fetchone()
@@ -338,7 +336,7 @@ def _chat(db: sqlite3.Connection, front: FrontMatter) -> tuple[int, str]:
     return row[0], row[1]
 
 
-def _new(db: sqlite3.Connection, path: str, readers: NoteAudience) -> int:
+def _new(db: Tx, path: str, readers: NoteAudience) -> int:
     return cast(
         "int",
         db.execute(
@@ -348,7 +346,7 @@ def _new(db: sqlite3.Connection, path: str, readers: NoteAudience) -> int:
     )
 
 
-def _index(db: sqlite3.Connection, number: int, readers: NoteAudience, taken: ReadNoteFile) -> None:
+def _index(db: Tx, number: int, readers: NoteAudience, taken: ReadNoteFile) -> None:
     """Chunks that say what they said keep their numbers; only the others are written anew."""
     old: dict[str, list[int]] = {}
     for chunk_id, told in db.execute("SELECT id, hash FROM note_chunk WHERE note_id = ? ORDER BY id DESC", (number,)):
@@ -375,7 +373,7 @@ def _index(db: sqlite3.Connection, number: int, readers: NoteAudience, taken: Re
     db.executemany("DELETE FROM note_chunk WHERE id = ?", [(chunk_id,) for chunk_id in gone])
 
 
-def _relink(db: sqlite3.Connection, number: int, chat_id: int, front: FrontMatter, taken: ReadNoteFile) -> None:
+def _relink(db: Tx, number: int, chat_id: int, front: FrontMatter, taken: ReadNoteFile) -> None:
     """A note that came from elsewhere (a backup, a crash) says itself which events it is made from.
 
     The line that has an event's text is taken for its; where none has, forgetting looks for an echo.
@@ -389,7 +387,7 @@ def _relink(db: sqlite3.Connection, number: int, chat_id: int, front: FrontMatte
             _add_line(db, number, line_mark(found) if found is not None else f"event {event}", (event,))
 
 
-def _add_line(db: sqlite3.Connection, number: int, told: str, events: tuple[int, ...]) -> None:
+def _add_line(db: Tx, number: int, told: str, events: tuple[int, ...]) -> None:
     line_id = db.execute("INSERT INTO note_line (note_id, mark) VALUES (?, ?)", (number, told)).lastrowid
     db.executemany(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('note', ?, ?)",
@@ -397,7 +395,7 @@ def _add_line(db: sqlite3.Connection, number: int, told: str, events: tuple[int,
     )
 
 
-def _stays(db: sqlite3.Connection, ref: int, scope: str, at: int) -> bool:
+def _stays(db: Tx, ref: int, scope: str, at: int) -> bool:
     """Whether the index has this chunk for the same readers; its day may have changed."""
     row = db.execute("SELECT scope FROM doc WHERE kind = 'note' AND ref = ?", (ref,)).fetchone()
     if row is None or row[0] != scope:
@@ -410,21 +408,21 @@ def _hash(chunk: NoteChunk) -> str:
     return hashlib.sha256(chunk.text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def delete_note(db: sqlite3.Connection, number: int) -> None:
+def delete_note(db: Tx, number: int) -> None:
     """Within a transaction: nothing is known of a note any more."""
     unindex_note(db, number)
     delete_note_lines(db, [row[0] for row in db.execute("SELECT id FROM note_line WHERE note_id = ?", (number,))])
     db.execute("DELETE FROM note WHERE id = ?", (number,))
 
 
-def delete_note_lines(db: sqlite3.Connection, numbers: list[int]) -> None:
+def delete_note_lines(db: Tx, numbers: list[int]) -> None:
     """Within a transaction: nobody knows any more where these lines come from."""
     for number in numbers:
         db.execute("DELETE FROM edge WHERE kind = 'note' AND derived_id = ?", (number,))
         db.execute("DELETE FROM note_line WHERE id = ?", (number,))
 
 
-def _gone(db: sqlite3.Connection, event_id: int) -> bool:
+def _gone(db: Tx, event_id: int) -> bool:
     where = f"id = ? AND (hidden IN {REMOVED_STATES} OR off_record)"
     return db.execute(f"SELECT 1 FROM event WHERE {where}", (event_id,)).fetchone() is not None
 
@@ -459,7 +457,7 @@ def _same(files: NoteFiles, path: str, data: bytes) -> bool:
         return False
 
 
-def _written(db: sqlite3.Connection, path: str, new: NewNote, lines: tuple[NoteLine, ...]) -> None:
+def _written(db: Tx, path: str, new: NewNote, lines: tuple[NoteLine, ...]) -> None:
     """The note and the edges of its lines; a name that tells of a message is a line of its own."""
     row = db.execute("SELECT id FROM note WHERE path = ?", (path,)).fetchone()
     number = row[0] if row is not None else _new(db, path, _readers(db, new.front)[0])

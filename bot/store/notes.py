@@ -1,7 +1,6 @@
 """Notes for an audience, of full logs, in exports and imports; what is forgotten or edited is taken out of them."""
 
 import hashlib
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from bot.core.archive import (
 )
 from bot.core.errors import StoreError
 from bot.core.people import Audience
-from bot.store.engine import Database, Row
+from bot.store.engine import Database
 from bot.store.index import forget_terms
 from bot.store.ledger import Settlement, settle_call
 from bot.store.note_rows import (
@@ -37,6 +36,7 @@ from bot.store.note_rows import (
 )
 from bot.store.people import AccessLists
 from bot.store.schema import placeholders
+from bot.store.transactions import Row, Tx
 from bot.text.clean import clean
 from bot.text.files import lines_of, read_front, with_events, write_front
 from bot.text.similarity import echoes
@@ -84,7 +84,7 @@ class _RemovedLines:
     named: bool = False
 
 
-def remove_from_notes(db: sqlite3.Connection, note_storage: NoteStorage, unsaid: RemovedContent, at: int) -> None:
+def remove_from_notes(db: Tx, note_storage: NoteStorage, unsaid: RemovedContent, at: int) -> None:
     """Within a transaction: nothing of it is left in a note. To be done while the events still have their texts.
 
     What nuan wrote is taken out of its file, also when somebody edited that; a line that an owner wrote by hand
@@ -102,7 +102,7 @@ def remove_from_notes(db: sqlite3.Connection, note_storage: NoteStorage, unsaid:
         forget_terms(db)
 
 
-def _from(db: sqlite3.Connection, events: Iterable[int]) -> dict[int, _RemovedLines]:
+def _from(db: Tx, events: Iterable[int]) -> dict[int, _RemovedLines]:
     """The lines made from these events, by note."""
     found: dict[int, _RemovedLines] = {}
     for event in sorted(events):
@@ -122,7 +122,7 @@ def _from(db: sqlite3.Connection, events: Iterable[int]) -> dict[int, _RemovedLi
     return found
 
 
-def _searched(db: sqlite3.Connection, unsaid: RemovedContent) -> list[tuple[int, str, bool]]:
+def _searched(db: Tx, unsaid: RemovedContent) -> list[tuple[int, str, bool]]:
     """The notes that may repeat a statement: of these chats, and of the person whose statement it is."""
     rows = db.execute(
         f"SELECT id, path, made FROM note WHERE chat_id IN ({placeholders(unsaid.chats)}) OR owner_id = ? ORDER BY id",
@@ -142,9 +142,7 @@ def read_note(note_storage: NoteStorage, path: str) -> list[str] | None:
         return None
 
 
-def _hide_curated(
-    db: sqlite3.Connection, note_storage: NoteStorage, note: tuple[int, str], wordings: tuple[str, ...], at: int
-) -> None:
+def _hide_curated(db: Tx, note_storage: NoteStorage, note: tuple[int, str], wordings: tuple[str, ...], at: int) -> None:
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
     number, path = note
     lines = read_note(note_storage, path) or []
@@ -158,7 +156,7 @@ def _hide_curated(
 
 
 def _take_out(
-    db: sqlite3.Connection, note_storage: NoteStorage, number: int, gone: _RemovedLines, unsaid: RemovedContent, at: int
+    db: Tx, note_storage: NoteStorage, number: int, gone: _RemovedLines, unsaid: RemovedContent, at: int
 ) -> bool:
     """Take lines out of one note; whether anything of it changed."""
     path = str(db.execute("SELECT path FROM note WHERE id = ?", (number,)).fetchone()[0])
@@ -195,7 +193,7 @@ def _take_out(
     return True
 
 
-def _unmark(db: sqlite3.Connection, number: int, gone: list[int], marks: set[str]) -> None:
+def _unmark(db: Tx, number: int, gone: list[int], marks: set[str]) -> None:
     rows = db.execute("SELECT id, mark FROM note_line WHERE note_id = ?", (number,)).fetchall()
     delete_note_lines(db, sorted({*gone, *(line_id for line_id, told in rows if told in marks)}))
 
@@ -251,7 +249,7 @@ class _MadeLines:
     named: list[int] = field(default_factory=list)
 
 
-def amend_notes(db: sqlite3.Connection, note_storage: NoteStorage, event_id: int, before: str, now: str) -> None:
+def amend_notes(db: Tx, note_storage: NoteStorage, event_id: int, before: str, now: str) -> None:
     """Within a transaction: notes that tell of a message follow its edit; "" takes it out of them. StoreError as in
     `unnote`.
 
@@ -275,9 +273,7 @@ def amend_notes(db: sqlite3.Connection, note_storage: NoteStorage, event_id: int
         forget_terms(db)
 
 
-def _amend(
-    db: sqlite3.Connection, note_storage: NoteStorage, note_id: int, made: _MadeLines, said: tuple[str, str]
-) -> None:
+def _amend(db: Tx, note_storage: NoteStorage, note_id: int, made: _MadeLines, said: tuple[str, str]) -> None:
     path = str(db.execute("SELECT path FROM note WHERE id = ?", (note_id,)).fetchone()[0])
     lines = read_note(note_storage, path)
     unindex_note(db, note_id)
@@ -445,7 +441,7 @@ class Flushes:
     async def store(self, settlement: Settlement, new: NewNote | None, most: int, at: int) -> str | None:
         """What the call cost, and the note of at most `most` bytes that it made, in one commit; its path."""
 
-        def transaction(db: sqlite3.Connection) -> str | None:
+        def transaction(db: Tx) -> str | None:
             settle_call(db, settlement, at)
             return write_note(db, self._files, new, most) if new is not None else None
 
@@ -531,7 +527,7 @@ def _note(files: NoteFiles, path: str, readers: NoteReaders, covers: Callable[[s
     return ExportedNote(path, (owner,) if owner else (), chat, front.visibility, front.events, told)
 
 
-def join_direct_chats(db: sqlite3.Connection, notes: tuple[ExportedNote, ...], at: int) -> None:
+def join_direct_chats(db: Tx, notes: tuple[ExportedNote, ...], at: int) -> None:
     """Within a transaction: a direct chat that was brought in is the one of whoever its notes are for."""
     for note in notes:
         if note.chat and note.owners:
@@ -544,7 +540,7 @@ def join_direct_chats(db: sqlite3.Connection, notes: tuple[ExportedNote, ...], a
             )
 
 
-def write_notes(db: sqlite3.Connection, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
+def write_notes(db: Tx, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
     """One transaction: write new notes, after their chats were committed: a number that no chat has yet may become any
     chat's.
 

@@ -1,7 +1,6 @@
 """The outbox: what is to be sent, in order for each chat, with its states; and who is sent a trace of every turn."""
 
 import json
-import sqlite3
 from collections.abc import Callable
 from typing import cast
 
@@ -10,6 +9,7 @@ from bot.core.events import Button, Draft, NextPart, Outgoing, OutgoingKind
 from bot.store.engine import Database, Repository
 from bot.store.events import finish_events
 from bot.store.schema import placeholders
+from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
 
 SELECT_OUTGOING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind,
@@ -31,7 +31,7 @@ class Outbox:
     async def answer(self, chat_id: int, event_id: int, draft: Draft, at: int, *more: Draft) -> None:
         """Store the answer to a command, in as many messages as it takes, and take the command off the queue."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             for part, one in enumerate((draft, *more)):
                 enqueue(db, chat_id, one, at, part=part)
             finish_events(db, (event_id,), "done", "command")
@@ -45,7 +45,7 @@ class Outbox:
     async def sent(self, outbox_id: int, external_ids: tuple[str, ...], at: int) -> NextPart | None:
         """It went out; the row keeps its ids, not its text. What of the same reply goes later, and when."""
 
-        def transaction(db: sqlite3.Connection) -> NextPart | None:
+        def transaction(db: Tx) -> NextPart | None:
             db.execute(
                 "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ? "
                 "AND state = 'sending'",
@@ -79,7 +79,7 @@ class Outbox:
         `notice` makes it of the person's name and script.
         """
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             db.execute(
                 "UPDATE outbox SET state = 'failed', error = ? WHERE id = ? AND state = 'sending'",
                 (error, outgoing.outbox_id),
@@ -113,7 +113,7 @@ class Outbox:
         It is over with the next message that is heard there, with `until` (ms) only after that time.
         """
 
-        def transaction(db: sqlite3.Connection) -> int:
+        def transaction(db: Tx) -> int:
             db.execute("UPDATE chat SET gone = ? WHERE id = ?", (until, chat_id))
             return db.execute(
                 "UPDATE outbox SET state = 'cancelled', error = ? WHERE chat_id = ? "
@@ -130,7 +130,7 @@ class Outbox:
         StoreError when the turn is void: nothing of it may be shown.
         """
 
-        def transaction(db: sqlite3.Connection) -> tuple[int, str]:
+        def transaction(db: Tx) -> tuple[int, str]:
             if _is_void(db, turn_id):
                 raise StoreError(f"turn {turn_id} is void")
             row = db.execute(
@@ -155,7 +155,7 @@ class Outbox:
         False when the row was cancelled meanwhile: it will be taken away again.
         """
 
-        def transaction(db: sqlite3.Connection) -> bool:
+        def transaction(db: Tx) -> bool:
             db.execute("UPDATE outbox SET preview_id = ? WHERE id = ?", (preview_id, outbox_id))
             return not db.execute(
                 "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
@@ -182,7 +182,7 @@ class Outbox:
         """
         left = "WHERE state = 'sending' AND boot <> ?"
 
-        def transaction(db: sqlite3.Connection) -> tuple[int, int]:
+        def transaction(db: Tx) -> tuple[int, int]:
             again = db.execute(
                 f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
                 f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
@@ -195,7 +195,7 @@ class Outbox:
         return await self._database.write(transaction)
 
 
-def next_part(db: sqlite3.Connection, outbox_id: int, at: int) -> NextPart | None:
+def next_part(db: Tx, outbox_id: int, at: int) -> NextPart | None:
     """Within a transaction: what of the same reply goes next, if it waits; after a delay its waits count from `at`
     (ms), now.
 
@@ -219,7 +219,7 @@ def next_part(db: sqlite3.Connection, outbox_id: int, at: int) -> NextPart | Non
     return NextPart(due + late, typed)
 
 
-def announce(db: sqlite3.Connection, chat_id: int, draft: Draft, at: int) -> int:
+def announce(db: Tx, chat_id: int, draft: Draft, at: int) -> int:
     """Within a transaction: something is said of a memory that no message asked for; the number of its line."""
     said = "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')"
     line = cast("int", db.execute(said, (chat_id, at, draft.text)).lastrowid)
@@ -228,7 +228,7 @@ def announce(db: sqlite3.Connection, chat_id: int, draft: Draft, at: int) -> int
 
 
 def enqueue(
-    db: sqlite3.Connection, chat_id: int, draft: Draft, at: int,
+    db: Tx, chat_id: int, draft: Draft, at: int,
     *, part: int = 0, turn_id: int | None = None, event_id: int | None = None,
 ) -> int:  # fmt: skip
     """Within a transaction: one row to be sent; the first part of a turn ends its preview, if it has one."""
@@ -256,7 +256,7 @@ def enqueue(
     )  # fmt: skip
 
 
-def withdraw(db: sqlite3.Connection, turn_id: int, at: int) -> None:
+def withdraw(db: Tx, turn_id: int, at: int) -> None:
     """Within a transaction: of a turn that will not be said nothing stays on the screen; what was shown is taken
     away.
     """
@@ -269,13 +269,11 @@ def withdraw(db: sqlite3.Connection, turn_id: int, at: int) -> None:
     )
 
 
-def _is_void(db: sqlite3.Connection, turn_id: int) -> bool:
+def _is_void(db: Tx, turn_id: int) -> bool:
     return db.execute("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", (turn_id,)).fetchone() is not None
 
 
-def take_next(
-    db: sqlite3.Connection, chat_id: int, boot: str, now: int, platforms: frozenset[str] | None = None
-) -> Outgoing | None:
+def take_next(db: Tx, chat_id: int, boot: str, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
     """One transaction: pending → sending, only for the first row of the chat, and only when nothing of it is being
     sent.
 

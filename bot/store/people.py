@@ -1,6 +1,5 @@
 """Persons, accounts, chats and places, and who may talk with the bot where."""
 
-import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
@@ -11,6 +10,7 @@ from bot.core.speaking import GroupMode, Situation
 from bot.store.engine import Database
 from bot.store.schema import placeholders
 from bot.store.settings import BOT_OFF, BOT_SWITCH, bot_off, put_settings
+from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
 
 CONSOLE = "console"
@@ -95,7 +95,7 @@ class AccessRights:
         return (str(row[0]), str(row[1] or "")) if row is not None else ("", "")
 
 
-def permissions_of(db: sqlite3.Connection, lists: AccessLists, chat_id: int, person_id: int | None) -> Permissions:
+def permissions_of(db: Tx, lists: AccessLists, chat_id: int, person_id: int | None) -> Permissions:
     """Within a transaction: what a person (None: whoever is in that DM) may in a chat. Being denied outweighs every
     list.
     """
@@ -115,7 +115,7 @@ def permissions_of(db: sqlite3.Connection, lists: AccessLists, chat_id: int, per
     return Permissions(not refused and not closed and (listed or access == "allowed"), refused, owner)
 
 
-def _person(db: sqlite3.Connection, lists: AccessLists, person_id: int | None) -> tuple[bool, bool, bool]:
+def _person(db: Tx, lists: AccessLists, person_id: int | None) -> tuple[bool, bool, bool]:
     """Whether a person is trusted, refused, and an owner; any of their accounts counts, a bot's none."""
     row = db.execute("SELECT access, is_bot FROM person WHERE id = ?", (person_id,)).fetchone()
     if row is None or row[1]:
@@ -127,7 +127,7 @@ def _person(db: sqlite3.Connection, lists: AccessLists, person_id: int | None) -
     return owner or row[0] == "allowed" or listed, row[0] == "denied" and not owner, owner
 
 
-def _inherited(db: sqlite3.Connection, places: list[tuple[str, str, str]]) -> str:
+def _inherited(db: Tx, places: list[tuple[str, str, str]]) -> str:
     """What was decided for the guild or the group that a channel or topic belongs to."""
     for platform, name in ((platform, name) for platform, *names in places for name in names if name):
         row = db.execute(
@@ -140,7 +140,7 @@ def _inherited(db: sqlite3.Connection, places: list[tuple[str, str, str]]) -> st
     return ""
 
 
-def set_chat(db: sqlite3.Connection, chat_id: int, access: Access) -> None:
+def set_chat(db: Tx, chat_id: int, access: Access) -> None:
     """One transaction: the decision about a group, its parent and all that has the same parent."""
     db.execute("UPDATE chat SET access = ? WHERE id = ?", (access, chat_id))
     db.execute(
@@ -152,7 +152,7 @@ def set_chat(db: sqlite3.Connection, chat_id: int, access: Access) -> None:
 
 
 def with_permissions(
-    db: sqlite3.Connection, lists: AccessLists, chat_id: int, person_id: int | None, situation: Situation
+    db: Tx, lists: AccessLists, chat_id: int, person_id: int | None, situation: Situation
 ) -> Situation:
     """Within a transaction: the situation with what its sender may, and with the codes that count here."""
     found = permissions_of(db, lists, chat_id, person_id)
@@ -167,7 +167,7 @@ def with_permissions(
     return replace(situation, allowed=allowed, refused=refused, from_owner=found.owner)
 
 
-def wrong_guesses(db: sqlite3.Connection, person_id: int | None, at: int) -> int:
+def wrong_guesses(db: Tx, person_id: int | None, at: int) -> int:
     """Within a transaction: how many wrong codes a person sent that still count against them."""
     row = db.execute(
         "SELECT count(*) FROM code WHERE kind = 'wrong' AND person_id = ? AND expires_at > ?", (person_id, at)
@@ -175,7 +175,7 @@ def wrong_guesses(db: sqlite3.Connection, person_id: int | None, at: int) -> int
     return int(row[0])
 
 
-def _opens(db: sqlite3.Connection, situation: Situation) -> bool:
+def _opens(db: Tx, situation: Situation) -> bool:
     """Whether the code exists: to somebody who may talk here, any other word of that form is just a word."""
     return bool(
         db.execute(
@@ -301,7 +301,7 @@ class People:
         Each chat keeps its own switch.
         """
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             put_settings(db, {BOT_SWITCH: None if on else "off"}, person_id, at)
             if on:  # deadlines that came while it was off are worked out anew
                 db.execute("UPDATE heartbeat SET due_at = ? WHERE due_at IS NULL", (at,))
@@ -314,7 +314,7 @@ class People:
     async def switch(self, chat_id: int, enabled: bool, at: int) -> None:
         """Let nuan speak in a chat, or not; what waits there for an answer, or is still to be said, waits no more."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             db.execute("UPDATE chat SET enabled = ? WHERE id = ?", (int(enabled), chat_id))
             if not enabled:
                 _silence(db, chat_id, at)
@@ -322,7 +322,7 @@ class People:
         await self._database.write(transaction)
 
 
-def _silence(db: sqlite3.Connection, chat_id: int, at: int) -> None:
+def _silence(db: Tx, chat_id: int, at: int) -> None:
     """Within a transaction: nothing more is said there, and only commands are still answered."""
     cut_all_replies(db, chat_id, at)
     db.execute(
@@ -359,7 +359,7 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else -1
 
 
-def find_chat(db: sqlite3.Connection, place: Place, at: int) -> Chat:
+def find_chat(db: Tx, place: Place, at: int) -> Chat:
     """The chat a place points to, made when it is new; its title follows the platform's."""
     row = db.execute(
         CHAT + "WHERE chat.id = (SELECT chat_id FROM place WHERE platform = ? AND external_id = ?)",
@@ -387,7 +387,7 @@ def find_chat(db: sqlite3.Connection, place: Place, at: int) -> Chat:
 
 
 def find_person(
-    db: sqlite3.Connection, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int
+    db: Tx, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int
 ) -> int:  # fmt: skip
     """The person an account belongs to, made when it is new; the name follows what was last seen, the script what they
     wrote last in that chat."""
@@ -418,7 +418,7 @@ def find_person(
     return cast("int", row[0])
 
 
-def _last_lines(db: sqlite3.Connection, chat_id: int, person_id: int) -> tuple[str, ...]:
+def _last_lines(db: Tx, chat_id: int, person_id: int) -> tuple[str, ...]:
     """What a person wrote last in a chat, of its newest lines, the newest first."""
     rows = db.execute(
         "SELECT text FROM event WHERE kind = 'message' AND hidden = '' AND forwarded = 0 AND person_id = ? AND id IN "

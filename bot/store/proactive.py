@@ -1,6 +1,5 @@
 """Speaking unasked: writing first after a silence, and entering a group's talk."""
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -19,10 +18,11 @@ from bot.store.memories import visible_memory
 from bot.store.people import AccessLists, permissions_of
 from bot.store.schema import IS_CURRENT
 from bot.store.settings import BOT_OFF
+from bot.store.transactions import Tx
 from bot.store.turns import SELECT_TURN, TurnToSay, say_turn, turn_of
 
 
-def void_unasked(db: sqlite3.Connection, why: str, chat_id: int | None, outcome: str, at: int) -> None:
+def void_unasked(db: Tx, why: str, chat_id: int | None, outcome: str, at: int) -> None:
     """Within a transaction: of all that was asked for that reason in a chat (None: in any) nothing is said any more."""
     where = "why = ?2 AND (?1 IS NULL OR {}chat_id = ?1)"
     running = f"WHERE turn.state IN ('asked', 'answered') AND turn.{where.format('turn.')}"
@@ -34,7 +34,7 @@ def void_unasked(db: sqlite3.Connection, why: str, chat_id: int | None, outcome:
     )
 
 
-def _void(db: sqlite3.Connection, turn: Turn, error: str, at: int) -> None:
+def _void(db: Tx, turn: Turn, error: str, at: int) -> None:
     """A turn that is over without a word; what it logged goes, a call in flight costs what was reserved."""
     for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn.id,)).fetchall():
         charge_call(db, call_id, at)
@@ -92,7 +92,7 @@ class Heartbeats:
     async def begin(self, platforms: frozenset[str], due: NextHeartbeat, at: int) -> None:
         """At a start: what an earlier process began is not said any more, and every deadline is set anew."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             void_unasked(db, HEARTBEAT, None, "crash", at)
             self._arm_all(db, platforms, due)
 
@@ -116,7 +116,7 @@ class Heartbeats:
         At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
         """
 
-        def transaction(db: sqlite3.Connection) -> int | None:
+        def transaction(db: Tx) -> int | None:
             for (chat_id,) in db.execute(DUE_HEARTBEATS, (at,)).fetchall():
                 silence = silent_chat_of(db, self._lists, chat_id, platforms)
                 when = due(silence, at) if silence is not None else None
@@ -150,12 +150,12 @@ class Heartbeats:
         """Nothing is said first in this chat: what runs is void, what waits is taken off the queue."""
         await self._database.write(lambda db: void_unasked(db, HEARTBEAT, chat_id, outcome, at))
 
-    def _arm_all(self, db: sqlite3.Connection, platforms: frozenset[str], due: NextHeartbeat) -> None:
+    def _arm_all(self, db: Tx, platforms: frozenset[str], due: NextHeartbeat) -> None:
         db.execute("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
         for (chat_id,) in db.execute("SELECT id FROM chat WHERE kind = 'dm'").fetchall():
             self._arm(db, chat_id, platforms, due)
 
-    def _arm(self, db: sqlite3.Connection, chat_id: int, platforms: frozenset[str], due: NextHeartbeat) -> None:
+    def _arm(self, db: Tx, chat_id: int, platforms: frozenset[str], due: NextHeartbeat) -> None:
         silence = silent_chat_of(db, self._lists, chat_id, platforms)
         when = due(silence, 0) if silence is not None else None
         if when is not None:
@@ -166,9 +166,7 @@ class Heartbeats:
             )
 
 
-def silent_chat_of(
-    db: sqlite3.Connection, lists: AccessLists, chat_id: int, platforms: frozenset[str]
-) -> SilentChat | None:
+def silent_chat_of(db: Tx, lists: AccessLists, chat_id: int, platforms: frozenset[str]) -> SilentChat | None:
     """Within a transaction: the silence of a chat; None where nuan never writes first.
 
     That is in groups, with people who are not allowed or never talked with nuan here, where she was told to be quiet,
@@ -201,7 +199,7 @@ def silent_chat_of(
     )  # fmt: skip
 
 
-def dated_moments(db: sqlite3.Connection, audience: Audience, after: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def dated_moments(db: Tx, audience: Audience, after: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Within a transaction: moments after `after`, ms, that something of a person is dated to which may be told in
     their DM, and the days of every year.
 
@@ -222,7 +220,7 @@ def dated_moments(db: sqlite3.Connection, audience: Audience, after: int) -> tup
     return tuple(cast("int", at) for (at,) in ahead), tuple(cast("int", at) for (at,) in yearly)
 
 
-def say_first(db: sqlite3.Connection, lists: AccessLists, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
+def say_first(db: Tx, lists: AccessLists, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
     """One transaction: as `say`, unless there is nothing to say, somebody waits for an answer, or nuan may not write
     any more.
     """
@@ -336,7 +334,7 @@ class Joins:
     async def leave(self, chat_id: int, outcome: str, *, overtaken: bool, at: int) -> None:
         """What is under way in this chat is not said. A call that was `overtaken` by people did not fail."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             void_unasked(db, JOIN, chat_id, outcome, at)
             if overtaken:
                 db.execute(
@@ -348,7 +346,7 @@ class Joins:
         await self._database.write(transaction)
 
 
-def take_talk(db: sqlite3.Connection, chat_id: int, window_ms: int, at: int) -> TalkState | None:
+def take_talk(db: Tx, chat_id: int, window_ms: int, at: int) -> TalkState | None:
     """One transaction: see `Joins.take`."""
     due = "UPDATE joining SET due_at = NULL WHERE chat_id = ? AND due_at <= ?"
     if db.execute(due, (chat_id, at)).rowcount != 1:
@@ -385,7 +383,7 @@ def _heard(row: tuple[object, ...]) -> TalkLineRow:
     )  # fmt: skip
 
 
-def keep_verdict(db: sqlite3.Connection, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
+def keep_verdict(db: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
     """One transaction: see `Joins.keep`; a nearer deadline that came meanwhile stays."""
     due = verdict.at if verdict.action == "wait" else None
     db.execute(
@@ -396,7 +394,7 @@ def keep_verdict(db: sqlite3.Connection, chat_id: int, verdict: JoinVerdict, eve
 
 
 def enter_talk(
-    db: sqlite3.Connection, lists: AccessLists, chat_id: int, what: tuple[JoinVerdict, TalkLineRow, str], at: int
+    db: Tx, lists: AccessLists, chat_id: int, what: tuple[JoinVerdict, TalkLineRow, str], at: int
 ) -> JoinVerdict:  # fmt: skip
     """One transaction: see `Joins.enter`."""
     verdict, newest, text = what
@@ -412,7 +410,7 @@ def enter_talk(
     return verdict
 
 
-def say_entry(db: sqlite3.Connection, lists: AccessLists, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
+def say_entry(db: Tx, lists: AccessLists, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
     """One transaction: as `say`, unless there is nothing to say, somebody said something, or nuan may not speak any
     more.
     """
@@ -427,7 +425,7 @@ def say_entry(db: sqlite3.Connection, lists: AccessLists, saying: TurnToSay, at:
     return None
 
 
-def _may(db: sqlite3.Connection, lists: AccessLists, chat_id: int, person_id: int) -> bool:
+def _may(db: Tx, lists: AccessLists, chat_id: int, person_id: int) -> bool:
     """Whether nuan may speak there unasked: switched on, not muted, allowed with whoever spoke last."""
     here = (
         "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0 "
@@ -437,7 +435,7 @@ def _may(db: sqlite3.Connection, lists: AccessLists, chat_id: int, person_id: in
     return on and permissions_of(db, lists, chat_id, person_id).allowed
 
 
-def _later(db: sqlite3.Connection, chat_id: int, event_id: int) -> bool:
+def _later(db: Tx, chat_id: int, event_id: int) -> bool:
     """Whether something was said after that event, or somebody waits."""
     said = "SELECT 1 FROM event WHERE chat_id = ? AND id > ? AND kind = 'message' AND hidden = '' LIMIT 1"
     later = db.execute(said, (chat_id, event_id)).fetchone() is not None

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -15,6 +14,7 @@ from bot.store.events import finish_events
 from bot.store.outbox import enqueue
 from bot.store.people import AccessLists, permissions_of
 from bot.store.schema import placeholders
+from bot.store.transactions import Tx
 from bot.text.similarity import content_words, same_promise
 
 _PERSON = re.compile(r"[我你您]|\b(?:i|me|my|you|your)\b", re.IGNORECASE)
@@ -57,7 +57,7 @@ def reminder_of(row: tuple[object, ...]) -> Reminder:
     )  # fmt: skip
 
 
-def store_reminder(db: sqlite3.Connection, new: NewReminder, at: int) -> int:
+def store_reminder(db: Tx, new: NewReminder, at: int) -> int:
     """Within a transaction: store it with its source edges; its number. The same of the same message is stored once."""
     for event in new.event_ids:
         same = db.execute(
@@ -93,7 +93,7 @@ def store_reminder(db: sqlite3.Connection, new: NewReminder, at: int) -> int:
     return number
 
 
-def _instead(db: sqlite3.Connection, new: NewReminder, at: int) -> None:
+def _instead(db: Tx, new: NewReminder, at: int) -> None:
     """Within a transaction: whoever asks to be reminded of what the same message promises is reminded once, as they
     asked.
     """
@@ -114,7 +114,7 @@ def same_thing(asked: str, promised: str) -> bool:
     return not content_words(asked) or same_promise(_PERSON.sub("", asked), _PERSON.sub("", promised))
 
 
-def end_reminders(db: sqlite3.Connection, numbers: Iterable[int], why: ReminderEnd, at: int) -> int:
+def end_reminders(db: Tx, numbers: Iterable[int], why: ReminderEnd, at: int) -> int:
     """Within a transaction: these are not said any more; how many there were. Of a cancelled one the text is kept for
     undo.
     """
@@ -128,7 +128,7 @@ def end_reminders(db: sqlite3.Connection, numbers: Iterable[int], why: ReminderE
     )
 
 
-def change_reminder(db: sqlite3.Connection, changed: ChangedReminder, at: int) -> None:
+def change_reminder(db: Tx, changed: ChangedReminder, at: int) -> None:
     """Within a transaction: an open one that somebody asked for has other words or another time, or is over."""
     if not changed.text and changed.due_at is None:
         end_reminders(db, (changed.number,), "cancelled", at)
@@ -141,7 +141,7 @@ def change_reminder(db: sqlite3.Connection, changed: ChangedReminder, at: int) -
     )
 
 
-def reset_reminder(db: sqlite3.Connection, number: int, new: NewReminder) -> None:
+def reset_reminder(db: Tx, number: int, new: NewReminder) -> None:
     """Within a transaction: an open one has these words now and is said then, as these messages say; its number
     stays.
     """
@@ -155,7 +155,7 @@ def reset_reminder(db: sqlite3.Connection, number: int, new: NewReminder) -> Non
     )
 
 
-def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: ReminderEnd, at: int) -> None:
+def drop_reminders(db: Tx, events: Iterable[int], why: ReminderEnd, at: int) -> None:
     """Within a transaction: reminders that came from these messages, and questions about them, go with them."""
     for event in sorted(events):
         rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'reminder' AND event_id = ?", (event,)).fetchall()
@@ -166,7 +166,7 @@ def drop_reminders(db: sqlite3.Connection, events: Iterable[int], why: ReminderE
         db.execute("DELETE FROM reminder_question WHERE event_id = ?", (event,))
 
 
-def reminder_lines(db: sqlite3.Connection, events: set[int]) -> set[int]:
+def reminder_lines(db: Tx, events: set[int]) -> set[int]:
     """Within a transaction: nuan's lines that confirm or say what these messages asked to be reminded of, or
     promised.
     """
@@ -184,7 +184,7 @@ def reminder_lines(db: sqlite3.Connection, events: set[int]) -> set[int]:
     }
 
 
-def unsay_reminders(db: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
+def unsay_reminders(db: Tx, numbers: tuple[int, ...]) -> None:
     """Within a transaction: nuan's lines about these reminders are told no more; what waits to be sent is not."""
     for number in numbers:
         lines = "SELECT event_id FROM edge WHERE kind = 'reminded' AND derived_id = ?"
@@ -196,7 +196,7 @@ def unsay_reminders(db: sqlite3.Connection, numbers: tuple[int, ...]) -> None:
         db.execute(f"UPDATE event SET text = '', hidden = 'deleted' WHERE id IN ({lines})", (number,))
 
 
-def forget_reminders(db: sqlite3.Connection, owner_id: int | None, repeats: Callable[[str], bool], at: int) -> None:
+def forget_reminders(db: Tx, owner_id: int | None, repeats: Callable[[str], bool], at: int) -> None:
     """Within a transaction: what repeats a forgotten statement is not said to its owner later."""
     rows = db.execute("SELECT id, text FROM reminder WHERE person_id IS ? AND text <> ''", (owner_id,)).fetchall()
     gone = tuple(row[0] for row in rows if repeats(row[1]))
@@ -205,7 +205,7 @@ def forget_reminders(db: sqlite3.Connection, owner_id: int | None, repeats: Call
     unsay_reminders(db, gone)
 
 
-def _no_undo(db: sqlite3.Connection, numbers: Iterable[int], why: ReminderEnd) -> None:
+def _no_undo(db: Tx, numbers: Iterable[int], why: ReminderEnd) -> None:
     """Of cancelled reminders nothing is kept for undo any more."""
     db.executemany(
         "UPDATE reminder SET outcome = ?, text = '' WHERE id = ? AND outcome = 'cancelled'",
@@ -213,7 +213,7 @@ def _no_undo(db: sqlite3.Connection, numbers: Iterable[int], why: ReminderEnd) -
     )
 
 
-def answer_reminder(db: sqlite3.Connection, said: ReminderAnswer, numbers: tuple[int, ...], at: int) -> None:
+def answer_reminder(db: Tx, said: ReminderAnswer, numbers: tuple[int, ...], at: int) -> None:
     """Within a transaction: nuan's line, in the outbox and among the lines, and the message off the queue."""
     via = db.execute("SELECT via FROM event WHERE id = ?", (said.event_id,)).fetchone()
     text = said.text(numbers)
@@ -224,7 +224,7 @@ def answer_reminder(db: sqlite3.Connection, said: ReminderAnswer, numbers: tuple
     finish_events(db, (said.event_id,), "done", "command")
 
 
-def waits_for_answer(db: sqlite3.Connection, event_id: int) -> bool:
+def waits_for_answer(db: Tx, event_id: int) -> bool:
     """Within a transaction: whether a message still waits for its answer: it was neither deleted nor stopped
     meanwhile.
     """
@@ -232,7 +232,7 @@ def waits_for_answer(db: sqlite3.Connection, event_id: int) -> bool:
     return bool(row and row[0])
 
 
-def add_reminder_line(db: sqlite3.Connection, chat_id: int, text: str, at: int) -> int:
+def add_reminder_line(db: Tx, chat_id: int, text: str, at: int) -> int:
     """Within a transaction: nuan's line among those of the chat; its number."""
     return cast(
         "int",
@@ -243,9 +243,7 @@ def add_reminder_line(db: sqlite3.Connection, chat_id: int, text: str, at: int) 
     )
 
 
-def ask_about_reminder(
-    db: sqlite3.Connection, chat_id: int, person_id: int, waiting: IncompleteReminder | None, until: int
-) -> None:
+def ask_about_reminder(db: Tx, chat_id: int, person_id: int, waiting: IncompleteReminder | None, until: int) -> None:
     """Within a transaction: the open question of a person there, in place of the one before; None ends it."""
     db.execute("DELETE FROM reminder_question WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
     if waiting is not None:
@@ -259,7 +257,7 @@ def ask_about_reminder(
 
 
 def fire_reminders(
-    db: sqlite3.Connection, lists: AccessLists, text: Callable[[DueReminder], str],
+    db: Tx, lists: AccessLists, text: Callable[[DueReminder], str],
     upcoming: Callable[[DueReminder], int | None], at: int
 ) -> tuple[tuple[int, int, bool], ...]:  # fmt: skip
     """One transaction: say what is due, each once, and set what comes back to its next time; (number, chat, said) of
@@ -290,7 +288,7 @@ def fire_reminders(
     return tuple(done)
 
 
-def reminders_back(db: sqlite3.Connection, upcoming: Callable[[Reminder, str], int | None], said_after: int) -> int:
+def reminders_back(db: Tx, upcoming: Callable[[Reminder, str], int | None], said_after: int) -> int:
     """One transaction: what comes back and was last said after that moment (ms) is due at its next time; how many that
     were.
     """
@@ -309,7 +307,7 @@ def reminders_back(db: sqlite3.Connection, upcoming: Callable[[Reminder, str], i
     return changed
 
 
-def tidy_reminders(db: sqlite3.Connection, ended_before: int, now: int) -> None:
+def tidy_reminders(db: Tx, ended_before: int, now: int) -> None:
     """Within a transaction: rows of reminders that ended before that moment (ms) go, and questions whose time is
     over.
     """
@@ -383,7 +381,7 @@ class Reminders:
         None: the message waits for no answer any more.
         """
 
-        def transaction(db: sqlite3.Connection) -> tuple[int, ...]:
+        def transaction(db: Tx) -> tuple[int, ...]:
             if said is not None and not waits_for_answer(db, said.event_id):
                 return ()
             numbers = tuple(store_reminder(db, each, at) for each in new)
@@ -399,7 +397,7 @@ class Reminders:
     ) -> None:  # fmt: skip
         """A message that had set some was edited: what it asks for now, and a line that says so."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             numbers = tuple(store_reminder(db, each, at) for each in new)
             line = add_reminder_line(db, chat_id, text(numbers), at)
             enqueue(db, chat_id, Draft(text(numbers), "receipt"), at, event_id=line)
@@ -412,7 +410,7 @@ class Reminders:
         The question stays open: they may be moved once more.
         """
 
-        def transaction(db: sqlite3.Connection) -> bool:
+        def transaction(db: Tx) -> bool:
             if not waits_for_answer(db, said.event_id):
                 return False
             for number, (due, rule) in moved.items():
@@ -430,7 +428,7 @@ class Reminders:
     ) -> bool:  # fmt: skip
         """Answer a message, end these reminders, and leave the question open; False when nobody waits any more."""
 
-        def transaction(db: sqlite3.Connection) -> bool:
+        def transaction(db: Tx) -> bool:
             if not waits_for_answer(db, said.event_id):
                 return False
             end_reminders(db, ends, "cancelled", at)
@@ -443,7 +441,7 @@ class Reminders:
     async def told_besides(self, chat_id: int, event_id: int, text: str, at: int) -> None:
         """A line among those of the chat, once for a message: the answer to its rest brings this receipt."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             key = f"event:{event_id}:reminder"
             if db.execute("INSERT OR IGNORE INTO effect (key, result, at) VALUES (?, 'done', ?)", (key, at)).rowcount:
                 add_reminder_line(db, chat_id, text, at)
@@ -490,7 +488,7 @@ class Reminders:
         What would be over by the new clock stays where it is.
         """
 
-        def transaction(db: sqlite3.Connection) -> int:
+        def transaction(db: Tx) -> int:
             db.execute("UPDATE person SET timezone = ? WHERE id = ?", (zone, person_id))
             moved = 0
             rows = db.execute(

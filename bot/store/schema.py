@@ -5,7 +5,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sized
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from bot.core.errors import StoreError
 from bot.core.memories import Dated, Memory, MemoryKind, MemorySource, Visibility
@@ -18,6 +18,7 @@ from bot.store.migrations import (
     REWRITE_MIGRATIONS,
     TALK_MIGRATIONS,
 )
+from bot.store.transactions import Tx
 
 MEMORY_COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memory.kind, memory.text,
     memory.observed_at, memory.created_at, memory.source, memory.slot, memory.asked, memory.importance, memory.emotion,
@@ -225,21 +226,9 @@ def verify_copy(path: Path, wrong: int | None = None) -> int:
     return version
 
 
-class GuardedConnection(sqlite3.Connection):
-    """A connection to a file that may be damaged: also a schema that is no text any more is a DatabaseError."""
-
-    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        """As of any connection."""
-        try:
-            return super().execute(sql, parameters)
-        except UnicodeDecodeError as error:
-            # SQLite quotes the schema in its message, and Python wants a message to be text.
-            raise sqlite3.DatabaseError("malformed: its schema is no text") from error
-
-
-def open_existing(path: Path) -> sqlite3.Connection:
+def open_existing(path: Path) -> Tx:
     """A connection to a file that is there; sqlite3.Error when it is not."""
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, factory=GuardedConnection)
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, factory=Tx)
 
 
 def sync_to_disk(path: Path) -> None:

@@ -1,7 +1,6 @@
 """Searching the index for an audience: by terms, by number, and the vectors of documents."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +27,7 @@ from bot.store.index import DOCUMENT_TEXT, fingerprint, scopes_of
 from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import visible_memory
 from bot.store.schema import IS_NAME, MEMORY_COLUMNS, SELECT_MEMORY, memory_of, placeholders
+from bot.store.transactions import Tx
 
 AROUND = 2
 """Lines before and after one that support it: in a direct chat nuan's reply stands between two of a person's."""
@@ -92,7 +92,7 @@ class SearchIndex(Repository):
         """
         terms = [term for term in terms if term.isalnum()]
 
-        def found(db: sqlite3.Connection) -> tuple[Matches, tuple[Candidate, ...]]:
+        def found(db: Tx) -> tuple[Matches, tuple[Candidate, ...]]:
             matches = _matches(db, asking, terms, spans)
             return matches, _candidates(db, asking, choose(matches))
 
@@ -124,7 +124,7 @@ class SearchIndex(Repository):
         return tuple(int(row[0]) for row in rows)
 
 
-def _matches(db: sqlite3.Connection, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan]) -> Matches:
+def _matches(db: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan]) -> Matches:
     scopes = scopes_of(asking.audience)
     marks = _marks(scopes)
     limits, values = _limits(asking)
@@ -138,7 +138,7 @@ def _matches(db: sqlite3.Connection, asking: RecallQuery, terms: Sequence[str], 
     return Matches(found, count, length or 0, tuple(row[0] for row in dated), _talks(db, asking))
 
 
-def _talks(db: sqlite3.Connection, asking: RecallQuery) -> tuple[IndexedTalk, ...]:
+def _talks(db: Tx, asking: RecallQuery) -> tuple[IndexedTalk, ...]:
     """All talks of which the audience may see lines. Of one scope, as is nearly always, the index has them in order."""
     held = _held(db, asking, ("line",)) if "line" in asking.kinds else []
     if not held:
@@ -155,7 +155,7 @@ def _talks(db: sqlite3.Connection, asking: RecallQuery) -> tuple[IndexedTalk, ..
     )
 
 
-def _candidates(db: sqlite3.Connection, asking: RecallQuery, wanted: WantedDocuments) -> tuple[Candidate, ...]:
+def _candidates(db: Tx, asking: RecallQuery, wanted: WantedDocuments) -> tuple[Candidate, ...]:
     around = db.execute(f"{SELECT_NEIGHBOURS}({_marks(wanted.lines)})", wanted.lines) if wanted.lines else ()
     docs = tuple({*wanted.docs, *(number for (number,) in around)})
     if not docs:
@@ -196,7 +196,7 @@ def _seen(audience: Audience) -> tuple[str, Params]:
     return f"({here} OR ({own} AND NOT ({name})))", (*scopes, audience.alone)
 
 
-def _akin(db: sqlite3.Connection, lines: Sequence[int], docs: Sequence[int]) -> list[int]:
+def _akin(db: Tx, lines: Sequence[int], docs: Sequence[int]) -> list[int]:
     """The documents of memories that were drawn from these lines, or that are of the subject of one of `docs`."""
     rows = db.execute(
         f"SELECT doc.id FROM edge JOIN doc ON doc.kind = 'memory' AND doc.ref = derived_id "
@@ -220,7 +220,7 @@ def _akin(db: sqlite3.Connection, lines: Sequence[int], docs: Sequence[int]) -> 
     return [number for (number,) in rows]
 
 
-def _sources(db: sqlite3.Connection, memories: Sequence[int]) -> dict[int, tuple[int, ...]]:
+def _sources(db: Tx, memories: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """The lines that each memory was drawn from, where they are few."""
     found: dict[int, tuple[int, ...]] = {}
     rows = db.execute(
@@ -231,7 +231,7 @@ def _sources(db: sqlite3.Connection, memories: Sequence[int]) -> dict[int, tuple
     return {number: events for number, events in found.items() if len(events) <= MOST_SOURCES}
 
 
-def _postings(db: sqlite3.Connection, asking: RecallQuery, terms: Sequence[str]) -> tuple[Posting, ...]:
+def _postings(db: Tx, asking: RecallQuery, terms: Sequence[str]) -> tuple[Posting, ...]:
     """The documents of each term. Only scopes that hold any are searched: most of a group's people have
     told nothing to everybody, and in most groups nothing is kept."""
     limits, values = _limits(asking)
@@ -255,13 +255,13 @@ def _postings(db: sqlite3.Connection, asking: RecallQuery, terms: Sequence[str])
     return tuple(Posting(term, found[number][1], found[number][0]) for number, term in enumerate(terms))
 
 
-def _held(db: sqlite3.Connection, asking: RecallQuery, kinds: Sequence[HitKind]) -> list[str]:
+def _held(db: Tx, asking: RecallQuery, kinds: Sequence[HitKind]) -> list[str]:
     """Of what the audience may see, the scopes that hold anything of these kinds."""
     any_of = f"SELECT 1 FROM doc WHERE scope = ? AND kind IN ({_marks(kinds)}) LIMIT 1"
     return [scope for scope in scopes_of(asking.audience) if db.execute(any_of, (scope, *kinds)).fetchone()]
 
 
-def _searched(db: sqlite3.Connection, asking: RecallQuery) -> list[str]:
+def _searched(db: Tx, asking: RecallQuery) -> list[str]:
     """What the index of words is searched for: the same, and what the person of a direct chat said in groups."""
     alone = asking.audience.alone
     own = [f"w{alone}"] if alone is not None and not {"line", "memory"}.isdisjoint(asking.kinds) else []
@@ -486,7 +486,7 @@ class Vectors(Repository):
 
 
 def put_vectors(
-    db: sqlite3.Connection, space: VectorSpace, new: Sequence[NewVector], settlement: Settlement | None, at: int
+    db: Tx, space: VectorSpace, new: Sequence[NewVector], settlement: Settlement | None, at: int
 ) -> int:  # fmt: skip
     """One transaction: the vectors of documents that are still there."""
     if settlement is not None:

@@ -1,7 +1,6 @@
 """Sessions and epochs: what is open, what its log holds, what waits to be closed or digested."""
 
 import json
-import sqlite3
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -9,7 +8,8 @@ from typing import cast
 from bot.core.clock import DAY_MS
 from bot.core.models import Message, ToolSpec
 from bot.core.sessions import BootstrapMode, CloseReason, Epoch, LogEntry, Session, SessionFacts, SessionState
-from bot.store.engine import Database, Row
+from bot.store.engine import Database
+from bot.store.transactions import Row, Tx
 
 SELECT_SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event,
     upto_event, digest_attempts, digest_due_at, open_reason, digest_from FROM session """
@@ -204,7 +204,7 @@ def session_of(row: tuple[object, ...]) -> Session:
 
 
 def open_session(
-    db: sqlite3.Connection, chat_id: int, from_event: int, at: int, close_at: int, reason: str = ""
+    db: Tx, chat_id: int, from_event: int, at: int, close_at: int, reason: str = ""
 ) -> int:  # fmt: skip
     """Within a transaction: begin the chat's next session; `reason` is why its first message is answered."""
     count = db.execute("SELECT coalesce(max(number), 0) + 1 FROM session WHERE chat_id = ?", (chat_id,)).fetchone()[0]
@@ -218,7 +218,7 @@ def open_session(
     )
 
 
-def close_overheard_talks(db: sqlite3.Connection, at: int, since: int, least: int, most: int) -> int:
+def close_overheard_talks(db: Tx, at: int, since: int, least: int, most: int) -> int:
     """One transaction: sessions that begin closed, over the lines of groups that no session holds."""
     made = 0
     groups = db.execute(
@@ -246,7 +246,7 @@ def close_overheard_talks(db: sqlite3.Connection, at: int, since: int, least: in
     return made
 
 
-def take_part(db: sqlite3.Connection, session_id: int, events: tuple[int, ...]) -> None:
+def take_part(db: Tx, session_id: int, events: tuple[int, ...]) -> None:
     """Within a transaction: whoever is answered in a session takes part in it."""
     db.executemany(
         "INSERT OR IGNORE INTO participant (session_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
@@ -255,7 +255,7 @@ def take_part(db: sqlite3.Connection, session_id: int, events: tuple[int, ...]) 
     )
 
 
-def open_epoch(db: sqlite3.Connection, session_id: int, new: NewEpoch, at: int) -> int:
+def open_epoch(db: Tx, session_id: int, new: NewEpoch, at: int) -> int:
     """Within a transaction: begin the session's next epoch on its prefix."""
     tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in new.tools], ensure_ascii=False)
     db.execute(
@@ -272,7 +272,7 @@ def open_epoch(db: sqlite3.Connection, session_id: int, new: NewEpoch, at: int) 
     )
 
 
-def end_logs(db: sqlite3.Connection, epochs: set[int]) -> None:
+def end_logs(db: Tx, epochs: set[int]) -> None:
     """Within a transaction: these are never sent again: their entries go now, or when the turn that runs on them
     ends.
     """
@@ -285,7 +285,7 @@ def end_logs(db: sqlite3.Connection, epochs: set[int]) -> None:
             drop_log(db, epoch_id)
 
 
-def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
+def drop_log(db: Tx, epoch_id: int) -> None:
     """Within a transaction: the log of an epoch is deleted; its turns keep their numbers."""
     db.execute(
         "DELETE FROM edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id IN "
@@ -295,7 +295,7 @@ def drop_log(db: sqlite3.Connection, epoch_id: int) -> None:
     db.execute("DELETE FROM entry WHERE epoch_id = ?", (epoch_id,))
 
 
-def digest_now(db: sqlite3.Connection, chat_id: int, at: int) -> None:
+def digest_now(db: Tx, chat_id: int, at: int) -> None:
     """Within a transaction: a full opening is made, so the short talks that wait for others wait no longer."""
     db.execute(
         "UPDATE session SET digest_due_at = ?1 WHERE chat_id = ?2 AND state = 'closing' AND digest_due_at > ?1 "
@@ -304,7 +304,7 @@ def digest_now(db: sqlite3.Connection, chat_id: int, at: int) -> None:
     )
 
 
-def clear_lines(db: sqlite3.Connection, chat_id: int, upto_event: int, ended: bool) -> bool:
+def clear_lines(db: Tx, chat_id: int, upto_event: int, ended: bool) -> bool:
     """One transaction: raw lines are shown no more; with `ended` the talk that waits for its digest gets none."""
     db.execute("UPDATE chat SET cleared_upto = ? WHERE id = ?", (upto_event, chat_id))
     if not ended:
@@ -318,7 +318,7 @@ def clear_lines(db: sqlite3.Connection, chat_id: int, upto_event: int, ended: bo
 
 
 def close_session(
-    db: sqlite3.Connection, session_id: int, reason: CloseReason, at: int, deadline: bool, upto: int | None = None
+    db: Tx, session_id: int, reason: CloseReason, at: int, deadline: bool, upto: int | None = None
 ) -> bool:
     """One transaction: open → closing; the digest is due at once. It waits while a turn of the session is running.
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from bot.core.people import ChatContextSettings
 from bot.core.ports import ChatSetting, SettingChanges
 from bot.core.speaking import GroupMode
-from bot.store.engine import Repository, Row
+from bot.store.engine import Repository
 from bot.store.schema import open_existing
+from bot.store.transactions import Row, Tx
 
 SELECT_SETTINGS = """SELECT key, value, person_id, coalesce(person.name, ''), at FROM setting
     LEFT JOIN person ON person.id = person_id ORDER BY key"""
@@ -35,7 +36,7 @@ class SettingRows(Repository):
     async def put_back(self, before: tuple[ChatSetting, ...]) -> None:
         """Everything as it was: what was stored last could not be worked by."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             db.execute("DELETE FROM setting")
             for one in before:
                 put_settings(db, {one.key: one.value}, one.person_id, one.at)
@@ -47,12 +48,12 @@ class SettingRows(Repository):
         return await self._database.row(f"SELECT 1 WHERE {BOT_OFF}") is not None
 
 
-def bot_off(db: sqlite3.Connection) -> bool:
+def bot_off(db: Tx) -> bool:
     """Within a transaction: whether the installation is switched off everywhere."""
     return bool(db.execute(f"SELECT {BOT_OFF}").fetchone()[0])
 
 
-def put_settings(db: sqlite3.Connection, wish: SettingChanges, person_id: int | None, at: int) -> None:
+def put_settings(db: Tx, wish: SettingChanges, person_id: int | None, at: int) -> None:
     """Within a transaction: the same inside another commit."""
     for key, value in wish.items():
         db.execute("DELETE FROM setting WHERE key = ?", (key,))
@@ -143,7 +144,7 @@ class Switches(Repository):
     async def set_mode(self, chat_id: int, mode: GroupMode | None, *, drop: bool) -> None:
         """Remember how nuan speaks in a chat, None as configured; with `drop` follow-ups that wait are not answered."""
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             db.execute("UPDATE chat SET mode = ? WHERE id = ?", (mode or "", chat_id))
             db.execute("UPDATE joining SET due_at = NULL, hushed = 0 WHERE chat_id = ?", (chat_id,))
             if drop:

@@ -1,7 +1,6 @@
 """Which memory of a slot is current, tasks and their reminders that move with it, and merges of memories."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -13,11 +12,12 @@ from bot.store.engine import Repository
 from bot.store.index import index_memory, scope_of, sort_memory
 from bot.store.reminders import same_thing, unsay_reminders
 from bot.store.schema import IS_CURRENT, IS_NAME, SELECT_MEMORY, memory_of
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 from bot.text.terms import STOP_WORDS, search_terms
 
 
-def set_nudge(db: sqlite3.Connection, number: int, new: NewCommitment, at: int) -> None:
+def set_nudge(db: Tx, number: int, new: NewCommitment, at: int) -> None:
     """Within a transaction: a promise has another day: its person is reminded then, in the chat where they named it, or
     not at all where that is over, where they asked for that themselves, or have reminders enough.
     """
@@ -36,7 +36,7 @@ def set_nudge(db: sqlite3.Connection, number: int, new: NewCommitment, at: int) 
         )
 
 
-def hand_nudge_over(db: sqlite3.Connection, kept: int, gone: int) -> None:
+def hand_nudge_over(db: Tx, kept: int, gone: int) -> None:
     """Within a transaction: two promises are one: the later one's day counts, and so does when its person is reminded
     of it.
     """
@@ -44,7 +44,7 @@ def hand_nudge_over(db: sqlite3.Connection, kept: int, gone: int) -> None:
     db.execute("UPDATE reminder SET commitment_id = ? WHERE commitment_id = ?", (kept, gone))
 
 
-def withdraw_nudges(db: sqlite3.Connection, commitments: Iterable[int]) -> None:
+def withdraw_nudges(db: Tx, commitments: Iterable[int]) -> None:
     """Within a transaction: these promises were never made: what nuan said of them is not told any more, nor sent
     again.
     """
@@ -53,7 +53,7 @@ def withdraw_nudges(db: sqlite3.Connection, commitments: Iterable[int]) -> None:
         unsay_reminders(db, tuple(cast("int", row[0]) for row in rows))
 
 
-def _asked(db: sqlite3.Connection, new: NewCommitment) -> bool:
+def _asked(db: Tx, new: NewCommitment) -> bool:
     """Whether one of its messages asked to be reminded of it."""
     return any(
         same_thing(str(text), new.text)
@@ -66,12 +66,12 @@ def _asked(db: sqlite3.Connection, new: NewCommitment) -> bool:
     )
 
 
-def note_moved(db: sqlite3.Connection, number: int, at: int) -> None:
+def note_moved(db: Tx, number: int, at: int) -> None:
     """Within a transaction: it has another day: talks that told the old one say so."""
     db.execute("UPDATE commitment SET moved_at = ? WHERE id = ?", (at, number))
 
 
-def move_with_memory(db: sqlite3.Connection, older: int, newer: int, at: int) -> None:
+def move_with_memory(db: Tx, older: int, newer: int, at: int) -> None:
     """Within a transaction: a statement that names a day takes the place of another: open tasks of the same lines and
     day move with it, and so does when their person is reminded.
     """
@@ -102,7 +102,7 @@ def move_with_memory(db: sqlite3.Connection, older: int, newer: int, at: int) ->
         note_moved(db, number, at)
 
 
-def make_current(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -> None:
+def make_current(db: Tx, number: int, new: NewMemory, at: int) -> None:
     """Within a transaction: this memory is current; what it names as replaced, and what holds its slot, is former.
 
     Only of the same owner in the same place; what is named may be what they said in a group, or a plan that another
@@ -141,7 +141,7 @@ def make_current(db: sqlite3.Connection, number: int, new: NewMemory, at: int) -
         db.execute("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", (asked, number))
 
 
-def apply_dated_ahead(db: sqlite3.Connection, at: int) -> int:
+def apply_dated_ahead(db: Tx, at: int) -> int:
     """One transaction: what was dated ahead takes the place of what it names once its day has come; how many are
     former.
 
@@ -155,7 +155,7 @@ def apply_dated_ahead(db: sqlite3.Connection, at: int) -> int:
     ).rowcount
 
 
-def restore_former(db: sqlite3.Connection, number: int) -> None:
+def restore_former(db: Tx, number: int) -> None:
     """Within a transaction: what this memory took the place of is current again, or former for what took the place of
     this one.
     """
@@ -169,7 +169,7 @@ def restore_former(db: sqlite3.Connection, number: int) -> None:
         one_current(db, owner)
 
 
-def one_current(db: sqlite3.Connection, owner_id: int | None) -> None:
+def one_current(db: Tx, owner_id: int | None) -> None:
     """Within a transaction: after rows came back, or two people became one, of what somebody has one of the newest is
     current.
 
@@ -226,7 +226,7 @@ class Merges(Repository):
         return await self._database.write(lambda db: undo_merge(db, memory.id, at))
 
 
-def near_memories(db: sqlite3.Connection, new: NewMemory) -> tuple[Memory, ...]:
+def near_memories(db: Tx, new: NewMemory) -> tuple[Memory, ...]:
     """Within a transaction: the memories of the same owner in the same place that share the most with a statement.
 
     One whose merge somebody took back is left alone.
@@ -254,7 +254,7 @@ def near_memories(db: sqlite3.Connection, new: NewMemory) -> tuple[Memory, ...]:
     return tuple(memory_of(row) for row in rows.fetchall())
 
 
-def merge_memories(db: sqlite3.Connection, number: int, new: NewMemory, done: Merge, at: int) -> None:
+def merge_memories(db: Tx, number: int, new: NewMemory, done: Merge, at: int) -> None:
     """Within a transaction: carry a merge out. Into the older memory `number`, or of the older one into `number`."""
     older = done.older
     events = set(new.event_ids) if done.how in INTO_OLDER else _events(db, older.id)
@@ -286,7 +286,7 @@ def merge_memories(db: sqlite3.Connection, number: int, new: NewMemory, done: Me
         )
 
 
-def undo_merge(db: sqlite3.Connection, memory_id: int, at: int) -> int | None:
+def undo_merge(db: Tx, memory_id: int, at: int) -> int | None:
     """One transaction: the newest merge that stands is taken back; the number of what stands for itself again."""
     row = db.execute(
         "SELECT id, before, before_observed_at, said, kind, source, observed_at, absorbed FROM merged "
@@ -332,7 +332,7 @@ def undo_merge(db: sqlite3.Connection, memory_id: int, at: int) -> int | None:
     return other
 
 
-def drop_merges(db: sqlite3.Connection, memory_id: int, at: int, purge_at: int) -> None:
+def drop_merges(db: Tx, memory_id: int, at: int, purge_at: int) -> None:
     """Within a transaction: a memory is over, and so is what it was made of."""
     db.execute(
         "UPDATE memory SET disabled_at = ?, disabled_reason = 'derived', purge_at = ? WHERE disabled_reason = 'merged' "
@@ -343,7 +343,7 @@ def drop_merges(db: sqlite3.Connection, memory_id: int, at: int, purge_at: int) 
 
 
 def scrub_merges(
-    db: sqlite3.Connection, events: set[int], whose: tuple[int | None, int] | None = None,
+    db: Tx, events: set[int], whose: tuple[int | None, int] | None = None,
     tells: Callable[[str], bool] = lambda text: False,
 ) -> None:  # fmt: skip
     """Within a transaction: of merges from these events nothing is kept, nor of those of `whose` (owner, chat) that
@@ -365,14 +365,14 @@ def scrub_merges(
     _delete(db, sorted(gone))
 
 
-def _delete(db: sqlite3.Connection, merges: list[int]) -> None:
+def _delete(db: Tx, merges: list[int]) -> None:
     db.executemany(
         "DELETE FROM edge WHERE kind IN ('merge', 'proof') AND derived_id = ?", [(number,) for number in merges]
     )
     db.executemany("DELETE FROM merged WHERE id = ?", [(number,) for number in merges])
 
 
-def _events(db: sqlite3.Connection, memory_id: int) -> set[int]:
+def _events(db: Tx, memory_id: int) -> set[int]:
     return {
         cast("int", row[0])
         for row in db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (memory_id,))
@@ -384,12 +384,12 @@ def _merged(row: tuple[Any, ...], event_ids: tuple[int, ...]) -> PastMerge:
     return PastMerge(number, at, how, before, said, undone_at, event_ids)
 
 
-def _put_away(db: sqlite3.Connection, number: int, why: str, at: int) -> None:
+def _put_away(db: Tx, number: int, why: str, at: int) -> None:
     db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = ? WHERE id = ?", (at, why, number))
     index_memory(db, number)
 
 
-def _say(db: sqlite3.Connection, number: int, text: str, observed_at: int, at: int) -> None:
+def _say(db: Tx, number: int, text: str, observed_at: int, at: int) -> None:
     db.execute(
         "UPDATE memory SET text = ?, folded = ?, observed_at = ?, updated_at = ? WHERE id = ?",
         (text, fold(text), observed_at, at, number),

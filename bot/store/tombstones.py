@@ -5,7 +5,6 @@ import hmac
 import json
 import os
 import secrets
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from bot.core.people import ErasedPerson
 from bot.store.engine import Database
 from bot.store.erase import PERSON_COUNTS, drop_left_addresses, erase_person
 from bot.store.notes import NoteStorage
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 
 KEY_FILE = "tombstones.key"
@@ -183,7 +183,7 @@ class ErasureFile:
                 continue  # half a line, from a power cut: nothing was done yet
         return tuple(found.values())
 
-    def due(self, db: sqlite3.Connection) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    def due(self, db: Tx) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Within a transaction: which erasures this database has not seen, each with the numbers of the people it
         means.
         """
@@ -215,9 +215,7 @@ class ErasureFile:
             raise StoreError(f"{ERASURES_FILE} cannot be written ({error}): nothing was erased") from error
 
 
-def erase_again(
-    db: sqlite3.Connection, erasures: ErasureFile, note_storage: NoteStorage, at: int
-) -> tuple[ErasedPerson, ...]:
+def erase_again(db: Tx, erasures: ErasureFile, note_storage: NoteStorage, at: int) -> tuple[ErasedPerson, ...]:
     """Within a transaction: do what this database has not seen yet; who went."""
     gone: list[ErasedPerson] = []
     for name, people in erasures.due(db):
@@ -226,12 +224,12 @@ def erase_again(
     return tuple(gone)
 
 
-def mark_done(db: sqlite3.Connection, name: str, at: int) -> None:
+def mark_done(db: Tx, name: str, at: int) -> None:
     """Within a transaction: this database has seen that erasure."""
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{ERASED_KEY}{name}", str(at)))
 
 
-def _done(db: sqlite3.Connection, name: str) -> bool:
+def _done(db: Tx, name: str) -> bool:
     return db.execute("SELECT 1 FROM meta WHERE key = ?", (f"{ERASED_KEY}{name}",)).fetchone() is not None
 
 
@@ -263,7 +261,7 @@ class PersonErasure:
         """A new number of four digits for that person to repeat in that chat; the one before is void."""
         number = f"{secrets.randbelow(9_000) + 1_000}"
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             db.execute("DELETE FROM code WHERE (kind = 'erase' AND person_id = ?) OR expires_at <= ?", (person_id, at))
             row = (f"erase {person_id} {chat_id} {number}", person_id, chat_id, at, at + ASK_MS)
             db.execute("INSERT INTO code VALUES (?, 'erase', ?, ?, ?, ?)", row)
@@ -274,7 +272,7 @@ class PersonErasure:
     async def agreed(self, person_id: int, chat_id: int, number: str, at: int) -> bool:
         """Whether this is the number; a wrong one makes it void."""
 
-        def transaction(db: sqlite3.Connection) -> bool:
+        def transaction(db: Tx) -> bool:
             found = db.execute(
                 "SELECT 1 FROM code WHERE code = ? AND kind = 'erase' AND expires_at > ?",
                 (f"erase {person_id} {chat_id} {number}", at),
@@ -295,7 +293,7 @@ class PersonErasure:
         )
         name = self._erasures.begin((str(row[0]) for row in rows), at)
 
-        def transaction(db: sqlite3.Connection) -> ErasedPerson:
+        def transaction(db: Tx) -> ErasedPerson:
             erased = erase_person(db, person_id, self._note_storage, at, last)
             mark_done(db, name, at)
             _note(db, erased)
@@ -312,7 +310,7 @@ class PersonErasure:
         if not self._erasures.all():
             return 0
 
-        def transaction(db: sqlite3.Connection) -> int:
+        def transaction(db: Tx) -> int:
             at = db.execute("SELECT coalesce(max(at), 0) FROM event").fetchone()[0]
             gone = erase_again(db, self._erasures, self._note_storage, at)
             for erased in gone:
@@ -345,7 +343,7 @@ class PersonErasure:
         return count
 
 
-def _note(db: sqlite3.Connection, erased: ErasedPerson) -> None:
+def _note(db: Tx, erased: ErasedPerson) -> None:
     """Within a transaction: by what the rest of them is found in files, also after a crash."""
     told = {"dms": erased.dms, "chats": erased.chats, "ids": erased.ids, "names": erased.names}
     value = json.dumps({name: sorted(each) for name, each in told.items()})

@@ -1,7 +1,6 @@
 """Turns and their three commits: asked, answered, said."""
 
 import json
-import sqlite3
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -25,10 +24,11 @@ from bot.store.memories import store_memory
 from bot.store.outbox import enqueue, take_next, withdraw
 from bot.store.reminders import end_reminders, reset_reminder, store_reminder
 from bot.store.sessions import NewEpoch, close_session, digest_now, open_epoch, open_session, take_part
+from bot.store.transactions import Tx
 from bot.store.windows import cut_older_replies, end_conversations, keep_windows_open, requeue_events
 
 
-def append_entry(db: sqlite3.Connection, turn_id: int, message: Message, tokens: int) -> int:
+def append_entry(db: Tx, turn_id: int, message: Message, tokens: int) -> int:
     """Within a transaction: a message at the end of the log of that turn; the entry's number."""
     return cast(
         "int",
@@ -41,7 +41,7 @@ def append_entry(db: sqlite3.Connection, turn_id: int, message: Message, tokens:
     )
 
 
-def link_answered(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
+def link_answered(db: Tx, entry_id: int, turn_id: int) -> None:
     """Within a transaction: an entry comes from the messages that its turn answers."""
     db.execute(
         "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event "
@@ -50,7 +50,7 @@ def link_answered(db: sqlite3.Connection, entry_id: int, turn_id: int) -> None:
     )
 
 
-def link_told(db: sqlite3.Connection, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
+def link_told(db: Tx, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
     """Within a transaction: an entry that tells memories or commitments comes from the same events as they do.
 
     One that tells talks comes from these: a week has many lines, and what is told of it does not grow with them.
@@ -141,7 +141,7 @@ def turn_of(row: tuple[object, ...]) -> Turn:
     )  # fmt: skip
 
 
-def running_turns(db: sqlite3.Connection, chat_id: int) -> tuple[Turn, ...]:
+def running_turns(db: Tx, chat_id: int) -> tuple[Turn, ...]:
     """Within a transaction: the turns of a chat between asked and said, with what they answer."""
     rows = db.execute(
         SELECT_TURN + "WHERE turn.chat_id = ? AND turn.state IN ('asked', 'answered') ORDER BY turn.id", (chat_id,)
@@ -153,7 +153,7 @@ def running_turns(db: sqlite3.Connection, chat_id: int) -> tuple[Turn, ...]:
     )
 
 
-def ask_turn(db: sqlite3.Connection, asking: TurnToAsk, at: int) -> AskedTurn:
+def ask_turn(db: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
     """One transaction: session and epoch when new, the turn, its entry with source edges, and the reservation."""
     session_id = asking.session_id
     check_still_there(db, asking.shown, asking.answering)
@@ -210,14 +210,14 @@ def ask_turn(db: sqlite3.Connection, asking: TurnToAsk, at: int) -> AskedTurn:
     return AskedTurn(replace(turn, event_ids=asking.answering), call)
 
 
-def _end_open(db: sqlite3.Connection, asking: TurnToAsk, at: int) -> None:
+def _end_open(db: Tx, asking: TurnToAsk, at: int) -> None:
     """A session whose time is over may still be open, when a message comes before its alarm."""
     row = db.execute("SELECT id FROM session WHERE chat_id = ? AND state = 'open'", (asking.chat_id,)).fetchone()
     if row is not None:
         close_session(db, row[0], asking.ends or "idle", at, deadline=False)
 
 
-def _count(db: sqlite3.Connection, turn_id: int, settlement: Settlement) -> None:
+def _count(db: Tx, turn_id: int, settlement: Settlement) -> None:
     """Remember what the server counted for the log as it was sent; an estimate teaches nothing."""
     if settlement.usage.returned:
         db.execute(
@@ -227,9 +227,7 @@ def _count(db: sqlite3.Connection, turn_id: int, settlement: Settlement) -> None
         )
 
 
-def answer_turn(
-    db: sqlite3.Connection, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int
-) -> None:
+def answer_turn(db: Tx, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int) -> None:
     """One transaction: a completion that asks for tools and what it cost."""
     check_running(db, turn.id)
     if not settle_call(db, settlement, at):
@@ -239,7 +237,7 @@ def answer_turn(
     db.execute("UPDATE turn SET state = 'answered' WHERE id = ?", (turn.id,))
 
 
-def store_tool_result(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, at: int) -> None:
+def store_tool_result(db: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None:
     """One transaction: a tool's result in the log, with the memory it makes."""
     key = f"turn:{turn.id}:{outcome.key}"
     check_running(db, turn.id)
@@ -283,7 +281,7 @@ def store_tool_result(db: sqlite3.Connection, turn: Turn, outcome: ToolOutcome, 
     db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, "done", at))
 
 
-def say_turn(db: sqlite3.Connection, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
+def say_turn(db: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
     """One transaction: answered and said in one; every message being answered is done, its people stay in conversation.
 
     The chat's first waiting message is marked as being sent and handed out: a commit of its own would come next.
@@ -322,7 +320,7 @@ def say_turn(db: sqlite3.Connection, saying: TurnToSay, at: int, boot: str) -> O
     return take_next(db, turn.chat_id, boot, at, saying.platforms)
 
 
-def _line(db: sqlite3.Connection, turn: Turn, text: str, at: int) -> int:
+def _line(db: Tx, turn: Turn, text: str, at: int) -> int:
     sql = (
         "INSERT INTO event (chat_id, at, kind, text, state, turn_id, off_record) "
         f"VALUES (?, ?, 'bot', ?, 'done', ?, {ANSWERS_OFF_RECORD})"
@@ -350,7 +348,7 @@ class Turns:
         """Reserve the next call of a running turn; StoreError when it was voided, or its log forgotten, meanwhile."""
         owner = CallAccount(turn.session_id, turn.chat_id, turn.id, turn.person_id)
 
-        def transaction(db: sqlite3.Connection) -> ModelCall:
+        def transaction(db: Tx) -> ModelCall:
             check_running(db, turn.id)
             check_not_forgotten(db, turn.epoch_id)
             return reserve_call(db, reservation, at, owner)
@@ -390,7 +388,7 @@ class Turns:
         made again with the answer.
         """
 
-        def transaction(db: sqlite3.Connection) -> None:
+        def transaction(db: Tx) -> None:
             fail_turn(db, turn, error, None, call, at)
             requeue_events(db, turn.event_ids, at)
             if error == "overflow" and close_session(db, turn.session_id, "budget", at, False):
@@ -416,7 +414,7 @@ class Turns:
     async def lost_calls(self, at: int) -> int:
         """Charge every reservation that an earlier process left; how many there were."""
 
-        def transaction(db: sqlite3.Connection) -> int:
+        def transaction(db: Tx) -> int:
             calls = db.execute("SELECT id FROM call WHERE state = 'reserved'").fetchall()
             for (number,) in calls:
                 charge_call(db, number, at)

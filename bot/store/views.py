@@ -1,7 +1,6 @@
 """What a turn and an opening must know of a chat, each read in one snapshot."""
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
@@ -22,6 +21,7 @@ from bot.store.people import CHAT, PERSON, AccessLists, chat_of, person_of
 from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.sessions import SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
 from bot.store.settings import LIMITS, limits_of
+from bot.store.transactions import Tx
 from bot.text.dates import day_start, local_day, month_start, next_local_time
 
 LAYERS = (
@@ -104,7 +104,7 @@ class Openings:
         """
         return await self._database.read(lambda db: self._read(db, audience, now, named, tz))
 
-    def _read(self, db: sqlite3.Connection, audience: Audience, now: int, named: int, tz: tzinfo) -> OpeningMaterial:
+    def _read(self, db: Tx, audience: Audience, now: int, named: int, tz: tzinfo) -> OpeningMaterial:
         sql, values = _layers(audience, now, tz)
         found = {memory.id: memory for memory in (memory_of(row) for row in db.execute(sql, values))}
         memories = tuple(found.values())

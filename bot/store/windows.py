@@ -1,15 +1,15 @@
 """Activation windows and waits of a chat, and replies of which only a part goes out."""
 
-import sqlite3
 from collections.abc import Callable
 from typing import cast
 
 from bot.core.speaking import UNASKED, PacedDecision, PendingMessages
 from bot.store.engine import Repository
 from bot.store.index import index_lines
+from bot.store.transactions import Tx
 
 
-def arm_join(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
+def arm_join(db: Tx, chat_id: int, at: int) -> bool:
     """Within a transaction: look at that chat at `at`, ms, 0 for never; True when no look was as near.
 
     Nothing where she is to be quiet.
@@ -24,7 +24,7 @@ def arm_join(db: sqlite3.Connection, chat_id: int, at: int) -> bool:
     return sooner.rowcount == 1
 
 
-def stop_joining(db: sqlite3.Connection, chat_id: int) -> None:
+def stop_joining(db: Tx, chat_id: int) -> None:
     """Within a transaction: nuan enters no talk of that chat until somebody calls her."""
     db.execute(
         "INSERT INTO joining (chat_id, hushed) VALUES (?, 1) "
@@ -33,7 +33,7 @@ def stop_joining(db: sqlite3.Connection, chat_id: int) -> None:
     )
 
 
-def allow_joining(db: sqlite3.Connection, chat_id: int) -> None:
+def allow_joining(db: Tx, chat_id: int) -> None:
     """Within a transaction: somebody calls nuan, so that she may enter talks again."""
     db.execute("UPDATE joining SET hushed = 0 WHERE chat_id = ? AND hushed <> 0", (chat_id,))
 
@@ -57,7 +57,7 @@ class MessageWaits(Repository):
         )
 
 
-def pending_messages(db: sqlite3.Connection, chat_id: int, person_id: int | None, at: int) -> PendingMessages:
+def pending_messages(db: Tx, chat_id: int, person_id: int | None, at: int) -> PendingMessages:
     """Within a transaction: what a decision made at that time must know of the chat's other messages."""
     row = db.execute("SELECT last, before, since, until FROM rush WHERE chat_id = ?", (chat_id,)).fetchone()
     first = db.execute(
@@ -69,7 +69,7 @@ def pending_messages(db: sqlite3.Connection, chat_id: int, person_id: int | None
 
 
 def keep_pace(
-    db: sqlite3.Connection, chat_id: int, person_id: int, paced: PacedDecision, came: tuple[PendingMessages, int]
+    db: Tx, chat_id: int, person_id: int, paced: PacedDecision, came: tuple[PendingMessages, int]
 ) -> None:  # fmt: skip
     """Within a transaction: a message for nuan came: the window is open, and what waits keeps pace with it.
 
@@ -91,7 +91,7 @@ def keep_pace(
     _activate(db, chat_id, person_id, at, paced)
 
 
-def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, paced: PacedDecision) -> None:
+def _activate(db: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecision) -> None:
     """Open or extend the window, and let this person's waiting lines keep pace with the newest one.
 
     One is answered in the order in which one spoke: what was said before a call that is due already goes with that
@@ -111,7 +111,7 @@ def _activate(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, pac
     )
 
 
-def _call(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, paced: PacedDecision) -> int:
+def _call(db: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecision) -> int:
     """The newest call of this person that waits for its turn and not for this line; 0 for none."""
     if paced.decision.why != "window":
         return 0
@@ -142,7 +142,7 @@ class Windows(Repository):
         return await self._database.row(IS_QUIET, (turn_id,)) is not None
 
 
-def keep_windows_open(db: sqlite3.Connection, turn_id: int, events: tuple[int, ...], until: int) -> None:
+def keep_windows_open(db: Tx, turn_id: int, events: tuple[int, ...], until: int) -> None:
     """Within a transaction: whoever was answered stays in conversation until that time, ms, unless somebody wanted
     silence.
 
@@ -158,7 +158,7 @@ def keep_windows_open(db: sqlite3.Connection, turn_id: int, events: tuple[int, .
     )
 
 
-def end_conversations(db: sqlite3.Connection, chat_id: int, before: int | None, outcome: str, at: int) -> int:
+def end_conversations(db: Tx, chat_id: int, before: int | None, outcome: str, at: int) -> int:
     """Within a transaction: nobody in the chat is in conversation, follow-ups before that event (None: all) are off the
     queue.
 
@@ -180,7 +180,7 @@ def end_conversations(db: sqlite3.Connection, chat_id: int, before: int | None, 
     ).rowcount
 
 
-def put_follow_ups_back(db: sqlite3.Connection, events: tuple[int, ...], outcome: str, at: int) -> None:
+def put_follow_ups_back(db: Tx, events: tuple[int, ...], outcome: str, at: int) -> None:
     """Within a transaction: follow-ups that could not be answered wait, without a deadline, for the next call of their
     chat.
 
@@ -194,7 +194,7 @@ def put_follow_ups_back(db: sqlite3.Connection, events: tuple[int, ...], outcome
     )
 
 
-def requeue_events(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> None:
+def requeue_events(db: Tx, events: tuple[int, ...], at: int) -> None:
     """Within a transaction: events whose turn failed are due again."""
     db.executemany(
         "UPDATE event SET state = 'queued', due_at = ?, outcome = '' WHERE id = ? AND outcome = 'failed'",
@@ -202,7 +202,7 @@ def requeue_events(db: sqlite3.Connection, events: tuple[int, ...], at: int) -> 
     )
 
 
-def end_windows(db: sqlite3.Connection, now: int) -> int:
+def end_windows(db: Tx, now: int) -> int:
     """One transaction: remove the windows that are over, and what waits for a call of their people; how many
     windows.
     """
@@ -231,7 +231,7 @@ PACED_TURNS = (
 """Turns of a chat whose replies are still being said, message by message, and the message that comes next."""
 
 
-def cut_replies_to(db: sqlite3.Connection, chat_id: int, person_id: int, at: int, *, called: bool) -> tuple[int, ...]:
+def cut_replies_to(db: Tx, chat_id: int, person_id: int, at: int, *, called: bool) -> tuple[int, ...]:
     """Within a transaction: that person spoke, so what is still to be said is left out; of which turns (C19).
 
     Of what answers them when they `called` nuan, and of what nobody asked for.
@@ -239,7 +239,7 @@ def cut_replies_to(db: sqlite3.Connection, chat_id: int, person_id: int, at: int
     return _cut(db, chat_id, at, lambda turn: (called and answers_person(db, turn, person_id)) or _unasked(db, turn))
 
 
-def cut_older_replies(db: sqlite3.Connection, chat_id: int, turn_id: int, at: int) -> None:
+def cut_older_replies(db: Tx, chat_id: int, turn_id: int, at: int) -> None:
     """Within a transaction: a reply is said; of older ones to the same people nothing more comes in between."""
     rows = db.execute(
         "SELECT DISTINCT person_id FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ?",
@@ -249,17 +249,17 @@ def cut_older_replies(db: sqlite3.Connection, chat_id: int, turn_id: int, at: in
     _cut(db, chat_id, at, lambda older: any(answers_person(db, older, person_id) for person_id in people))
 
 
-def cut_all_replies(db: sqlite3.Connection, chat_id: int, at: int) -> tuple[int, ...]:
+def cut_all_replies(db: Tx, chat_id: int, at: int) -> tuple[int, ...]:
     """Within a transaction: what is still to be said in that chat is left out, whoever it answers; of which turns."""
     return _cut(db, chat_id, at, lambda _: True)
 
 
-def is_still_replying(db: sqlite3.Connection, chat_id: int) -> bool:
+def is_still_replying(db: Tx, chat_id: int) -> bool:
     """Within a transaction: whether a reply of that chat is still being said, message by message."""
     return db.execute(PACED_TURNS, (chat_id,)).fetchone() is not None
 
 
-def _cut(db: sqlite3.Connection, chat_id: int, at: int, ends: Callable[[int], bool]) -> tuple[int, ...]:
+def _cut(db: Tx, chat_id: int, at: int, ends: Callable[[int], bool]) -> tuple[int, ...]:
     cut = tuple(
         (cast("int", turn_id), cast("int", part))
         for turn_id, part in db.execute(PACED_TURNS, (chat_id,)).fetchall()
@@ -270,12 +270,12 @@ def _cut(db: sqlite3.Connection, chat_id: int, at: int, ends: Callable[[int], bo
     return tuple(turn_id for turn_id, _ in cut)
 
 
-def _unasked(db: sqlite3.Connection, turn_id: int) -> bool:
+def _unasked(db: Tx, turn_id: int) -> bool:
     why = db.execute("SELECT why FROM turn WHERE id = ?", (turn_id,)).fetchone()
     return why is not None and why[0] in UNASKED
 
 
-def answers_person(db: sqlite3.Connection, turn_id: int, person_id: int) -> bool:
+def answers_person(db: Tx, turn_id: int, person_id: int) -> bool:
     """Within a transaction: whether that turn answers something that this person said."""
     return (
         db.execute(
@@ -286,7 +286,7 @@ def answers_person(db: sqlite3.Connection, turn_id: int, person_id: int) -> bool
     )
 
 
-def cut_reply(db: sqlite3.Connection, turn_id: int, part: int, at: int) -> None:
+def cut_reply(db: Tx, turn_id: int, part: int, at: int) -> None:
     """Within a transaction: what waits to be sent of a reply, from that part on, goes no more.
 
     Its line holds what went, and the next delta tells that.
@@ -325,7 +325,7 @@ def _without(whole: str, parts: tuple[str, ...]) -> str:
     return whole[:end]
 
 
-def _tell_again(db: sqlite3.Connection, line: int, at: int) -> None:
+def _tell_again(db: Tx, line: int, at: int) -> None:
     """Somebody else was answered meanwhile, so that the log has passed the line: it stands anew after that."""
     passed = db.execute(
         "SELECT 1 FROM event JOIN session ON session.chat_id = event.chat_id AND session.state = 'open' "

@@ -8,7 +8,6 @@ wrong; one that is wanted is found, asked for, or missed.
 import argparse
 import asyncio
 import json
-import sqlite3
 import sys
 import tempfile
 from collections import Counter
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from bot.core.commitments import NewCommitment
 from bot.store.commitments import store_commitment
+from bot.store.transactions import Tx
 from tests.bench.byhand import ByHand
 from tests.world import NINE, World
 
@@ -47,7 +47,7 @@ async def played(row: Row, hand: ByHand | None) -> Played:
             heard = len(world.replies)
             ids: dict[int, str] = {}
 
-            def made(db: sqlite3.Connection, text: str) -> int:
+            def made(db: Tx, text: str) -> int:
                 return store_commitment(db, NewCommitment(1, 1, "private", text, NINE, "rule", ()), NINE)
 
             for each in promises:

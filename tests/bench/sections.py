@@ -7,7 +7,6 @@ One JSON object: the share of section searches and of documents read that is sav
 import argparse
 import asyncio
 import json
-import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -25,6 +24,7 @@ from bot.recall.sections import sections_to_search
 from bot.recall.selection import called_for
 from bot.store.memories import store_memory
 from bot.store.search import SearchIndex, WantedDocuments
+from bot.store.transactions import Tx
 from tests.bench.recall import Line, Tally, _recall, _rows, conversations, moment
 from tests.storing import Where, ids
 from tests.world import World
@@ -107,7 +107,7 @@ async def tell(world: World, name: str, lines: Sequence[Line]) -> Told:
     for speaker in dict.fromkeys(line.speaker for line in lines):
         people[speaker], chat, _ = await ids(world.store, Where(f"{name}:{speaker}", name, "group"))
 
-    def keep(db: sqlite3.Connection) -> dict[str, int]:
+    def keep(db: Tx) -> dict[str, int]:
         return {line.turn: store_memory(db, memory(line), line.at).id for line in lines}
 
     def memory(line: Line) -> NewMemory:

@@ -1,0 +1,93 @@
+"""What a transaction can do: statements with their values, and rows as values."""
+
+import dataclasses
+import functools
+import sqlite3
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, overload
+
+Row = tuple[Any, ...]
+T = TypeVar("T")
+
+
+class Tx(sqlite3.Connection):
+    """A connection inside a transaction; values follow their statement as further arguments."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """As of any connection; a file that is damaged, its schema included, is a DatabaseError."""
+        try:
+            return super().execute(sql, parameters)
+        except UnicodeDecodeError as error:
+            # SQLite quotes the schema in its message, and Python wants a message to be text.
+            raise sqlite3.DatabaseError("malformed: its schema is no text") from error
+
+    def run(self, sql: str, *values: object) -> int:
+        """How many rows a statement changed."""
+        return self.execute(sql, values).rowcount
+
+    def insert(self, table: str, **values: object) -> int:
+        """The number of the new row, which holds these values by the names of its columns."""
+        names, places = ", ".join(values), ", ".join("?" * len(values))
+        return self.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(values.values())).lastrowid or 0
+
+    @overload
+    def all(self, sql: str, *values: object) -> tuple[Row, ...]: ...
+    @overload
+    def all(self, sql: str, *values: object, to: Callable[..., T]) -> tuple[T, ...]: ...
+    def all(self, sql: str, *values: object, to: Callable[..., Any] | None = None) -> tuple[Any, ...]:
+        """All rows of a SELECT; with `to`, what that makes of the columns of each."""
+        rows = self.execute(sql, values).fetchall()
+        return tuple(rows) if to is None else tuple(map(row_reader(to), rows))
+
+    @overload
+    def one(self, sql: str, *values: object) -> Row | None: ...
+    @overload
+    def one(self, sql: str, *values: object, to: Callable[..., T]) -> T | None: ...
+    def one(self, sql: str, *values: object, to: Callable[..., Any] | None = None) -> Any:
+        """The first row of a SELECT, or None; with `to`, what that makes of its columns."""
+        row = self.execute(sql, values).fetchone()
+        return row if row is None or to is None else row_reader(to)(row)
+
+    def value(self, sql: str, *values: object) -> Any:
+        """The first column of the first row of a SELECT; None when there is no row."""
+        row = self.execute(sql, values).fetchone()
+        return None if row is None else row[0]
+
+    def has(self, sql: str, *values: object) -> bool:
+        """Whether a SELECT finds a row."""
+        return self.execute(sql, values).fetchone() is not None
+
+    def ids(self, sql: str, *values: object) -> tuple[int, ...]:
+        """The first column of each row of a SELECT, in its order."""
+        return tuple(row[0] for row in self.execute(sql, values))
+
+    def ids_for(self, sql: str, many: Iterable[object], *values: object) -> set[int]:
+        """What `ids` finds with each of `many` as the first value, together."""
+        return {number for one in many for number in self.ids(sql, one, *values)}
+
+    def meta(self, key: str) -> str | None:
+        """What stands under this key in the table of single values; None when nothing does."""
+        found: str | None = self.value("SELECT value FROM meta WHERE key = ?", key)
+        return found
+
+    def set_meta(self, key: str, value: object) -> None:
+        """Under this key stands this value from now on; None: nothing."""
+        if value is None:
+            self.run("DELETE FROM meta WHERE key = ?", key)
+        else:
+            upsert = (
+                "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+            )
+            self.run(upsert, key, value)
+
+
+@functools.cache
+def row_reader(to: Callable[..., T]) -> Callable[[Row], T]:
+    """A function from the columns of a row to `to`'s value; fields of a dataclass that are bool are made so."""
+    hints = typing.get_type_hints(to) if dataclasses.is_dataclass(to) else {}
+    fields = tuple(hints.get(field.name) for field in dataclasses.fields(to)) if hints else ()  # type: ignore[arg-type]
+    flags = frozenset(place for place, kind in enumerate(fields) if kind is bool)
+    if not flags:
+        return lambda row: to(*row)
+    return lambda row: to(*(bool(value) if place in flags else value for place, value in enumerate(row)))
