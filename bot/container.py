@@ -288,5 +288,4 @@ def speaking_rules(settings: Settings) -> SpeakingRules:
 
 def allow_list(settings: Settings) -> frozenset[str]:
     """Who and which groups may use nuan without being approved, as "platform:id"."""
-    telegram, discord = settings.telegram.allow, settings.discord.allow
-    return frozenset((*(f"telegram:{number}" for number in telegram), *(f"discord:{number}" for number in discord)))
+    return frozenset(f"{name}:{each}" for name, platform in settings.platforms.items() for each in platform.allow)

@@ -5,7 +5,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from pydantic import SecretStr
+
 from adapters.discord.adapter import DiscordAdapter
+from adapters.discord.settings import DiscordSettings
 from bot.core.events import CommandSpec, Incoming, Outgoing, Place
 from tests.fakes.clock import SimClock
 from tests.fakes.discord_server import FakeDiscord
@@ -112,7 +115,10 @@ def adapter_for(
     """An adapter that talks to that server."""
     clock, log = SimClock(server.world.now()), Lines()
     gateway_url = server.gateway_url if gateway else ""
-    adapter = DiscordAdapter(TOKEN, server.api_url, gateway_url, proxy, commands, clock, log)
+    settings = DiscordSettings(
+        token=SecretStr(TOKEN), api_url=server.api_url, gateway_url=gateway_url, proxy=proxy
+    )  # fmt: skip
+    adapter = DiscordAdapter(settings, commands, clock, log)
     return Scene(adapter, RecordingSink(), clock, log)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from bot.app import App
 from bot.cli.installation import ConfigSource, make_dependencies
-from bot.cli.reload import RESTART_LOG_KEYS, RESTART_PLATFORM_KEYS, Reloader
+from bot.cli.platforms import RESTART_PLATFORM_KEYS
+from bot.cli.reload import RESTART_LOG_KEYS, Reloader
 from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.container import allow_list

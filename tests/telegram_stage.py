@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 import pytest
+from pydantic import SecretStr
 
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.rate_limiter import RateLimits as Pacing
+from adapters.telegram.settings import TelegramSettings
 from bot.core.clock import SystemClock
 from bot.core.errors import SendError
 from bot.core.events import CommandSpec, Incoming, Outgoing, Place
@@ -90,9 +92,8 @@ class Stage:
 def make(
     server: FakeTelegram, log: Lines, clock: Clock | None = None, pacing: Pacing = QUICK, proxy: str = ""
 ) -> TelegramAdapter:
-    return TelegramAdapter(
-        server.token, server.url, proxy, COMMANDS, clock or SystemClock(), log, placeholder=False, limits=pacing
-    )
+    settings = TelegramSettings(token=SecretStr(server.token), base_url=server.url, proxy=proxy)
+    return TelegramAdapter(settings, COMMANDS, clock or SystemClock(), log, limits=pacing)
 
 
 @asynccontextmanager

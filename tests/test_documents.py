@@ -3,7 +3,12 @@
 import asyncio
 import json
 import re
+import sys
 from pathlib import Path
+from pkgutil import resolve_name
+from types import ModuleType
+
+import pytest
 
 from bot.cli.documents import DOCS, pages, shell_commands
 from bot.commands.registry import COMMANDS
@@ -19,7 +24,13 @@ TEXTS = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md
 ROOT = DOCS.parent
 BESIDE = ("README.md", "README.zh.md", "SECURITY.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "deploy/README.md")
 """What else names files of the code."""
-MADE_UP = ("adapters/socket.py", "adapters/NAME.py", "prompts/tools/NAME.json")
+MADE_UP = (
+    "adapters/socket/",
+    "adapters/socket/settings.py",
+    "adapters/socket/adapter.py",
+    "adapters/NAME/",
+    "prompts/tools/NAME.json",
+)
 
 
 def test_the_written_pages_are_what_the_code_gives() -> None:
@@ -98,15 +109,19 @@ def test_the_trees_of_the_readmes_have_every_package() -> None:
         assert set(re.findall(r"(?:^|  )(\w+)/  ?", tree, re.MULTILINE)) == folders, name
 
 
-async def test_the_adapter_of_the_document_talks(tmp_path: Path) -> None:
-    code = re.findall(r"(?s)```python\n(.*?)```", TEXTS["adapter.md"])[0]
+async def test_the_adapter_of_the_document_talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, code = re.findall(r"(?s)```python\n(.*?)```", TEXTS["adapter.md"])
     assert len(code.splitlines()) <= 60
-    made: dict[str, type] = {}
-    exec(compile(code, "adapter.md", "exec"), made)
-    adapter, path = made["SocketAdapter"], tmp_path / "s"
+    for name, text in (("socket", ""), ("socket.settings", table), ("socket.adapter", code)):
+        module = ModuleType(f"adapters.{name}")
+        exec(compile(text, "adapter.md", "exec"), vars(module))
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    path = tmp_path / "s"
+    platform = sys.modules["adapters.socket.settings"].SocketSettings(path=str(path))
+    assert platform.configured
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai", "owners": ["socket:local"]}})
     world = World(tmp_path / "data", settings)
-    world.talk = adapter(path)
+    world.talk = resolve_name(platform.adapter)(platform, (), world.clock, world.log)
     await world.open()
     serving = asyncio.create_task(world.talk.run(world.app.ingest))
     try:

@@ -16,7 +16,8 @@ from pydantic import BaseModel, SecretStr
 from adapters.console import ConsoleAdapter, PipeTerminal
 from bot.app import App
 from bot.cli.installation import ConfigSource, make_dependencies
-from bot.cli.reload import RESTART_LOG_KEYS, RESTART_PLATFORM_KEYS, Reloader
+from bot.cli.platforms import RESTART_PLATFORM_KEYS
+from bot.cli.reload import RESTART_LOG_KEYS, Reloader
 from bot.config.keys import UNSET, SettingKey, keys
 from bot.container import allow_list
 from bot.core.errors import ConfigError

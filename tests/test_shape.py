@@ -1,5 +1,6 @@
 """The shape of the code: layers, cycles, the size of files, and no slivers."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -27,6 +28,8 @@ LAYERS = (
 LAYER = {package: number for number, packages in enumerate(LAYERS) for package in packages}
 MAY_KNOW_ADAPTERS = ("app", "cli", "__main__")
 ADAPTERS_MAY_KNOW = ("text", "core")
+REGISTRY, SETTINGS_OF_AN_ADAPTER = "bot.config.settings", re.compile(r"adapters\.\w+\.settings\b")
+"""The table of each platform stands beside its adapter, and is listed in the settings."""
 
 
 def wrong_imports(module: Module) -> Iterator[str]:
@@ -41,9 +44,11 @@ def wrong_imports(module: Module) -> Iterator[str]:
                 if up or beside:
                     yield where
             case ("bot", "adapters") if module.package not in MAY_KNOW_ADAPTERS:
-                yield where
+                if not (module.name == REGISTRY and SETTINGS_OF_AN_ADAPTER.match(found.name)):
+                    yield where
             case ("adapters", "bot") if package not in ADAPTERS_MAY_KNOW:
-                yield where
+                if not (found.name.startswith("bot.config.base.") and SETTINGS_OF_AN_ADAPTER.match(module.name)):
+                    yield where
             case ("adapters", "adapters") if package != module.package and module.name != "adapters":
                 yield where
             case (_, "tests" | "unittest"):
@@ -112,7 +117,9 @@ def test_there_are_no_slivers() -> None:
         ("bot/memory/x.py", "import bot.pipeline.turn"),
         ("bot/pipeline/x.py", "from bot import app"),
         ("bot/pipeline/x.py", "def f():\n    from adapters.console import Console"),
+        ("bot/config/settings.py", "from adapters.discord.adapter import DiscordAdapter"),
         ("adapters/x.py", "from bot.config.settings import Settings"),
+        ("adapters/discord/settings.py", "from bot.config.settings import Settings"),
         ("adapters/x.py", "from adapters.console import Console"),
         ("bot/app.py", "from tests.world import World"),
     ],

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.app import App
 from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
-from bot.container import Dependencies
+from bot.container import Dependencies, allow_list
 from bot.core.events import Incoming, Outgoing, Place, Sender
 from bot.core.models import Capabilities, Message
 from bot.core.people import ErasedPerson
@@ -161,8 +161,7 @@ class World(Seen):
             messages, openings, self.settings.bot.language, self.settings.bot.timezone or MACHINE_ZONE,
             self.settings.bot.holidays,
         )  # fmt: skip
-        lists = {"telegram": self.settings.telegram.allow, "discord": self.settings.discord.allow}
-        allow = frozenset(f"{platform}:{name}" for platform, names in lists.items() for name in names)
+        allow = allow_list(self.settings)
         lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)

@@ -10,13 +10,15 @@ import discord
 from aiohttp_socks import ProxyError
 
 from adapters.discord.channels import ChannelQueues
-from adapters.discord.client import Address, Client, ServerFault, library_logs_forwarded, silent_ms
+from adapters.discord.client import Address, Client, ServerFault, check, library_logs_forwarded, silent_ms
 from adapters.discord.events import PLATFORM, events_of, typing_of
 from adapters.discord.history import History, readable
 from adapters.discord.sending import FAILURES, DiscordSender, error_text, fate_of
+from adapters.discord.settings import DiscordSettings
 from adapters.discord.slash import Interactions, interaction_event, sync
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing
+from bot.core.inspection import CheckResult
 from bot.core.ports import Clock, EventSink, Log, TypingListener
 from bot.text.split import split, utf16_units
 
@@ -65,7 +67,7 @@ _REFUSED_KEY_CODE, _INTENTS_CODES = 4004, (4013, 4014)
 class DiscordAdapter:
     """Discord: Adapter, Splits, Typing, Edits, Debounces and Files of bot/core/ports.py. One connection at a time.
 
-    `api_url` and `gateway_url` as in the configuration; `commands` become slash commands.
+    `commands` become slash commands.
     """
 
     platform = PLATFORM
@@ -75,11 +77,10 @@ class DiscordAdapter:
     debounce_ms = 600
 
     def __init__(
-        self, token: str, api_url: str, gateway_url: str, proxy: str, commands: tuple[CommandSpec, ...], clock: Clock,
-        log: Log,
+        self, settings: DiscordSettings, commands: tuple[CommandSpec, ...], clock: Clock, log: Log
     ) -> None:  # fmt: skip
-        self._token = token
-        self._address = Address(api_url, gateway_url, proxy)
+        self._token = settings.token.get_secret_value() if settings.token else ""
+        self._address = Address(settings.api_url, settings.gateway_url, settings.proxy)
         self._commands = commands
         self._log = log
         self._interactions = Interactions(clock)
@@ -104,6 +105,10 @@ class DiscordAdapter:
                 raise connection_error(error, client) from error
             finally:
                 await self._stop(client, queues)
+
+    async def check(self) -> tuple[CheckResult, ...]:
+        """Ask the API who the bot is, and which intents it has."""
+        return await check(self._token, self._address, self._log)
 
     def silent_ms(self) -> int | None:
         """How long ago the gateway said something, if only that it heard a heartbeat, ms; None: not connected."""

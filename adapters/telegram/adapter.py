@@ -13,14 +13,16 @@ from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, Te
 from telegram.ext import Defaults, ExtBot, Updater
 from telegram.request import HTTPXRequest
 
-from adapters.telegram.api import is_admin, read_file, set_menu
+from adapters.telegram.api import check, is_admin, read_file, set_menu
 from adapters.telegram.content import BotAccount
 from adapters.telegram.events import ALLOWED_UPDATES, migrated
 from adapters.telegram.polling import IngestQueue, PollingRequest, PollingWatch
 from adapters.telegram.rate_limiter import RateLimiter, RateLimits
 from adapters.telegram.sending import ApiBot, TelegramSender, TypingIndicator, target_of
+from adapters.telegram.settings import TelegramSettings
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Outgoing
+from bot.core.inspection import CheckResult
 from bot.core.ports import Clock, EventSink, Log
 from bot.text.clean import clean_name
 from bot.text.split import split, utf16_units
@@ -48,22 +50,18 @@ class TelegramAdapter:
 
     def __init__(
         self,
-        token: str,
-        base_url: str,
-        proxy: str,
+        settings: TelegramSettings,
         commands: tuple[CommandSpec, ...],
         clock: Clock,
         log: Log,
-        *,
-        placeholder: bool,
         limits: RateLimits | None = None,
     ) -> None:
         prepare_library()
-        self.placeholder = placeholder
-        self._token = token
-        self._base_url = base_url.rstrip("/")
+        self.placeholder = settings.delivery == "placeholder"
+        self._token = settings.token.get_secret_value() if settings.token else ""
+        self._base_url = settings.base_url.rstrip("/")
         self._local = urlsplit(self._base_url).hostname in ("localhost", "127.0.0.1", "::1")
-        self._proxy = proxy
+        self._proxy = settings.proxy
         self._commands = commands
         self._clock = clock
         self._log = log
@@ -89,6 +87,10 @@ class TelegramAdapter:
         finally:
             self._settled, self._watch = watch.settled, None
             watch.close()
+
+    async def check(self) -> tuple[CheckResult, ...]:
+        """Ask the server who the bot is."""
+        return await check(self._token, self._base_url, self._proxy)
 
     def silent_ms(self) -> int | None:
         """How long ago a poll succeeded, or the first was begun, ms; None while it is not connected."""

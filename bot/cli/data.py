@@ -176,9 +176,11 @@ async def erase_person(
 async def _keys_naming(store: Store, number: int, settings: Settings) -> list[str]:
     """The keys of the configuration that name an account of that person."""
     lists = {
-        "bot.owners": tuple(settings.bot.owners),
-        "telegram.allow": tuple(f"telegram:{each}" for each in settings.telegram.allow),
-        "discord.allow": tuple(f"discord:{each}" for each in settings.discord.allow),
+        "bot.owners": settings.bot.owners,
+        **{
+            f"{name}.allow": tuple(f"{name}:{each}" for each in platform.allow)
+            for name, platform in settings.platforms.items()
+        },
     }
     own = await store.personal_archives.own(number)
     accounts = own.person["accounts"]

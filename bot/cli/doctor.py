@@ -1,10 +1,11 @@
 """`nuan doctor`: whether everything that is configured works from here, with one small paid call of the model."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.cli.installation import Installation, make_words
+from bot.cli.platforms import library_missing, make_adapter
 from bot.cli.settings import chat_setting_findings
 from bot.cli.terminal import json_document
 from bot.config.base import is_loopback
@@ -14,7 +15,7 @@ from bot.core.clock import SystemClock
 from bot.core.errors import FolderLockedError, ModelError, OverBudget, StoreError
 from bot.core.inspection import CheckResult
 from bot.core.models import Completion, Message, ModelRequest, Prompt, Usage
-from bot.core.ports import Log
+from bot.core.ports import Checks
 from bot.model.client import OpenAIModel
 from bot.model.pool import Endpoint
 from bot.money import budget
@@ -47,9 +48,7 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
     store = await store_findings(place.data, now)
     if call and settings.model.base_url and all(finding.good for finding in (*found, *store)):
         found += await call_findings(place)
-    found += [*await _telegram(settings), *await _discord(settings, NullLog())]
-    if settings.telegram.token is None and settings.discord.token is None:
-        found.append(CheckResult(True, "platforms", "no token is set: only `nuan chat` works"))
+    found += [each async for each in _platforms(settings)]
     found += await embedding_findings(settings, place.data)
     return (*found, *chat_setting_findings(place.data), *store, *machine_findings(settings, place.data, now))
 
@@ -59,10 +58,10 @@ async def _models(place: Installation) -> tuple[CheckResult, ...]:
     settings = place.written or place.settings  # by the names that the operator gave them
     if not settings.model.base_url:
         return (CheckResult(True, "model", "none is set: the built-in offline replies answer"),)
-    named = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
-             "small": settings.small}  # fmt: skip
     return tuple([
-        finding for path, model in named.items() if model.name for finding in await _model(settings, path, model)
+        finding
+        for path, model in settings.models.items() if model.name
+        for finding in await _model(settings, path, model)
     ])  # fmt: skip
 
 
@@ -112,28 +111,19 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
                 yield CheckResult(False, key, f"{can.provider} is not known to have such models; leave it empty")
 
 
-async def _telegram(settings: Settings) -> tuple[CheckResult, ...]:
-    telegram = settings.telegram
-    if telegram.token is None:
-        return ()
-    try:
-        from adapters.telegram.api import check
-    except ImportError:
-        return (CheckResult(False, "telegram", "the library is missing: pip install 'nuan[telegram]'"),)
-    return await check(telegram.token.get_secret_value(), telegram.base_url, telegram.proxy)
-
-
-async def _discord(settings: Settings, log: Log) -> tuple[CheckResult, ...]:
-    discord = settings.discord
-    if discord.token is None:
-        return ()
-    try:
-        from adapters.discord.client import Address, check
-    except ImportError:
-        return (CheckResult(False, "discord", "the library is missing: pip install 'nuan[discord]'"),)
-    return await check(
-        discord.token.get_secret_value(), Address(discord.api_url, discord.gateway_url, discord.proxy), log
-    )
+async def _platforms(settings: Settings) -> AsyncIterator[CheckResult]:
+    """What each platform that is configured says of its token and its rights."""
+    for name, platform in settings.platforms.items():
+        if platform.configured:
+            try:
+                adapter = make_adapter(platform, (), SystemClock(), NullLog())
+            except ImportError:
+                yield CheckResult(False, name, library_missing(name))
+                continue
+            for found in await adapter.check() if isinstance(adapter, Checks) else ():
+                yield found
+    if not any(platform.configured for platform in settings.platforms.values()):
+        yield CheckResult(True, "platforms", "no token is set: only `nuan chat` works")
 
 
 DEADLINE_S, OUTPUT_TOKENS = 60.0, 400

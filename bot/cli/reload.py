@@ -22,12 +22,6 @@ RESTART_LOG_KEYS = (
 )  # fmt: skip
 """What the open log file and the page for instruments were opened with: a change waits for a restart."""
 
-RESTART_PLATFORM_KEYS = (
-    "telegram.token", "telegram.base_url", "telegram.proxy", "telegram.delivery",
-    "discord.token", "discord.api_url", "discord.gateway_url", "discord.proxy",
-)  # fmt: skip
-"""What a connection to a platform was made with."""
-
 MakePool = Callable[[Settings, Callable[[str], Path]], ModelPool]
 
 

@@ -24,8 +24,8 @@ from bot.cli.installation import (
     preload,
 )
 from bot.cli.mcp import change_handler
-from bot.cli.platforms import configured_secrets, lock_tokens, make_adapters
-from bot.cli.reload import RESTART_LOG_KEYS, RESTART_PLATFORM_KEYS, Reloader
+from bot.cli.platforms import RESTART_PLATFORM_KEYS, configured_secrets, lock_tokens, make_adapters
+from bot.cli.reload import RESTART_LOG_KEYS, Reloader
 from bot.cli.terminal import stopped_by_sigterm
 from bot.config.settings import MetricsPage, Settings
 from bot.config.sources import settings_shown
@@ -129,17 +129,16 @@ def open_web_frontend(
         yield WebFrontend(page, source, None if reads else WebAdapter(owner_name(settings), clock))
 
 
-NO_PLATFORM = "telegram.token, discord.token: none is set; `nuan chat` talks without one"
-
-
 async def run(source: ConfigSource, place: Installation, *, alone: bool = False) -> None:
     """Talk on all configured platforms, or `alone` on the web page; ends well on a signal.
 
     NuanError when no platform is left.
     """
     settings = place.settings
-    if not (alone or settings.web.on or settings.telegram.token or settings.discord.token):
-        raise ConfigError((NO_PLATFORM,))
+    platforms = settings.platforms
+    if not (alone or settings.web.on or any(platform.configured for platform in platforms.values())):
+        wanted = ", ".join(f"{name}.{platform.starts_with}" for name, platform in platforms.items())
+        raise ConfigError((f"{wanted}: none is set; `nuan chat` talks without one",))
     clock, stopped = SystemClock(), asyncio.Event()
     reloader = Reloader(source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS, *RESTART_WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.

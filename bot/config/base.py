@@ -4,7 +4,7 @@ import ipaddress
 import json
 import re
 from types import NoneType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -141,3 +141,22 @@ class SettingsTable(BaseModel):
         if listed:
             return tuple(part for part in re.split(r"\s*[,，]\s*", value.strip()) if part)
         return value
+
+
+class PlatformSettings(SettingsTable):
+    """The table of one platform. Its own keys are what the adapter connects with: a change of them waits for a restart."""
+
+    adapter: ClassVar[str]
+    """Where its adapter is, as "module:class", called with this table, the commands of its menu, a clock and a log."""
+    starts_with: ClassVar[str] = "token"
+    """Name of the key that must be set for the platform to start."""
+
+    stream: bool = True
+    """Whether a reply is shown while it is written."""
+    allow: tuple[str, ...] = ()
+    """Ids of people and groups that may use the bot without being approved."""
+
+    @property
+    def configured(self) -> bool:
+        """Whether this platform is to start."""
+        return bool(getattr(self, self.starts_with))

@@ -16,11 +16,7 @@ from bot.core.ports import SettingChanges
 
 def configured_models(settings: Settings) -> dict[ModelUse, ModelSettings]:
     """The models that are configured, by the name of their section; each with the server that it stands on."""
-    every: dict[ModelUse, ModelSettings] = {
-        "model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
-        "small": settings.small,
-    }  # fmt: skip
-    return {use: _standing(settings, model) for use, model in every.items() if model.name.strip()}
+    return {use: _standing(settings, model) for use, model in settings.models.items() if model.name.strip()}
 
 
 def with_chosen_model(settings: Settings) -> Settings:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from types import NoneType
 from typing import Literal, get_args, get_origin
 
@@ -11,6 +12,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from bot.config.base import PlatformSettings
 from bot.config.settings import Settings
 
 PREFIX = "NUAN_"
@@ -36,6 +38,10 @@ class SettingKey:
         """The environment variable that sets it: NUAN_MODEL__BASE_URL."""
         return PREFIX + "__".join(self.path).upper()
 
+    def value(self, settings: Settings) -> object:
+        """What it is set to."""
+        return attrgetter(self.dotted)(settings)
+
 
 def differing(one: Settings, other: Settings) -> tuple[str, ...]:
     """The keys that have another value in one than in the other, or are set in one only where that matters."""
@@ -49,7 +55,8 @@ def keys() -> tuple[SettingKey, ...]:
 
 
 def _keys(section: type[BaseModel], path: tuple[str, ...]) -> Iterator[SettingKey]:
-    for name, field in section.model_fields.items():
+    shared = PlatformSettings.model_fields if issubclass(section, PlatformSettings) else {}
+    for name, field in sorted(section.model_fields.items(), key=lambda each: each[0] in shared):  # its own come first
         kind = field.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from _keys(kind, (*path, name))
@@ -59,12 +66,9 @@ def _keys(section: type[BaseModel], path: tuple[str, ...]) -> Iterator[SettingKe
 
 def _value_of(settings: Settings, key: SettingKey) -> object:
     """The value of a key, None while it is unset and not its default."""
-    node: object = settings
-    for name in key.path[:-1]:
-        node = getattr(node, name)
-    if isinstance(node, BaseModel) and key.path[-1] not in node.model_fields_set and key.dotted in UNSET:
+    if key.dotted in UNSET and key.path[-1] not in getattr(settings, key.path[0]).model_fields_set:
         return None
-    return getattr(node, key.path[-1])
+    return key.value(settings)
 
 
 EXAMPLE_HEAD = """\

@@ -1,13 +1,24 @@
-"""The whole configuration as one immutable value, and its smaller tables (platforms, media, backups, web page, …)."""
+"""The whole configuration as one immutable value, and its smaller tables (media, backups, web page, …)."""
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, SecretStr, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.config.base import Count, Days, Hour, ProxyUrl, Seconds, ServerUrl, SettingsTable, gateway, region, zone
+from adapters.discord.settings import DiscordSettings
+from adapters.telegram.settings import TelegramSettings
+from bot.config.base import Count, Days, Hour, PlatformSettings, Seconds, SettingsTable, region, zone
 from bot.config.memory import MemoryRules, NoteRules, SectionRules
-from bot.config.models import Budget, CapabilityRule, Fallback, ModelServer, SecondFallback, SmallModel
+from bot.config.models import (
+    Budget,
+    CapabilityRule,
+    Fallback,
+    ModelServer,
+    ModelSettings,
+    ModelUse,
+    SecondFallback,
+    SmallModel,
+)
 from bot.config.speaking import HeartbeatRules, RemindRules, SpeakRules, TalkLimits
 from bot.core.sessions import LightPolicy
 
@@ -82,40 +93,6 @@ class MetricsPage(SettingsTable):
     """Address to listen on. There is no password: let only this machine or your own network reach it."""
     port: int = Field(default=9464, ge=1, le=65_535)
     """Port to listen on."""
-
-
-class TelegramSettings(SettingsTable):
-    """Telegram; it starts when there is a token."""
-
-    token: SecretStr | None = None
-    """Bot token from @BotFather; better kept as NUAN_TELEGRAM__TOKEN in .env."""
-    base_url: ServerUrl = "https://api.telegram.org"
-    """Address of the Bot API server."""
-    proxy: ProxyUrl = ""
-    """Proxy, http://, https:// or socks5:// with host and port; empty for none."""
-    delivery: Literal["send", "placeholder"] = "send"
-    """send: never twice, a reply cut off by a crash stays unknown; placeholder: … first, then edited."""
-    stream: bool = True
-    """Whether a reply is shown while it is written."""
-    allow: tuple[str, ...] = ()
-    """Ids of people and groups that may use the bot without being approved."""
-
-
-class DiscordSettings(SettingsTable):
-    """Discord; it starts when there is a token."""
-
-    token: SecretStr | None = None
-    """Bot token of the developer portal; better kept as NUAN_DISCORD__TOKEN in .env."""
-    api_url: ServerUrl = "https://discord.com/api/v10"
-    """Address of the REST API."""
-    gateway_url: Annotated[str, AfterValidator(gateway)] = ""
-    """Address of the gateway, ws:// or wss://; empty asks the REST API."""
-    proxy: ProxyUrl = ""
-    """Proxy, http://, https:// or socks5:// with host and port; empty for none."""
-    stream: bool = True
-    """Whether a long reply is shown while it is written."""
-    allow: tuple[str, ...] = ()
-    """Ids of people, guilds and channels that may use the bot without being approved."""
 
 
 class ReloadRules(SettingsTable):
@@ -283,6 +260,7 @@ class Settings(BaseSettings):
     limits: TalkLimits = TalkLimits()
     heartbeat: HeartbeatRules = HeartbeatRules()
     remind: RemindRules = RemindRules()
+    # The registry of platforms: everything else that needs a list of them asks `platforms`.
     telegram: TelegramSettings = TelegramSettings()
     discord: DiscordSettings = DiscordSettings()
     session: SessionRules = SessionRules()
@@ -300,6 +278,19 @@ class Settings(BaseSettings):
     metrics: MetricsPage = MetricsPage()
     reload: ReloadRules = ReloadRules()
     web: WebPage = WebPage()
+
+    @property
+    def platforms(self) -> dict[str, PlatformSettings]:
+        """The table of each platform, by its name."""
+        return {name: value for name, value in self if isinstance(value, PlatformSettings)}
+
+    @property
+    def models(self) -> dict[ModelUse, ModelSettings]:
+        """The table of each model that may answer, by its name; one without a name of a model is not used."""
+        return {
+            "model": self.model, "fallback": self.fallback, "second_fallback": self.second_fallback,
+            "small": self.small,
+        }  # fmt: skip
 
     @classmethod
     def settings_customise_sources(

@@ -279,13 +279,10 @@ def settings_shown(
 
 
 def _shown(settings: Settings, key: SettingKey, origin: SettingOrigin, name: str) -> ShownSetting:
-    node: object = settings
-    for part in key.path:
-        node = getattr(node, part)
-    about = key.field.description or ""
+    value, about = key.value(settings), key.field.description or ""
     if SecretStr in (key.field.annotation, *getattr(key.field.annotation, "__args__", ())):
-        return ShownSetting(key.dotted, "", origin, name, about, secret=node is not None)
-    return ShownSetting(key.dotted, "none" if node is None else _plain(node), origin, name, about)
+        return ShownSetting(key.dotted, "", origin, name, about, secret=value is not None)
+    return ShownSetting(key.dotted, "none" if value is None else _plain(value), origin, name, about)
 
 
 def _plain(value: object) -> str:

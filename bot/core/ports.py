@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from bot.core.events import Attachment, Incoming, Outgoing, Place
+from bot.core.inspection import CheckResult
 from bot.core.models import Completion, Embeddings, ModelRequest
 
 T = TypeVar("T")
@@ -267,6 +268,15 @@ class Liveness(Protocol):
 
     def silent_ms(self) -> int | None:
         """How long ago that was, ms; None while it is not connected."""
+        ...
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """An adapter that can ask its platform whether it will work, without connecting: `nuan doctor`."""
+
+    async def check(self) -> tuple[CheckResult, ...]:
+        """What was found; never raises for what a token, a proxy or a server can do."""
         ...
 
 

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tzlocal import get_localzone_name
 
+from bot.config.keys import keys
 from bot.config.settings import Settings
 from bot.core.clock import DAY_MS
 from bot.core.errors import FolderLockedError, StoreError
@@ -43,12 +44,7 @@ def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[Check
 
 def proxy_finding(settings: Settings) -> CheckResult:
     """Which keys send their requests through a proxy; its address is nobody's business."""
-    proxied = {
-        "model": settings.model.proxy, "fallback": settings.fallback.proxy,
-        "second_fallback": settings.second_fallback.proxy, "small": settings.small.proxy,
-        "telegram": settings.telegram.proxy, "discord": settings.discord.proxy,
-    }  # fmt: skip
-    used = [f"{name}.proxy" for name, address in proxied.items() if address]
+    used = [key.dotted for key in keys() if key.path[-1] == "proxy" and key.value(settings)]
     return CheckResult(True, "proxies", f"set: {', '.join(used)}" if used else "none is set")
 
 

@@ -109,12 +109,13 @@ def public_rate_of(settings: Settings, model: ModelSettings, name: str) -> Price
 
 def price_problems(settings: Settings) -> tuple[str, ...]:
     """Limits in money need the price of every model that may answer; and who sets one price needs plain ones, too."""
-    models = {"model": settings.model, "fallback": settings.fallback, "second_fallback": settings.second_fallback,
-              "small": settings.small}  # fmt: skip
     limits = tuple(name for name in Budget.model_fields if name.endswith("_money"))
     limited = next((name for name in limits if getattr(settings.budget, name) is not None), "")
     unpriced = (
-        problem for path, model in models.items() if model.name for problem in _unpriced(settings, path, model, limited)
+        problem
+        for path, model in settings.models.items()
+        if model.name
+        for problem in _unpriced(settings, path, model, limited)
     )
     return (*unpriced, *embedding_problems(settings))
 

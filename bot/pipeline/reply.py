@@ -29,11 +29,10 @@ class StreamListener:
         self._clock = clock
         self._sender = sender
         self._log = log
-        switches = {"telegram": settings.telegram.stream, "discord": settings.discord.stream}
         self._paced = paced
         self._most = settings.speak.reply_chars
         self._links = settings.speak.links
-        self._silent = frozenset(platform for platform, on in switches.items() if not on)
+        self._silent = frozenset(name for name, platform in settings.platforms.items() if not platform.stream)
 
     async def listen(self, chat: Chat, turn: Turn, model: Model, request: ModelRequest) -> Completion:
         """The completion of a call for that turn; raises as the model does."""

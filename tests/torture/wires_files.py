@@ -6,6 +6,8 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from tests.torture.row import Bound, Found, Row, Size
 
 MOST_BYTES = 10_000_000
@@ -14,7 +16,7 @@ MOST_BYTES = 10_000_000
 async def addresses(folder: Path, size: Size) -> Found:
     """X19: forms of addresses inside, as the handle of an attachment; a server on loopback counts who comes."""
     from adapters.discord.adapter import DiscordAdapter
-    from adapters.discord.client import Address
+    from adapters.discord.settings import DiscordSettings
     from bot.core.errors import SendError
     from bot.core.events import Attachment
     from tests.discord_support import Lines
@@ -31,7 +33,7 @@ async def addresses(folder: Path, size: Size) -> Found:
 
     server = await asyncio.start_server(came, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    adapter = DiscordAdapter("made-up", Address().api, "", "", (), SimClock(0), Lines())
+    adapter = DiscordAdapter(DiscordSettings(token=SecretStr("made-up")), (), SimClock(0), Lines())
     forms = [*INSIDE[: size.units - 1], f"http://127.0.0.1:{port}/a"]
     async with server:
         for form in forms:
@@ -49,6 +51,7 @@ async def bombs(folder: Path, size: Size) -> Found:
     from aiohttp.test_utils import TestServer
 
     from adapters.discord.adapter import DiscordAdapter
+    from adapters.discord.settings import DiscordSettings
     from adapters.telegram.api import read_file
     from bot.core.errors import SendError
     from bot.core.events import Attachment
@@ -71,7 +74,8 @@ async def bombs(folder: Path, size: Size) -> Found:
     taken = 0
     async with TestServer(app) as server:
         url = str(server.make_url("/large.png"))
-        adapter = DiscordAdapter("made-up", url.removesuffix("large.png") + "api", "", "", (), SimClock(0), Lines())
+        settings = DiscordSettings(token=SecretStr("made-up"), api_url=url.removesuffix("large.png") + "api")
+        adapter = DiscordAdapter(settings, (), SimClock(0), Lines())
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for number in range(size.units):
             with suppress(SendError):

@@ -13,6 +13,8 @@ from pathlib import Path
 from signal import SIGTERM
 from typing import TYPE_CHECKING, Any
 
+from pydantic import SecretStr
+
 from tests.torture.live import each, live, until
 from tests.torture.row import Bound, Found, Row, Size
 from tests.torture.wires_send import telegram
@@ -166,6 +168,7 @@ async def twins(folder: Path, size: Size) -> Found:
 async def zombies(folder: Path, size: Size) -> Found:
     """D26: a connection that stays open and says nothing: Discord's socket by turns with Telegram's polling task."""
     from adapters.discord.adapter import DiscordAdapter
+    from adapters.discord.settings import DiscordSettings
     from tests.fakes.discord_server import FakeDiscord
     from tests.fakes.telegram_faults import UNLIMITED
     from tests.fakes.telegram_server import FakeTelegram
@@ -179,7 +182,10 @@ async def zombies(folder: Path, size: Size) -> Found:
         hall = discord.world.add_channel(guild, "hall")
 
         def there(clock: Any, log: Any) -> Any:
-            return DiscordAdapter(token, discord.api_url, discord.gateway_url, "", (), clock, log)
+            settings = DiscordSettings(
+                token=SecretStr(token), api_url=discord.api_url, gateway_url=discord.gateway_url
+            )  # fmt: skip
+            return DiscordAdapter(settings, (), clock, log)
 
         async def one(number: int) -> None:
             nonlocal slowest, came

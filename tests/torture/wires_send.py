@@ -13,6 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import SecretStr
+
 from tests.torture.live import live, until
 from tests.torture.row import Bound, Found, Row, Size
 
@@ -31,11 +33,13 @@ def telegram(server: FakeTelegram, *, placeholder: bool = False, **pacing: Any) 
     """How an adapter for that server is made."""
     from adapters.telegram.adapter import TelegramAdapter
     from adapters.telegram.rate_limiter import RateLimits
+    from adapters.telegram.settings import TelegramSettings
 
     limits = RateLimits(**{"private_ms": 1, "answer_s": 1.0, **pacing})
-    return lambda clock, log: TelegramAdapter(
-        server.token, server.url, "", (), clock, log, placeholder=placeholder, limits=limits
+    settings = TelegramSettings(
+        token=SecretStr(server.token), base_url=server.url, delivery="placeholder" if placeholder else "send"
     )
+    return lambda clock, log: TelegramAdapter(settings, (), clock, log, limits=limits)
 
 
 def rows(folder: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -157,6 +161,7 @@ async def limited(folder: Path, size: Size) -> Found:
 async def pings(folder: Path, size: Size) -> Found:
     """X15: texts that would ping, as replies, edits, answers to slash commands, and their follow-ups."""
     from adapters.discord.adapter import DiscordAdapter
+    from adapters.discord.settings import DiscordSettings
     from tests.discord_support import COMMANDS
     from tests.fakes.discord_front import speaks
     from tests.fakes.discord_server import FakeDiscord
@@ -169,7 +174,10 @@ async def pings(folder: Path, size: Size) -> Found:
         hall = server.world.add_channel(guild, "hall")
 
         def make(clock: Any, log: Any) -> Any:
-            return DiscordAdapter(token, server.api_url, server.gateway_url, "", COMMANDS, clock, log)
+            settings = DiscordSettings(
+                token=SecretStr(token), api_url=server.api_url, gateway_url=server.gateway_url
+            )  # fmt: skip
+            return DiscordAdapter(settings, COMMANDS, clock, log)
 
         async with live(folder / "data", make, discord={"allow": [str(guild.id)]}) as world:
             world.model.script = lambda request: PINGS
