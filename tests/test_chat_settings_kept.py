@@ -12,7 +12,6 @@ from bot.config.sources import settings_shown
 from bot.core.errors import ConfigError
 from bot.core.people import ErasedPerson
 from bot.store.engine import _prepare
-from bot.store.migrations import SETTINGS
 from bot.store.schema import MIGRATIONS
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, open_store
@@ -51,7 +50,7 @@ async def test_an_operator_sees_and_takes_back_what_does_not_fit_any_more(tmp_pa
 
 
 async def test_limits_of_an_older_nuan_are_brought_over(tmp_path: Path) -> None:
-    before = MIGRATIONS.index(SETTINGS[0])
+    before = 29  # migrations/0030_settings.sql
     _prepare(tmp_path / DATABASE, MIGRATIONS[:before])
     with closing(sqlite3.connect(tmp_path / DATABASE)) as db, db:
         said = json.dumps({"person_minute": "3", "notify": "off"})

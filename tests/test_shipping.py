@@ -43,7 +43,11 @@ def test_the_wheel_holds_the_program_and_all_it_reads_and_nothing_else() -> None
     program = under("bot", "adapters")
     texts = under("prompts", "data/persona") | {"data/nuan.example.toml", "data/providers.toml"}
     assert wheel_of(ROOT) == program | {f"{INSIDE}/{name}" for name in texts}
-    for part in ("bot/store/schema.py", "bot/web/templates/base.html", "bot/web/static/htmx.min.js"):
+    for part in (
+        "bot/store/migrations/0001_first_tables.sql",
+        "bot/web/templates/base.html",
+        "bot/web/static/htmx.min.js",
+    ):
         assert part in program
     for part in ("prompts/warmboot/en.md.j2", "prompts/messages/zh-Hant.toml", "data/persona/default/SOUL.md"):
         assert part in texts

@@ -11,7 +11,6 @@ from bot.core.sessions import Digest
 from bot.store.backups import backup, roll_back
 from bot.store.codes import join_persons
 from bot.store.digests import Digested
-from bot.store.migrations import DIALOGUE
 from bot.store.schema import MIGRATIONS
 from bot.store.store import Store
 from tests.blank import open_laid
@@ -100,7 +99,7 @@ async def test_who_took_part_in_a_talk_that_was_rolled_up_is_known_and_nobody_el
 
 
 def test_the_talks_of_an_older_nuan_are_kept_with_who_took_part_and_are_due(tmp_path: Path) -> None:
-    first = MIGRATIONS.index(DIALOGUE[0])
+    first = 24  # migrations/0025_dialogue_memory.sql
     with closing(sqlite3.connect(tmp_path / "old.db")) as db:
         for migration in MIGRATIONS[:first]:
             for statement in migration:
@@ -112,7 +111,7 @@ def test_the_talks_of_an_older_nuan_are_kept_with_who_took_part_and_are_due(tmp_
             "created_at) VALUES (5, 2, 1, 7, '聊了熊猫', 'rule', '[]', 1, 2, 3)"
         )
         db.execute("INSERT INTO edge VALUES ('digest', 5, 3)")
-        for statement in DIALOGUE[0]:
+        for statement in MIGRATIONS[first]:
             db.execute(statement)
         row = db.execute("SELECT id, session_id, summary, tier, into_id, roll_at FROM digest").fetchone()
         assert row == (5, 2, "聊了熊猫", "raw", None, 0)

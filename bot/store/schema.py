@@ -1,23 +1,15 @@
-"""Memory rows and conditions on them, the list of all migrations, and copies that are checked against it."""
+"""Memory rows and conditions on them, the migrations, and copies that are checked against it."""
 
 import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Sized
+from importlib.resources import files
 from pathlib import Path
 from typing import cast
 
 from bot.core.errors import StoreError
 from bot.core.memories import Dated, Memory, MemoryKind, MemorySource, Visibility
-from bot.store.migrations import (
-    FIRST_MIGRATIONS,
-    LATER_MIGRATIONS,
-    MEMORY_MIGRATIONS,
-    MOVE_MIGRATIONS,
-    REQUEST_MIGRATIONS,
-    REWRITE_MIGRATIONS,
-    TALK_MIGRATIONS,
-)
 from bot.store.transactions import Tx
 
 MEMORY_COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memory.kind, memory.text,
@@ -68,84 +60,24 @@ IS_CURRENT = "disabled_at IS NULL AND former_at IS NULL"
 IS_KEPT = f"asked = 1 OR protected = 1 OR {IS_NAME}"
 """What somebody asked to keep is searched always, as what belongs to no section is."""
 
-LIFE = "accessed_at, stability_days, faded, kind, slot, asked, protected, lasting, disabled_at, former_at"
 
-TRUTH_MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        "ALTER TABLE memory ADD COLUMN subject TEXT NOT NULL DEFAULT ''",
-        "ALTER TABLE memory ADD COLUMN lasting INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE memory ADD COLUMN said_at INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE memory ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
-        "ALTER TABLE memory ADD COLUMN former_at INTEGER",
-        "ALTER TABLE memory ADD COLUMN replaced_by INTEGER",
-        "UPDATE memory SET said_at = coalesce((SELECT min(event.at) FROM edge JOIN event ON event.id = event_id "
-        "WHERE edge.kind = 'memory' AND derived_id = memory.id AND event.kind = 'message'), created_at)",
-        "UPDATE memory SET dated = 'day' WHERE kind = 'event' AND abs(observed_at - said_at) >= 86400000",
-        "DROP INDEX memory_layer",
-        "DROP INDEX memory_here",
-        "DROP INDEX memory_living",
-        "DROP INDEX memory_living_here",
-        f"CREATE INDEX memory_layer ON memory (owner_id, visibility, {LAYER}, observed_at) WHERE {IS_CURRENT}",
-        f"CREATE INDEX memory_here ON memory (chat_id, {LAYER}, observed_at) WHERE {IS_CURRENT} AND visibility = "
-        "'chat'",
-        # All that tells how alive a fact is stands in the index: no row of the others is read.
-        f"CREATE INDEX memory_living ON memory (owner_id, visibility, {LIFE}) "
-        f"WHERE {IS_CURRENT} AND kind IN ('knowledge', 'experience')",
-        f"CREATE INDEX memory_living_here ON memory (chat_id, visibility, {LIFE}) "
-        f"WHERE {IS_CURRENT} AND visibility = 'chat' AND kind IN ('knowledge', 'experience')",
-        f"CREATE INDEX memory_ahead ON memory (owner_id, visibility, observed_at) WHERE {IS_CURRENT} AND dated <> ''",
-        f"CREATE INDEX memory_ahead_here ON memory (chat_id, observed_at) "
-        f"WHERE {IS_CURRENT} AND dated <> '' AND visibility = 'chat'",
-        f"CREATE INDEX memory_slot ON memory (owner_id, subject, slot) WHERE {IS_CURRENT} AND slot <> ''",
-        "DROP TRIGGER memory_section",
-        f"""CREATE TRIGGER memory_section AFTER UPDATE OF section, asked, protected, slot ON memory BEGIN
-            UPDATE doc SET section = (SELECT CASE WHEN {IS_KEPT} THEN '' ELSE section END FROM memory WHERE id = new.id)
-            WHERE kind = 'memory' AND ref = new.id; END""",
-        "ALTER TABLE commitment ADD COLUMN toward TEXT NOT NULL DEFAULT ''",
-        "ALTER TABLE commitment ADD COLUMN dated TEXT NOT NULL DEFAULT ''",
-        "ALTER TABLE session ADD COLUMN digest_from INTEGER",
-        "ALTER TABLE digest ADD COLUMN remake INTEGER NOT NULL DEFAULT 0",
-        "ALTER TABLE session ADD COLUMN digested_in INTEGER REFERENCES session(id)",
-    ),
-    (
-        """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
-            WHERE doc.id = doc_text.rowid AND doc.kind = 'line' AND doc.person_id IS NOT NULL
-            AND doc.scope GLOB 'c*'""",
-    ),
-    (
-        "INSERT OR REPLACE INTO meta (key, value) SELECT 'reread', max(id) FROM memory HAVING max(id) > 0",
-        # They were to go after seven days, whatever was said of ninety.
-        "UPDATE memory SET purge_at = max(purge_at, disabled_at + 7776000000) WHERE disabled_reason = 'archived'",
-    ),
+def _statements(script: str) -> tuple[str, ...]:
+    """The statements of a file, each of which begins on a line of its own, without the comments between them."""
+    found, begun = [], ""
+    for line in script.splitlines():
+        begun += "" if line.startswith("--") else f"{line}\n"
+        if sqlite3.complete_statement(begun):
+            found.append(begun.strip().removesuffix(";"))
+            begun = ""
+    return tuple(found)
+
+
+MIGRATIONS = tuple(
+    _statements(file.read_text("utf-8"))
+    for file in sorted(files("bot.store").joinpath("migrations").iterdir(), key=lambda file: file.name)
+    if file.name.endswith(".sql")
 )
-"""After those of the outbox. Of one owner, subject and slot one memory is current; `former_at` is when another,
-`replaced_by`, took its place. A session whose digest another one makes with its own names it in `digested_in`, and that
-one reads events from after `digest_from` on (NULL: its own first). A digest by rule that a model should have made is to
-`remake`. Memories up to the number `reread` in meta were stored by other rules.
-"""
-
-OWN_GROUP_MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """UPDATE doc_text SET scope = doc.scope || ' w' || doc.person_id FROM doc
-            WHERE doc.id = doc_text.rowid AND doc.kind = 'memory' AND doc.person_id IS NOT NULL
-            AND doc.scope GLOB 'c*'""",
-    ),
-)
-"""After those of reminders. What somebody said in a group is found in their own chat, too."""
-
-
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    *FIRST_MIGRATIONS,
-    *TALK_MIGRATIONS,
-    *MEMORY_MIGRATIONS,
-    *LATER_MIGRATIONS,
-    *TRUTH_MIGRATIONS,
-    *REWRITE_MIGRATIONS,
-    *REQUEST_MIGRATIONS,
-    *OWN_GROUP_MIGRATIONS,
-    *MOVE_MIGRATIONS,
-)
-"""Migration n brings a database from user_version n to n + 1; each runs in one transaction."""
+"""Migration n, the file of number n + 1, brings a database from user_version n to n + 1; each runs in one transaction."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
 

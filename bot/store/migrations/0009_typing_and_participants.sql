@@ -1,0 +1,6 @@
+ALTER TABLE outbox ADD COLUMN wait_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE outbox ADD COLUMN typed_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN open_reason TEXT NOT NULL DEFAULT '';
+CREATE TABLE participant (
+    session_id INTEGER NOT NULL REFERENCES session(id), person_id INTEGER NOT NULL REFERENCES person(id),
+    PRIMARY KEY (session_id, person_id)) WITHOUT ROWID;

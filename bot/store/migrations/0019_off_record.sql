@@ -1,0 +1,8 @@
+ALTER TABLE event ADD COLUMN off_record INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE memory ADD COLUMN original TEXT NOT NULL DEFAULT '';
+CREATE TABLE question (
+    chat_id INTEGER NOT NULL REFERENCES chat(id), person_id INTEGER NOT NULL REFERENCES person(id),
+    kind TEXT NOT NULL, memories TEXT NOT NULL, forever INTEGER NOT NULL, until INTEGER NOT NULL,
+    PRIMARY KEY (chat_id, person_id)) WITHOUT ROWID;
+CREATE TABLE rewriting (
+    memory_id INTEGER PRIMARY KEY, due_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0);

@@ -1,0 +1,1 @@
+CREATE INDEX doc_few ON doc (scope, kind) WHERE kind <> 'line';

@@ -1,0 +1,3 @@
+-- Which persona a chat talks with.
+
+ALTER TABLE chat ADD COLUMN persona TEXT NOT NULL DEFAULT '';
