@@ -10,6 +10,7 @@ from bot.cli.terminal import json_document, progress_bar
 from bot.config.settings import Settings
 from bot.core.clock import DAY_MS, SystemClock
 from bot.core.errors import NuanError
+from bot.core.files import write_file
 from bot.ops.log_files import NullLog, scrub_logs
 from bot.pipeline.jobs.archives import PersonData, pack_person
 from bot.store.backups import (
@@ -22,7 +23,6 @@ from bot.store.backups import (
     verify_forward,
     write_backup,
 )
-from bot.store.export import write_bytes
 from bot.store.schema import SCHEMA_VERSION
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.dates import stamp, stamp_label
@@ -138,7 +138,7 @@ async def export_person(place: Installation, person: str, path: Path | None, *, 
         raise NuanError(f"{target} is a place of nuan's own files: give another, or one that ends in .zip")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(target, packed.data, force=force)
+        write_file(target, packed.data, force=force)
     except FileExistsError:
         raise NuanError(f"{target} is there already: give another name, or --force to replace it") from None
     if as_json:

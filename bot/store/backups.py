@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import shutil
 import sqlite3
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from bot.core.errors import StoreError
+from bot.core.files import create_file, lock_file, sync_to_disk
 from bot.store.commitments import delete_commitments as drop_promises
 from bot.store.commitments import withdraw_promises
 from bot.store.digests import summary_changed
@@ -30,7 +30,6 @@ from bot.store.schema import (
     memory_of,
     no_progress,
     open_existing,
-    sync_to_disk,
     verify_copy,
 )
 from bot.store.sessions import drop_log
@@ -415,8 +414,7 @@ def _swap(present: Path, new: Path, previous: Path) -> bool:
 
 
 def _copy(source: Path, target: Path, tell: CopyProgress) -> None:
-    target.unlink(missing_ok=True)
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    create_file(target)
     try:
         with contextlib.closing(open_existing(source)) as copy, contextlib.closing(sqlite3.connect(target)) as db:
             copy.backup(db, pages=PAGES, progress=lambda _, left, pages: tell(left, pages))
@@ -519,12 +517,9 @@ def write_backup(
 def _lock(folder: Path) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        lock = lock_file(folder / ".lock")
     except OSError as error:
         raise StoreError(f"the backups cannot be written ({error})") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(lock)
-        raise StoreError("another backup is being made: wait for it") from error
+    if lock is None:
+        raise StoreError("another backup is being made: wait for it")
     return lock

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Literal, cast
 from bot.core.clock import HOUR_MS
 from bot.core.errors import StoreError
 from bot.core.events import Draft
+from bot.core.files import write_file
 from bot.store.commitments import join_promises
 from bot.store.engine import Database
 from bot.store.events import finish_events
@@ -241,11 +241,7 @@ def leave_owner_code(folder: Path, at: int) -> str:
     """Leave a new code for whoever will be the owner in the data folder, readable by this user only; OSError."""
     code = new_code()
     folder.mkdir(parents=True, exist_ok=True)
-    new = folder / f"{OWNER_FILE}.new"
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(json.dumps({"code": code, "expires_at": at + OWNER_MS}))
-    new.replace(folder / OWNER_FILE)
+    write_file(folder / OWNER_FILE, json.dumps({"code": code, "expires_at": at + OWNER_MS}).encode())
     return code
 
 

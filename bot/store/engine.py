@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import functools
-import os
 import queue
 import sqlite3
 import threading
@@ -14,6 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 import aiosqlite
 
 from bot.core.errors import StatementError, StoreError
+from bot.core.files import create_file, sync_to_disk
 from bot.store.index import check_indexes, refresh_index
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION, copy_database, open_existing
 from bot.store.transactions import Row, Tx
@@ -437,19 +437,15 @@ def _create(path: Path, migrations: Migrations) -> None:
         raise StoreError(f"{path.name} is gone but {left.name} is there: put the database or a backup back beside it")
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.new")
-    for part in ("", "-wal", "-shm"):
+    for part in ("-wal", "-shm"):
         new.with_name(new.name + part).unlink(missing_ok=True)
-    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    create_file(new)
     with contextlib.closing(_connect(new)) as connection:
         _migrate(connection, new, migrations)
         _index(connection)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     new.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_to_disk(path.parent)
 
 
 def _advice(path: Path, error: Exception) -> str:

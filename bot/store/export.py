@@ -1,11 +1,11 @@
 """What one person may take along, and the archives that wait for them."""
 
-import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import cast
 
 from bot.core.errors import StoreError
+from bot.core.files import write_file
 from bot.core.people import PersonalRecords
 from bot.store.engine import Database
 from bot.store.transactions import Tx
@@ -61,7 +61,7 @@ class PersonalArchives:
         path = self._folder / f"nuan-export-{person_id}-{stamp(at)}.zip"
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_bytes(path, data, force=True)
+            write_file(path, data)
             for other in _archives(self._folder, str(person_id)):
                 if other != path:
                     other.unlink(missing_ok=True)
@@ -99,24 +99,6 @@ def _unlink(paths: Iterable[Path]) -> None:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"an archive cannot be removed ({error})") from error
-
-
-def write_bytes(path: Path, data: bytes, *, force: bool) -> None:
-    """Write a file of mode 0600 that appears whole; FileExistsError when there is one and `force` is not given."""
-    new = path.with_name(f".{path.name}.new")
-    new.unlink(missing_ok=True)
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        if force:
-            new.replace(path)
-        else:
-            path.hardlink_to(new)
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def _own(db: Tx, person_id: int) -> PersonalRecords:

@@ -21,6 +21,7 @@ from bot.core.archive import (
     ReadNoteFile,
 )
 from bot.core.errors import StoreError
+from bot.core.files import file_beside, give_name
 from bot.core.memories import Visibility
 from bot.store.index import Doc, drop_documents, put_document, scope_of
 from bot.store.transactions import Tx
@@ -30,6 +31,8 @@ MOST_FILES = 5_000
 """Notes that are looked at; a folder with more is no folder of notes."""
 PATH_BYTES = 400
 """Longest path of a note."""
+SCRATCH = "nuan"
+"""Names the file that is written before it becomes a note; a note's own name may be as long as a disk allows."""
 
 
 @dataclass(slots=True)
@@ -79,12 +82,12 @@ class NoteFiles:
 
     def create(self, path: str, data: bytes) -> bool:
         """Write a new note, whole or not at all; False when there is a file of that name. StoreError when it fails."""
-        folder, name = (self._data / path).parent, Path(path).name
+        file = self._data / path
         try:
             self._folder(Path(path).parent)
-            with _beside(folder, data, 0o600) as new:
+            with file_beside(file.parent / SCRATCH, (data,)) as new:
                 try:
-                    os.link(new, folder / name)
+                    give_name(new, file)
                 except FileExistsError:
                     return False
             return True
@@ -97,7 +100,7 @@ class NoteFiles:
         try:
             with self._open(path) as descriptor:
                 mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-            with _beside(file.parent, data, mode) as new:
+            with file_beside(file.parent / SCRATCH, (data,), mode) as new:
                 new.replace(file)
         except (OSError, NoteRefused) as error:
             raise StoreError(f"a note cannot be written ({error}): nothing was changed") from error
@@ -105,8 +108,8 @@ class NoteFiles:
     def rename(self, path: str, other: str) -> bool:
         """Give a note another name; False when that is taken. StoreError when the disk refuses."""
         try:
-            os.link(self._data / path, self._data / other)
-            (self._data / path).unlink()
+            give_name(self._data / path, self._data / other)
+            (self._data / path).unlink(missing_ok=True)
         except FileExistsError:
             return False
         except OSError as error:
@@ -170,22 +173,6 @@ class NoteFiles:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise NoteRefused("it is no ordinary file")
             yield descriptor
-
-
-@contextlib.contextmanager
-def _beside(folder: Path, data: bytes, mode: int) -> Iterator[Path]:
-    """A new file with that content, whole on disk, which is gone afterwards unless it was renamed."""
-    new = folder / ".nuan.new"
-    new.unlink(missing_ok=True)
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield new
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def stamp_of(found: os.stat_result) -> str:

@@ -1,7 +1,6 @@
 """Memory rows and conditions on them, the migrations, and copies that are checked against it."""
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Callable, Sized
 from importlib.resources import files
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from bot.core.errors import StoreError
+from bot.core.files import create_file, give_name, sync_to_disk
 from bot.core.memories import Dated, Memory, MemoryKind, MemorySource, Visibility
 from bot.store.transactions import Tx
 
@@ -101,8 +101,7 @@ def copy_database(database: Path, path: Path, tell: CopyProgress = no_progress, 
     new = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        new.unlink(missing_ok=True)
-        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        create_file(new)
         with contextlib.closing(open_existing(database)) as source, contextlib.closing(sqlite3.connect(new)) as copy:
             # With a snapshot held, what others write meanwhile neither comes in nor begins the copy anew.
             source.execute("BEGIN")
@@ -116,24 +115,15 @@ def copy_database(database: Path, path: Path, tell: CopyProgress = no_progress, 
         if again:
             new.replace(path)
         else:
-            _name(new, path)
+            give_name(new, path)
         sync_to_disk(path.parent)
+    except FileExistsError:
+        raise StoreError(f"{path} is there already: give another name") from None
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"no backup could be made ({error}): nothing was changed") from error
     finally:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
-
-
-def _name(new: Path, path: Path) -> None:
-    try:
-        path.hardlink_to(new)
-    except FileExistsError:
-        raise StoreError(f"{path} is there already: give another name") from None
-    except OSError:  # a file system without links
-        if path.exists():
-            raise StoreError(f"{path} is there already: give another name") from None
-        new.rename(path)
 
 
 def verify_copy(path: Path, wrong: int | None = None) -> int:
@@ -161,12 +151,3 @@ def verify_copy(path: Path, wrong: int | None = None) -> int:
 def open_existing(path: Path) -> Tx:
     """A connection to a file that is there; sqlite3.Error when it is not."""
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, factory=Tx)
-
-
-def sync_to_disk(path: Path) -> None:
-    """Return when a file or folder is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

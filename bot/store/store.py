@@ -1,7 +1,6 @@
 """All repositories over one database, opened and closed together."""
 
 import asyncio
-import fcntl
 import os
 import secrets
 from functools import partial
@@ -10,6 +9,7 @@ from types import TracebackType
 
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.events import Outgoing
+from bot.core.files import lock_file
 from bot.core.speaking import HEARTBEAT, JOIN
 from bot.store.agents import AgentWrites, OwnLines, Rewrites
 from bot.store.archive import MemoryArchive
@@ -184,17 +184,12 @@ def lock_folder(folder: Path) -> int:
     is in."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        lock = lock_file(folder / LOCK)
     except OSError as error:
         raise StoreError(f"the data folder cannot be used ({error}): choose another with --data DIR") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise FolderLockedError(
-            "another nuan is answering from this data folder: stop it, or give --data DIR"
-        ) from error
-    return descriptor
+    if lock is None:
+        raise FolderLockedError("another nuan is answering from this data folder: stop it, or give --data DIR")
+    return lock
 
 
 def remove_rollback_files(folder: Path) -> None:

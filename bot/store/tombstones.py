@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from bot.core.errors import StoreError
+from bot.core.files import append_to_file, write_file
 from bot.core.people import ErasedPerson
 from bot.store.engine import Database
 from bot.store.erase import PERSON_COUNTS, drop_left_addresses, erase_person
@@ -104,13 +104,7 @@ class Tombstones:
         # The first line end closes half a line before it.
         lines = "".join(("\n", *(f"{json.dumps(row)}\n" for row in rows))).encode()
         try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                if os.write(descriptor, lines) < len(lines):
-                    raise OSError("the disk is full")
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            append_to_file(self._path, lines)
         except OSError as error:
             raise StoreError(f"tombstones.jsonl cannot be written ({error}): nothing was forgotten") from error
 
@@ -118,15 +112,8 @@ class Tombstones:
 def _new_key(path: Path) -> bytes:
     """A fresh key, whole on disk before anything is signed with it."""
     key = secrets.token_bytes(32)
-    new = path.with_name(f"{path.name}.new")
     try:
-        new.unlink(missing_ok=True)
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(key)
-            file.flush()
-            os.fsync(descriptor)
-        new.rename(path)
+        write_file(path, key)
     except OSError as error:
         raise StoreError(f"{path.name} cannot be written ({error}): nothing was forgotten") from error
     return key
@@ -203,14 +190,8 @@ class ErasureFile:
 
     def _append(self, row: dict[str, object]) -> None:
         try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                line = f"\n{json.dumps(row)}\n".encode()  # the first line end closes half a line before it
-                if os.write(descriptor, line) < len(line):
-                    raise OSError("the disk is full")
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            # The first line end closes half a line before it.
+            append_to_file(self._path, f"\n{json.dumps(row)}\n".encode())
         except OSError as error:
             raise StoreError(f"{ERASURES_FILE} cannot be written ({error}): nothing was erased") from error
 

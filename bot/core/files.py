@@ -1,0 +1,84 @@
+"""Private files (mode 0600): written whole or not at all, appended to, locked, and waited for until they are on the disk."""
+
+import contextlib
+import errno
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+PRIVATE = 0o600
+
+
+def create_file(path: Path) -> None:
+    """An empty private file, in the place of what was there."""
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
+
+
+@contextlib.contextmanager
+def file_beside(path: Path, content: Iterable[bytes], mode: int = PRIVATE) -> Iterator[Path]:
+    """A hidden file beside `path` with this content, on the disk; it is gone afterwards unless it was renamed."""
+    new = path.with_name(f".{path.name}.new")
+    new.unlink(missing_ok=True)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines(content)
+            file.flush()
+            os.fsync(descriptor)
+        yield new
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: bytes | Iterable[bytes], *, force: bool = True) -> None:
+    """Write a private file that appears whole; FileExistsError when there is one and `force` is not given."""
+    with file_beside(path, (content,) if isinstance(content, bytes) else content) as new:
+        if force:
+            new.replace(path)
+        else:
+            give_name(new, path)
+
+
+def give_name(file: Path, path: Path) -> None:
+    """A file has this name, too, or only this one where a disk knows no links; FileExistsError when it is taken."""
+    try:
+        path.hardlink_to(file)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from error
+        file.rename(path)
+
+
+def append_to_file(path: Path, data: bytes) -> None:
+    """Add this at the end of a private file, which need not be there; it is on the disk when this returns."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE)
+    try:
+        if os.write(descriptor, data) < len(data):
+            raise OSError("the disk is full")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def lock_file(path: Path) -> int | None:
+    """Keep every other process out until the descriptor is closed; None when one is in already."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def sync_to_disk(path: Path) -> None:
+    """Return when a file or folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
