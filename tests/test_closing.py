@@ -55,6 +55,19 @@ def raw_lines(world: World) -> str:
     return world.last_user[world.last_user.index("<ctx") :]
 
 
+@pytest.mark.parametrize(("by_model", "told"), [(True, 2), (False, 5)])
+async def test_of_a_talk_that_a_models_digest_tells_only_the_last_lines_stand_in_the_next_log(
+    world: World, by_model: bool, told: int
+) -> None:
+    if by_model:
+        digesting(world, json.dumps({"summary": "小王说了许多周末的打算。"}, ensure_ascii=False))
+    for number in range(6):
+        await world.say(f"周末的打算{number}：去爬山看日出，再去吃面")
+    await world.wait(1800)
+    await world.say("我刚从超市回来，买了不少菜")
+    assert raw_lines(world).count("周末的打算") == told
+
+
 async def test_half_an_hour_of_silence_closes_a_session(world: World) -> None:
     await world.say("你好")
     await world.wait(1799)

@@ -91,7 +91,12 @@ class OpeningLineReader:
             limits = self.limits(LIGHT_TOKENS)
             return OpeningLines(events, replace(limits, bot=limits.message), earlier)
         lead = fold_events(event for event in events if event.id <= own)
-        cut = sum(len(line.event_ids) for line in lead[: max(0, len(lead) - recent)])
+        dropped = max(0, len(lead) - recent)
+        if not stands_in and wish.recent is None:
+            told = await self._store.digests.told_upto(chat.id)
+            old = sum(line.event_ids[-1] <= told for line in lead)
+            dropped = max(dropped, old - context.recent_told)
+        cut = sum(len(line.event_ids) for line in lead[:dropped])
         limits = self.limits(context.carry_tokens)
         if stands_in or session is not None:  # raw lines are bounded by tokens alone, the bot's own lines as well
             limits = replace(limits, bot=limits.message, bot_lines=most)

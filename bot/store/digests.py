@@ -150,6 +150,15 @@ class Digests:
             commitments=tuple(task for task in digest.commitments if not self._covers(task.text)),
         )
 
+    async def told_upto(self, chat_id: int) -> int:
+        """The last event of a chat that a model's digest tells; 0 when none does."""
+        row = await self._database.row(
+            "SELECT coalesce(max(upto_event), 0) FROM session JOIN digest ON digest.session_id = session.id "
+            "WHERE session.chat_id = ? AND made_by <> 'rule'",
+            (chat_id,),
+        )
+        return int(row[0]) if row else 0
+
     async def by_rule(self, session_id: int, events: tuple[int, ...]) -> frozenset[int]:
         """The numbers of the memories that the rule made of these lines alone, where it made this session's digest."""
         rows = await self._database.rows("SELECT made_by FROM digest WHERE session_id = ?", (session_id,))
