@@ -123,6 +123,11 @@ def test_a_file_that_is_no_toml_is_told_with_its_line(tmp_path: Path) -> None:
     assert "line 3" in problem
 
 
+def test_a_table_in_capitals_is_that_table(tmp_path: Path) -> None:
+    assert settings(tmp_path, '[BOT]\nowner = "me"').bot.owner == "me"
+    assert problems(tmp_path, "BOT = 3") == ("bot: must be a table",)
+
+
 def test_a_named_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no such file"):
         load(tmp_path / "missing.toml", {})

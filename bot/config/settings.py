@@ -242,7 +242,7 @@ class Settings(BaseSettings):
     """The whole configuration; made by `load`, or directly in a test. Reads no file, no environment."""
 
     model_config = SettingsConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True, enable_decoding=False
     )
 
     persona: str = Field(default="default", pattern=r"^[\w-]+$")
@@ -299,9 +299,8 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Only what is passed in: `load` brings file and environment."""
         return (init_settings,)

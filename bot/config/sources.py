@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal
 
 from dotenv.parser import parse_stream
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource
+from pydantic_settings import EnvSettingsSource, InitSettingsSource
 
 from bot.config.checks import contradictions
 from bot.config.keys import PREFIX, SettingKey, keys
@@ -48,11 +48,22 @@ LIVE_KEYS = "limits."
 
 
 @dataclass(frozen=True, slots=True)
-class _Layer:
-    """One source: its values as a tree, and the variables that set them, by dotted path."""
+class _Given:
+    """The value that a variable or a chat gives a key, and how that source is named."""
 
-    tree: Tree
-    variables: dict[str, str]
+    value: str
+    name: str
+
+
+class _Variables(EnvSettingsSource):
+    """Reads these variables instead of the process's."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = {name.lower(): value for name, value in variables.items()}
+        super().__init__(Settings, env_prefix=PREFIX, env_nested_delimiter="__")
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return self._variables
 
 
 def load(
@@ -68,13 +79,12 @@ def load(
     """
     path = config_file or Path("nuan.toml")
     problems: list[str] = []
-    toml = _Layer(_read_toml(path, config_file is not None, problems), {})
-    dotenv = _variables(_read_dotenv(path.parent / ".env", problems), problems)
-    layers = (_from_chats(said or {}), _variables(env, problems), dotenv, toml)
-    settings, wrong = _validate(layers, problems)
-    told = {dotted: f" (set by {name})" for dotted, name in layers[0].variables.items()}
+    tree = _read_toml(path, config_file is not None, problems)
+    given = _variables(_read_dotenv(path.parent / ".env", problems), problems) | _variables(env, problems)
+    told = _from_chats(said or {})
+    settings, wrong = _validate(tree, given | told, problems)
     problems += [
-        f"{found.path}: {found.text}{next((told[path] for path in sorted(found.involved) if path in told), '')}"
+        f"{found.path}: {found.text}{next((_set_by(told[path]) for path in sorted(found.involved) if path in told), '')}"
         for found in contradictions(settings) if not wrong & found.involved
     ]  # fmt: skip
     problems += named(settings)
@@ -90,9 +100,9 @@ def values_set(config_file: Path | None, env: Mapping[str, str]) -> dict[str, tu
     found: dict[str, tuple[SettingOrigin, str]] = {
         key.dotted: ("file", path.name) for key in keys() if _holds(toml, key.path)
     }
-    dotenv = _variables(_read_dotenv(path.parent / ".env", []), [])
-    found |= {dotted: ("dotenv", name) for dotted, name in dotenv.variables.items()}
-    return found | {dotted: ("environment", name) for dotted, name in _variables(env, []).variables.items()}
+    dotenv, process = _variables(_read_dotenv(path.parent / ".env", []), []), _variables(env, [])
+    found |= {dotted: ("dotenv", variable.name) for dotted, variable in dotenv.items()}
+    return found | {dotted: ("environment", variable.name) for dotted, variable in process.items()}
 
 
 def _holds(tree: object, path: tuple[str, ...]) -> bool:
@@ -104,9 +114,11 @@ def _holds(tree: object, path: tuple[str, ...]) -> bool:
 
 
 def _read_toml(path: Path, must_exist: bool, problems: list[str]) -> Tree:
+    """The file's values; the names of its tables may be in capitals."""
     text = _read(path, must_exist, problems)
     try:
-        return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+        tree = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+        return {name.lower() if name.lower() in Settings.model_fields else name: tree[name] for name in tree}
     except tomllib.TOMLDecodeError as error:
         problems.append(f"{path}: is not valid TOML: {error}")
     except RecursionError:
@@ -138,66 +150,45 @@ def _read(path: Path, must_exist: bool, problems: list[str]) -> str:
     return ""
 
 
-def _variables(env: Mapping[str, str], problems: list[str]) -> _Layer:
-    """The NUAN_ variables as a tree; one that names no key is a problem."""
+def _variables(env: Mapping[str, str], problems: list[str]) -> dict[str, _Given]:
+    """The NUAN_ variables by the dotted path of their key; one that names no key is a problem."""
     known = {key.variable: key for key in keys()}
-    layer = _Layer({}, {})
+    found: dict[str, _Given] = {}
     for name, value in sorted(env.items()):
-        if not name.upper().startswith(PREFIX):
-            continue
-        key = known.get(name.upper())
-        if key is None:
+        if key := known.get(name.upper()):
+            found[key.dotted] = _Given(value, name)
+        elif name.upper().startswith(PREFIX):
             problems.append(f"{name}: unknown variable{_did_you_mean(name.upper(), list(known))}")
-            continue
-        _put(layer.tree, key.path, value)
-        layer.variables[key.dotted] = name
-    return layer
+    return found
 
 
-def _from_chats(said: Mapping[str, str]) -> _Layer:
-    """What was said in chats as a tree; a key that this nuan does not know is one of a newer one."""
-    layer, known = _Layer({}, {}), {key.dotted: key for key in keys()}
-    for dotted, value in said.items():
-        if dotted in known and not dotted.startswith(LIVE_KEYS):
-            _put(layer.tree, known[dotted].path, value)
-            layer.variables[dotted] = f"a chat; `nuan unset {dotted}` takes it back"
-    return layer
+def _from_chats(said: Mapping[str, str]) -> dict[str, _Given]:
+    """What was said in chats by dotted path; a key that this nuan does not know is one of a newer one."""
+    return {
+        key.dotted: _Given(said[key.dotted], f"a chat; `nuan unset {key.dotted}` takes it back")
+        for key in keys() if key.dotted in said and not key.dotted.startswith(LIVE_KEYS)
+    }  # fmt: skip
 
 
-def _put(tree: Tree, path: tuple[str, ...], value: str) -> None:
-    for part in path[:-1]:
-        tree = cast(Tree, tree.setdefault(part, {}))
-    tree[path[-1]] = value
-
-
-def _validate(layers: tuple[_Layer, ...], problems: list[str]) -> tuple[Settings, frozenset[str]]:
-    """Settings from all layers, and the paths that were wrong: those are told and then left at their defaults."""
+def _validate(tree: Tree, given: dict[str, _Given], problems: list[str]) -> tuple[Settings, frozenset[str]]:
+    """Settings from the file and what goes before it, and the paths that were wrong: those are told and then left at
+    their defaults."""
     wrong: set[str] = set()
+    variable = {key.dotted: key.variable for key in keys()}
     while True:
+        variables = _Variables({variable[dotted]: one.value for dotted, one in given.items()})
         try:
-            return _merge(tuple(layer.tree for layer in layers)), frozenset(wrong)
+            # A parameter of BaseSettings that type checkers do not see.
+            sources: Any = {"_build_sources": ((variables, InitSettingsSource(Settings, tree)), {})}
+            return Settings(**sources), frozenset(wrong)
         except ValidationError as error:
             for detail in error.errors(include_url=False, include_context=False, include_input=False):
                 loc = _key_of(detail["loc"])
-                wrong.add(".".join(loc))
-                problems.append(_describe(detail, loc, layers))
-                for layer in layers:
-                    _drop(layer.tree, loc)
-
-
-def _merge(trees: tuple[Tree, ...]) -> Settings:
-    class Layered(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            *_: PydanticBaseSettingsSource,
-            **__: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            return tuple(InitSettingsSource(settings_cls, tree) for tree in trees)
-
-    layered = Layered()
-    return Settings(**{name: getattr(layered, name) for name in Settings.model_fields})
+                dotted = ".".join(loc)
+                wrong.add(dotted)
+                problems.append(_describe(detail, loc, given.get(dotted)))
+                _drop(tree, loc)
+            given = {dotted: one for dotted, one in given.items() if dotted not in wrong}
 
 
 def _key_of(loc: tuple[int | str, ...]) -> tuple[str, ...]:
@@ -210,15 +201,17 @@ def _key_of(loc: tuple[int | str, ...]) -> tuple[str, ...]:
     return tuple(path)
 
 
-def _describe(detail: ErrorDetails, loc: tuple[str, ...], layers: tuple[_Layer, ...]) -> str:
-    dotted = ".".join(loc)
+def _describe(detail: ErrorDetails, loc: tuple[str, ...], given: _Given | None) -> str:
     text = ERROR_WORDS.get(detail["type"], detail["msg"][:1].lower() + detail["msg"][1:])
     if loc == ("capabilities",):
         text = _of_rule(detail, text)
     elif detail["type"] == "extra_forbidden":
         text += _suggest_key(loc)
-    variable = next((layer.variables[dotted] for layer in layers if dotted in layer.variables), "")
-    return f"{dotted}: {text}" + (f" (set by {variable})" if variable else "")
+    return f"{'.'.join(loc)}: {text}{_set_by(given) if given else ''}"
+
+
+def _set_by(given: _Given) -> str:
+    return f" (set by {given.name})"
 
 
 def _of_rule(detail: ErrorDetails, text: str) -> str:
