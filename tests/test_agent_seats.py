@@ -10,7 +10,8 @@ from string import Formatter
 
 import pytest
 
-from bot.cli.mcp import LIBRARY_MISSING, ChangeClient, change_handler, find_principal, require_library
+from bot.cli.lookup import find_principal
+from bot.cli.mcp import LIBRARY_MISSING, ChangeClient, change_handler, require_library
 from bot.config.resources import PromptFiles
 from bot.core.errors import ConfigError, StoreError
 from bot.core.people import AgentReply, AgentRequest, Principal

@@ -8,7 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.cli.inspection import PromptTarget, show_boot
+from bot.cli.inspection import show_boot
+from bot.cli.lookup import PromptTarget
 from bot.mcp.agents import NAMES
 from tests.agenting import at_table, place_of
 from tests.conftest import NewWorld

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.inspection import PromptTarget, show_boot
+from bot.cli.inspection import show_boot
 from bot.cli.installation import Installation
+from bot.cli.lookup import PromptTarget
 from bot.cli.main import app
 from bot.config.resources import PromptFiles, resource_dir
 from bot.core.commitments import NewCommitment

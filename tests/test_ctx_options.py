@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from bot.cli.inspection import CtxRequest, PromptTarget, show_ctx
+from bot.cli.inspection import CtxRequest, show_ctx
 from bot.cli.installation import Installation
+from bot.cli.lookup import PromptTarget
 from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.core.errors import ConfigError

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.inspection import CtxRequest, PromptTarget, show_ctx
+from bot.cli.inspection import CtxRequest, show_ctx
 from bot.cli.installation import Installation
+from bot.cli.lookup import PromptTarget
 from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.model.client import OpenAIModel

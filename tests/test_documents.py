@@ -19,7 +19,7 @@ from tests.test_shape import LAYERS
 from tests.world import World
 
 FILES = (".py", ".db", ".token", ".jsonl")
-MODULES = ("bot.core", "bot.core.ports", "bot.core.errors", "bot.text")
+MODULES = ("bot.core", "bot.core.ports", "bot.core.errors", "bot.text", "bot.config.base")
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
 ROOT = DOCS.parent
 BESIDE = ("README.md", "README.zh.md", "SECURITY.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "deploy/README.md")

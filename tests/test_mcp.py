@@ -10,7 +10,8 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import Implementation, TextContent
 
-from bot.cli.inspection import PromptTarget, show_boot
+from bot.cli.inspection import show_boot
+from bot.cli.lookup import PromptTarget
 from bot.cli.mcp import change_handler
 from bot.ops.control import control_socket
 from tests.agenting import place_of

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.cli.data import refuse_itself, restore_report
-from bot.cli.installation import Installation, make_dependencies, require_database
+from bot.cli.installation import Installation, open_dependencies, require_database
 from bot.cli.terminal import json_document, progress_bar, progress_bars
-from bot.container import make_embedding_calls, make_vector_maker
+from bot.container import Dependencies, make_embedding_calls, make_vector_maker
 from bot.core.clock import SystemClock
 from bot.core.errors import NuanError
 from bot.core.inspection import MemoryFault, RepairPart
 from bot.language.sections import SectionRegistry, section_registry
 from bot.memory.lifecycle import ownership_fault
 from bot.ops.log_files import NullLog
-from bot.pipeline.endpoints import make_pool
 from bot.store.backups import backup, newest_copy, roll_back
 from bot.store.store import Store, open_store
 from bot.text.dates import stamp
@@ -52,28 +51,26 @@ async def backfill(
     ended by the next.
     """
     rows = frozenset(part for part in parts if part != "vectors")
-    found = BackfillReport((), None)
     own = section_registry(place.settings.sections.own)
     require_database(place)
-    async with await open_store(place.data, read_only=not apply) as store:
-        vectors = VectorBackfill(place, store, anew=anew) if "vectors" in parts else None
-        try:
-            found = BackfillReport(
-                await store.mending.find(rows, ownership_fault, own), await vectors.lacking() if vectors else None
-            )
-            mendable = tuple(fault for fault in found.faults if fault.mendable)
-            if apply and (mendable or found.vectors):
-                copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()))
-                print(f"nuan: the backup is {copy}", file=sys.stderr)
-                with progress_bars(quiet=as_json) as shown:
-                    done = await _mend(store, mendable, shown, own)
-                    if vectors:
-                        await vectors.make(shown)
-                left = await vectors.lacking() if vectors else None
-                found = BackfillReport(await store.mending.find(rows, ownership_fault, own), left, done, copy)
-        finally:
-            if vectors:
-                await vectors.close()
+    async with (
+        await open_store(place.data, read_only=not apply) as store,
+        open_dependencies(place, store, NullLog()) as dependencies,
+    ):
+        vectors = VectorBackfill(dependencies, anew=anew) if "vectors" in parts else None
+        found = BackfillReport(
+            await store.mending.find(rows, ownership_fault, own), await vectors.lacking() if vectors else None
+        )
+        mendable = tuple(fault for fault in found.faults if fault.mendable)
+        if apply and (mendable or found.vectors):
+            copy = await asyncio.to_thread(backup, place.data, LABEL, stamp(SystemClock().now()))
+            print(f"nuan: the backup is {copy}", file=sys.stderr)
+            with progress_bars(quiet=as_json) as shown:
+                done = await _mend(store, mendable, shown, own)
+                if vectors:
+                    await vectors.make(shown)
+            left = await vectors.lacking() if vectors else None
+            found = BackfillReport(await store.mending.find(rows, ownership_fault, own), left, done, copy)
     return _json(found) if as_json else "\n".join(_lines(found, rows, applied=apply))
 
 
@@ -89,10 +86,8 @@ async def _mend(store: Store, faults: tuple[MemoryFault, ...], shown: "Progress"
 class VectorBackfill:
     """The vectors that recall is lacking, counted and made by the configured server; `anew`: all, once."""
 
-    def __init__(self, place: Installation, store: Store, *, anew: bool) -> None:
+    def __init__(self, parts: Dependencies, *, anew: bool) -> None:
         self._anew = anew
-        self._pool = make_pool(place.settings, place.prompts.path)
-        parts = make_dependencies(place, store, self._pool, NullLog())
         calls = make_embedding_calls(parts)
         self._work = make_vector_maker(parts, calls) if calls is not None else None
 
@@ -105,10 +100,6 @@ class VectorBackfill:
         if self._work is not None and (total := await self.lacking()):
             task, anew, self._anew = shown.add_task("vectors", total=total), self._anew, False
             await self._work.make_all(lambda made: shown.update(task, completed=made), anew=anew)
-
-    async def close(self) -> None:
-        """Free the connections."""
-        await self._pool.close()
 
 
 def _json(found: BackfillReport) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.cli.installation import Installation, make_words, require_database
-from bot.cli.memories import find_person
+from bot.cli.lookup import find_person
 from bot.cli.terminal import json_document, progress_bar
 from bot.config.settings import Settings
 from bot.core.clock import DAY_MS, SystemClock

@@ -3,8 +3,8 @@
 import asyncio
 import gc
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -24,13 +24,14 @@ from bot.core.ports import Clock, Log, SettingChanges
 from bot.mcp.agents import read_texts
 from bot.model.client import OpenAIModel
 from bot.model.pool import ModelPool
-from bot.pipeline.endpoints import price_problems, vision_rate, with_provider_defaults
+from bot.ops.log_files import NullLog
+from bot.pipeline.endpoints import make_pool, price_problems, vision_rate, with_provider_defaults
 from bot.pipeline.texts import Texts, read_instructions
 from bot.pipeline.tools.registry import listen_spec, look_spec, skill_spec, tool_specs
 from bot.prompt.persona import Persona, Skill, persona_folders, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
 from bot.store.settings import settings_in
-from bot.store.store import DATABASE, Store
+from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 from bot.text.fold import fold
 from bot.text.terms import query_terms
@@ -142,6 +143,31 @@ def make_dependencies(
         store, pool, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
         seeing=vision_rate(place.settings), personas=place.personas, written=place.written,
     )  # fmt: skip
+
+
+@asynccontextmanager
+async def open_dependencies(
+    place: Installation, store: Store, log: Log, clock: Clock | None = None, models: Settings | None = None
+) -> AsyncIterator[Dependencies]:
+    """What a command works with over that store, its models as `models` says; at the end its connections are closed."""
+    parts = make_dependencies(place, store, make_pool(models or place.settings, place.prompts.path), log, clock)
+    try:
+        yield parts
+    finally:
+        await parts.pool.close()
+        await asyncio.to_thread(parts.thread.close)
+
+
+@asynccontextmanager
+async def read_only(
+    place: Installation, clock: Clock | None = None, models: Settings | None = None
+) -> AsyncIterator[Dependencies]:
+    """What a command works with that only looks, beside a running nuan."""
+    async with (
+        await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store,
+        open_dependencies(place, store, NullLog(), clock, models) as parts,
+    ):
+        yield parts
 
 
 async def preload(pool: ModelPool) -> None:

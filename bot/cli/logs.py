@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.text import Text
 from tzlocal import get_localzone
 
+from bot.cli.lookup import find_chat
 from bot.core.clock import SystemClock
-from bot.core.errors import NuanError, StoreError
+from bot.core.errors import NuanError
 from bot.core.ports import Clock, pause
 from bot.ops.log_files import LogFilter, LogReader, Record, log_files
-from bot.store.store import open_store
 from bot.text.redaction import one_line
 
 FOLLOW_MS = 300
@@ -48,21 +48,8 @@ class LogView:
 def log_view(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bool) -> LogView:
     """The view of a chat by its number, title, or who alone talks there; StoreError when there is none or several."""
     counts = chat.isdecimal() and len(chat) <= NUMBER_DIGITS
-    number = None if not chat else int(chat) if counts else asyncio.run(_chat_number(data, chat))
+    number = None if not chat else int(chat) if counts else asyncio.run(find_chat(data, chat))
     return LogView(LogFilter(number, turn), follow, as_json)
-
-
-async def _chat_number(data: Path, name: str) -> int:
-    async with await open_store(data, read_only=True) as store:
-        chats = await store.people.chats()
-        found = [chat.id for chat in chats if name in (chat.title, chat.external_id)]
-        if not found and (person := await store.people.person_named(name)) is not None:
-            seen = [(chat.id, await store.people.audience(chat)) for chat in chats if chat.kind == "dm"]
-            found = [number for number, audience in seen if audience.person_ids == (person.id,)]
-    if len(found) != 1:
-        known = ", ".join(f"{chat.id} {chat.platform} {chat.title or chat.external_id}" for chat in chats)
-        raise StoreError(f"--chat: give one of: {known or 'no chat yet'}")
-    return found[0]
 
 
 async def show_logs(data: Path, view: LogView, clock: Clock | None = None) -> None:

@@ -277,7 +277,8 @@ def web(
 @options_from(CtxOptions)
 def ctx(options: CtxOptions) -> None:
     """Show what the next call would send, its cache and memories."""
-    from bot.cli.inspection import CtxRequest, PromptTarget, show_ctx
+    from bot.cli.inspection import CtxRequest, show_ctx
+    from bot.cli.lookup import PromptTarget
 
     look = guard(
         lambda: CtxRequest(options.query, options.raw, options.as_json, options.compare, options.debug, options.limit)
@@ -303,7 +304,8 @@ def boot(
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show the block that the next conversation would open with."""
-    from bot.cli.inspection import PromptTarget, boot_format, show_boot
+    from bot.cli.inspection import boot_format, show_boot
+    from bot.cli.lookup import PromptTarget
 
     wanted = guard(lambda: boot_format("json" if as_json else form))
     print_result(run_guarded(show_boot(read_installation(config, data), PromptTarget(chat, person), wanted)))

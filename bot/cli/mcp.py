@@ -8,18 +8,18 @@ from importlib import import_module
 
 from adapters.console import PipeTerminal
 from bot.app import App
-from bot.cli.installation import Installation, make_dependencies, make_words
+from bot.cli.installation import Installation, make_words, open_dependencies
+from bot.cli.lookup import find_principal
 from bot.cli.platforms import configured_secrets
 from bot.cli.terminal import stopped_by_sigterm
 from bot.container import make_planner, make_recall
 from bot.core.clock import SystemClock
-from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
-from bot.core.people import AgentReply, AgentRequest, Chat, Principal
+from bot.core.errors import ConfigError, FolderLockedError, NuanError
+from bot.core.people import AgentReply, AgentRequest, Principal
 from bot.core.ports import Clock, Log
 from bot.mcp.agents import AgentServices, AgentTexts, AgentTools, AgentWriter, read_texts
 from bot.ops.control import request_change
 from bot.ops.logs import Logs
-from bot.pipeline.endpoints import make_pool
 from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
 
@@ -122,48 +122,12 @@ async def agent_tools(
     place: Installation, store: Store, principal: Principal, log: Log, clock: Clock | None = None
 ) -> AsyncIterator[AgentTools]:  # fmt: skip
     """What answers agents for that principal; at the end every change that was begun is done."""
-    pool = make_pool(place.settings, place.prompts.path)
-    parts = make_dependencies(place, store, pool, log, clock)
     texts = read_texts(place.prompts.path)
-    changing = ChangeClient(place, texts, log, parts.clock)
-    planner, _ = make_planner(parts)
-    services = AgentServices(store, planner, make_recall(parts), parts.words, place.settings, parts.clock, log)
-    try:
-        yield AgentTools(services, principal, texts, changing.carry_out)
-    finally:
-        await changing.finish()
-        await pool.close()
-        await asyncio.to_thread(parts.thread.close)
-
-
-async def find_principal(store: Store, person: str, chat: str) -> Principal:
-    """The person by number or name in the chat by number or title: the owner in their own private chat unless named.
-
-    StoreError lists what there is. Nobody sits where they do not take part.
-    """
-    chats = await store.people.chats()
-    if chat:
-        chats = tuple(each for each in chats if chat in (str(each.id), each.title, each.external_id))
-        if len(chats) != 1:
-            raise StoreError(f"--chat: give one of: {_chats(await store.people.chats())}")
-    else:
-        chats = tuple(each for each in chats if each.kind == "dm")
-    there = [
-        (each, await store.people.person(number))
-        for each in chats
-        for number in (await store.people.audience(each)).person_ids
-    ]
-    found = [(where, who) for where, who in there if (person in (str(who.id), who.name) if person else who.is_owner)]
-    if not found and not person and len({who.id for _, who in there}) == 1:
-        found = there  # nobody else it could be
-    if len({who.id for _, who in found}) != 1:
-        known = {who.id: who.name for _, who in there}
-        raise StoreError(
-            f"--person: give one of: {', '.join(f'{n} {name}' for n, name in known.items()) or 'nobody yet'}"
-        )
-    where, who = found[0]
-    return Principal(who.id, where.id)
-
-
-def _chats(chats: tuple[Chat, ...]) -> str:
-    return ", ".join(f"{each.id} {each.platform} {each.title or each.external_id}" for each in chats) or "no chat yet"
+    async with open_dependencies(place, store, log, clock) as parts:
+        changing = ChangeClient(place, texts, log, parts.clock)
+        planner, _ = make_planner(parts)
+        services = AgentServices(store, planner, make_recall(parts), parts.words, place.settings, parts.clock, log)
+        try:
+            yield AgentTools(services, principal, texts, changing.carry_out)
+        finally:
+            await changing.finish()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from bot.cli.installation import Installation
+from bot.cli.lookup import find_person
 from bot.cli.terminal import (
     json_document,
     print_error,
@@ -89,18 +90,6 @@ async def export_memories(
     if export.files:
         lines.append(f"left out: {export.files} notes that are empty, for nobody or cannot be read")
     return "\n".join(lines)
-
-
-async def find_person(store: Store, wanted: str) -> int:
-    """The person of a number, a unique name or an account (platform:id); NuanError when there is none."""
-    if ":" in wanted:
-        number = await store.people.by_account(wanted)
-    else:
-        found = await store.people.person_named(wanted)
-        number = found.id if found else None
-    if number is None:
-        raise NuanError(f"there is nobody {wanted!r}: give a number, a name that only one has or platform:id")
-    return number
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from bot.cli.installation import (
     make_words,
     owner_name,
     preload,
+    read_only,
 )
 from bot.cli.mcp import change_handler
 from bot.cli.platforms import RESTART_PLATFORM_KEYS, configured_secrets, lock_tokens, make_adapters
@@ -240,15 +241,9 @@ async def serve_read_only(source: ConfigSource, place: Installation) -> None:
     """The page over the database of a nuan that answers elsewhere: nothing is changed, nobody is answered."""
     settings, clock, stopped = place.settings, SystemClock(), asyncio.Event()
     with handle_signals(stopped.set, lambda: None), open_web_frontend(source, settings, clock, reads=True) as front:
-        async with await open_store(place.data, frozenset(settings.bot.owners), read_only=True) as store:
-            pool = make_pool(settings, place.prompts.path)
-            parts = make_dependencies(place, store, pool, NullLog(), clock)
-            try:
-                async with front.served(lambda: parts, NullLog()):
-                    print("nuan: another nuan answers from this folder, so this page only reads", flush=True)
-                    await stopped.wait()
-            finally:
-                await pool.close()
+        async with read_only(place, clock) as parts, front.served(lambda: parts, NullLog()):
+            print("nuan: another nuan answers from this folder, so this page only reads", flush=True)
+            await stopped.wait()
 
 
 async def chat(source: ConfigSource, place: Installation, group: str, name: str, verbose: bool) -> None:

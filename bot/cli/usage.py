@@ -1,16 +1,14 @@
 """What the model calls of some days used, as tables with bars for the terminal or as JSON. Pure."""
 
-import json
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import date, timedelta, tzinfo
-from typing import TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
+from bot.cli.terminal import json_document
 from bot.core.money import CallUse
 from bot.core.sessions import ToldShare
-from bot.text.dates import local_day
+from bot.money.usage import DaySpan, UsageSum, daily_sums, largest_sums, sum_of
 
 BAR_CELLS = 24
 """Cells of the longest bar."""
@@ -28,27 +26,6 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 @dataclass(frozen=True, slots=True)
-class UsageSum:
-    """Calls, tokens and money of a day, a chat or a cause."""
-
-    calls: int
-    prompt: int
-    cached: int
-    output: int
-    money: float
-
-    @property
-    def tokens(self) -> int:
-        """Input and output."""
-        return self.prompt + self.output
-
-    @property
-    def hit_rate(self) -> float:
-        """The part of the input that came from the provider's cache, 0 to 1."""
-        return self.cached / self.prompt if self.prompt else 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class UsageNames:
     """How chats and people are called, by their numbers."""
 
@@ -56,28 +33,10 @@ class UsageNames:
     people: Mapping[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class UsageDays:
-    """So many local days from the first."""
-
-    first: date
-    days: int
-    tz: tzinfo
-
-
-def sum_of(used: Iterable[CallUse]) -> UsageSum:
-    """The sum of these calls."""
-    calls = tuple(used)
-    return UsageSum(
-        len(calls), sum(each.prompt_tokens for each in calls), sum(each.cached_tokens for each in calls),
-        sum(each.output_tokens for each in calls), sum(each.money for each in calls),
-    )  # fmt: skip
-
-
 def usage_report(
     used: tuple[CallUse, ...],
     shares: tuple[ToldShare, ...],
-    span: UsageDays,
+    span: DaySpan,
     names: UsageNames,
     currency: str,
     text: Callable[..., str],
@@ -86,27 +45,19 @@ def usage_report(
 
     Last what memory put into the prompts, by the way it came.
     """
-    first, days, tz = span.first, span.days, span.tz
-    by_day = {first + timedelta(days=number): list[CallUse]() for number in range(days)}
-    by_chat: dict[str, list[CallUse]] = {}
-    by_person: dict[str, list[CallUse]] = {}
-    by_cause: dict[str, list[CallUse]] = {}
-    for each in used:
-        by_day.setdefault(local_day(each.at, tz), []).append(each)
-        by_chat.setdefault(names.chats.get(each.chat_id) or f"#{each.chat_id}", []).append(each)
-        if each.person_id is not None:
-            by_person.setdefault(names.people.get(each.person_id) or f"#{each.person_id}", []).append(each)
-        by_cause.setdefault(each.cause, []).append(each)
-    whole = sum_of(used)
+    whole, of_people = sum_of(used), tuple(each for each in used if each.person_id is not None)
     head = text(
-        "usage_all", days=days, calls=whole.calls, tokens=whole.tokens, rate=f"{whole.hit_rate:.0%}",
+        "usage_all", days=span.days, calls=whole.calls, tokens=whole.tokens, rate=f"{whole.hit_rate:.0%}",
         money=f"{whole.money:.4f} {currency}",
     )  # fmt: skip
     tables = (
-        (text("usage_day"), {f"{day:%m-%d}": sum_of(calls) for day, calls in sorted(by_day.items())}),
-        (text("usage_chat"), _largest_sums(by_chat)),
-        (text("usage_person"), _largest_sums(by_person)),
-        (text("usage_cause"), _largest_sums(by_cause)),
+        (text("usage_day"), {f"{day:%m-%d}": one for day, one in daily_sums(used, span).items()}),
+        (text("usage_chat"), largest_sums(used, lambda each: names.chats.get(each.chat_id) or f"#{each.chat_id}")),
+        (
+            text("usage_person"),
+            largest_sums(of_people, lambda each: names.people.get(each.person_id or 0) or f"#{each.person_id}"),
+        ),
+        (text("usage_cause"), largest_sums(used, lambda each: each.cause)),
     )
     return "\n".join(
         (
@@ -131,11 +82,6 @@ def brought_report(shares: tuple[ToldShare, ...], text: Callable[..., str]) -> l
             for share in shares
         ),
     ]
-
-
-def _largest_sums(groups: Mapping[str, list[CallUse]]) -> dict[str, UsageSum]:
-    sums = {name: sum_of(calls) for name, calls in groups.items()}
-    return dict(sorted(sums.items(), key=lambda item: (-item[1].tokens, item[0])))
 
 
 def _table(title: str, sums: Mapping[str, UsageSum], text: Callable[..., str]) -> list[str]:
@@ -167,53 +113,33 @@ def bar(part: int, whole: int, width: int = BAR_CELLS) -> str:
     return (EIGHTHS[8] * full + (EIGHTHS[rest] if rest else "")).ljust(width)
 
 
-K = TypeVar("K", bound=Hashable)
-
 Json = dict[str, object]
 
 
 def usage_json(
-    used: tuple[CallUse, ...], shares: tuple[ToldShare, ...], span: UsageDays, names: UsageNames, currency: str
+    used: tuple[CallUse, ...], shares: tuple[ToldShare, ...], span: DaySpan, names: UsageNames, currency: str
 ) -> str:
     """Sums in all, per day (every day of the span), chat, person and cause; what memory brought, by its way."""
-    first, days, tz = span.first, span.days, span.tz
-    by_day = {first + timedelta(days=number): list[CallUse]() for number in range(days)}
-    by_day |= _grouped(used, lambda each: local_day(each.at, tz))
-    chats = _grouped(used, lambda each: each.chat_id)
-    people = _grouped(tuple(each for each in used if each.person_id is not None), lambda each: each.person_id or 0)
-    told: Json = {
-        "first_day": f"{first}",
-        "days": days,
+    of_people = tuple(each for each in used if each.person_id is not None)
+    chats, people = (
+        largest_sums(used, lambda each: each.chat_id),
+        largest_sums(of_people, lambda each: each.person_id or 0),
+    )
+    causes = largest_sums(used, lambda each: each.cause)
+    return json_document({
+        "first_day": f"{span.first}",
+        "days": span.days,
         "currency": currency,
-        "all": _sum_json(used),
-        "by_day": [{"day": f"{day}"} | _sum_json(calls) for day, calls in sorted(by_day.items())],
-        "by_chat": [
-            {"chat": key, "name": names.chats.get(key)} | _sum_json(calls) for key, calls in _largest_groups(chats)
-        ],
-        "by_person": [
-            {"person": key, "name": names.people.get(key)} | _sum_json(calls) for key, calls in _largest_groups(people)
-        ],
-        "by_cause": [
-            {"cause": key} | _sum_json(calls) for key, calls in _largest_groups(_grouped(used, lambda each: each.cause))
-        ],
+        "all": _sum_json(sum_of(used)),
+        "by_day": [{"day": f"{day}"} | _sum_json(one) for day, one in daily_sums(used, span).items()],
+        "by_chat": [{"chat": key, "name": names.chats.get(key)} | _sum_json(one) for key, one in chats.items()],
+        "by_person": [{"person": key, "name": names.people.get(key)} | _sum_json(one) for key, one in people.items()],
+        "by_cause": [{"cause": key} | _sum_json(one) for key, one in causes.items()],
         "brought": [asdict(share) for share in shares],
-    }
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    })  # fmt: skip
 
 
-def _grouped(used: tuple[CallUse, ...], key: Callable[[CallUse], K]) -> dict[K, list[CallUse]]:
-    groups: dict[K, list[CallUse]] = {}
-    for each in used:
-        groups.setdefault(key(each), []).append(each)
-    return groups
-
-
-def _largest_groups(groups: dict[K, list[CallUse]]) -> list[tuple[K, list[CallUse]]]:
-    return sorted(groups.items(), key=lambda item: (-sum_of(item[1]).tokens, f"{item[0]}"))
-
-
-def _sum_json(calls: tuple[CallUse, ...] | list[CallUse]) -> Json:
-    one = sum_of(calls)
+def _sum_json(one: UsageSum) -> Json:
     return {
         "calls": one.calls, "input_tokens": one.prompt, "cached_tokens": one.cached, "output_tokens": one.output,
         "money": one.money,

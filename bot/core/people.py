@@ -38,6 +38,11 @@ class Chat:
     mode: GroupMode | None = None
     persona: str = ""
 
+    @property
+    def label(self) -> str:
+        """Its platform with its title, or with its id there."""
+        return f"{self.platform} {self.title or self.external_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class Audience:

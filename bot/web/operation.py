@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
 from itertools import groupby
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from bot.config.sources import ShownSetting
 from bot.core.money import CallUse
+from bot.money.usage import DaySpan, grouped
 from bot.text.dates import local_day
 from bot.text.redaction import Redactor
 from bot.web.requests import PageRequest, render
@@ -20,19 +20,6 @@ SERIES = 6
 """Lines of one plot; what is less is one line together."""
 
 Plot = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class DayRange:
-    """So many local days from the first."""
-
-    first: date
-    days: int
-
-    @property
-    def dates(self) -> tuple[date, ...]:
-        """Each of them."""
-        return tuple(self.first + timedelta(days=number) for number in range(self.days))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +38,7 @@ class UsageByDay:
 
     def groups(self, name: Callable[[CallUse], str], rest: str) -> dict[str, list[float]]:
         """Tokens of each group by day, the largest first; what does not fit is one group."""
-        groups: dict[str, list[tuple[int, CallUse]]] = {}
-        for pair in self.used:
-            groups.setdefault(name(pair[1]), []).append(pair)
+        groups = grouped(self.used, lambda pair: name(pair[1]))
         ordered = sorted(groups, key=lambda group: (-sum(_tokens(each) for _, each in groups[group]), group))
         kept = ordered if len(ordered) <= SERIES else ordered[: SERIES - 1]
         shown = {group: groups[group] for group in kept}
@@ -75,18 +60,18 @@ async def figures(ask: PageRequest) -> Response:
 
 
 async def _plots(ask: PageRequest) -> dict[str, Plot]:
-    site, days = ask.site, _days(ask)
-    first = local_day(site.clock.now(), site.tz) - timedelta(days=days - 1)
-    used = await site.store.ledger.used(round(datetime.combine(first, time(), site.tz).timestamp() * 1000))
-    chats = {chat.id: f"{chat.platform} {chat.title or chat.external_id}" for chat in await site.store.people.chats()}
+    site = ask.site
+    span = DaySpan.until(site.clock.now(), _days(ask), site.tz)
+    used = await site.store.ledger.used(span.since)
+    chats = {chat.id: chat.label for chat in await site.store.people.chats()}
     # A year of a busy installation is a second of counting, in which people are answered.
-    return await asyncio.to_thread(_count, ask, used, chats, DayRange(first, days))
+    return await asyncio.to_thread(_count, ask, used, chats, span)
 
 
-def _count(ask: PageRequest, used: tuple[CallUse, ...], chats: Mapping[int, str], span: DayRange) -> dict[str, Plot]:
+def _count(ask: PageRequest, used: tuple[CallUse, ...], chats: Mapping[int, str], span: DaySpan) -> dict[str, Plot]:
     place = {day: number for number, day in enumerate(span.dates)}
-    tz, currency, rest = ask.site.tz, ask.site.settings.budget.currency, ask.t("usage_rest")
-    dated = [(place.get(local_day(each.at, tz), -1), each) for each in used]
+    currency, rest = ask.site.settings.budget.currency, ask.t("usage_rest")
+    dated = [(place.get(local_day(each.at, span.tz), -1), each) for each in used]
     spread = UsageByDay(tuple(pair for pair in dated if pair[0] >= 0), span.days)
     parts: Mapping[str, Callable[[CallUse], float]] = {
         ask.t("usage_fresh"): lambda each: each.prompt_tokens - each.cached_tokens,

@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Awaitable, Iterator
 from pathlib import Path
 
-from bot.cli.inspection import CtxRequest, PromptTarget, show_boot, show_ctx
+from bot.cli.inspection import CtxRequest, show_boot, show_ctx
 from bot.cli.installation import Installation
+from bot.cli.lookup import PromptTarget
 from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.core.models import ModelRequest
