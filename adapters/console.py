@@ -145,10 +145,10 @@ def _raw_input(stdin: TextIO) -> "Input":
     return RawInput(stdin)
 
 
-def open_terminal(stdin: TextIO, stdout: TextIO, prompt: str = "› ") -> Terminal:
+def open_terminal(stdin: TextIO, stdout: TextIO) -> Terminal:
     """An interactive terminal if both are one, else plain lines."""
     both = stdin.isatty() and stdout.isatty()
-    return PromptTerminal(stdout, _raw_input(stdin), prompt) if both else PipeTerminal(stdin.fileno(), stdout)
+    return PromptTerminal(stdout, _raw_input(stdin)) if both else PipeTerminal(stdin.fileno(), stdout)
 
 
 class ConsoleAdapter:

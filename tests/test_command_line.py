@@ -15,11 +15,11 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from bot.cli.commandline import examples_of, run_program
-from bot.cli.documents import DOCS, exit_codes
+from bot.cli.commandline import run_program
 from bot.cli.main import app
 from bot.cli.terminal import ExitCode, progress_bar
 from bot.store.schema import SCHEMA_VERSION
+from docs.write import DOCS, examples_of, exit_codes
 from tests.belonging import nuan
 from tests.carrying import fill, in_installation
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.config.base import is_loopback
-from bot.config.keys import example_toml, keys
+from bot.config.keys import keys
 from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.config.sources import load
 from bot.core.errors import ConfigError
 from bot.pipeline.endpoints import price_problems
+from docs.write import example_toml
 
 REMOTE = '[model]\nbase_url = "https://api.example.com/v1"\nname = "m"\n'
 LOCAL = '[model]\nbase_url = "http://127.0.0.1:11434/v1"\nname = "m"\n'

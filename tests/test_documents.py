@@ -10,10 +10,10 @@ from types import ModuleType
 
 import pytest
 
-from bot.cli.documents import DOCS, pages, shell_commands
 from bot.commands.registry import COMMANDS
 from bot.config.keys import keys
 from bot.config.settings import Settings
+from docs.write import DOCS, pages, shell_commands
 from tests.fakes.clock import let_others_run
 from tests.test_shape import LAYERS
 from tests.world import World
@@ -35,7 +35,7 @@ MADE_UP = (
 
 def test_the_written_pages_are_what_the_code_gives() -> None:
     for name, text in pages().items():
-        assert TEXTS[name] == text, f"docs/{name} has grown old: run python -m bot.cli.documents"
+        assert TEXTS[name] == text, f"docs/{name} has grown old: run python -m docs.write"
 
 
 def test_every_key_and_every_listed_command_is_there() -> None:

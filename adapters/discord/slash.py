@@ -25,7 +25,6 @@ TOKEN_MS = 14 * 60_000
 
 _SUB_COMMAND, _STRING = 1, 3
 _EVERYWHERE: Json = {"integration_types": [0, 1], "contexts": [0, 1, 2]}
-_COMMAND, _COMPONENT = discord.InteractionType.application_command, discord.InteractionType.component
 _DISCORD_LANGUAGES = {"zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}
 _NAME = re.compile(r"[^\w-]+")
 

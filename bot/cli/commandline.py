@@ -1,12 +1,10 @@
 """How command lines are declared: shared options, shell completion, examples in help, wrong words told in one line."""
 
 import asyncio
-import inspect
 import re
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
@@ -159,44 +157,6 @@ PersonArgument = Annotated[
 DATA_FOLDER = Path("data")
 
 
-@dataclass(frozen=True, slots=True)
-class CtxOptions:
-    """The options of `nuan ctx`, in the order its help lists them."""
-
-    query: Annotated[str, typer.Option("--query", help="What the person would say.")] = ""
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Show what each mode of recall brings, side by side; needs --query.")
-    ] = False
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show search terms, scores, thresholds, what was left out; needs --query.")
-    ] = False
-    limit: Annotated[
-        int | None,
-        typer.Option("--memory-limit", min=1, max=20, help="Show so many memories; memory.max unless given."),
-    ] = None
-    as_json: JsonOption = False
-    raw: Annotated[bool, typer.Option("--raw", help="Print the very body that would be sent, nothing else.")] = False
-    chat: ChatOption = ""
-    person: PersonOption = ""
-    config: ConfigOption = None
-    data: DataOption = DATA_FOLDER
-
-
-def options_from(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
-    """A command with these fields as its options: more than a function should have parameters."""
-
-    def wrap(work: Callable[[T], None]) -> Callable[..., None]:
-        def command(**given: object) -> None:
-            work(options(**given))
-
-        command.__doc__ = work.__doc__
-        command.__name__ = work.__name__
-        command.__signature__ = inspect.signature(options)  # type: ignore[attr-defined]
-        return command
-
-    return wrap
-
-
 EXAMPLES_HEAD = "Examples:"
 
 BEGIN, TALK, LOOK, KEEP = PANELS = "Begin", "Talk", "Look", "Keep"
@@ -213,11 +173,6 @@ WORDS = {
 def examples(*lines: str) -> str:
     """The end of a command's help: command lines to copy, each on a line of its own."""
     return "\n".join((EXAMPLES_HEAD, *(f"  {line}" for line in lines)))
-
-
-def examples_of(epilog: str | None) -> tuple[str, ...]:
-    """The command lines of such an end."""
-    return tuple(line.strip() for line in (epilog or "").splitlines() if line.strip() and line != EXAMPLES_HEAD)
 
 
 class CommandGroup(TyperGroup):

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from bot.cli.installation import Installation, make_words, require_database
 from bot.cli.lookup import find_person
-from bot.cli.terminal import json_document, progress_bar
+from bot.cli.terminal import json_document, progress_bar, write_private
 from bot.config.settings import Settings
 from bot.core.clock import DAY_MS, SystemClock
 from bot.core.errors import NuanError
-from bot.core.files import write_file
 from bot.ops.log_files import NullLog, scrub_logs
 from bot.pipeline.jobs.archives import PersonData, pack_person
 from bot.store.backups import (
@@ -132,15 +131,9 @@ async def export_person(place: Installation, person: str, path: Path | None, *, 
         with progress_bar("reading", quiet=as_json):
             packed = await pack_person(store, number, now, make_words(place).zone)
     target = path or Path(f"nuan-export-{number}-{stamp(now)}.zip")
-    if not target.name:
-        raise NuanError(f"{target} is no name of a file: give another")
     if target.suffix != ".zip" and target.resolve().is_relative_to(place.data.resolve()):
         raise NuanError(f"{target} is a place of nuan's own files: give another, or one that ends in .zip")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_file(target, packed.data, force=force)
-    except FileExistsError:
-        raise NuanError(f"{target} is there already: give another name, or --force to replace it") from None
+    write_private(target, packed.data, force=force)
     if as_json:
         return json_document({"file": str(target), "person": number, **packed.counts})
     return f"{target}: {_listed(packed.counts)}"

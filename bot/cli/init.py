@@ -20,6 +20,7 @@ from typing import TextIO, TypeVar
 from dotenv.parser import parse_stream
 from pydantic import ValidationError
 
+from bot.cli.terminal import YES_WORDS
 from bot.config.base import is_loopback
 from bot.config.models import ModelServer
 from bot.config.resources import PromptFiles
@@ -89,7 +90,6 @@ def model_name(answer: str) -> str | None:
 T = TypeVar("T")
 
 BASE_URL, NAME, KEY = "NUAN_MODEL__BASE_URL", "NUAN_MODEL__NAME", "NUAN_MODEL__API_KEY"
-OVERWRITE_WORDS = ("y", "yes", "是", "好", "对", "對")
 NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 NUMBER_OR_NOTHING = re.compile(rf"({NUMBER.pattern})?")
 SECRET = re.compile(r"[!#-&(-\[\]-~]{1,4096}")
@@ -226,7 +226,7 @@ def write_configuration(
     if not path.parent.is_dir() or path.is_dir():
         raise NuanError(text("init_no_file", path=path))
     try:
-        if path.exists() and console.ask(text("init_overwrite", path=path)).lower() not in OVERWRITE_WORDS:
+        if path.exists() and console.ask(text("init_overwrite", path=path)).lower() not in YES_WORDS:
             console.say(text("init_kept", path=path))
             return
         already = _already_set(secrets := _read(dotenv))

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -20,83 +19,37 @@ from bot.cli.commandline import (
     ChatOption,
     CommandGroup,
     ConfigOption,
-    CtxOptions,
     DataOption,
     JsonOption,
     OwnChatOption,
     PersonArgument,
     PersonOption,
     examples,
-    options_from,
     run_program,
 )
 from bot.cli.terminal import ExitCode, guard, json_document, print_result, read_installation, run_guarded
 from bot.core.errors import NuanError
 
-data_app = typer.Typer()
+app = typer.Typer(
+    name="nuan", cls=CommandGroup, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
+    epilog=examples("nuan init", "nuan chat", "nuan ctx --help", "nuan --install-completion"),
+)  # fmt: skip
+app.add_typer(memory_commands.app, name="memory", rich_help_panel=KEEP)
 
 
-@dataclass(frozen=True, slots=True)
-class BackupOptions:
-    """The options of `nuan backup`, in the order its help lists them."""
-
-    path: Annotated[
-        Path | None, typer.Argument(help="Its file; a name with the time in the folder of backups unless given.")
-    ] = None
-    listed: Annotated[bool, typer.Option("--list", help="Only show the backups there are.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA_FOLDER
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreOptions:
-    """The options of `nuan restore`, in the order its help lists them."""
-
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="A backup: its file, or its name in the folder of backups.",
-            autocompletion=commandline.complete_backups,
-        ),
-    ]
-    check: Annotated[bool, typer.Option("--check", help="Only look it over, beside a running nuan, too.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA_FOLDER
-
-
-@dataclass(frozen=True, slots=True)
-class ExportPersonOptions:
-    """The options of `nuan export`, in the order its help lists them."""
-
-    person: PersonArgument
-    path: Annotated[
-        Path | None, typer.Argument(help="The archive; nuan-export-NUMBER-TIME.zip in this folder unless given.")
-    ] = None
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA_FOLDER
-
-
-@dataclass(frozen=True, slots=True)
-class ErasePersonOptions:
-    """The options of `nuan erase`, in the order its help lists them."""
-
-    person: PersonArgument
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking, for scripts.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA_FOLDER
-
-
-@data_app.command(
+@app.command(
     rich_help_panel=KEEP,
     epilog=examples("nuan backup", "nuan backup --list", "nuan backup --json /srv/copies/nuan-monday.db"),
 )
-@options_from(BackupOptions)
-def backup(options: BackupOptions) -> None:
+def backup(
+    path: Annotated[
+        Path | None, typer.Argument(help="Its file; a name with the time in the folder of backups unless given.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Only show the backups there are.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
     """Copy the database, beside a running nuan, too, and look the copy over.
 
     The file is for you alone (0600) and never replaces another. In the folder of backups (backup.folder) the newest
@@ -104,22 +57,33 @@ def backup(options: BackupOptions) -> None:
     """
     from bot.cli.data import list_backups, make_backup
 
-    place = read_installation(options.config, options.data)
-    if options.listed:
-        print_result(run_guarded(list_backups(place, as_json=options.as_json)))
+    place = read_installation(config, data)
+    if listed:
+        print_result(run_guarded(list_backups(place, as_json=as_json)))
         return
-    print_result(run_guarded(make_backup(place, options.path, as_json=options.as_json)))
+    print_result(run_guarded(make_backup(place, path, as_json=as_json)))
 
 
-@data_app.command(
+@app.command(
     rich_help_panel=KEEP,
     epilog=examples(
         "nuan restore nuan-20260612T010000000Z.db",
         "nuan restore --check /srv/copies/nuan-monday.db",
     ),
 )
-@options_from(RestoreOptions)
-def restore(options: RestoreOptions) -> None:
+def restore(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A backup: its file, or its name in the folder of backups.",
+            autocompletion=commandline.complete_backups,
+        ),
+    ],
+    check: Annotated[bool, typer.Option("--check", help="Only look it over, beside a running nuan, too.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
     """Put a backup in the database's place.
 
     It is looked over first, and what was forgotten or erased since stays gone. The present database is kept beside it.
@@ -127,14 +91,22 @@ def restore(options: RestoreOptions) -> None:
     """
     from bot.cli.data import check_backup, restore_backup
 
-    work = check_backup if options.check else restore_backup
-    place = read_installation(options.config, options.data)
-    print_result(run_guarded(work(place, options.path, as_json=options.as_json)))
+    work = check_backup if check else restore_backup
+    place = read_installation(config, data)
+    print_result(run_guarded(work(place, path, as_json=as_json)))
 
 
-@data_app.command(rich_help_panel=KEEP, epilog=examples("nuan export telegram:123 wang.zip", "nuan export 小王 --json"))
-@options_from(ExportPersonOptions)
-def export(options: ExportPersonOptions) -> None:
+@app.command(rich_help_panel=KEEP, epilog=examples("nuan export telegram:123 wang.zip", "nuan export 小王 --json"))
+def export(
+    person: PersonArgument,
+    path: Annotated[
+        Path | None, typer.Argument(help="The archive; nuan-export-NUMBER-TIME.zip in this folder unless given.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
     """Put everything nuan keeps of a person into one archive to read.
 
     Markdown and JSON Lines in a zip file for you alone (0600); nothing that others said. Works beside a running nuan.
@@ -142,15 +114,18 @@ def export(options: ExportPersonOptions) -> None:
     """
     from bot.cli.data import export_person
 
-    place = read_installation(options.config, options.data)
-    print_result(
-        run_guarded(export_person(place, options.person, options.path, force=options.force, as_json=options.as_json))
-    )
+    place = read_installation(config, data)
+    print_result(run_guarded(export_person(place, person, path, force=force, as_json=as_json)))
 
 
-@data_app.command(rich_help_panel=KEEP, epilog=examples("nuan erase telegram:123", "nuan erase 小王 --yes --json"))
-@options_from(ErasePersonOptions)
-def erase(options: ErasePersonOptions) -> None:
+@app.command(rich_help_panel=KEEP, epilog=examples("nuan erase telegram:123", "nuan erase 小王 --yes --json"))
+def erase(
+    person: PersonArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking, for scripts.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
     """Take a person out for good: memories, lines, notes, logs.
 
     Asks first, unless --yes. In groups their lines become empty; what was spent stays counted, for nobody. A backup
@@ -159,10 +134,13 @@ def erase(options: ErasePersonOptions) -> None:
     from bot.cli.data import erase_person
     from bot.cli.terminal import confirmation
 
-    place, ask = read_installation(options.config, options.data), confirmation(to_stderr=options.as_json)
-    print_result(run_guarded(erase_person(place, options.person, ask, yes=options.yes, as_json=options.as_json)))
+    place, ask = read_installation(config, data), confirmation(to_stderr=as_json)
+    print_result(run_guarded(erase_person(place, person, ask, yes=yes, as_json=as_json)))
 
 
+@app.command(
+    rich_help_panel=KEEP, epilog=examples("nuan unset", "nuan unset budget.day_money", "nuan unset --all --json")
+)
 def unset(
     keys: Annotated[
         list[str] | None, typer.Argument(help="Keys to take back, like budget.day_money; none only shows.")
@@ -175,17 +153,6 @@ def unset(
     from bot.cli.settings import unset as take_back
 
     print_result(run_guarded(take_back(data, keys or (), everything=everything, as_json=as_json)))
-
-
-app = typer.Typer(
-    name="nuan", cls=CommandGroup, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
-    epilog=examples("nuan init", "nuan chat", "nuan ctx --help", "nuan --install-completion"),
-)  # fmt: skip
-app.add_typer(memory_commands.app, name="memory", rich_help_panel=KEEP)
-app.add_typer(data_app)
-app.command(
-    rich_help_panel=KEEP, epilog=examples("nuan unset", "nuan unset budget.day_money", "nuan unset --all --json")
-)(unset)
 
 
 def _show_version(wanted: bool) -> None:
@@ -274,17 +241,32 @@ def web(
         "nuan ctx", "nuan ctx --query 猫 --compare --debug", "nuan ctx --json", "nuan ctx --query 猫 --raw"
     ),
 )
-@options_from(CtxOptions)
-def ctx(options: CtxOptions) -> None:
+def ctx(
+    query: Annotated[str, typer.Option("--query", help="What the person would say.")] = "",
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Show what each mode of recall brings, side by side; needs --query.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show search terms, scores, thresholds, what was left out; needs --query.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option("--memory-limit", min=1, max=20, help="Show so many memories; memory.max unless given."),
+    ] = None,
+    as_json: JsonOption = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the very body that would be sent, nothing else.")] = False,
+    chat: ChatOption = "",
+    person: PersonOption = "",
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
     """Show what the next call would send, its cache and memories."""
     from bot.cli.inspection import CtxRequest, show_ctx
     from bot.cli.lookup import PromptTarget
 
-    look = guard(
-        lambda: CtxRequest(options.query, options.raw, options.as_json, options.compare, options.debug, options.limit)
-    )
-    view = PromptTarget(options.chat, options.person)
-    print_result(run_guarded(show_ctx(read_installation(options.config, options.data), view, look)))
+    look = guard(lambda: CtxRequest(query, raw, as_json, compare, debug, limit))
+    view = PromptTarget(chat, person)
+    print_result(run_guarded(show_ctx(read_installation(config, data), view, look)))
 
 
 @app.command(rich_help_panel=LOOK, epilog=examples("nuan boot", "nuan boot --person 小王 --json"))

@@ -1,6 +1,5 @@
 """The `nuan memory` commands with their options and help. Their work is in memories.py and backfill.py."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -15,7 +14,6 @@ from bot.cli.commandline import (
     JsonOption,
     OnlyPersonOption,
     examples,
-    options_from,
 )
 from bot.cli.terminal import confirmation, guard, read_installation, run_guarded
 from bot.cli.terminal import print_result as print_out
@@ -34,30 +32,16 @@ app = typer.Typer(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BackfillOptions:
-    """The options of `nuan memory backfill`, in the order its help lists them."""
-
-    namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False
-    vectors: Annotated[bool, typer.Option("--vectors", help="Only the vectors of hybrid recall.")] = False
-    text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False
-    sections: Annotated[bool, typer.Option("--sections", help="Only the sections of memories.")] = False
-    anew: Annotated[bool, typer.Option("--anew", help="All vectors anew, not only those that are lacking.")] = False
-    apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA_FOLDER
-
-
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """The options of `nuan memory export`, in the order its help lists them."""
-
+@app.command(
+    "export",
+    epilog=examples("nuan memory export backup --person telegram:123", "nuan memory export all.jsonl --force --json"),
+)
+def export(
     path: Annotated[
         Path | None,
         typer.Argument(help="Folder, or a file that ends in .md or .jsonl; nuan-memories-DAY if not given."),
-    ] = None
-    person: OnlyPersonOption = ""
+    ] = None,
+    person: OnlyPersonOption = "",
     form: Annotated[
         str,
         typer.Option(
@@ -65,35 +49,12 @@ class ExportOptions:
             help="md (to read), jsonl (to import, for programs) or both.",
             autocompletion=commandline.complete_from("md", "jsonl", "both"),
         ),
-    ] = "both"
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA_FOLDER
-
-
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
-    """The options of `nuan memory import`, in the order its help lists them."""
-
-    path: Annotated[
-        Path, typer.Argument(help="Folder or .jsonl that export wrote, or Markdown of another agent (MEMORY.md).")
-    ]
-    owner: Annotated[str, typer.Option("--owner", help="Whose foreign Markdown it is: platform:id.")] = ""
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False
-    yes: Annotated[bool, typer.Option("--yes", help="Take it in without asking, for scripts.")] = False
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read.")] = False
-    as_json: JsonOption = False
-    config: ConfigOption = None
-    data: DataOption = DATA_FOLDER
-
-
-@app.command(
-    "export",
-    epilog=examples("nuan memory export backup --person telegram:123", "nuan memory export all.jsonl --force --json"),
-)
-@options_from(ExportOptions)
-def export(options: ExportOptions) -> None:
+    ] = "both",
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
     """Write what is remembered to files.
 
     JSON Lines hold everything, with owners as platform ids, notes too; Markdown is for reading only. What was forgotten
@@ -101,10 +62,10 @@ def export(options: ExportOptions) -> None:
     """
     from bot.cli.memories import export_memories
 
-    form = _format(options.form)
-    place = read_installation(options.config, options.data)
+    form = _format(form)
+    place = read_installation(config, data)
     work = export_memories(
-        place, options.path, options.person, form, force=options.force, as_json=options.as_json
+        place, path, person, form, force=force, as_json=as_json
     )  # fmt: skip
     print_out(run_guarded(work))
 
@@ -117,8 +78,18 @@ def export(options: ExportOptions) -> None:
         "nuan memory import MEMORY.md --owner telegram:123",
     ),
 )
-@options_from(ImportOptions)
-def import_(options: ImportOptions) -> None:
+def import_(
+    path: Annotated[
+        Path, typer.Argument(help="Folder or .jsonl that export wrote, or Markdown of another agent (MEMORY.md).")
+    ],
+    owner: Annotated[str, typer.Option("--owner", help="Whose foreign Markdown it is: platform:id.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Take it in without asking, for scripts.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
     """Take memories in: show what would change, then ask.
 
     All or nothing, in one commit. What was forgotten here stays forgotten. People are known by platform ids, never by
@@ -126,12 +97,12 @@ def import_(options: ImportOptions) -> None:
     """
     from bot.cli.memories import ImportRequest, import_memories
 
-    taking = ImportRequest(options.path, options.owner, options.yes, options.dry_run, options.skip_bad)
+    taking = ImportRequest(path, owner, yes, dry_run, skip_bad)
     place, ask = (
-        read_installation(options.config, options.data),
-        confirmation(to_stderr=options.as_json),
+        read_installation(config, data),
+        confirmation(to_stderr=as_json),
     )
-    run_guarded(import_memories(place, taking, ask, as_json=options.as_json))
+    run_guarded(import_memories(place, taking, ask, as_json=as_json))
 
 
 @app.command("list", epilog=examples("nuan memory list --person 小王 --kind identity", "nuan memory list --json"))
@@ -175,8 +146,17 @@ def show(
         "nuan memory backfill --vectors --anew --apply",
     ),
 )
-@options_from(BackfillOptions)
-def backfill(options: BackfillOptions) -> None:
+def backfill(
+    namespaces: Annotated[bool, typer.Option("--namespaces", help="Only owners, chats and visibility.")] = False,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Only the vectors of hybrid recall.")] = False,
+    text_index: Annotated[bool, typer.Option("--text-index", help="Only the full-text index.")] = False,
+    sections: Annotated[bool, typer.Option("--sections", help="Only the sections of memories.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="All vectors anew, not only those that are lacking.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Put it right, after a backup beside the database.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+    data: DataOption = DATA_FOLDER,
+) -> None:
     """Find memories that do not stand as they should, and mend them with --apply.
 
     Everything unless parts are named. Without --apply nothing is changed, beside a running nuan, too. With it nuan must
@@ -185,12 +165,12 @@ def backfill(options: BackfillOptions) -> None:
     from bot.cli.backfill import backfill as mend
 
     wanted: dict[RepairPart, bool] = {
-        "namespaces": options.namespaces, "vectors": options.vectors, "sections": options.sections,
-        "text-index": options.text_index,
+        "namespaces": namespaces, "vectors": vectors, "sections": sections,
+        "text-index": text_index,
     }  # fmt: skip
     parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
-    place = read_installation(options.config, options.data)
-    print_out(run_guarded(mend(place, parts, apply=options.apply, as_json=options.as_json, anew=options.anew)))
+    place = read_installation(config, data)
+    print_out(run_guarded(mend(place, parts, apply=apply, as_json=as_json, anew=anew)))
 
 
 @app.command(epilog=examples("nuan memory rollback", "nuan memory rollback data/nuan.before-9.db --json"))

@@ -1,7 +1,6 @@
 """From configuration to adapters: which platforms start, and that no second nuan uses their tokens."""
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import tempfile
@@ -18,6 +17,7 @@ from bot.config.keys import keys
 from bot.config.settings import Settings
 from bot.core.errors import ConfigError, FolderLockedError
 from bot.core.events import CommandSpec
+from bot.core.files import lock_file
 from bot.core.ports import Adapter, Clock, Log
 
 RESTART_PLATFORM_KEYS = tuple(
@@ -83,12 +83,10 @@ def lock_tokens(settings: Settings) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lock(path: Path, key: str) -> Iterator[None]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = lock_file(path)
+    if descriptor is None:
+        raise FolderLockedError(f"another nuan on this machine uses the same {key}: stop it first")
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise FolderLockedError(f"another nuan on this machine uses the same {key}: stop it first") from error
         yield
     finally:
         os.close(descriptor)

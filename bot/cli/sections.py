@@ -1,7 +1,6 @@
 """`nuan sections`: which sections of memory talks stay with, which are searched first, which are never hit."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -104,7 +103,7 @@ def _lines(shown: SectionReport, rules: SectionRules, name: SectionLabel) -> Ite
 
 
 def _write(folder: Path, shown: SectionReport, rules: SectionRules, name: SectionLabel) -> None:
-    state = json.dumps(_state(shown, rules, name), ensure_ascii=False, indent=2) + "\n"
+    state = json_document(_state(shown, rules, name)) + "\n"
     write_private(folder / STATE, (state,), force=True)
     if shown.topic is None:
         (folder / TOPIC).unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.core.errors import ConfigError, NuanError
+from bot.core.files import write_file
 from bot.text.redaction import one_line
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[TellProgress]:
         yield lambda left, of: shown.update(task, total=of, completed=of - left)
 
 
-YES_WORDS = ("y", "yes", "是", "好")
+YES_WORDS = ("y", "yes", "是", "好", "对", "對")
 
 
 def confirmation(*, to_stderr: bool, advice: str = "--yes") -> Callable[[str], bool]:
@@ -219,50 +220,38 @@ def confirmation(*, to_stderr: bool, advice: str = "--yes") -> Callable[[str], b
     return ask
 
 
-def write_private(path: Path, pieces: Iterable[str], *, force: bool) -> None:
+def write_private(path: Path, content: bytes | Iterable[str], *, force: bool) -> None:
     """Write a file of mode 0600 that appears whole; NuanError when there is one and `force` is not given."""
     if not path.name:
         raise NuanError(f"{path} is no name of a file: give another")
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    new = path.with_name(f".{path.name}.new")
-    new.unlink(missing_ok=True)
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    pieces = content if isinstance(content, bytes) else (piece.encode("utf-8", "replace") for piece in content)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="") as file:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(descriptor)
-        if force:
-            new.replace(path)
-        else:
-            _link(new, path)
-    finally:
-        new.unlink(missing_ok=True)
-
-
-def _link(new: Path, path: Path) -> None:
-    try:
-        path.hardlink_to(new)
+        write_file(path, pieces, force=force)
     except FileExistsError:
-        raise NuanError(f"{path} is there already: give another name, or --force to replace it") from None
-    except OSError:  # a file system without links
-        refuse_existing(path)
-        new.rename(path)
+        raise _taken(path) from None
 
 
 def refuse_existing(path: Path) -> None:
     """NuanError when something is there."""
     if path.exists():
-        raise NuanError(f"{path} is there already: give another name, or --force to replace it")
+        raise _taken(path)
 
 
-def read_text_file(path: Path, most: int = 256_000_000) -> str:
-    """A file in UTF-8; NuanError, naming it, when it is none or longer than `most` bytes."""
+def _taken(path: Path) -> NuanError:
+    return NuanError(f"{path} is there already: give another name, or --force to replace it")
+
+
+MOST_BYTES = 256_000_000
+"""Of a file that is read."""
+
+
+def read_text_file(path: Path) -> str:
+    """A file in UTF-8; NuanError, naming it, when it is none or longer than MOST_BYTES."""
     if not path.is_file():
         raise NuanError(f"{path} is no file")
-    if path.stat().st_size > most:
-        raise NuanError(f"{path} is larger than {most // 1_000_000} MB: divide it")
+    if path.stat().st_size > MOST_BYTES:
+        raise NuanError(f"{path} is larger than {MOST_BYTES // 1_000_000} MB: divide it")
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

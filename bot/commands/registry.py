@@ -12,7 +12,6 @@ from bot.commands.command import (
     CommandServices,
     HelpTopic,
     Invocation,
-    Permission,
     command,
     corrected,
     nearest_word,
@@ -186,36 +185,3 @@ def usable_commands(call: Invocation) -> tuple[Command, ...]:
 def usage(command: Command) -> str:
     """How it is said, with its arguments: ".ai tz [CITY | reset]"."""
     return f".ai {command.name} {command.arguments}".rstrip()
-
-
-PERMISSION_TEXTS: Mapping[Permission, str] = {
-    "anyone": "anyone",
-    "own": "in a DM anyone, in a group the owner",
-    "admins": "in a DM anyone, in a group its admins and the owner",
-    "owner": "the owner",
-}
-
-
-TABLE_HEAD = ("| command | who may | the answer is for | what it does | 简体 | 繁體 |", "|---|---|---|---|---|---|")
-
-
-def chat_commands(messages: Catalogue) -> str:
-    """Every listed command with its arguments, who may, who reads the answer; then what has a place in menus."""
-    lines: list[str] = []
-    for topic in TOPICS:
-        lines += [f"**{messages.text(f'topic_{topic}', 'en')}**", "", *TABLE_HEAD]
-        lines += [_row(command, messages) for command in COMMANDS if command.listed and command.topic == topic]
-        lines.append("")
-    lines += [f"Without `.ai`, everywhere: {', '.join(f'`{name}`' for name in SHORT_COMMANDS)}. In menus also:", ""]
-    lines += [f"- `{says.strip()}`: {messages.text(f'help_{name}', 'en')}" for name, says, _ in MENU_PHRASES]
-    return "\n".join(lines)
-
-
-def _row(command: Command, messages: Catalogue) -> str:
-    said = f"`{usage(command)}`" + "".join(f", `.ai {name}`" for name in command.aliases)
-    if command.example not in ("", command.arguments):
-        said += f"; so: `.ai {command.name} {command.example}`"
-    audience = "you alone" if command.private else "the chat"
-    helps = {script: messages.text(command.help, script) for script in SCRIPTS}
-    cells = (said, PERMISSION_TEXTS[command.who], audience, helps["en"], helps["zh-Hans"], helps["zh-Hant"])
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

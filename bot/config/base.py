@@ -15,7 +15,14 @@ from pydantic_core import PydanticCustomError
 def is_loopback(url: str) -> bool:
     """Whether the server of this URL runs on this machine (localhost, 127.0.0.0/8, ::1); False for anything unclear."""
     try:
-        host = urlsplit(url).hostname or ""
+        return is_loopback_host(urlsplit(url).hostname or "")
+    except ValueError:
+        return False
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether only this machine can reach that host."""
+    try:
         return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False

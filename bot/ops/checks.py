@@ -3,9 +3,7 @@
 import asyncio
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -18,7 +16,7 @@ from bot.core.clock import DAY_MS
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.inspection import CheckResult
 from bot.store.backups import folder_of
-from bot.store.index import INDEXES
+from bot.store.inspector import SQLITE_VERSION, index_damage
 from bot.store.store import DATABASE, Store, lock_folder, open_store
 
 LEAST_FREE, ENOUGH_FREE = 100_000_000, 1_000_000_000
@@ -38,7 +36,7 @@ def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[Check
     """The zone, the disk, SQLite and the last backup; `now` in ms."""
     yield _zone(settings, now)
     yield _disk(data)
-    yield sqlite_finding(sqlite3.sqlite_version_info)
+    yield sqlite_finding(SQLITE_VERSION)
     yield from _backup(data, folder_of(data, settings.backup.folder), now)
 
 
@@ -169,25 +167,15 @@ async def _index(data: Path, store: Store) -> CheckResult:
 
 
 def _index_fault(folder: Path) -> str | None:
-    """What FTS5 says of its own tables; None beside a writer: it is asked by a statement that counts as a write."""
+    """What FTS5 says of its own tables; None beside a writer, which the question would disturb."""
     try:
         lock = lock_folder(folder)
     except FolderLockedError:
         return None
     try:
-        with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as database:
-            database.execute("BEGIN")
-            try:
-                for index in INDEXES:
-                    if database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
-                        database.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
-            finally:
-                database.execute("ROLLBACK")
-    except sqlite3.Error as error:
-        return str(error)
+        return index_damage(folder / DATABASE)
     finally:
         os.close(lock)
-    return ""
 
 
 async def _deliveries(store: Store, now: int) -> list[CheckResult]:

@@ -55,20 +55,7 @@ class _ReloadRequest(BaseModel):
 _REQUEST: TypeAdapter[_ChangeRequest | _ReloadRequest] = TypeAdapter(_ChangeRequest | _ReloadRequest)
 
 
-class _ChangeAnswer(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    text: str
-    wrong: bool
-    ids: tuple[int, ...]
-
-
-class _ReloadAnswer(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    changed: tuple[str, ...]
-    restart: tuple[str, ...]
-    problems: tuple[str, ...]
+_CHANGED, _RELOADED = TypeAdapter(AgentReply), TypeAdapter(ReloadResult)
 
 
 @contextlib.asynccontextmanager
@@ -181,10 +168,7 @@ async def request_change(folder: Path, wish: AgentRequest) -> AgentReply | None:
     )  # fmt: skip
     try:
         answer = await _ask(folder, asked)
-        if answer is None:
-            return None
-        found = _ChangeAnswer.model_validate_json(answer)
-        return AgentReply(found.text, found.wrong, found.ids)
+        return None if answer is None else _CHANGED.validate_json(answer)
     except (OSError, ValueError) as error:
         raise StoreError("nuan did not say whether it was done: look before you ask again") from error
 
@@ -197,12 +181,9 @@ async def request_reload(folder: Path) -> ReloadResult | None:
     try:
         async with asyncio.timeout(RELOAD_S):
             answer = await _ask(folder, _ReloadRequest(verb="reload"))
-        if answer is None:
-            return None
-        found = _ReloadAnswer.model_validate_json(answer)
+        return None if answer is None else _RELOADED.validate_json(answer)
     except (OSError, ValueError) as error:
         raise StoreError("the nuan that runs did not say what became of it: `nuan logs` does, or restart it") from error
-    return ReloadResult(found.changed, found.restart, found.problems)
 
 
 async def _ask(folder: Path, asked: BaseModel) -> bytes | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from bot.core.files import write_file
 from bot.core.people import ErasedPerson
 
 
@@ -21,8 +22,12 @@ class NullLog:
     debug = warning = error = info
 
 
-TEXT_FIELDS = ("text", "reply", "query", "name", "message", "said")
-"""Fields that may hold what people wrote or are called, or a part of it."""
+TEXT_FIELDS = ("text", "reply", "query", "name")
+"""Fields that hold what people wrote or are called; left out unless log.text is on."""
+QUOTING_FIELDS = (*TEXT_FIELDS, "message", "said")
+"""Fields that may hold a part of it."""
+
+LOG_NAME = "nuan.jsonl"
 
 SHORTEST_NAME = 2
 """A name of fewer characters is no word to look for; the numbers of the person find those lines."""
@@ -34,9 +39,10 @@ def scrub_logs(folder: Path, erased: ErasedPerson) -> int:
     Nobody may write into these files meanwhile. OSError when one cannot be written; it is then as it was.
     """
     keeps = _keeper(erased)
-    for left in folder.glob("nuan.jsonl*.new"):  # of a scrubbing that a crash cut off, whoever that was about
-        left.unlink()
-    return sum(_scrub(path, keeps) for path in sorted(folder.glob("nuan.jsonl*")))
+    for name in (f"{LOG_NAME}*.new", f".{LOG_NAME}*.new"):
+        for left in folder.glob(name):  # of a scrubbing that a crash cut off, whoever that was about
+            left.unlink()
+    return sum(_scrub(path, keeps) for path in sorted(folder.glob(f"{LOG_NAME}*")))
 
 
 def _scrub(path: Path, keeps: Callable[[str], str]) -> int:
@@ -44,12 +50,7 @@ def _scrub(path: Path, keeps: Callable[[str], str]) -> int:
     kept = [keeps(line) for line in lines]
     changed = sum(before != after for before, after in zip(lines, kept, strict=True))
     if changed:
-        new = path.with_name(f"{path.name}.new")
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in kept if line)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+        write_file(path, (f"{line}\n".encode() for line in kept if line))
     return changed
 
 
@@ -71,7 +72,7 @@ def _keeper(erased: ErasedPerson) -> Callable[[str], str]:
             return ""
         if needles is not None and needles.search(line):
             return ""
-        texts = [name for name in TEXT_FIELDS if isinstance(fields.get(name), str)]
+        texts = [name for name in QUOTING_FIELDS if isinstance(fields.get(name), str)]
         if texts and chat in erased.chats:
             return json.dumps(fields | dict.fromkeys(texts, ""), ensure_ascii=False, separators=(",", ":"))
         return line
@@ -79,7 +80,6 @@ def _keeper(erased: ErasedPerson) -> Callable[[str], str]:
     return keep
 
 
-LOG_NAME = "nuan.jsonl"
 PIECE_BYTES = 65_536
 """Bytes read at a time."""
 

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from types import TracebackType
 from typing import TextIO, cast
 
 import structlog
@@ -20,11 +19,9 @@ from bot.config.settings import LogFile
 from bot.core.errors import NuanError
 from bot.core.people import ErasedPerson
 from bot.core.ports import Log, log_numbers
-from bot.ops.log_files import scrub_logs
+from bot.ops.log_files import LOG_NAME, TEXT_FIELDS, scrub_logs
 from bot.text.redaction import Redactor, one_line
 
-TEXT_FIELDS = ("text", "reply", "query", "name")
-"""Fields that hold what people wrote or are called; left out unless log.text is on."""
 LONGEST_MESSAGE = 500
 """Characters of an error's message; the rest is rarely worth its place."""
 
@@ -34,7 +31,6 @@ LineObserver = Callable[[str, str, Mapping[str, object]], None]
 """Hears of a line: its level, its event, and its fields as they were said, which stay in this process."""
 
 Fields = MutableMapping[str, object]
-ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
 class Logs:
@@ -198,7 +194,7 @@ class _PrivateFile(RotatingFileHandler):
 def _opened(folder: Path, options: LogFile) -> _PrivateFile:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
-    return _PrivateFile(folder / "nuan.jsonl", options)
+    return _PrivateFile(folder / LOG_NAME, options)
 
 
 class _LibraryLogs(logging.Handler):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from bot.config.base import is_loopback
+from bot.config.base import is_loopback_host
 from bot.core.errors import StoreError
 from bot.core.inspection import HealthSnapshot
 from bot.core.ports import Log
@@ -49,7 +49,7 @@ async def serve_pages(host: str, port: int, show: ShowPage, log: Log) -> AsyncIt
         yield
         return
     log.info("metrics_served", host=host, port=port)
-    if not is_loopback(f"http://[{host}]" if ":" in host else f"http://{host}"):
+    if not is_loopback_host(host):
         log.warning("metrics_open", host=host, error="whoever reaches this address reads them: there is no password")
     try:
         yield

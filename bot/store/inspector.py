@@ -3,7 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import cast
 
 from bot.core.errors import StoreError
@@ -13,6 +15,7 @@ from bot.core.models import Message, ToolSpec
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
 from bot.store.engine import Database, Repository
+from bot.store.index import INDEXES
 from bot.store.people import PERSON, AccessLists, person_of
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.transactions import Row, Tx
@@ -442,6 +445,25 @@ MANY_TRIES = 8
 
 PROBE_BYTES = 65_536
 """What a store that refused must take before anybody builds on it again: more than a line with all it causes."""
+
+
+SQLITE_VERSION = sqlite3.sqlite_version_info
+
+
+def index_damage(database: Path) -> str:
+    """What FTS5 says is wrong inside its own tables, "" for nothing; asked by a statement that counts as a write."""
+    try:
+        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+            connection.execute("BEGIN")
+            try:
+                for index in INDEXES:
+                    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
+                        connection.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+            finally:
+                connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        return str(error)
+    return ""
 
 
 class Vitals(Repository):

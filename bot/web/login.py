@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import os
 import secrets
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from bot.core.clock import MINUTE_MS
 from bot.core.errors import StoreError
+from bot.core.files import write_file
 from bot.core.ports import Clock
 
 TOKEN_FILE = "web.token"  # noqa: S105 - the name of a file
@@ -93,12 +93,7 @@ def open_token(folder: Path) -> tuple[str, bool]:
                 raise StoreError(f"{TOKEN_FILE} is too short: delete it, a new one is made")
             return token, False
         token = secrets.token_urlsafe(32)
-        new = path.with_name(f"{path.name}.new")
-        new.unlink(missing_ok=True)
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(f"{token}\n")
-        new.rename(path)
+        write_file(path, f"{token}\n".encode())
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(f"{TOKEN_FILE} cannot be used ({error})") from error
     return token, True

@@ -110,9 +110,9 @@ class PageRequest:
         """A text of the query, cut."""
         return self.request.query_params.get(name, "")[:most]
 
-    def path_number(self, name: str = "number") -> int:
+    def path_number(self) -> int:
         """The number in the address; HTTPException 404 when it can be none."""
-        text = str(self.request.path_params[name])
+        text = str(self.request.path_params["number"])
         if not (text.isascii() and text.isdigit() and len(text) < 16):
             raise HTTPException(404)
         return int(text)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ipaddress
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from bot.config.base import is_loopback_host
 from bot.config.settings import WebPage
 from bot.core.errors import ConfigError, NuanError
 from bot.core.ports import Log
@@ -262,7 +262,7 @@ class WebServer:
         self._listener = listener
         self.token, self.fresh = open_token(folder)
         host, port = listener.getsockname()[:2]
-        self.local = is_local(settings.host)
+        self.local = is_loopback_host(settings.host)
         name = f"[{host}]" if ":" in host else host
         self.address = f"http://{name}:{port}/"
 
@@ -302,14 +302,6 @@ def open_server(settings: WebPage, folder: Path) -> Iterator[WebServer]:
     """The page's socket, open while it lasts. NuanError says when the port is taken or the address is not ours."""
     with contextlib.closing(_bind(settings.host, settings.port)) as listener:
         yield WebServer(listener, folder, settings)
-
-
-def is_local(host: str) -> bool:
-    """Whether only this machine can reach that address."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _bind(host: str, port: int) -> socket.socket:

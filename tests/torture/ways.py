@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from bot.ops.logs import TEXT_FIELDS
+from bot.ops.log_files import TEXT_FIELDS
 from tests.agenting import Agent, reading
 from tests.torture.spots import OWNERS
 from tests.webbed import LISTS, webbed
