@@ -12,18 +12,11 @@ from bot.language.assertions import VOCABULARY, folded_plain, kin, terms, withou
 from bot.language.sections import is_guarded, is_multi_valued, is_single_valued
 from bot.language.statements import statements_in
 from bot.memory.transcript import DigestLine
-from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
-from bot.text.similarity import PROMISE_STEM, content_words
-from bot.text.terms import index_terms, stem
-
-STEM_CHARS = 6
-"""Latin words are the same when they begin with the same letters: allergy and allergic."""
+from bot.text.fold import fold
+from bot.text.similarity import PROMISE_STEM, content_terms, content_words
 
 SAME_CORE = 0.82
 """Two statements are about the same thing when they share so much beside denial and end."""
-
-_COMMON = frozenset("我你您他她它们的了吗呢吧啊呀哦是在也都就还又很和跟与把被这那会已会")
-"""Characters that tell nothing of what a statement is about; so does a pair with one of them."""
 
 _DENIED = re.compile(
     r"再也不|不再|并不|从不|从来不|不太|没有?(?!错|事|关系|问题|想到|准)|别再|(?<!差)不(?!错|过(?!敏|生日|节|年)|久|同|仅|但|管|断|得不|如|少)"
@@ -87,7 +80,7 @@ class Comparison:
 def compare(new: str, older: str, names: tuple[str, ...] = ()) -> Comparison:
     """The new statement beside the older one of the same owner; `names` are the owner's, who is I in both."""
     one, other = without_owner(new, names), without_owner(older, names)
-    mine, theirs = _units(one), _units(other)
+    mine, theirs = content_terms(one), content_terms(other)
     shared = len(mine & theirs)
     like = 2 * shared / (len(mine) + len(theirs)) if mine and theirs else float(one == other)
     told = shared / len(mine) if mine else 0.0
@@ -121,19 +114,12 @@ def statement_clauses(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in re.split(r"[；;。！!]+|[，,](?![0-9])", text) if part.strip())
 
 
-def _units(text: str) -> set[str]:
-    """Characters, pairs and words that tell something."""
-    terms = index_terms(text)
-    telling = {term for term in terms if term not in ENGLISH_FUNCTION_WORDS and _COMMON.isdisjoint(term)} or set(terms)
-    return {stem(term)[:STEM_CHARS] if term.isascii() else term for term in telling}
-
-
 def _valued(new: str, older: str, *, figures: bool = True) -> bool:
     """Another value of what one has one of, or the same sentence with other figures."""
     for pattern in _ONE_OF:
         mine, theirs = pattern.fullmatch(new), pattern.fullmatch(older)
         if mine and theirs and mine["whose"].strip() == theirs["whose"].strip():
-            a, b = _units(mine["value"]), _units(theirs["value"])
+            a, b = content_terms(mine["value"]), content_terms(theirs["value"])
             same = mine["value"].strip() == theirs["value"].strip() or bool(a and b and (a <= b or b <= a))
             kind = (mine["what"] or "").strip() == (theirs["what"] or "").strip() or "搬" in mine[0] or "mov" in mine[0]
             if kind and not same:
@@ -146,7 +132,7 @@ def _denied(new: str, older: str) -> bool:
     mine, theirs = _standing(new), _standing(older)
     if mine[1] == theirs[1]:
         return False
-    a, b = _units(mine[0]), _units(theirs[0])
+    a, b = content_terms(mine[0]), content_terms(theirs[0])
     if not a or not b:
         return False
     shared = len(a & b)

@@ -19,25 +19,38 @@ T = TypeVar("T")
 
 
 class LazyTransport:
-    """Holds what `load` makes till it is closed; `load` blocks (about 1 s, the library is imported in it)."""
+    """One server and one model name; the library and its connections are loaded at the first use, in a thread (about
+    1 s). An empty `api_key` sends no Authorization header."""
 
-    def __init__(self, load: "Callable[[], Transport]") -> None:
+    def __init__(
+        self, base_url: str, api_key: str, name: str, *, stream: bool = False, dialect: Dialect = PLAIN_DIALECT,
+        seeing: Dialect = PLAIN_DIALECT, proxy: str = "",
+    ) -> None:  # fmt: skip
+        def load() -> "Transport":
+            from bot.model.transport import Transport
+
+            return Transport(base_url, api_key, name, stream=stream, dialect=dialect, seeing=seeing, proxy=proxy)
+
         self._load = load
         self._loading = asyncio.Lock()
-        self._wire: Transport | None = None
+        self._transport: Transport | None = None
 
-    async def wire(self) -> "Transport":
+    async def get(self) -> "Transport":
         """The connections, loaded once however many ask for them."""
         async with self._loading:
-            if self._wire is None:
-                self._wire = await asyncio.to_thread(self._load)
-            return self._wire
+            if self._transport is None:
+                self._transport = await asyncio.to_thread(self._load)
+            return self._transport
+
+    async def names(self, deadline_s: float) -> tuple[str, ...]:
+        """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
+        return await within_deadline(deadline_s, (await self.get()).names())
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        wire, self._wire = self._wire, None
-        if wire is not None:
-            await wire.close()
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            await transport.close()
 
 
 async def within_deadline(deadline_s: float, call: Awaitable[T], late: str = "no end") -> T:
@@ -50,11 +63,8 @@ async def within_deadline(deadline_s: float, call: Awaitable[T], late: str = "no
 
 
 class OpenAIModel:
-    """One server and one model name; the library and its connections are loaded at the first use, in a thread.
-
-    `speaks` is what the provider wants otherwise than others, `sees` what its model for pictures wants. An empty
-    `api_key` sends no Authorization header.
-    """
+    """One server and one model name. `speaks` is what the provider wants otherwise than others, `sees` what its model
+    for pictures wants."""
 
     digests = True
 
@@ -71,18 +81,16 @@ class OpenAIModel:
     ) -> None:
         self.name = name
         self.dialect = speaks.capabilities.provider
-        self._base_url = base_url
-        self._api_key = api_key
         self._stream = stream
-        self._proxy = proxy
         self._speaks = speaks
-        self._sees = sees
-        self._link = LazyTransport(self._load)
+        self._transport = LazyTransport(
+            base_url, api_key, name, stream=stream, dialect=speaks, seeing=sees, proxy=proxy
+        )  # fmt: skip
         self._only_ends = False
 
     async def prepare(self) -> None:
         """Load the library now, so that the first answer need not wait for it (about 1 s)."""
-        await self._link.wire()
+        await self._transport.get()
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Answer within `deadline_s` seconds, or raise ModelError; cancelling closes the connection."""
@@ -90,7 +98,7 @@ class OpenAIModel:
 
     async def stream(self, request: ModelRequest, hear: Callable[[Callable[[], str]], None]) -> Completion:
         """As `complete`; `hear` gets a function for the text so far, each time there is more of it."""
-        wire = await self._link.wire()
+        transport = await self._transport.get()
         taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
         can, keep = self._speaks.capabilities, self._speaks.keeps_reasoning
         answer = CompletionBuilder(
@@ -99,7 +107,7 @@ class OpenAIModel:
         )  # fmt: skip
         # What thinks in silence begins late; what does not stream has no beginning.
         first_s = request.first_s if self._stream and not self._speaks.thinking else 0
-        await _ask_within(request, first_s or None, answer, wire.ask(request, answer))
+        await _ask_within(request, first_s or None, answer, transport.ask(request, answer))
         completion, self._only_ends = answer.completion(), answer.only_ends
         return completion
 
@@ -107,35 +115,26 @@ class OpenAIModel:
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, deadline_s: float
     ) -> Completion:
         """What another model of the server answers about a picture, cut at `max_tokens`; raises ModelError."""
-        wire, answer = await self._link.wire(), CompletionBuilder(frozenset(), whole=False)
-        await within_deadline(deadline_s, wire.see(model, picture, mime, question, max_tokens, answer))
+        transport, answer = await self._transport.get(), CompletionBuilder(frozenset(), whole=False)
+        await within_deadline(deadline_s, transport.see(model, picture, mime, question, max_tokens, answer))
         return answer.completion()
 
     async def listen(self, model: str, sound: bytes, name: str, deadline_s: float) -> str:
         """What is said in a recording, "" when nothing is; raises ModelError."""
-        wire = await self._link.wire()
-        return await within_deadline(deadline_s, wire.listen(model, sound, name))
+        transport = await self._transport.get()
+        return await within_deadline(deadline_s, transport.listen(model, sound, name))
 
     async def reach(self, deadline_s: float) -> tuple[str, ...]:
         """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
-        wire = await self._link.wire()
-        return await within_deadline(deadline_s, wire.names())
+        return await self._transport.names(deadline_s)
 
     async def body(self, request: ModelRequest) -> bytes:
         """The exact bytes that `complete` would send, made by the same call against a transport that only looks."""
-        return await (await self._link.wire()).body(request)
+        return await (await self._transport.get()).body(request)
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        await self._link.close()
-
-    def _load(self) -> "Transport":
-        from bot.model.transport import Transport
-
-        return Transport(
-            self._base_url, self._api_key, self.name, stream=self._stream, dialect=self._speaks, seeing=self._sees,
-            proxy=self._proxy,
-        )  # fmt: skip
+        await self._transport.close()
 
 
 async def _ask_within(
@@ -155,11 +154,7 @@ async def _ask_within(
 
 
 class OpenAIEmbedder:
-    """One server and one model name; `dimensions` is asked for where it is given, else the model's own count.
-
-    The library and its connections are loaded at the first use, in a thread. An empty `api_key` sends no
-    Authorization header.
-    """
+    """One server and one model name; `dimensions` is asked for where it is given, else the model's own count."""
 
     calls = True
 
@@ -168,11 +163,8 @@ class OpenAIEmbedder:
     ) -> None:  # fmt: skip
         self.name = f"{model}-{dimensions}" if dimensions else model
         self.model = model
-        self._base_url = base_url
-        self._api_key = api_key
         self._dimensions = dimensions
-        self._proxy = proxy
-        self._link = LazyTransport(self._load)
+        self._transport = LazyTransport(base_url, api_key, model, proxy=proxy)
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
         """The vectors within `deadline_s` seconds, or ModelError, whatever the server answers."""
@@ -180,26 +172,15 @@ class OpenAIEmbedder:
 
     async def reach(self, deadline_s: float) -> tuple[str, ...]:
         """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
-        return await within_deadline(deadline_s, self._names())
+        return await self._transport.names(deadline_s)
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        await self._link.close()
+        await self._transport.close()
 
     async def _embed(self, texts: Sequence[str]) -> Embeddings:
-        raw = await (await self._link.wire()).embed(texts, self._dimensions)
+        raw = await (await self._transport.get()).embed(texts, self._dimensions)
         return await asyncio.to_thread(read_embeddings, raw, len(texts), self._dimensions)
-
-    async def _names(self) -> tuple[str, ...]:
-        return await (await self._link.wire()).names()
-
-    def _load(self) -> "Transport":
-        from bot.model.transport import Transport
-
-        return Transport(
-            self._base_url, self._api_key, self.model, stream=False, dialect=PLAIN_DIALECT, seeing=PLAIN_DIALECT,
-            proxy=self._proxy
-        )  # fmt: skip
 
 
 def read_embeddings(raw: bytes, count: int, dimensions: int | None) -> Embeddings:

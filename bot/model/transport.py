@@ -6,9 +6,9 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 import httpx2
@@ -26,10 +26,6 @@ from bot.core.models import ModelRequest, Prompt
 from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
 from bot.model.dialect import Dialect
 from bot.text.clean import clean
-
-if TYPE_CHECKING:
-    Headers = dict[str, str | openai.Omit]
-
 
 MOST_BYTES = 16_000_000
 """Of one answer, unpacked: far above what any needs, far below what a machine has."""
@@ -84,37 +80,6 @@ class _Bounded(httpx2.AsyncByteStream):
             yield piece
 
 
-async def ask_about_picture(
-    client: "openai.AsyncOpenAI", headers: "Headers", model: str, picture: bytes, mime: str, question: str,
-    fields: Mapping[str, object],
-) -> "ChatCompletion":  # fmt: skip
-    """One question about one picture, which travels inside the request with these further fields of the body."""
-    url = f"data:{mime};base64,{base64.b64encode(picture).decode()}"
-    return await client.chat.completions.create(
-        model=model,
-        messages=[
-            {
-                "role": "user",
-                "content": [{"type": "text", "text": question}, {"type": "image_url", "image_url": {"url": url}}],
-            }
-        ],
-        stream=False,
-        extra_headers=headers,
-        extra_body=fields,
-    )
-
-
-async def transcribe(client: "openai.AsyncOpenAI", headers: "Headers", model: str, sound: bytes, name: str) -> str:
-    """What is said in a recording; ModelError when the server does not answer with a text."""
-    # The library loads this part at its first use: beside the event loop.
-    audio = await asyncio.to_thread(lambda: client.audio.transcriptions)
-    heard = await audio.create(model=model, file=(name, sound), response_format="json", extra_headers=headers)
-    text: object = getattr(heard, "text", None)
-    if not isinstance(text, str):
-        raise ModelError("invalid", "the server answered no transcription: is media.voice one of its models?")
-    return clean(text).strip()
-
-
 QUOTING_STATUSES = (400, 413, 422)
 """Statuses about the request itself: their messages may quote what people wrote."""
 CONNECT_S = 5.0
@@ -158,14 +123,36 @@ class Transport:
     ) -> None:  # fmt: skip
         """Ask another model of the server about a picture; raises as `ask`."""
         once = ModelRequest(Prompt((), ()), max_tokens, 0.0, 0.0)
-        fields = self._seeing.limits(once) | self._seeing.fields(once)
+        url = f"data:{mime};base64,{base64.b64encode(picture).decode()}"
         with self._translated():
-            _take(await ask_about_picture(self._client, self._headers, model, picture, mime, question, fields), answer)
+            response = await self._client.chat.completions.create(
+                model=model,
+                messages=[
+                    {
+                        "role": "user",
+                        "content": [
+                            {"type": "text", "text": question}, {"type": "image_url", "image_url": {"url": url}},
+                        ],
+                    }
+                ],
+                stream=False,
+                extra_headers=self._headers,
+                extra_body=self._seeing.limits(once) | self._seeing.fields(once),
+            )  # fmt: skip
+            _take(response, answer)
 
     async def listen(self, model: str, sound: bytes, name: str) -> str:
         """What is said in a recording; raises as `ask`."""
         with self._translated():
-            return await transcribe(self._client, self._headers, model, sound, name)
+            # The library loads this part at its first use: beside the event loop.
+            audio = await asyncio.to_thread(lambda: self._client.audio.transcriptions)
+            heard = await audio.create(
+                model=model, file=(name, sound), response_format="json", extra_headers=self._headers
+            )  # fmt: skip
+            text: object = getattr(heard, "text", None)
+            if not isinstance(text, str):
+                raise ModelError("invalid", "the server answered no transcription: is media.voice one of its models?")
+            return clean(text).strip()
 
     async def embed(self, texts: Sequence[str], dimensions: int | None) -> bytes:
         """The server's answer to a request for the vectors of these texts, unread; raises as `ask`."""

@@ -1,7 +1,6 @@
 """How well documents fit a query by their words: BM25 with feedback terms and the lines around."""
 
 import heapq
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from itertools import chain
 from bot.core.recall import Candidate, Matches, Posting, TimeSpan
 from bot.recall.query import SearchQuery
 from bot.recall.selection import best_besides_lines
-from bot.recall.talks import message_share
+from bot.recall.talks import message_share, rarity, talk_sums
 
 K1, B = 1.2, 0.6
 """BM25: how soon a term that repeats tells no more, and how much a long text is held back (Robertson: 1.2, .75;
@@ -91,12 +90,7 @@ def weighed(question: SearchQuery, matches: Matches) -> dict[str, float]:
 
 
 def _weight(question: SearchQuery, matches: Matches, posting: Posting) -> float:
-    return question.weights[posting.term] * rarity(posting.holding, matches.count) if posting.holding else 0.0
-
-
-def rarity(holding: int, count: int) -> float:
-    """BM25's weight of a term that so many of so many documents hold; positive."""
-    return math.log(1 + (count + PRIOR - holding + 0.5) / (holding + 0.5))
+    return question.weights[posting.term] * rarity(posting.holding, matches.count + PRIOR) if posting.holding else 0.0
 
 
 def candidate_pool(
@@ -141,7 +135,7 @@ def lexical_fit(question: SearchQuery, matches: Matches, candidates: Sequence[Ca
     for clause in question.clauses:
         answers = {n: sum(found[term] for term in found.keys() & clause) for n, found in shares.items() if found}
         _add(figures, answers, CLAUSE * best)
-    more = _feedback(weights, figures, terms, matches.count)
+    more = _feedback(weights, figures, terms, matches.count + PRIOR)
     for each in candidates:
         number = each.finding.doc
         # A new term alone brings nothing: it may be anybody's.
@@ -236,19 +230,12 @@ def _around(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> di
 
 def _in_talks(figures: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
     """Lines of a talk that is about the question count more."""
-    talks: dict[tuple[int, int], list[float]] = {}
-    for each in candidates:
-        if each.finding.line is not None:
-            talks.setdefault((each.finding.line.chat_id, each.finding.line.talk), []).append(figures[each.finding.doc])
-    sums = {
-        talk: sum(figure * TALK_DECAY**place for place, figure in enumerate(sorted(found, reverse=True)))
-        for talk, found in talks.items()
-    }
-    best = max(sums.values(), default=0.0)
-    if not best:
+    lines = [(each.finding.line, figures[each.finding.doc]) for each in candidates if each.finding.line]
+    sums = talk_sums((((line.chat_id, line.talk), figure) for line, figure in lines), TALK_DECAY)
+    if not sums:
         return dict(figures)
     return {
         each.finding.doc: figures[each.finding.doc]
-        * (1 + IN_TALK * sums[each.finding.line.chat_id, each.finding.line.talk] / best if each.finding.line else 1)
+        * (1 + IN_TALK * sums[each.finding.line.chat_id, each.finding.line.talk] if each.finding.line else 1)
         for each in candidates
     }

@@ -37,7 +37,7 @@ def called_for(trace: RecallTrace, text: str, names: Iterable[str] = ()) -> tupl
     """
     for name in names:
         text = text.replace(name, " ")
-    about = _weights(query_terms(text))
+    about = {term: weight for term, weight in _subject_weights(text).items() if len(term) > 1}
     whole = sum(about.values())
     found: list[ScoredHit] = []
     for one in trace.chosen:
@@ -54,9 +54,13 @@ def score_text(one: ScoredHit) -> str:
     return f"{one.score:.2f} = {parts}"
 
 
-def _weights(terms: Iterable[str]) -> Mapping[str, float]:
-    words = (term for term in terms if len(term) > 1 and term not in STOP_WORDS and COMMON_CHARS.isdisjoint(term))
-    return {stem(term): informativeness(term) for term in words if not DATE_WORDS.fullmatch(term)}
+def _subject_weights(text: str) -> Mapping[str, float]:
+    """The stems of what a text is about, each with how telling it is in itself."""
+    return {
+        stem(term): informativeness(term)
+        for term in query_terms(text)
+        if term not in STOP_WORDS and COMMON_CHARS.isdisjoint(term) and not DATE_WORDS.fullmatch(term)
+    }
 
 
 FITS = 0.2
@@ -88,12 +92,7 @@ def with_kept_memory(text: str, done: Sequence[ScoredHit]) -> tuple[ScoredHit, .
     kept = [place for place, one in enumerate(done) if _kept(one) and one.cut in ("", "limit")]
     if len(places) < 2 or all(not done[place].cut for place in kept):
         return tuple(done)
-    words = {
-        stem(term): informativeness(term)
-        for term in query_terms(text)
-        if term not in STOP_WORDS and COMMON_CHARS.isdisjoint(term) and not DATE_WORDS.fullmatch(term)
-    }
-    words = {term: figure for term, figure in words.items() if len(term) > 1 or figure >= SINGLE}
+    words = {term: figure for term, figure in _subject_weights(text).items() if len(term) > 1 or figure >= SINGLE}
     figures = {place: _shared_weight(words, done[place].finding.text) for place in dict.fromkeys((*places, *kept))}
     best = max(kept, key=lambda place: (figures[place], -place))
     if not done[best].cut or not figures[best] or figures[best] < FITS * max(figures.values()):

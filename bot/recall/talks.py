@@ -3,7 +3,7 @@
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import cast
@@ -55,7 +55,7 @@ class _Words:
 
     def add(self, figures: dict[int, float], weight: float, times: Mapping[int, int], *, only: bool = False) -> None:
         """Add what a term that is so often in these talks gives each; `only` those that have a figure already."""
-        rare = weight * self.rarity(len(times))
+        rare = weight * rarity(len(times), len(self.long))
         for place, count in times.items():
             share = rare * count * (K1 + 1) / (count + self.long[place])
             if place in figures:
@@ -63,8 +63,10 @@ class _Words:
             elif not only:
                 figures[place] = share
 
-    def rarity(self, holding: int) -> float:
-        return math.log(1 + (len(self.long) - holding + 0.5) / (holding + 0.5))
+
+def rarity(holding: int, count: int) -> float:
+    """BM25's weight of a term that so many of so many documents hold; positive."""
+    return math.log(1 + (count - holding + 0.5) / (holding + 0.5))
 
 
 def rank_talks(
@@ -84,7 +86,8 @@ def rank_talks(
     whole = {
         keys[place]: figure for place, figure in _whole(question, matches, candidates, words, FEEDBACK * long).items()
     }
-    lines = _lines(scored)
+    heard = [(one.finding.line, one.score) for one in scored if one.finding.line and one.cut != "no_term"]
+    lines = talk_sums((((line.chat_id, line.talk), score) for line, score in heard), MORE, LINES)
     share = TOGETHER * (1 + long)
     figures: dict[TalkKey, float] = {}
     for key in whole.keys() | (lines.keys() & talks.keys()):
@@ -157,21 +160,20 @@ def _new(
     for term, times in seen.items():
         if len(times) > 1:
             sure = sum([figure * min(times.get(place, 0), MOST_LINES) for place, figure in best.items()])
-            sums.append((-sure * words.rarity(len(times)), term))
+            sums.append((-sure * rarity(len(times), len(words.long)), term))
     ordered = heapq.nsmallest(NEW_TERMS, sums)
     return [(figure / ordered[0][0], seen[term]) for figure, term in ordered]
 
 
-def _lines(scored: Sequence[ScoredHit]) -> dict[TalkKey, float]:
-    """The lines' figures of each talk, the best 1."""
+def talk_sums(lines: Iterable[tuple[TalkKey, float]], decay: float, most: int | None = None) -> dict[TalkKey, float]:
+    """The figures of each talk's lines together, the best talk's 1; of `most` lines each next one counts `decay` of the
+    one before. Empty when no line has a figure."""
     found: dict[TalkKey, list[float]] = defaultdict(list)
-    for one in scored:
-        line = one.finding.line
-        if line is not None and one.cut != "no_term":
-            found[line.chat_id, line.talk].append(one.score)
+    for key, figure in lines:
+        found[key].append(figure)
     sums = {
-        key: sum(score * MORE**place for place, score in enumerate(sorted(scores, reverse=True)[:LINES]))
-        for key, scores in found.items()
+        key: sum(figure * decay**place for place, figure in enumerate(sorted(figures, reverse=True)[:most]))
+        for key, figures in found.items()
     }
     best = max(sums.values(), default=0.0)
     return {key: figure / best for key, figure in sums.items()} if best > 0 else {}

@@ -8,13 +8,16 @@ from functools import lru_cache
 from itertools import accumulate
 
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
-from bot.text.terms import index_terms
+from bot.text.terms import index_terms, stem
 
 LEAST_WEIGHT = 3
 """Characters (a Latin word counts as two) of a promise that is found again in a longer one."""
 
 PROMISE_STEM = 4
 """Latin words are the same when they begin alike: report and reports."""
+
+STATEMENT_STEM = 6
+"""Latin words of statements are the same when so much of their stems is: allergy and allergic."""
 
 MEANT_SHARE = 0.5
 """Words mean a promise when so much of them is in it."""
@@ -32,9 +35,10 @@ FORM_WORDS = re.compile(
     r"|thursday|friday|saturday|sunday|word|agreed|sorry|ok|okay|done|all|now|back|get|got|first|thing)\b"
 )
 """What words of a promise do not tell what it is of: how it is given, and when."""
-_EMPTY = frozenset(
-    "我你您他她它们的了吗呢吧啊呀哦嘛啦是在也都就还又很和跟与把被这那会要给得着过来去向对好完定掉上下再才正快一个儿下"
-)
+COMMON_CHARS = frozenset("我你您他她它们的了吗呢吧啊是在也都就还又很和跟与把被这那")
+"""A pair of characters with one of these tells nothing of what a sentence is about."""
+_COMMON_IN_STATEMENTS = COMMON_CHARS | frozenset("呀哦会已")
+_EMPTY = COMMON_CHARS | frozenset("呀哦嘛啦会要给得着过来去向对好完定掉上下再才正快一个儿")
 _RUNS = re.compile(r"([\u3400-\u9fff])|([a-z0-9']+)")
 _IRREGULAR = {
     "sent": "send", "paid": "pay", "brought": "bring", "wrote": "write", "written": "write", "bought": "buy",
@@ -89,6 +93,16 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def content_terms(text: str) -> frozenset[str]:
+    """The characters, pairs and word stems that tell what a statement is about; all it has where none does."""
+    found = _telling(frozenset(index_terms(text)), _COMMON_IN_STATEMENTS)
+    return frozenset(stem(term)[:STATEMENT_STEM] if term.isascii() else term for term in found)
+
+
+def _telling(terms: frozenset[str], common: frozenset[str]) -> frozenset[str]:
+    return frozenset(t for t in terms if t not in ENGLISH_FUNCTION_WORDS and common.isdisjoint(t)) or terms
+
+
 def words_weight(words: frozenset[str]) -> int:
     return sum(2 if word.isascii() else 1 for word in words)
 
@@ -99,9 +113,6 @@ them, 我喜欢喝茶 has half of those of 我喜欢喝咖啡."""
 
 LONG_WORD = 5
 """A Latin word or number this long that holds a figure (a code, a number) gives a statement away by itself."""
-
-COMMON_CHARS = frozenset("我你您他她它们的了吗呢吧啊是在也都就还又很和跟与把被这那")
-"""A pair of characters with one of these tells nothing of what a sentence is about."""
 
 
 def echoes(statement: str, line: str) -> bool:
@@ -162,10 +173,7 @@ def shares_words(statement: str, line: str) -> bool:
 def _read_statement(statement: str) -> tuple[str, frozenset[str], frozenset[str], float]:
     """Of a statement: the folded text, its telling words, those that are codes, and how many are not yet enough."""
     words = frozenset(term for term in index_terms(statement) if len(term) > 1)
-    telling = (
-        frozenset(term for term in words if term not in ENGLISH_FUNCTION_WORDS and COMMON_CHARS.isdisjoint(term))
-        or words
-    )
+    telling = _telling(words, COMMON_CHARS)
     codes = frozenset(term for term in words if len(term) >= LONG_WORD and any(char.isdigit() for char in term))
     return fold(statement).strip(), telling, codes, ECHO_SHARE * len(telling) if len(words) > 1 else len(words)
 
