@@ -116,7 +116,7 @@ async def searched(store: Store, audience: Audience, *terms: str, newest: int = 
 
 async def layers(store: Store, audience: Audience) -> tuple[Memory, ...]:
     """What an opening may tell this audience."""
-    return (await store.openings.read(audience, NOW)).memories
+    return (await store.views.opening(audience, NOW)).memories
 
 
 def room_for(tokens: int = 100, cost: float = 0.0, limits: BudgetLimits = FREE) -> Reservation:

@@ -145,7 +145,7 @@ async def why(call: Invocation) -> str:
 
     One line; it holds names of those who write here, and nothing else that anybody said or keeps.
     """
-    known, now = await call.store.reasons.last(call.chat.id, call.event.id), call.now
+    known, now = await call.store.views.decisions(call.chat.id, call.event.id), call.now
     reason = explain_decision(known, now)
     told = call.text(
         reason.key, name=reason.name, seconds=math.ceil(max(reason.at - now, 0) / 100) / 10,

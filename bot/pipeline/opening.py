@@ -161,7 +161,7 @@ class OpeningReader:
         """What this audience may be told, with the days of the calendar that counts for this person there."""
         zone, settings, wake = self._words.zone_of(chat, person), self._settings, self._wake(chat.persona)
         tz = self._words.tz(zone)
-        found = await self._store.openings.read(audience, now, PEOPLE, tz)
+        found = await self._store.views.opening(audience, now, PEOPLE, tz)
         alone = found.people[audience.alone] if audience.alone is not None else None
         commitments = await self._store.commitments.open(audience, COMMITMENTS)
         reminders = await self._store.reminders.open(person.id, None if alone is not None else chat.id, shared=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from bot.core.errors import StoreError
 from bot.core.inspection import PaidCall
@@ -14,9 +14,9 @@ from bot.core.memories import Memory
 from bot.core.models import Message, ToolSpec
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
-from bot.store.engine import Database, Repository
+from bot.store.engine import Database, Repository, reads
 from bot.store.index import INDEXES
-from bot.store.people import PERSON, AccessLists, person_of
+from bot.store.people import AccessLists, persons
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.transactions import Row, Tx
 from bot.store.views import HIDDEN_STATES
@@ -33,9 +33,22 @@ MEMORY_STATES = {
 }
 """What can be browsed."""
 
-PLACED = "(SELECT platform || ' ' || coalesce(nullif(chat.title, ''), external_id) FROM place WHERE place.chat_id = "
-CHAT_LABEL = f"coalesce({PLACED}chat.id AND current = 1), '#' || chat.id)"
+CHAT_LABEL = """coalesce((SELECT platform || ' ' || coalesce(nullif(chat.title, ''), external_id) FROM place
+    WHERE place.chat_id = chat.id AND current = 1), '#' || chat.id)"""
 """How a chat is called, for a query that joins it."""
+
+WHO = "coalesce(nullif(event.name, ''), person.name, '')"
+SHOWN_TEXT = "CASE WHEN hidden = '' AND off_record = 0 THEN event.text ELSE '' END"
+"""Who said something, and what may be shown of it, for a query that joins the event and its person."""
+
+MANY_TRIES = 8
+"""So often put off, a digest is stuck."""
+
+PROBE_BYTES = 65_536
+PROBE_KEY = "probe"
+"""What a store that refused must take before anybody builds on it again: more than a line with all it causes."""
+
+NO_LIMIT = 1 << 62
 
 _FOUND = f"""SELECT {MEMORY_COLUMNS}, memory.disabled_reason, memory.purge_at, coalesce(person.name, ''), {CHAT_LABEL}
     FROM memory LEFT JOIN person ON person.id = memory.owner_id
@@ -88,61 +101,50 @@ class SourceLine:
 class MemoryInspector(Repository):
     """All memories of the installation."""
 
-    async def memories(self, wanted: MemoryFilter) -> tuple[MemoryRow, ...]:
+    @reads
+    def memories(self, tx: Tx, wanted: MemoryFilter) -> tuple[MemoryRow, ...]:
         """The newest that fit, newest first; the text of what was forgotten is not searched."""
-        where, params = [MEMORY_STATES.get(wanted.state, MEMORY_STATES["active"])], list[object]()
+        where, values = [MEMORY_STATES.get(wanted.state, MEMORY_STATES["active"])], list[object]()
         if wanted.text.strip():
             like = fold(wanted.text).strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
             where.append("memory.folded LIKE ? ESCAPE '\\' AND memory.disabled_reason NOT IN ('asked', 'derived')")
-            params.append(f"%{like}%")
+            values.append(f"%{like}%")
         for column, value in (("owner_id", wanted.owner_id), ("kind", wanted.kind or None)):
             if value is not None:
                 where.append(f"memory.{column} = ?")
-                params.append(value)
+                values.append(value)
         if wanted.below:
             where.append("memory.id < ?")
-            params.append(wanted.below)
-        rows = await self._database.rows(
-            f"{_FOUND}WHERE {' AND '.join(where)} ORDER BY memory.id DESC LIMIT ?", (*params, wanted.limit)
-        )
-        return tuple(browsed(row) for row in rows)
+            values.append(wanted.below)
+        sql = f"{_FOUND}WHERE {' AND '.join(where)} ORDER BY memory.id DESC LIMIT ?"
+        return tx.all(sql, *values, wanted.limit, to=_memory_row)
 
-    async def memory(self, number: int) -> MemoryRow | None:
+    @reads
+    def memory(self, tx: Tx, number: int) -> MemoryRow | None:
         """The memory of that number; None when there is none (any more)."""
-        row = await self._database.row(f"{_FOUND}WHERE memory.id = ?", (number,))
-        return browsed(row) if row is not None else None
+        return tx.one(f"{_FOUND}WHERE memory.id = ?", number, to=_memory_row)
 
-    async def origins(self, number: int) -> tuple[SourceLine, ...]:
+    @reads
+    def origins(self, tx: Tx, number: int) -> tuple[SourceLine, ...]:
         """The lines that a memory was made from, in order."""
-        rows = await self._database.rows(
-            f"SELECT event.id, at, {CHAT_LABEL}, coalesce(nullif(event.name, ''), person.name, ''), CASE WHEN hidden "
-            "= '' AND off_record = 0 THEN text ELSE '' END, turn_id FROM edge JOIN event ON event.id = event_id "
-            "JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id "
+        return tx.all(
+            f"SELECT event.id, at, {CHAT_LABEL}, {WHO}, {SHOWN_TEXT}, turn_id FROM edge JOIN event ON event.id = "
+            "event_id JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id "
             "WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id",
-            (number,),
-        )
-        return tuple(SourceLine(*row) for row in rows)
+            number, to=SourceLine,
+        )  # fmt: skip
 
-    async def counts(self) -> dict[str, int]:
-        """How many memories there are of each state of STATES."""
-        sums = ", ".join(f"coalesce(sum({where}), 0)" for where in MEMORY_STATES.values())
-        row = await self._database.row(f"SELECT {sums} FROM memory")
-        assert row is not None
-        return dict(zip(MEMORY_STATES, (int(value) for value in row), strict=True))
+    @reads
+    def counts(self, tx: Tx) -> dict[str, int]:
+        """How many memories there are of each state of MEMORY_STATES."""
+        return {state: tx.value(f"SELECT count(*) FROM memory WHERE {where}") for state, where in MEMORY_STATES.items()}
 
 
-def browsed(row: Row | sqlite3.Row) -> MemoryRow:
-    """A row of `_FOUND` as a value."""
+def _memory_row(*row: Any) -> MemoryRow:
     *values, ended, undo_until, owner, chat = row
-    found = MemoryRow(memory_of(tuple(values)), str(owner), str(chat or ""), str(ended), cast("int | None", undo_until))
+    found = MemoryRow(memory_of(tuple(values)), owner, chat or "", ended, undo_until)
     return replace(found, memory=replace(found.memory, text="", original="")) if found.forgotten else found
 
-
-_RESIDENTS = PERSON.replace(
-    " FROM person ",
-    ", access, (SELECT count(*) FROM memory WHERE owner_id = person.id AND disabled_at IS NULL), "
-    "(SELECT max(seen_at) FROM member WHERE person_id = person.id) FROM person ",
-)
 
 _TOLD = f"""SELECT digest.id, chat_id, {CHAT_LABEL}, tier, talks, summary, made_by, names, started_at, ended_at, into_id
     FROM digest JOIN chat ON chat.id = chat_id WHERE summary <> '' """
@@ -207,57 +209,59 @@ class SummaryRow:
     parts: tuple["SummaryRow", ...] = ()
 
 
-class PeopleInspector:
+class PeopleInspector(Repository):
     """Everybody, and what is open and told of them."""
 
     def __init__(self, database: Database, lists: AccessLists) -> None:
-        self._database = database
+        super().__init__(database)
         self._lists = lists
 
-    async def all(self) -> tuple[PersonRow, ...]:
+    @reads
+    def all(self, tx: Tx) -> tuple[PersonRow, ...]:
         """Everybody, whoever was seen last first."""
-        rows = await self._database.rows(f"{_RESIDENTS}ORDER BY 10 DESC, id")
-        return tuple(
-            PersonRow(
-                person_of(row[:7], self._lists.owners), tuple(sorted(str(row[5] or "").split("\n"))), str(row[7]),
-                cast("int", row[8]), cast("int | None", row[9]),
-            )
-            for row in rows
-        )  # fmt: skip
+        rows = tx.all(
+            "SELECT id, access, (SELECT count(*) FROM memory WHERE owner_id = person.id AND disabled_at IS NULL), "
+            "(SELECT max(seen_at) FROM member WHERE person_id = person.id) FROM person ORDER BY 4 DESC, id"
+        )
+        everybody = {person.id: person for person in persons(tx, self._lists, "")}
+        accounts: dict[int, tuple[str, ...]] = {}
+        for number, account in tx.all("SELECT person_id, platform || ':' || external_id FROM account ORDER BY 2"):
+            accounts[number] = (*accounts.get(number, ()), account)
+        return tuple(PersonRow(everybody[row[0]], accounts.get(row[0], ()), *row[1:]) for row in rows)
 
-    async def promises(self, limit: int) -> tuple[CommitmentRow, ...]:
+    @reads
+    def promises(self, tx: Tx, limit: int) -> tuple[CommitmentRow, ...]:
         """What is open first, then what ended last."""
-        rows = await self._database.rows(
+        return tx.all(
             f"SELECT commitment.id, person.name, {CHAT_LABEL}, text, state, visibility, source, made_at, due_at "
             "FROM commitment JOIN person ON person.id = owner_id JOIN chat ON chat.id = commitment.chat_id "
             "ORDER BY ended_at IS NOT NULL, coalesce(ended_at, 0) DESC, due_at IS NULL, due_at, commitment.id DESC "
             "LIMIT ?",
-            (limit,),
-        )
-        return tuple(CommitmentRow(*row) for row in rows)
+            limit, to=CommitmentRow,
+        )  # fmt: skip
 
-    async def reminders(self, limit: int) -> tuple[ReminderRow, ...]:
+    @reads
+    def reminders(self, tx: Tx, limit: int) -> tuple[ReminderRow, ...]:
         """What somebody is still to be reminded of, the next first; of a promise by its own words."""
-        rows = await self._database.rows(
+        return tx.all(
             f"SELECT reminder.id, person.name, {CHAT_LABEL}, coalesce(nullif(reminder.text, ''), commitment.text, ''), "
             "reminder.due_at, rule, reminder.made_at FROM reminder JOIN person ON person.id = reminder.person_id "
             "JOIN chat ON chat.id = reminder.chat_id LEFT JOIN commitment ON commitment.id = commitment_id "
             "WHERE reminder.ended_at IS NULL ORDER BY reminder.due_at, reminder.id LIMIT ?",
-            (limit,),
-        )
-        return tuple(ReminderRow(*row) for row in rows)
+            limit, to=ReminderRow,
+        )  # fmt: skip
 
-    async def told(self, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:
+    @reads
+    def told(self, tx: Tx, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:
         """Summaries that ended before that instant (ms, 0: all), newest first; what was emptied is left out."""
-        rows = await self._database.rows(
+        rows = tx.all(
             f"{_TOLD}AND into_id IS NULL AND (?1 IS NULL OR chat_id = ?1) AND (?2 = 0 OR ended_at < ?2) "
             "ORDER BY ended_at DESC, digest.id DESC LIMIT ?3",
-            (chat_id, before, limit),
-        )
-        inside = await self._database.rows(f"{_TOLD}AND into_id IS NOT NULL ORDER BY ended_at DESC, digest.id DESC")
+            chat_id, before, limit,
+        )  # fmt: skip
         parts: dict[int, list[Row]] = {}
-        for row in inside:
-            parts.setdefault(int(row[-1]), []).append(row)
+        for row in tx.all(f"{_TOLD}AND into_id IS NOT NULL ORDER BY ended_at DESC, digest.id DESC"):
+            parts.setdefault(row[-1], []).append(row)
         return tuple(_told(row, parts) for row in rows)
 
 
@@ -269,11 +273,8 @@ def _told(row: Row, parts: Mapping[int, list[Row]]) -> SummaryRow:
     )
 
 
-SHOWN_TEXT = "CASE WHEN hidden = '' AND off_record = 0 THEN event.text ELSE '' END"
-
-_HAPPENED = f"""SELECT event.id, event.chat_id, {CHAT_LABEL}, at, event.kind,
-    coalesce(nullif(event.name, ''), person.name, ''), {SHOWN_TEXT}, label, state, why, outcome, hidden, turn_id
-    FROM event JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id """
+_HAPPENED = f"""SELECT event.id, event.chat_id, {CHAT_LABEL}, at, event.kind, {WHO}, {SHOWN_TEXT}, label, state, why,
+    outcome, hidden, turn_id FROM event JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id """
 
 _TAKEN = f"""SELECT turn.id, turn.chat_id, {CHAT_LABEL}, session.number, epoch.number, turn.number, turn.state,
     turn.why, turn.mode_why, epoch.mode, epoch.reason, asked_at, said_at, coalesce(person.name, ''), turn.error,
@@ -383,68 +384,54 @@ class TurnRequest:
 class TurnInspector(Repository):
     """Events and turns of all chats."""
 
-    async def happened(self, after: int, limit: int, chat_id: int | None = None) -> tuple[EventRow, ...]:
+    @reads
+    def happened(self, tx: Tx, after: int, limit: int, chat_id: int | None = None) -> tuple[EventRow, ...]:
         """The newest events with a higher number, newest first."""
-        here = "" if chat_id is None else "AND event.chat_id = ?3 "
-        params = (after, limit) if chat_id is None else (after, limit, chat_id)
-        rows = await self._database.rows(
-            f"{_HAPPENED}WHERE event.id > ?1 {here}ORDER BY event.id DESC LIMIT ?2", params
-        )
-        return tuple(EventRow(*row) for row in rows)
+        here, values = ("", ()) if chat_id is None else ("AND event.chat_id = ? ", (chat_id,))
+        sql = f"{_HAPPENED}WHERE event.id > ? {here}ORDER BY event.id DESC LIMIT ?"
+        return tx.all(sql, after, *values, limit, to=EventRow)
 
-    async def taken(self, below: int, limit: int, chat_id: int | None = None) -> tuple[TurnRow, ...]:
+    @reads
+    def taken(self, tx: Tx, below: int, limit: int, chat_id: int | None = None) -> tuple[TurnRow, ...]:
         """The newest turns with a number below that (0: all), newest first."""
-        here = "" if chat_id is None else "AND turn.chat_id = ?3 "
-        params = (below, limit) if chat_id is None else (below, limit, chat_id)
-        rows = await self._database.rows(
-            f"{_TAKEN}WHERE (?1 = 0 OR turn.id < ?1) {here}ORDER BY turn.id DESC LIMIT ?2", params
-        )
-        return tuple(TurnRow(*row) for row in rows)
+        here, values = ("", ()) if chat_id is None else ("AND turn.chat_id = ? ", (chat_id,))
+        sql = f"{_TAKEN}WHERE turn.id < ? {here}ORDER BY turn.id DESC LIMIT ?"
+        return tx.all(sql, below or NO_LIMIT, *values, limit, to=TurnRow)
 
-    async def sent(self, turn_id: int) -> TurnRequest | None:
+    @reads
+    def sent(self, tx: Tx, turn_id: int) -> TurnRequest | None:
         """What the turn of that number was sent, all of one moment; None when there is no such turn."""
-        given = (turn_id,)
-        epoch = "(SELECT epoch_id FROM turn WHERE id = ?1)"
-        turns, prefixes, entries, calls, brought, answered, said = await self._database.snapshot(
-            (f"{_TAKEN}WHERE turn.id = ?1", given),
-            (f"SELECT message, tools, signature, stale FROM epoch JOIN prefix USING (signature) WHERE id = {epoch}",
-             given),
-            ("SELECT turn.number, turn.id = ?1, message, tokens FROM entry JOIN turn ON turn.id = entry.turn_id "
-             f"WHERE entry.epoch_id = {epoch} AND turn.id <= ?1 AND (EXISTS (SELECT 1 FROM entry WHERE turn_id = ?1) "
-             "OR (SELECT state FROM turn WHERE id = ?1) IN ('failed', 'void')) ORDER BY position", given),
-            ("SELECT cause, model, state, counted, prompt_tokens, cached_tokens, written_tokens, output_tokens, cost, "
-             "coalesce(settled_at, at) - at FROM call WHERE turn_id = ?1 ORDER BY id", given),
-            ("SELECT way, ref, tokens, why FROM brought WHERE turn_id = ?1 ORDER BY rowid", given),
-            (f"{_HAPPENED}WHERE event.id IN (SELECT event_id FROM turn_event WHERE turn_id = ?1) ORDER BY event.id",
-             given),
-            (f"{_HAPPENED}WHERE turn_id = ?1 AND event.kind = 'bot' ORDER BY event.id", given),
-        )  # fmt: skip
-        if not turns:
+        turn = tx.one(f"{_TAKEN}WHERE turn.id = ?", turn_id, to=TurnRow)
+        if turn is None:
             return None
-        message, tools, signature, stale = prefixes[0]
-        log = () if stale in HIDDEN_STATES else tuple(_logged(row) for row in entries)
+        epoch_id, message, tools, signature, stale = tx.all(
+            "SELECT epoch.id, message, tools, signature, stale FROM epoch JOIN prefix USING (signature) WHERE id = "
+            "(SELECT epoch_id FROM turn WHERE id = ?)",
+            turn_id,
+        )[0]
+        logged = turn.state in ("failed", "void") or tx.has("SELECT 1 FROM entry WHERE turn_id = ?", turn_id)
+        log = () if stale in HIDDEN_STATES or not logged else tx.all(
+            "SELECT turn.number, turn.id = ?1, message, tokens FROM entry JOIN turn ON turn.id = entry.turn_id "
+            "WHERE entry.epoch_id = ?2 AND turn.id <= ?1 ORDER BY position",
+            turn_id, epoch_id, to=_log_row,
+        )  # fmt: skip
+        calls = tx.all(
+            "SELECT cause, model, state, counted, prompt_tokens, cached_tokens, written_tokens, output_tokens, cost, "
+            "coalesce(settled_at, at) - at FROM call WHERE turn_id = ? ORDER BY id",
+            turn_id, to=CallRow,
+        )  # fmt: skip
+        brought = "SELECT way, ref, tokens, why FROM brought WHERE turn_id = ? ORDER BY rowid"
+        answered = "event.id IN (SELECT event_id FROM turn_event WHERE turn_id = ?)"
         return TurnRequest(
-            TurnRow(*turns[0]), Message.parse(str(message)),
-            tuple(ToolSpec(*tool) for tool in json.loads(str(tools))), str(signature), log, bool(log),
-            tuple(CallRow(*row) for row in calls), tuple(ToldItem(*row) for row in brought),
-            tuple(EventRow(*row) for row in answered), tuple(EventRow(*row) for row in said),
+            turn, Message.parse(message), tuple(ToolSpec(*tool) for tool in json.loads(tools)), signature, log,
+            bool(log), calls, tx.all(brought, turn_id, to=ToldItem),
+            tx.all(f"{_HAPPENED}WHERE {answered} ORDER BY event.id", turn_id, to=EventRow),
+            tx.all(f"{_HAPPENED}WHERE turn_id = ? AND event.kind = 'bot' ORDER BY event.id", turn_id, to=EventRow),
         )  # fmt: skip
 
 
-def _logged(row: Row) -> LogRow:
-    number, own, message, tokens = row
-    return LogRow(cast("int", number), bool(own), Message.parse(str(message)), cast("int", tokens))
-
-
-_CALLS = """SELECT id, cause, model, state, settled_at - at, prompt_tokens, cached_tokens, output_tokens, cost
-    FROM call """
-
-MANY_TRIES = 8
-"""So often put off, a digest is stuck."""
-
-
-PROBE_BYTES = 65_536
-"""What a store that refused must take before anybody builds on it again: more than a line with all it causes."""
+def _log_row(number: int, own: int, message: str, tokens: int) -> LogRow:
+    return LogRow(number, bool(own), Message.parse(message), tokens)
 
 
 SQLITE_VERSION = sqlite3.sqlite_version_info
@@ -482,71 +469,66 @@ class Vitals(Repository):
     async def writable(self) -> bool:
         """Whether the store takes writes again; what is written to see it is deleted."""
         try:
-            await self._database.write(_fill)
-            await self._database.write(_empty)
+            await self._database.write(lambda tx: tx.set_meta(PROBE_KEY, bytes(PROBE_BYTES)))
+            await self._database.write(lambda tx: tx.set_meta(PROBE_KEY, None))
         except StoreError:
             return False
         return True
 
-    async def queued(self) -> int:
+    @reads
+    def queued(self, tx: Tx) -> int:
         """Lines that wait for an answer; StoreError when the file cannot be read."""
-        row = await self._database.row("SELECT count(*) FROM event WHERE state = 'queued'")
-        return int(row[0]) if row is not None else 0
+        return int(tx.value("SELECT count(*) FROM event WHERE state = 'queued'"))
 
-    async def damage(self) -> tuple[str, ...]:
+    @reads
+    def damage(self, tx: Tx) -> tuple[str, ...]:
         """What SQLite finds wrong with the file, nothing when it is whole; it reads all of it."""
-        verdicts = [str(row[0]) for row in await self._database.rows("PRAGMA integrity_check(5)")]
+        verdicts = [verdict for (verdict,) in tx.all("PRAGMA integrity_check(5)")]
         return tuple(" ".join(verdict.split()) for verdict in verdicts if verdict != "ok")
 
-    async def dangling(self) -> int:
+    @reads
+    def dangling(self, tx: Tx) -> int:
         """How many rows refer to one that is not there."""
-        return len(await self._database.rows("PRAGMA foreign_key_check"))
+        return len(tx.all("PRAGMA foreign_key_check"))
 
-    async def unindexed(self) -> int:
+    @reads
+    def unindexed(self, tx: Tx) -> int:
         """How many rows that can be searched the full-text index lacks, or has beyond them."""
-        row = await self._database.row(
-            "SELECT (SELECT count(*) FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)) + "
-            "(SELECT count(*) FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc))"
-        )
-        return int(row[0]) if row is not None else 0
+        lacks = tx.value("SELECT count(*) FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)")
+        beyond = tx.value("SELECT count(*) FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)")
+        return int(lacks + beyond)
 
-    async def newest_line(self) -> int:
+    @reads
+    def newest_line(self, tx: Tx) -> int:
         """When the last line was stored, ms; 0 before the first."""
-        row = await self._database.row("SELECT coalesce(max(at), 0) FROM event WHERE id = (SELECT max(id) FROM event)")
-        return int(row[0]) if row is not None else 0
+        return tx.value("SELECT at FROM event ORDER BY id DESC LIMIT 1") or 0
 
-    async def stuck_digests(self) -> int:
+    @reads
+    def stuck_digests(self, tx: Tx) -> int:
         """Talks whose digest was put off MANY_TRIES times or more."""
-        row = await self._database.row(
-            "SELECT count(*) FROM session WHERE digest_due_at IS NOT NULL AND digest_attempts >= ?", (MANY_TRIES,)
-        )
-        return int(row[0]) if row is not None else 0
+        sql = "SELECT count(*) FROM session WHERE digest_due_at IS NOT NULL AND digest_attempts >= ?"
+        return int(tx.value(sql, MANY_TRIES))
 
-    async def newest_call(self) -> int:
+    @reads
+    def newest_call(self, tx: Tx) -> int:
         """The number of the last call, 0 before the first."""
-        row = await self._database.row("SELECT coalesce(max(id), 0) FROM call")
-        return int(row[0]) if row is not None else 0
+        return tx.value("SELECT max(id) FROM call") or 0
 
-    async def calls(self, after: int, among: Collection[int] = ()) -> tuple[PaidCall, ...]:
+    @reads
+    def calls(self, tx: Tx, after: int, among: Collection[int] = ()) -> tuple[PaidCall, ...]:
         """The calls after that number, and those `among` the numbers, oldest first."""
-        rows = await self._database.rows(
-            f"{_CALLS}WHERE id > ? OR id IN ({placeholders(among)}) ORDER BY id", (after, *among)
-        )
-        return tuple(PaidCall(*row) for row in rows)
+        return tx.all(
+            "SELECT id, cause, model, state, settled_at - at, prompt_tokens, cached_tokens, output_tokens, cost "
+            f"FROM call WHERE id > ? OR id IN ({placeholders(among)}) ORDER BY id",
+            after, *among, to=PaidCall,
+        )  # fmt: skip
 
-    async def numbers(self, outbox_id: int) -> dict[str, int]:
+    @reads
+    def numbers(self, tx: Tx, outbox_id: int) -> dict[str, int]:
         """The session, epoch and turn that a message on its way out belongs to; nothing for one of no turn."""
-        row = await self._database.row(
+        row = tx.one(
             "SELECT session.number, epoch.number, turn.number FROM outbox JOIN turn ON turn.id = outbox.turn_id "
             "JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id WHERE outbox.id = ?",
-            (outbox_id,),
+            outbox_id,
         )
-        return dict(zip(("session", "epoch", "turn"), map(int, row), strict=True)) if row is not None else {}
-
-
-def _fill(db: Tx) -> None:
-    db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', zeroblob(?))", (PROBE_BYTES,))
-
-
-def _empty(db: Tx) -> None:
-    db.execute("DELETE FROM meta WHERE key = 'probe'")
+        return dict(zip(("session", "epoch", "turn"), row, strict=True)) if row is not None else {}

@@ -26,6 +26,9 @@ NAME_SLOT = f"(CASE WHEN {IS_NAME} THEN slot ELSE '' END)"
 
 SELECT_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memory "
 
+EVENT_QUEUE = "event INDEXED BY event_queue"
+"""The events of a chat by state: without the hint SQLite may read all that the chat ever said."""
+
 
 def placeholders(values: Sized) -> str:
     """A question mark for each value, for IN (…); SQLite takes none, too."""

@@ -42,7 +42,7 @@ from bot.store.settings import SettingRows, Switches
 from bot.store.supersession import Merges
 from bot.store.tombstones import PersonErasure, Tombstones
 from bot.store.turns import Turns, TurnToSay
-from bot.store.views import Openings, Reasons, Views
+from bot.store.views import Views
 from bot.store.windows import MessageWaits, Windows
 
 DATABASE, LOCK = "nuan.db", "nuan.lock"
@@ -84,7 +84,6 @@ class Store:
         self.bursts = MessageWaits(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
-        self.reasons = Reasons(database)
         self.memory_inspector = MemoryInspector(database)
         self.operator_edits = OperatorEdits(database, self.tombstones, note_storage)
         self.turn_inspector = TurnInspector(database)
@@ -123,7 +122,6 @@ class Store:
         self.reminders = Reminders(database, self._lists)
         self.memory_archive = MemoryArchive(database, self.tombstones, note_storage, self._lists)
         self.mending = MemoryRepair(database)
-        self.openings = Openings(database, self._lists)
         self.sections = SectionRounds(database)
         self.vitals = Vitals(database)
 

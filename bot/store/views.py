@@ -1,10 +1,9 @@
 """What a turn and an opening must know of a chat, each read in one snapshot."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
-from typing import cast
 
 from bot.core.clock import DAY_MS
 from bot.core.events import Event
@@ -13,13 +12,13 @@ from bot.core.models import ToolSpec
 from bot.core.people import Audience, Chat, Person
 from bot.core.sessions import Epoch, Session
 from bot.core.speaking import LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
-from bot.store.engine import Database, Repository
+from bot.store.engine import Database, Repository, reads
 from bot.store.events import OWN_RECENT_LINES, SELECT_EVENT, TELLABLE_LINES, event_of
 from bot.store.index import TALK_MS
 from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
-from bot.store.people import CHAT, PERSON, AccessLists, chat_of, person_of
-from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
-from bot.store.sessions import SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
+from bot.store.people import AccessLists, chat_of, persons
+from bot.store.schema import EVENT_QUEUE, IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.sessions import NEWEST_EPOCH_OF, SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
 from bot.store.settings import LIMITS, limits_of
 from bot.store.transactions import Tx
 from bot.text.dates import day_start, local_day, month_start, next_local_time
@@ -90,34 +89,6 @@ CHANGED_MEMORIES = """SELECT DISTINCT own.derived_id FROM edge AS own JOIN memor
     AND max(coalesce(was.former_at, 0), coalesce(commitment.moved_at, 0)) > memory.created_at"""
 
 
-class Openings:
-    """Reads what openings tell."""
-
-    def __init__(self, database: Database, lists: AccessLists) -> None:
-        self._database = database
-        self._lists = lists
-
-    async def read(self, audience: Audience, now: int, named: int = 0, tz: tzinfo = UTC) -> OpeningMaterial:
-        """What an opening may tell this audience, each once, layer by layer, what happened last first.
-
-        The first `named` of the audience are among the people; today is that of `tz`.
-        """
-        return await self._database.read(lambda db: self._read(db, audience, now, named, tz))
-
-    def _read(self, db: Tx, audience: Audience, now: int, named: int, tz: tzinfo) -> OpeningMaterial:
-        sql, values = _layers(audience, now, tz)
-        found = {memory.id: memory for memory in (memory_of(row) for row in db.execute(sql, values))}
-        memories = tuple(found.values())
-        wanted = {*audience.person_ids[:named], *(memory.owner_id for memory in memories if memory.owner_id)}
-        rows = db.execute(PERSON + f"WHERE id IN ({placeholders(wanted)})", tuple(sorted(wanted)))
-        people = {int(row[0]): person_of(tuple(row), self._lists.owners) for row in rows}
-        alone = audience.alone is not None
-        last = db.execute(LAST_OWN_TALK if alone else LAST_TALK, values).fetchone()[0]
-        met = bool(db.execute(MET_ALONE if alone else MET_HERE, values).fetchone()[0])
-        rows = db.execute(CHANGED_MEMORIES.format(placeholders(found)), tuple(found))
-        return OpeningMaterial(memories, people, last, met, frozenset(int(row[0]) for row in rows))
-
-
 def _layers(audience: Audience, now: int, tz: tzinfo) -> tuple[str, Values]:
     """All layers as one SELECT with its values."""
     where, given = visible_memory(audience)
@@ -163,42 +134,10 @@ def _layer(name: str, limit: int, reaches: list[str], where: str) -> str:
     return f"SELECT {MEMORY_COLUMNS} FROM memory WHERE id IN ({found}) AND {where} ORDER BY {order} LIMIT {limit}"
 
 
-_LINE = """SELECT id, name, why, state, outcome, due_at FROM event WHERE chat_id = ?1 AND id < ?2 AND kind = 'message'
-    AND hidden = '' ORDER BY id DESC LIMIT 1"""
-_LOOK = "SELECT event_id, why, until, due_at FROM joining WHERE chat_id = ?1 AND ?2 > 0"
-_ENTRY = """SELECT id, why, outcome FROM event WHERE chat_id = ?1 AND id < ?2 AND why IN ('join', 'heartbeat')
-    AND kind = 'event' ORDER BY id DESC LIMIT 1"""
-
-
-class Reasons(Repository):
-    """The last decisions of each chat."""
-
-    async def last(self, chat_id: int, before: int) -> LastDecisions:
-        """What was decided last in a chat before that event, which asks."""
-        given = (chat_id, before)
-        lines, looks, entries = await self._database.snapshot((_LINE, given), (_LOOK, given), (_ENTRY, given))
-        return LastDecisions(
-            _line(lines[0]) if lines else None, _look(looks[0]) if looks else None,
-            LastEntry(cast("int", entries[0][0]), str(entries[0][1]), str(entries[0][2])) if entries else None,
-        )  # fmt: skip
-
-
-def _line(row: tuple[object, ...]) -> LastLine:
-    number, name, why, state, outcome, due_at = row
-    return LastLine(
-        cast("int", number), str(name), str(why), str(state), str(outcome), cast("int | None", due_at)
-    )  # fmt: skip
-
-
-def _look(row: tuple[object, ...]) -> LastLook:
-    event_id, why, until, due_at = row
-    return LastLook(cast("int", event_id), str(why), cast("int", until), cast("int | None", due_at))
-
-
-IS_DUE = "SELECT 1 FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
+IS_DUE = f"SELECT 1 FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
 CALLED = f"{IS_DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
 QUEUED = (
-    "FROM event INDEXED BY event_queue WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR (why <> 'window' "
+    f"FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR (why <> 'window' "
     f"AND tries = 0) OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({IS_DUE})"
 )
 """What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice.
@@ -207,26 +146,17 @@ What failed waits for its next try alone. With what a turn answers also the foll
 they wait without a deadline.
 """
 SELECT_QUEUE_MARKS = (
-    "SELECT id, coalesce(due_at > ?2, 0), tries > 0, due_at IS NULL FROM event INDEXED BY event_queue "
+    f"SELECT id, coalesce(due_at > ?2, 0), tries > 0, due_at IS NULL FROM {EVENT_QUEUE} "
     "WHERE chat_id = ?1 AND state = 'queued'"
 )
-OPEN_SESSION = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
-NEWEST_EPOCH = f"(SELECT id FROM epoch WHERE session_id = {OPEN_SESSION} ORDER BY number DESC LIMIT 1)"
 NEWS = (
-    f"{TELLABLE_LINES}AND id > (SELECT logged_upto FROM epoch WHERE id = {NEWEST_EPOCH}) AND NOT (kind = 'bot' AND "
-    "label <> 'cut' "
-    f"AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = {NEWEST_EPOCH})) "
+    f"{TELLABLE_LINES}AND id > ?4 AND NOT (kind = 'bot' AND label <> 'cut' "
+    "AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = ?5)) "
 )
-"""What the newest log of chat ?1 does not tell yet: all but its own replies. Of one that was stopped it is told what
-people saw."""
-
-
-OLDEST_LOOKED_AT = (
-    "coalesce((SELECT older.id FROM main.event AS older WHERE older.chat_id = ?1 AND older.id > ?4 AND older.id <= ?5 "
-    f"AND older.at < ?6 - {DAY_MS} ORDER BY older.id DESC LIMIT 1), 0)"
-)
-"""Nothing up to that event is as new as ?6: what a platform delivers late is a day old at most. It saves reading all
-that a chat ever said."""
+"""What an epoch ?5, which tells all up to event ?4, does not tell yet: all but its own replies. Of one that was stopped
+it is told what people saw."""
+LATE_MS = DAY_MS
+"""What a platform delivers late is that old at most."""
 PAST = (
     "(SELECT epoch.id FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ?1 AND EXISTS "
     "(SELECT 1 FROM turn WHERE turn.epoch_id = epoch.id AND turn.state IN ('asked', 'answered', 'said')) "
@@ -277,95 +207,136 @@ class PastLog:
     tools: tuple[ToolSpec, ...]
 
 
-class Views:
+class Views(Repository):
     """Readings across the nouns."""
 
     def __init__(self, database: Database, sessions: Sessions, lists: AccessLists) -> None:
-        self._database = database
+        super().__init__(database)
         self._sessions = sessions
         self._lists = lists
 
-    async def waiting(self, chat_id: int, now: int) -> WaitingChat:
+    @reads
+    def opening(self, tx: Tx, audience: Audience, now: int, named: int = 0, tz: tzinfo = UTC) -> OpeningMaterial:
+        """What an opening may tell this audience, each once, layer by layer, what happened last first.
+
+        The first `named` of the audience are among the people; today is that of `tz`.
+        """
+        sql, values = _layers(audience, now, tz)
+        found = {memory.id: memory for memory in (memory_of(row) for row in tx.execute(sql, values))}
+        memories = tuple(found.values())
+        wanted = {*audience.person_ids[:named], *(memory.owner_id for memory in memories if memory.owner_id)}
+        alone = audience.alone is not None
+        (last,) = tx.execute(LAST_OWN_TALK if alone else LAST_TALK, values).fetchone()
+        (met,) = tx.execute(MET_ALONE if alone else MET_HERE, values).fetchone()
+        changed = tx.ids(CHANGED_MEMORIES.format(placeholders(found)), *found)
+        people = {person.id: person for person in self._people(tx, wanted)}
+        return OpeningMaterial(memories, people, last, bool(met), frozenset(changed))
+
+    def _people(self, tx: Tx, numbers: Collection[int | None]) -> tuple[Person, ...]:
+        return persons(tx, self._lists, f"WHERE id IN ({placeholders(numbers)})", *numbers)
+
+    @reads
+    def decisions(self, tx: Tx, chat_id: int, before: int) -> LastDecisions:
+        """What was decided last in a chat before that event, which asks."""
+        return LastDecisions(
+            tx.one(
+                "SELECT id, name, why, state, outcome, due_at FROM event WHERE chat_id = ? AND id < ? AND kind = "
+                "'message' AND hidden = '' ORDER BY id DESC LIMIT 1",
+                chat_id, before, to=LastLine,
+            ),
+            tx.one("SELECT event_id, why, until, due_at FROM joining WHERE chat_id = ?", chat_id, to=LastLook),
+            tx.one(
+                "SELECT id, why, outcome FROM event WHERE chat_id = ? AND id < ? AND why IN ('join', 'heartbeat') "
+                "AND kind = 'event' ORDER BY id DESC LIMIT 1",
+                chat_id, before, to=LastEntry,
+            ),
+        )  # fmt: skip
+
+    @reads
+    def waiting(self, tx: Tx, chat_id: int, now: int) -> WaitingChat:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
-        chats, due, people, standing, asked, limits = await self._database.snapshot(
-            (CHAT + "WHERE chat.id = ?1", (chat_id,)),
-            (SELECT_EVENT.replace("FROM event", QUEUED) + " ORDER BY id", (chat_id, now)),
-            (PERSON + f"WHERE id IN (SELECT person_id {QUEUED})", (chat_id, now)),
-            (SELECT_QUEUE_MARKS, (chat_id, now)),
-            (SELECT_QUESTION, (chat_id, now)),
-            (LIMITS, ()),
-        )
-        if not chats:
-            raise LookupError(f"no chat {chat_id!r}")
+        chat = chat_of(tx, chat_id)
+        due = _events(tx, SELECT_EVENT.replace("FROM event", QUEUED) + " ORDER BY id", chat_id, now)
+        marks = tx.all(SELECT_QUEUE_MARKS, chat_id, now)
         return WaitingChat(
-            chat_of(chats[0]),
-            tuple(event_of(row) for row in due),
-            {int(row[0]): person_of(row, self._lists.owners) for row in people},
-            QueueMarks(*(frozenset(int(row[0]) for row in standing if row[kind]) for kind in (1, 2, 3))),
-            dict(question_of(tuple(row)) for row in asked),
-            limits_of(limits),
+            chat,
+            due,
+            {person.id: person for person in self._people(tx, {event.person_id for event in due})},
+            QueueMarks(*(frozenset(row[0] for row in marks if row[kind]) for kind in (1, 2, 3))),
+            dict(question_of(row) for row in tx.all(SELECT_QUESTION, chat_id, now)),
+            limits_of(tx.all(LIMITS)),
         )
 
-    async def log(
-        self, chat_id: int, limit: int, person_id: int, answering: tuple[int, ...] = (), *, apart: bool = False
+    @reads
+    def log(
+        self, tx: Tx, chat_id: int, limit: int, person_id: int, answering: tuple[int, ...] = (), *, apart: bool = False
     ) -> OpenLog:
         """What the next turn of a chat appends to: at most the newest `limit` lines are its news.
 
         The messages it is `answering` are no news. `apart`: each message is answered by itself.
         """
-        news_of = (chat_id, json.dumps(answering), apart)
-        sessions, epochs, entries, news, total, own, ratios = await self._database.snapshot(
-            (SELECT_SESSION + f"WHERE id = {OPEN_SESSION}", (chat_id,)),
-            (SELECT_EPOCH + f"WHERE epoch.id = {NEWEST_EPOCH}", (chat_id,)),
-            (SELECT_ENTRY + f"WHERE epoch_id = {NEWEST_EPOCH} ORDER BY position", (chat_id,)),
-            (f"{SELECT_EVENT}{NEWS}ORDER BY id DESC LIMIT ?4", (*news_of, limit)),
-            (f"SELECT count(*) FROM event {NEWS}", news_of),
-            (SELECT_EVENT + OWN_RECENT_LINES, (chat_id, person_id)),
-            ("SELECT model, ratio FROM counting", ()),
-        )
-        return OpenLog(
-            session_of(sessions[0]) if sessions else None,
-            self._sessions.epoch_of(epochs[0], entries) if epochs else None,
-            tuple(event_of(row) for row in reversed(news)),
-            int(total[0][0]) - len(news),
-            tuple(event_of(row) for row in reversed(own)),
-            {str(model): float(ratio) for model, ratio in ratios},
-        )
+        session = tx.one(SELECT_SESSION + "WHERE chat_id = ? AND state = 'open'", chat_id)
+        epoch = self._epoch(tx, NEWEST_EPOCH_OF, session[0]) if session else None
+        news, earlier = tuple[Event, ...](), 0
+        if epoch is not None:
+            values = (chat_id, json.dumps(answering), apart, epoch.logged_upto, epoch.id)
+            news, earlier = _newest(tx, NEWS, values, limit)
+        own = _events(tx, SELECT_EVENT + OWN_RECENT_LINES, chat_id, person_id)
+        ratios: dict[str, float] = dict(tx.all("SELECT model, ratio FROM counting"))
+        return OpenLog(session_of(session) if session else None, epoch, news, earlier, own[::-1], ratios)
 
-    async def lines(
-        self, chat_id: int, answering: tuple[int, ...], after: int, old: tuple[int, int], limit: int, *, apart: bool
+    @reads
+    def lines(
+        self, tx: Tx, chat_id: int, answering: tuple[int, ...], after: int, old: tuple[int, int], limit: int, *,
+        apart: bool,
     ) -> tuple[tuple[Event, ...], int]:  # fmt: skip
         """The newest `limit` lines after event `after` that a new log may tell, in order, and how many are older.
 
         `answering` and `apart` as for `log`. `old` is an event and a time, ms: of what came up to the event only what
         is not older, nor was asked not to be kept.
         """
-        where = f"{TELLABLE_LINES}AND id > max(?4, {OLDEST_LOOKED_AT}) AND (id > ?5 OR (at >= ?6 AND off_record = 0))"
-        values = (chat_id, json.dumps(answering), apart, after, *old)
-        rows, total = await self._database.snapshot(
-            (f"{SELECT_EVENT}{where} ORDER BY id DESC LIMIT ?7", (*values, limit)),
-            (f"SELECT count(*) FROM event {where}", values),
-        )
-        return tuple(event_of(row) for row in reversed(rows)), int(total[0][0]) - len(rows)
+        last_old, since = old
+        # Nothing up to that event is so new: it saves reading all that a chat ever said.
+        looked_at = tx.value(
+            "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at < ? ORDER BY id DESC LIMIT 1",
+            chat_id, after, last_old, since - LATE_MS,
+        )  # fmt: skip
+        where = f"{TELLABLE_LINES}AND id > ?4 AND (id > ?5 OR (at >= ?6 AND off_record = 0)) "
+        values = (chat_id, json.dumps(answering), apart, looked_at or after, last_old, since)
+        return _newest(tx, where, values, limit)
 
     async def past(self, chat_id: int, back: int = 0) -> PastLog | None:
         """The newest log of a chat, open or closed, that something was asked on; with `back` one before it."""
-        epochs, entries = await self._database.snapshot(
-            (SELECT_EPOCH + f"WHERE epoch.id = {PAST}", (chat_id, back)),
-            (SELECT_ENTRY + f"WHERE epoch_id = {PAST} ORDER BY position", (chat_id, back)),
-        )
-        if not epochs:
+        epoch = await self._database.read(lambda tx: self._epoch(tx, PAST, chat_id, back))
+        if epoch is None:
             return None
-        epoch = self._sessions.epoch_of(epochs[0], entries)
-        epoch = replace(epoch, entries=()) if epoch.stale in HIDDEN_STATES else epoch
-        return PastLog(epoch, await self._sessions.tools(epoch.signature))
+        shown = replace(epoch, entries=()) if epoch.stale in HIDDEN_STATES else epoch
+        return PastLog(shown, await self._sessions.tools(epoch.signature))
 
-    async def light_run(self, chat_id: int, person_id: int, most: int) -> int:
+    def _epoch(self, tx: Tx, which: str, *values: object) -> Epoch | None:
+        row = tx.one(f"{SELECT_EPOCH}WHERE epoch.id = {which}", *values)
+        if row is None:
+            return None
+        entries = tx.all(SELECT_ENTRY + "WHERE epoch_id = ? ORDER BY position", row[0])
+        return self._sessions.epoch_of(row, list(entries))
+
+    @reads
+    def light_run(self, tx: Tx, chat_id: int, person_id: int, most: int) -> int:
         """How many of a person's newest `most` replies in a chat were small talk, up to the last one that was not."""
-        rows = await self._database.rows(
+        light = tx.ids(
             "SELECT mode = 'light' AND mode_why <> 'budget' FROM session JOIN turn ON turn.session_id = session.id "
             "JOIN epoch ON epoch.id = turn.epoch_id WHERE session.chat_id = ? AND turn.person_id = ? "
             "AND turn.state = 'said' ORDER BY session.number DESC, turn.number DESC LIMIT ?",
-            (chat_id, person_id, most),
-        )
-        return next((n for n, (light,) in enumerate(rows) if not light), len(rows))
+            chat_id, person_id, most,
+        )  # fmt: skip
+        return light.index(0) if 0 in light else len(light)
+
+
+def _events(tx: Tx, sql: str, *values: object) -> tuple[Event, ...]:
+    return tuple(map(event_of, tx.all(sql, *values)))
+
+
+def _newest(tx: Tx, where: str, values: tuple[object, ...], limit: int) -> tuple[tuple[Event, ...], int]:
+    """The newest lines of a condition, in order, and how many are older."""
+    found = _events(tx, f"{SELECT_EVENT}{where}ORDER BY id DESC LIMIT ?{len(values) + 1}", *values, limit)
+    return found[::-1], tx.value(f"SELECT count(*) FROM event {where}", *values) - len(found)
