@@ -201,9 +201,9 @@ async def _do(call: Invocation, deed: str, memory: Memory | None) -> str:
         case "fade":
             await lives.fade(memory)
         case "archive":
-            await lives.archive(memory, now + days * DAY_MS, now)
+            await lives.archive(memory.id, now + days * DAY_MS, now)
         case "restore":
-            await lives.restore(memory, now)
+            await lives.restore(memory.id, now)
         case _:
             other = await call.store.merges.undo(memory, now)
             if other is None:

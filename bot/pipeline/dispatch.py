@@ -262,7 +262,7 @@ class Dispatcher:
                 heard = await self._reminders.heard(event, chat, people[event.person_id])
                 if heard.done:
                     if question is not None:  # what came after it is what a later undo means
-                        await self._store.questions.drop(chat.id, event.person_id or 0)
+                        await self._store.memories.drop_question(chat.id, event.person_id or 0)
                     continue
                 reminds = reminds or heard.cued
                 if heard.rest:
@@ -310,7 +310,7 @@ class Dispatcher:
         reads = partial(self._known, chat, person)
         understood, still = await self._remember_actions.heard(event, question, reads)
         if question is not None and not understood.commands and not still:
-            await self._store.questions.drop(chat.id, person.id)
+            await self._store.memories.drop_question(chat.id, person.id)
             if question.kind == "clarify" and not (event.forwarded or stopped):
                 await self._store.rewrites.offer(question.memories[0], event, self._clock.now())
         if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:

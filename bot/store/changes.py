@@ -1,107 +1,95 @@
 """What happens to messages after they arrived: edits, deletions, reactions, chats that migrate or end."""
 
 from dataclasses import dataclass
-from typing import cast
 
 from bot.core.clock import DAY_MS
 from bot.core.errors import LogForgottenError, StoreError
 from bot.core.memories import Memory, NewMemory
 from bot.core.speaking import STOP_REASONS
 from bot.store.commitments import reread_promises
-from bot.store.deletion import delete_message, end_memory, told_elsewhere
+from bot.store.deletion import delete_message, told_elsewhere
 from bot.store.digests import retract_edited
-from bot.store.engine import Database
+from bot.store.engine import reads, writes
 from bot.store.events import ChangeEffect, ChangeEvent, finish_events
 from bot.store.feedback import react
-from bot.store.forget import empty_digests
-from bot.store.index import index_lines, index_memory, rescope, sort_memory
+from bot.store.forget import ScrubbingRepository, empty_digests
+from bot.store.index import index_lines, rescope
 from bot.store.ingest import QUOTED_ID, separate_copy
 from bot.store.memories import store_memory
 from bot.store.notes import NoteStorage, amend_notes
 from bot.store.reminders import drop_reminders
-from bot.store.schema import SELECT_MEMORY, memory_of
-from bot.store.supersession import drop_merges
+from bot.store.schema import SELECT_MEMORY
+from bot.store.supersession import drop_merges, end_memory, reword_memory
 from bot.store.transactions import Tx
-from bot.text.fold import fold
 
-MOVED = (
-    "event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note", "commitment", "reminder",
-    "section_round",
-)  # fmt: skip
-KEYED = ("member", "window", "sent", "question", "reminder_question")
-"""Tables in which a chat and something else make the key: what both chats have is kept once."""
-
-
-def migrate_chat(db: Tx, happened: ChangeEvent) -> None:
-    """Within a transaction: the chat goes on under the id `target`; its old id still leads to it. Doing it twice is
-    once.
-    """
-    place, new, chat_id = happened.incoming.place, happened.incoming.target, happened.chat_id
-    if not new or new == place.external_id:
-        return
-    there = db.execute(
-        "SELECT chat_id FROM place WHERE platform = ? AND external_id = ?", (place.platform, new)
-    ).fetchone()
-    if there is None:
-        db.execute(
-            "INSERT INTO place (platform, external_id, chat_id, current, parent) "
-            "SELECT platform, ?, chat_id, 0, parent FROM place WHERE platform = ? AND external_id = ?",
-            (new, place.platform, place.external_id),
-        )
-    elif there[0] != chat_id:
-        _join(db, cast("int", there[0]), chat_id, happened.at)
-    db.execute("UPDATE place SET current = (external_id = ?) WHERE chat_id = ?", (new, chat_id))
-
-
-def _join(db: Tx, other: int, chat_id: int, at: int) -> None:
-    """All of a chat that arrived first under its new id belongs to the chat it is; that one's settings stay."""
-    db.execute("UPDATE place SET chat_id = ?, current = 0 WHERE chat_id = ?", (chat_id, other))
-    if db.execute("SELECT 1 FROM session WHERE chat_id = ? AND state = 'open'", (chat_id,)).fetchone():
-        db.execute(
-            "UPDATE session SET state = 'closing', close_reason = 'idle', closed_at = ?1, digest_due_at = ?1 "
-            "WHERE chat_id = ?2 AND state = 'open'",
-            (at, other),
-        )
-    db.execute(
-        "UPDATE session SET chat_id = ?1, number = number + (SELECT coalesce(max(number), 0) FROM session "
-        "WHERE chat_id = ?1) WHERE chat_id = ?2",
-        (chat_id, other),
-    )
-    # A line is supported by its neighbours: those of the other come after all of this one's, not between them.
-    db.execute(
-        "UPDATE doc SET place = place + (SELECT coalesce(max(place), 0) FROM doc WHERE chat_id = ?1 AND kind = 'line') "
-        "WHERE chat_id = ?2 AND kind = 'line'",
-        (chat_id, other),
-    )
-    for table in MOVED:
-        db.execute(f"UPDATE {table} SET chat_id = ? WHERE chat_id = ?", (chat_id, other))
-    for table in KEYED:
-        db.execute(f"UPDATE OR IGNORE {table} SET chat_id = ? WHERE chat_id = ?", (chat_id, other))
-        db.execute(f"DELETE FROM {table} WHERE chat_id = ?", (other,))
-    rescope(db, f"c{other}", f"c{chat_id}")
-
-
-def mark_gone(db: Tx, happened: ChangeEvent) -> None:
-    """Within a transaction: nothing can be sent there any more; what waits is not sent."""
-    db.execute("UPDATE chat SET gone = 1 WHERE id = ?", (happened.chat_id,))
-    db.execute(
-        "UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'",
-        (happened.chat_id,),
-    )
-
-
-def rename_chat(db: Tx, happened: ChangeEvent) -> None:
-    """Within a transaction: the chat has another title."""
-    if happened.incoming.text:
-        db.execute("UPDATE chat SET title = ? WHERE id = ?", (happened.incoming.text, happened.chat_id))
-
-
-NOT_TOLD = ChangeEffect("change")
 KEPT_MS = 7 * DAY_MS
 """How long the row of a memory that an edit ended is kept, as after 忘记 (ARCHITECTURE §6)."""
 
 PLATFORM_FACTS = ("delete", "migrate", "gone", "back")
 """What counts whoever did it."""
+
+NOT_TOLD = ChangeEffect("change")
+
+MOVED = (
+    "event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note", "commitment", "reminder",
+    "section_round",
+)  # fmt: skip
+KEYED = {
+    "member": "person_id", "window": "person_id", "sent": "external_id", "question": "person_id",
+    "reminder_question": "person_id",
+}  # fmt: skip
+"""Tables in which a chat and this column make the key: what both chats have is kept once."""
+
+
+def migrate_chat(tx: Tx, happened: ChangeEvent) -> None:
+    """The chat goes on under the id `target`; its old id still leads to it. Doing it twice is once."""
+    place, new, chat_id = happened.incoming.place, happened.incoming.target, happened.chat_id
+    if not new or new == place.external_id:
+        return
+    there = tx.value("SELECT chat_id FROM place WHERE platform = ? AND external_id = ?", place.platform, new)
+    if there is None:
+        tx.run(
+            "INSERT INTO place (platform, external_id, chat_id, current, parent) "
+            "SELECT platform, ?, chat_id, 0, parent FROM place WHERE platform = ? AND external_id = ?",
+            new, place.platform, place.external_id,
+        )  # fmt: skip
+    elif there != chat_id:
+        _join(tx, there, chat_id, happened.at)
+    tx.run("UPDATE place SET current = (external_id = ?) WHERE chat_id = ?", new, chat_id)
+
+
+def _join(tx: Tx, other: int, chat_id: int, at: int) -> None:
+    """All of a chat that arrived first under its new id belongs to the chat it is; that one's settings stay."""
+    tx.run("UPDATE place SET chat_id = ?, current = 0 WHERE chat_id = ?", chat_id, other)
+    if tx.has("SELECT 1 FROM session WHERE chat_id = ? AND state = 'open'", chat_id):
+        tx.run(
+            "UPDATE session SET state = 'closing', close_reason = 'idle', closed_at = ?1, digest_due_at = ?1 "
+            "WHERE chat_id = ?2 AND state = 'open'",
+            at, other,
+        )  # fmt: skip
+    tx.run(
+        "UPDATE session SET chat_id = ?1, number = number + (SELECT coalesce(max(number), 0) FROM session "
+        "WHERE chat_id = ?1) WHERE chat_id = ?2",
+        chat_id, other,
+    )  # fmt: skip
+    # A line is supported by its neighbours: those of the other come after all of this one's, not between them.
+    tx.run(
+        "UPDATE doc SET place = place + (SELECT coalesce(max(place), 0) FROM doc WHERE chat_id = ?1 AND kind = 'line') "
+        "WHERE chat_id = ?2 AND kind = 'line'",
+        chat_id, other,
+    )  # fmt: skip
+    for table, key in KEYED.items():
+        tx.run(f"DELETE FROM {table} WHERE chat_id = ? AND {key} IN (SELECT {key} FROM {table} WHERE chat_id = ?)",
+               other, chat_id)  # fmt: skip
+    for table in (*MOVED, *KEYED):
+        tx.run(f"UPDATE {table} SET chat_id = ? WHERE chat_id = ?", chat_id, other)
+    rescope(tx, f"c{other}", f"c{chat_id}")
+
+
+def mark_gone(tx: Tx, chat_id: int) -> None:
+    """Nothing can be sent there any more; what waits is not sent."""
+    tx.run("UPDATE chat SET gone = 1 WHERE id = ?", chat_id)
+    tx.run("UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'", chat_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,125 +113,113 @@ class Revision:
     rest: str | None = None
 
 
-class Changes:
+class Changes(ScrubbingRepository):
     """Edits and deletions, as far as they are more than one commit."""
 
-    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
-        self._database = database
-        self._note_storage = note_storage
-
-    def apply(self, db: Tx, happened: ChangeEvent) -> ChangeEffect:
+    def apply(self, tx: Tx, happened: ChangeEvent) -> ChangeEffect:
         """Within a transaction: what an event other than a message does to older ones, in the commit that stores it."""
-        label = happened.incoming.label if happened.incoming.kind == "event" else ""
+        incoming, chat_id = happened.incoming, happened.chat_id
+        label = incoming.label if incoming.kind == "event" else ""
         if happened.stranger and label not in PLATFORM_FACTS:
             return ChangeEffect()
         match label:
             case "edit":
-                return edit(db, happened, self._note_storage)
+                return edit(tx, happened, self._note_storage)
             case "delete":
-                delete_message(db, happened.chat_id, happened.incoming.target, happened.at, self._note_storage)
+                delete_message(tx, chat_id, incoming.target, happened.at, self._note_storage)
                 return ChangeEffect("change", queued=True)
             case "reaction":
-                return react(db, happened)
+                return react(tx, happened)
             case "migrate":
-                migrate_chat(db, happened)
+                migrate_chat(tx, happened)
                 return ChangeEffect("change", queued=True)
             case "back":
                 return ChangeEffect("change")
             case "gone":
-                mark_gone(db, happened)
+                mark_gone(tx, chat_id)
                 return NOT_TOLD
-            case "title":
-                rename_chat(db, happened)
+            case "title" if incoming.text:
+                tx.run("UPDATE chat SET title = ? WHERE id = ?", incoming.text, chat_id)
         return ChangeEffect()
 
-    async def edited(self, edit_id: int) -> EditedMessage | None:
+    @reads
+    def edited(self, tx: Tx, edit_id: int) -> EditedMessage | None:
         """The message that an edit is about; None when nothing of it is left."""
-        row = await self._database.row(
+        row = tx.one(
             "SELECT said.id, said.text FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
             "AND said.external_id = edit.target AND said.external_id <> '' AND said.kind = 'message' "
             "AND said.hidden = '' WHERE edit.id = ? ORDER BY said.id DESC LIMIT 1",
-            (edit_id,),
+            edit_id,
         )
         if row is None:
             return None
-        memories = await self._database.rows(
-            SELECT_MEMORY + "JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id WHERE event_id = ? "
+        number, text = row
+        memories = tx.all(
+            f"{SELECT_MEMORY}JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id WHERE event_id = ? "
             "AND source = 'command' AND disabled_at IS NULL ORDER BY memory.id",
-            (row[0],),
-        )
-        return EditedMessage(int(row[0]), str(row[1]), tuple(memory_of(each) for each in memories))
+            number, to=Memory,
+        )  # fmt: skip
+        return EditedMessage(number, text, memories)
 
-    async def revise(self, edit_id: int, edited: EditedMessage, revision: Revision, at: int) -> None:
-        """Bring memories and message in line with an edit, and take the edit off the queue."""
-        await self._database.write(lambda db: revise(db, edit_id, edited, revision, at, self._note_storage))
+    @writes
+    def revise(self, tx: Tx, edit_id: int, edited: EditedMessage, revision: Revision, at: int) -> None:
+        """Bring memories and message in line with an edit, and take the edit off the queue.
 
-    async def delete_again(self, delete_id: int, at: int) -> None:
+        Memories of an edited command say what it says now, or end; what it shared with others stays.
+        """
+        known = {memory.id: memory for memory in edited.memories}
+        for number, text in revision.memories:
+            if told_elsewhere(tx, number, {edited.event_id}):
+                tx.run("DELETE FROM edge WHERE kind = 'memory' AND derived_id = ? AND event_id = ?",
+                       number, edited.event_id)  # fmt: skip
+                if text is not None:
+                    store_memory(tx, _again(known[number], text, edited.event_id), at)
+                continue
+            drop_merges(tx, number, at, at + KEPT_MS)  # they tell what it said before
+            if text is None:
+                end_memory(tx, number, "edited", at, at + KEPT_MS)
+            else:
+                tx.run("UPDATE memory SET original = '' WHERE id = ?", number)
+                reword_memory(tx, number, text, at)
+        if revision.told != edited.text:
+            amend_notes(tx, self._note_storage, edited.event_id, edited.text, revision.told)
+        if revision.rest is not None:
+            for number in (edited.event_id, edit_id):
+                tx.run("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", revision.rest, number)
+            index_lines(tx, (edited.event_id,))
+        finish_events(tx, (edit_id,), "done", "edited")
+
+    @writes
+    def delete_again(self, tx: Tx, delete_id: int, at: int) -> None:
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
-
-        def transaction(db: Tx) -> None:
-            row = db.execute("SELECT chat_id, target FROM event WHERE id = ?", (delete_id,)).fetchone()
-            if row is not None:
-                delete_message(db, row[0], row[1], at, self._note_storage)
-            finish_events(db, (delete_id,), "done", "deleted")
-
-        await self._database.write(transaction)
+        row = tx.one("SELECT chat_id, target FROM event WHERE id = ?", delete_id)
+        if row is not None:
+            delete_message(tx, row[0], row[1], at, self._note_storage)
+        finish_events(tx, (delete_id,), "done", "deleted")
 
 
-def edit(db: Tx, happened: ChangeEvent, note_storage: NoteStorage) -> ChangeEffect:
-    """Within a transaction: the message reads anew; the model is told, unless it has not been asked to answer it
-    yet.
-    """
+def edit(tx: Tx, happened: ChangeEvent, note_storage: NoteStorage) -> ChangeEffect:
+    """The message reads anew; the model is told, unless it has not been asked to answer it yet."""
     incoming = happened.incoming
-    separate_copy(db, happened.chat_id, happened.person_id, incoming.target, incoming.text)
-    row = db.execute(
+    separate_copy(tx, happened.chat_id, happened.person_id, incoming.target, incoming.text)
+    row = tx.one(
         "SELECT id, person_id, text, state = 'queued' AND turn_id IS NULL FROM event WHERE chat_id = ? "
         "AND external_id = ? AND external_id <> '' AND kind = 'message' AND hidden = '' ORDER BY id DESC LIMIT 1",
-        (happened.chat_id, incoming.target),
-    ).fetchone()
-    if row is None or row[1] is None or row[1] != happened.person_id or row[2] == incoming.text:
+        happened.chat_id, incoming.target,
+    )  # fmt: skip
+    if row is None:
         return NOT_TOLD
-    db.execute("UPDATE event SET text = ? WHERE id = ?", (incoming.text, row[0]))
-    index_lines(db, (row[0],))
-    drop_reminders(db, (row[0],), "edited", at=happened.at)
-    amend_notes(db, note_storage, row[0], row[2], incoming.text)
-    empty_digests(db, {row[0]}, happened.at)
-    retract_edited(db, row[0], happened.at)
-    reread_promises(db, row[0], incoming.text)
-    return ChangeEffect("change" if row[3] else "", queued=True)
-
-
-def revise(
-    db: Tx, edit_id: int, edited: EditedMessage, revision: Revision, at: int, note_storage: NoteStorage
-) -> None:  # fmt: skip
-    """One transaction: memories of an edited command say what it says now, or end; what it shared with others stays."""
-    known = {memory.id: memory for memory in edited.memories}
-    for number, text in revision.memories:
-        memory = known[number]
-        if told_elsewhere(db, number, {edited.event_id}):
-            db.execute(
-                "DELETE FROM edge WHERE kind = 'memory' AND derived_id = ? AND event_id = ?", (number, edited.event_id)
-            )
-            if text is not None:
-                store_memory(db, _again(memory, text, edited.event_id), at)
-            continue
-        drop_merges(db, number, at, at + KEPT_MS)  # they tell what it said before
-        if text is None:
-            end_memory(db, number, "edited", at, at + KEPT_MS)
-        else:
-            db.execute(
-                "UPDATE memory SET text = ?, folded = ?, original = '', updated_at = ? WHERE id = ?",
-                (text, fold(text), at, number),
-            )
-            sort_memory(db, number)
-            index_memory(db, number)
-    if revision.told != edited.text:
-        amend_notes(db, note_storage, edited.event_id, edited.text, revision.told)
-    if revision.rest is not None:
-        db.execute("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", (revision.rest, edited.event_id))
-        index_lines(db, (edited.event_id,))
-        db.execute("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", (revision.rest, edit_id))
-    finish_events(db, (edit_id,), "done", "edited")
+    number, person_id, before, waiting = row
+    if person_id is None or person_id != happened.person_id or before == incoming.text:
+        return NOT_TOLD
+    tx.run("UPDATE event SET text = ? WHERE id = ?", incoming.text, number)
+    index_lines(tx, (number,))
+    drop_reminders(tx, (number,), "edited", at=happened.at)
+    amend_notes(tx, note_storage, number, before, incoming.text)
+    empty_digests(tx, {number}, happened.at)
+    retract_edited(tx, number, happened.at)
+    reread_promises(tx, number, incoming.text)
+    return ChangeEffect("change" if waiting else "", queued=True)
 
 
 def _again(memory: Memory, text: str, event_id: int) -> NewMemory:
@@ -253,38 +229,30 @@ def _again(memory: Memory, text: str, event_id: int) -> NewMemory:
     )  # fmt: skip
 
 
-def link_shown(db: Tx, entry_id: int, events: tuple[int, ...]) -> None:
-    """Within a transaction: an entry comes from the lines it shows, and from those that they quote."""
-    db.executemany(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', ?1, ?2 UNION "
-        f"SELECT 'entry', ?1, {QUOTED_ID} FROM event WHERE id = ?2 AND target <> '' AND {QUOTED_ID} IS NOT NULL",
-        [(entry_id, number) for number in events],
-    )
+def link_shown(tx: Tx, entry_id: int, events: tuple[int, ...]) -> None:
+    """An entry comes from the lines it shows, and from those that they quote."""
+    quoted = f"SELECT {QUOTED_ID} FROM event WHERE id = ? AND target <> '' AND {QUOTED_ID} IS NOT NULL"
+    tx.link("entry", entry_id, {*events, *tx.ids_for(quoted, events)})
 
 
-def check_still_there(db: Tx, shown: tuple[int, ...], answering: tuple[int, ...]) -> None:
-    """Within a transaction: what was deleted after a turn was composed must not reach the model, nor is what was
-    stopped answered.
+def check_still_there(tx: Tx, shown: tuple[int, ...], answering: tuple[int, ...]) -> None:
+    """What was deleted after a turn was composed must not reach the model, nor is what was stopped answered.
 
     StoreError stores nothing.
     """
     for number in sorted({*shown, *answering}):
-        hidden, outcome, why = db.execute("SELECT hidden, outcome, why FROM event WHERE id = ?", (number,)).fetchone()
+        hidden, outcome, why = tx.all("SELECT hidden, outcome, why FROM event WHERE id = ?", number)[0]
         if hidden == "deleted" or (number in answering and (outcome == "stopped" or why in STOP_REASONS)):
             raise StoreError(f"event {number!r} was taken back meanwhile: nothing was stored, compose again")
 
 
-def check_not_forgotten(db: Tx, epoch_id: int) -> None:
-    """Within a transaction: LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent
-    again.
-    """
-    if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
+def check_not_forgotten(tx: Tx, epoch_id: int) -> None:
+    """LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent again."""
+    if tx.has("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", epoch_id):
         raise LogForgottenError(f"the log {epoch_id!r} tells what was forgotten meanwhile: nothing was stored")
 
 
-def check_running(db: Tx, turn_id: int) -> None:
-    """Within a transaction: StoreError when the turn was voided under way: what its log told was deleted, or it was
-    stopped.
-    """
-    if db.execute("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", (turn_id,)).fetchone():
+def check_running(tx: Tx, turn_id: int) -> None:
+    """StoreError when the turn was voided under way: what its log told was deleted, or it was stopped."""
+    if tx.has("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", turn_id):
         raise StoreError(f"turn {turn_id!r} was voided meanwhile: nothing was stored, it ends here")

@@ -1,31 +1,24 @@
-"""What people promised and have still to do, read off messages and gone with them."""
+"""What people promised and have still to do, read off messages and gone with them, and when they are reminded of it."""
 
-import sqlite3
 from collections.abc import Callable, Iterable
-from typing import cast
+from typing import NamedTuple
 
-from bot.core.commitments import (
-    Commitment,
-    CommitmentSource,
-    CommitmentState,
-    NewCommitment,
-    SettledCommitment,
-    SpokenPromise,
-)
-from bot.core.memories import Dated, Visibility
+from bot.core.commitments import Commitment, CommitmentState, NewCommitment, SettledCommitment, SpokenPromise
+from bot.core.memories import Visibility
 from bot.core.people import Audience, Chat
 from bot.core.tools import ToolOutcome
-from bot.store.engine import Repository
+from bot.store.engine import Repository, reads, writes, writing
 from bot.store.ingest import Accepted, Arrival
 from bot.store.memories import Receipt, earlier_receipt, store_receipt
+from bot.store.reminders import same_thing, unsay_reminders
 from bot.store.schema import placeholders
-from bot.store.supersession import hand_nudge_over, note_moved, set_nudge, withdraw_nudges
-from bot.store.transactions import Tx
+from bot.store.supersession import note_moved
+from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
 from bot.text.similarity import content_words, same_promise
 
-_COLUMNS = """SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at, toward, dated
-    FROM commitment """
+SELECT_COMMITMENT = """SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at, toward,
+    dated FROM commitment """
 
 MOST_OPEN = 100
 """Open promises of one person in one place; whoever makes more breaks the oldest."""
@@ -33,279 +26,249 @@ MOST_OPEN = 100
 ENDED: tuple[CommitmentState, ...] = ("done", "failed")
 
 
+def settle_commitment(
+    tx: Tx, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
+) -> bool:  # fmt: skip
+    """How an own promise stands now, and the lines that say so; False when its owner has none of that number.
+
+    One that is open again counts from now.
+    """
+    changed = tx.run(
+        "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''",
+        state, at, at if state in ENDED else None, number, owner_id,
+    )  # fmt: skip
+    if changed:
+        tx.unlink("settled", number)
+        tx.link("settled", number, said)
+    return bool(changed)
+
+
+def reopen_commitments(tx: Tx, numbers: Iterable[int], at: int) -> None:
+    """These promises are open again: what ended them was taken back, or is not said any more."""
+    for number in numbers:
+        tx.run(
+            "UPDATE commitment SET state = 'pending', updated_at = ?, ended_at = NULL WHERE id = ? AND text <> ''",
+            at, number,
+        )  # fmt: skip
+        tx.unlink("settled", number)
+
+
+def drop_commitment(tx: Tx, number: int, owner_id: int, at: int) -> bool:
+    """Its owner wants it gone: the words go at once; the empty row keeps digests of the same lines from bringing it
+    back.
+    """
+    dropped = "UPDATE commitment SET text = '', folded = '', state = 'failed', updated_at = ?1, ended_at = ?1"
+    return bool(tx.run(f"{dropped} WHERE id = ?2 AND owner_id = ?3 AND text <> ''", at, number, owner_id))
+
+
 class Commitments(Repository):
     """Promises and open tasks."""
 
-    async def open(self, audience: Audience, limit: int) -> tuple[Commitment, ...]:
+    settle = writing(settle_commitment)
+    reopen = writing(reopen_commitments)
+    drop = writing(drop_commitment)
+
+    @reads
+    def open(self, tx: Tx, audience: Audience, limit: int) -> tuple[Commitment, ...]:
         """What those who take part have still to do, as far as this audience may see it: the newest, oldest first."""
         where, params = visible_commitment(audience)
-        rows = await self._database.rows(
-            f"{_COLUMNS}WHERE ended_at IS NULL AND {where} ORDER BY made_at DESC, id DESC LIMIT ?", (*params, limit)
-        )
-        return tuple(commitment_of(row) for row in reversed(rows))
+        order = "ORDER BY made_at DESC, id DESC LIMIT ?"
+        return tx.all(f"{SELECT_COMMITMENT}WHERE ended_at IS NULL AND {where} {order}", *params, limit, to=Commitment)[
+            ::-1
+        ]
 
-    async def owned(self, owner_id: int, audience: Audience) -> tuple[Commitment, ...]:
+    @reads
+    def owned(self, tx: Tx, owner_id: int, audience: Audience) -> tuple[Commitment, ...]:
         """What that person promised and this audience may see, ended ones too as long as they are kept, oldest first.
 
         What was dropped has no text any more, and is not among them.
         """
         where, params = visible_commitment(audience)
-        rows = await self._database.rows(
-            f"{_COLUMNS}WHERE owner_id = ? AND text <> '' AND {where} ORDER BY id", (owner_id, *params)
-        )
-        return tuple(commitment_of(row) for row in rows)
+        return tx.all(
+            f"{SELECT_COMMITMENT}WHERE owner_id = ? AND text <> '' AND {where} ORDER BY id",
+            owner_id, *params, to=Commitment,
+        )  # fmt: skip
 
-    async def settle(self, number: int, owner_id: int, state: CommitmentState, at: int) -> bool:
-        """Its owner says how it stands; False when they have none of that number."""
-        return await self._database.write(lambda db: settle_commitment(db, number, owner_id, state, at))
-
-    async def end(self, ended: tuple[SettledCommitment, ...], receipt: Receipt, at: int) -> str:
+    @writes
+    def end(self, tx: Tx, ended: tuple[SettledCommitment, ...], receipt: Receipt, at: int) -> str:
         """What a line of their owner says became of these, with its receipt in one commit; its text. Once for each key.
 
         A promise that was dropped or erased meanwhile stays as it is.
         """
+        if (before := earlier_receipt(tx, receipt, at)) is not None:
+            return before
+        for each in ended:
+            settle_commitment(tx, each.number, receipt.person_id, each.state, at, each.event_ids)
+        return store_receipt(tx, receipt, receipt.text(0, False), at, ended[0].number)
 
-        def transaction(db: Tx) -> str:
-            before = earlier_receipt(db, receipt, at)
-            if before is not None:
-                return before
-            for each in ended:
-                settle_commitment(db, each.number, receipt.person_id, each.state, at, each.event_ids)
-            return store_receipt(db, receipt, receipt.text(0, False), at, ended[0].number)
-
-        return await self._database.write(transaction)
-
-    async def ended_by(self, event_id: int) -> dict[int, str]:
+    @reads
+    def ended_by(self, tx: Tx, event_id: int) -> dict[int, str]:
         """The promises that ended by this line, by number."""
-        rows = await self._database.rows(
+        return dict(tx.all(
             "SELECT id, text FROM edge JOIN commitment ON id = derived_id WHERE kind = 'settled' AND event_id = ?",
-            (event_id,),
-        )
-        return {int(row[0]): str(row[1]) for row in rows}
+            event_id,
+        ))  # fmt: skip
 
-    async def to_end(self, event_id: int, owner_id: int, audience: Audience) -> dict[int, str]:
+    @reads
+    def to_end(self, tx: Tx, event_id: int, owner_id: int, audience: Audience) -> dict[int, str]:
         """What that line of its owner may end, by number: the newest open promises but those it makes, and those that
         it ended already."""
         where, params = visible_commitment(audience)
         of_line = "(SELECT derived_id FROM edge WHERE kind = '{}' AND event_id = ?)"
-        rows = await self._database.rows(
+        rows = tx.all(
             f"SELECT id, text FROM commitment WHERE owner_id = ? AND text <> '' AND {where} AND ("
             f"(ended_at IS NULL AND id NOT IN {of_line.format('commitment')}) OR id IN {of_line.format('settled')}) "
             "ORDER BY id DESC LIMIT ?",
-            (owner_id, *params, event_id, event_id, MOST_OPEN),
-        )
-        return {int(row[0]): str(row[1]) for row in reversed(rows)}
+            owner_id, *params, event_id, event_id, MOST_OPEN,
+        )  # fmt: skip
+        return dict(reversed(rows))
 
-    async def reopen(self, numbers: tuple[int, ...], at: int) -> None:
-        """The line that ended these does not say so any more."""
-        await self._database.write(lambda db: reopen_commitments(db, numbers, at))
-
-    async def nudged(self, chat_id: int, person_id: int) -> int:
+    @reads
+    def nudged(self, tx: Tx, chat_id: int, person_id: int) -> int:
         """The promise that nuan's last line there reminded that person of; 0: none."""
-        row = await self._database.row(
+        number: int | None = tx.value(
             "SELECT commitment_id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminded' "
             "AND person_id = ? AND commitment_id IS NOT NULL AND event_id = (SELECT max(id) FROM event "
             "WHERE chat_id = ? AND kind = 'bot' AND hidden = '')",
-            (person_id, chat_id),
-        )
-        return int(row[0]) if row else 0
+            person_id, chat_id,
+        )  # fmt: skip
+        return number or 0
 
-    async def drop(self, number: int, owner_id: int, at: int) -> bool:
-        """Its owner wants it gone: the words go at once, and nothing read later brings it back."""
-        return await self._database.write(lambda db: drop_commitment(db, number, owner_id, at))
-
-    async def tidy(self, before: int, at: int) -> int:
+    @writes
+    def tidy(self, tx: Tx, before: int, at: int) -> int:
         """What nobody spoke of since `before`, ms, though it was due, is broken, and what ended before then is deleted.
 
-        Returns how many rows that were.
+        What was due later than it was spoken of last counts from then. Returns how many rows that were.
         """
-        return await self._database.write(lambda db: tidy_commitments(db, before, at))
+        old = tx.ids("SELECT id FROM commitment WHERE ended_at < ?", before)
+        delete_commitments(tx, old)
+        return len(old) + tx.run(
+            "UPDATE commitment SET state = 'failed', ended_at = ?1 WHERE ended_at IS NULL "
+            "AND max(updated_at, coalesce(due_at, 0)) < ?2",
+            at, before,
+        )  # fmt: skip
 
 
-def store_commitment(db: Tx, new: NewCommitment, at: int) -> int:
-    """Within a transaction: store a commitment and its source edges, or find the one that says the same; its number.
+def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
+    """Store a commitment and its source edges, or find the one that says the same; its number.
 
     The one that is open gets what the new one says more: its words, a day; another day moves the reminder of it. One
     that ended stays as it is when this is only read later off what was said before its end, and a day stays as it was
     read first.
     """
     if new.changes:
-        return _change(db, new, at)
-    known = _same_place(db, new)
-    same = next((row for row in known if row[4] is None and _says(row, new)), None)
+        return _change(tx, new, at)
+    known = tx.all(
+        "SELECT id, text, folded, ended_at, due_at FROM commitment WHERE owner_id = ? AND visibility = ? "
+        "AND (visibility <> 'chat' OR chat_id = ?) ORDER BY id DESC",
+        new.owner_id, new.visibility, new.chat_id, to=_Known,
+    )  # fmt: skip
+    opened = [each for each in known if each.ended_at is None]
+    same = next((each for each in opened if _says(each, new)), None)
     if same is None:
-        read = _read_off(db, new)
-        ended = next((row for row in known if row[4] is not None and _is_over(row, new, read)), None)
-        if ended is not None:
-            return cast("int", ended[0])
-    if same is not None:
-        number = cast("int", same[0])
-        text = new.text if content_words(new.text) > content_words(str(same[1])) else str(same[1])
-        due = cast("int | None", same[5])
-        moves = new.due_at not in (None, due) and (
-            due is None or new.source != "digest" or not _known_lines(db, number, new)
-        )
-        # Spoken of when it was said: a digest may read it much later.
-        db.execute(
-            "UPDATE commitment SET text = ?, folded = ?, due_at = ?, updated_at = max(updated_at, ?) WHERE id = ?",
-            (text, fold(text), new.due_at if moves else due, new.made_at, number),
-        )
-        if moves:
-            set_nudge(db, number, new, at)
-            note_moved(db, number, at)
+        read = tx.ids_for("SELECT derived_id FROM edge WHERE event_id = ? AND kind = 'commitment'", new.event_ids)
+        for each in known:
+            if each.ended_at is not None and _is_over(each, each.ended_at, new, read):
+                return each.id
+        number = tx.insert(
+            "commitment", owner_id=new.owner_id, chat_id=new.chat_id, visibility=new.visibility, text=new.text,
+            folded=fold(new.text), due_at=new.due_at, source=new.source, made_at=new.made_at, updated_at=new.made_at,
+            toward=new.toward, dated=new.dated,
+        )  # fmt: skip
+        set_nudge(tx, number, new, at)
+        for each in opened[MOST_OPEN - 1 :]:
+            tx.run("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", at, each.id)
     else:
-        number = _insert(db, new)
-        set_nudge(db, number, new, at)
-        _make_room(db, [row for row in known if row[4] is None], at)
-    db.executemany(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('commitment', ?, ?)",
-        [(number, event) for event in new.event_ids],
-    )
+        number, due = same.id, same.due_at
+        text = new.text if content_words(new.text) > content_words(same.text) else same.text
+        read_again = new.source == "digest" and tx.sources("commitment", number).issuperset(new.event_ids)
+        moves = new.due_at not in (None, due) and (due is None or not read_again)
+        # Spoken of when it was said: a digest may read it much later.
+        tx.run(
+            "UPDATE commitment SET text = ?, folded = ?, due_at = ?, updated_at = max(updated_at, ?) WHERE id = ?",
+            text, fold(text), new.due_at if moves else due, new.made_at, number,
+        )  # fmt: skip
+        if moves:
+            set_nudge(tx, number, new, at)
+            note_moved(tx, number, at)
+    tx.link("commitment", number, new.event_ids)
     return number
 
 
-def _change(db: Tx, new: NewCommitment, at: int) -> int:
-    """Within a transaction: the open one of that number has these words and this day now."""
-    row = db.execute(
-        "SELECT due_at FROM commitment WHERE id = ? AND owner_id = ? AND ended_at IS NULL", (new.changes, new.owner_id)
-    ).fetchone()
+class _Known(NamedTuple):
+    """What the same person promised to the same audience."""
+
+    id: int
+    text: str
+    folded: str
+    ended_at: int | None
+    due_at: int | None
+
+
+def _says(known: _Known, new: NewCommitment) -> bool:
+    return known.folded == fold(new.text) or same_promise(known.text, new.text)
+
+
+def _is_over(known: _Known, ended_at: int, new: NewCommitment, read: set[int]) -> bool:
+    """Whether the new one is only this ended one, read once more, `read` being those of the same messages; words are
+    compared last: there may be hundreds.
+    """
+    if known.id in read:
+        return not known.text or _says(known, new)
+    return bool(known.text) and ended_at >= new.made_at and _says(known, new)
+
+
+def _change(tx: Tx, new: NewCommitment, at: int) -> int:
+    """The open one of that number has these words and this day now."""
+    row = tx.one(
+        "SELECT due_at FROM commitment WHERE id = ? AND owner_id = ? AND ended_at IS NULL", new.changes, new.owner_id
+    )
     if row is None:
         return new.changes
-    db.execute(
+    tx.run(
         "UPDATE commitment SET text = ?, folded = ?, due_at = ?, dated = ?, updated_at = max(updated_at, ?) "
         "WHERE id = ?",
-        (new.text, fold(new.text), new.due_at, new.dated, new.made_at, new.changes),
-    )
+        new.text, fold(new.text), new.due_at, new.dated, new.made_at, new.changes,
+    )  # fmt: skip
     if row[0] != new.due_at:
-        set_nudge(db, new.changes, new, at)
-        note_moved(db, new.changes, at)
-    db.executemany(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('commitment', ?, ?)",
-        [(new.changes, event) for event in new.event_ids],
-    )
+        set_nudge(tx, new.changes, new, at)
+        note_moved(tx, new.changes, at)
+    tx.link("commitment", new.changes, new.event_ids)
     return new.changes
 
 
-def _same_place(db: Tx, new: NewCommitment) -> list[tuple[object, ...]]:
-    """What the same person promised to the same audience: number, words, folded, state, when it ended, and its day."""
-    return db.execute(
-        "SELECT id, text, folded, state, ended_at, due_at FROM commitment WHERE owner_id = ? AND visibility = ? "
-        "AND (visibility <> 'chat' OR chat_id = ?) ORDER BY id DESC",
-        (new.owner_id, new.visibility, new.chat_id),
-    ).fetchall()
-
-
-def _says(row: tuple[object, ...], new: NewCommitment) -> bool:
-    return row[2] == fold(new.text) or same_promise(str(row[1]), new.text)
-
-
-def _known_lines(db: Tx, number: int, new: NewCommitment) -> bool:
-    """Whether the new one is only read off the same lines once more."""
-    rows = db.execute("SELECT event_id FROM edge WHERE kind = 'commitment' AND derived_id = ?", (number,))
-    return {row[0] for row in rows} >= set(new.event_ids)
-
-
-def _is_over(row: tuple[object, ...], new: NewCommitment, read: set[int]) -> bool:
-    """Whether the new one is only this ended one, read once more; words are compared last: there may be hundreds."""
-    late = bool(row[1]) and cast("int", row[4]) >= new.made_at
-    if not late and row[0] not in read:
-        return False
-    return (row[0] in read and not row[1]) or _says(row, new)
-
-
-def _read_off(db: Tx, new: NewCommitment) -> set[int]:
-    """The commitments that were read off the same messages."""
-    found = db.execute(
-        f"SELECT derived_id FROM edge WHERE kind = 'commitment' AND event_id IN ({placeholders(new.event_ids)})",
-        new.event_ids,
-    )
-    return {cast("int", row[0]) for row in found}
-
-
-def _insert(db: Tx, new: NewCommitment) -> int:
-    return cast(
-        "int",
-        db.execute(
-            "INSERT INTO commitment (owner_id, chat_id, visibility, text, folded, due_at, source, made_at, updated_at, "
-            "toward, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (new.owner_id, new.chat_id, new.visibility, new.text, fold(new.text), new.due_at, new.source, new.made_at,
-             new.made_at, new.toward, new.dated),
-        ).lastrowid,
-    )  # fmt: skip
-
-
-def _make_room(db: Tx, others: list[tuple[object, ...]], at: int) -> None:
-    for row in others[MOST_OPEN - 1 :]:
-        db.execute("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", (at, row[0]))
-
-
-def settle_commitment(
-    db: Tx, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
-) -> bool:  # fmt: skip
-    """Within a transaction: how an own promise stands now, and the lines that say so; one that is open again counts
-    from now.
+def set_nudge(tx: Tx, number: int, new: NewCommitment, at: int) -> None:
+    """A promise has another day: its person is reminded then, in the chat where they named it, or not at all where that
+    is over, where they asked for that themselves, or have reminders enough.
     """
-    ended = at if state in ENDED else None
-    changed = db.execute(
-        "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''",
-        (state, at, ended, number, owner_id),
-    ).rowcount
-    if changed:
-        db.execute("DELETE FROM edge WHERE kind = 'settled' AND derived_id = ?", (number,))
-        db.executemany(
-            "INSERT INTO edge (kind, derived_id, event_id) VALUES ('settled', ?, ?)",
-            [(number, event) for event in said],
-        )
-    return bool(changed)
+    tx.run("DELETE FROM reminder WHERE commitment_id = ? AND ended_at IS NULL", number)
+    wanted = new.nudge
+    if wanted is None or wanted.at <= at or _is_asked_for(tx, new):
+        return
+    if tx.value("SELECT count(*) FROM reminder WHERE ended_at IS NULL AND person_id = ?", new.owner_id) < (
+        wanted.most_open
+    ):
+        tx.insert(
+            "reminder", person_id=new.owner_id, chat_id=new.chat_id, text="", due_at=wanted.at, made_at=at,
+            commitment_id=number, wall=1,
+        )  # fmt: skip
 
 
-def commitments_settled_in(db: Tx, event_id: int) -> list[int]:
-    """The promises that ended by this line."""
-    rows = db.execute("SELECT derived_id FROM edge WHERE kind = 'settled' AND event_id = ?", (event_id,))
-    return [cast("int", row[0]) for row in rows]
+def _is_asked_for(tx: Tx, new: NewCommitment) -> bool:
+    """Whether one of its messages asked to be reminded of it."""
+    asked = (
+        "SELECT text FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminder' "
+        "AND event_id = ? AND ended_at IS NULL"
+    )
+    return any(same_thing(text, new.text) for event in new.event_ids for (text,) in tx.all(asked, event))
 
 
-def reopen_commitments(db: Tx, numbers: Iterable[int], at: int) -> None:
-    """Within a transaction: these promises are open again: what ended them was taken back, or is not said any more."""
+def delete_commitments(tx: Tx, numbers: Iterable[int]) -> None:
+    """These rows and their edges are gone."""
     for number in numbers:
-        db.execute(
-            "UPDATE commitment SET state = 'pending', updated_at = ?, ended_at = NULL WHERE id = ? AND text <> ''",
-            (at, number),
-        )
-        db.execute("DELETE FROM edge WHERE kind = 'settled' AND derived_id = ?", (number,))
-
-
-def drop_commitment(db: Tx, number: int, owner_id: int, at: int) -> bool:
-    """One transaction: the words are gone; the empty row is kept so that no digest of the same lines brings them
-    back.
-    """
-    return bool(
-        db.execute(
-            "UPDATE commitment SET text = '', folded = '', state = 'failed', updated_at = ?1, ended_at = ?1 "
-            "WHERE id = ?2 AND owner_id = ?3 AND text <> ''",
-            (at, number, owner_id),
-        ).rowcount
-    )
-
-
-def tidy_commitments(db: Tx, before: int, at: int) -> int:
-    """One transaction: as `Commitments.tidy`; what was due later than it was spoken of last counts from then."""
-    old = [cast("int", row[0]) for row in db.execute("SELECT id FROM commitment WHERE ended_at < ?", (before,))]
-    delete_commitments(db, old)
-    broken = db.execute(
-        "UPDATE commitment SET state = 'failed', ended_at = ?1 WHERE ended_at IS NULL "
-        "AND max(updated_at, coalesce(due_at, 0)) < ?2",
-        (at, before),
-    ).rowcount
-    return len(old) + broken
-
-
-def delete_commitments(db: Tx, numbers: list[int]) -> None:
-    """Within a transaction: these rows and their edges are gone."""
-    db.executemany(
-        "DELETE FROM edge WHERE kind IN ('commitment', 'settled') AND derived_id = ?", [(each,) for each in numbers]
-    )
-    db.executemany("DELETE FROM commitment WHERE id = ?", [(each,) for each in numbers])
+        tx.unlink("commitment", number)
+        tx.unlink("settled", number)
+        tx.run("DELETE FROM commitment WHERE id = ?", number)
 
 
 def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:
@@ -316,49 +279,24 @@ def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:
     return f"owner_id IN ({placeholders(audience.person_ids)}) AND {here}", (*audience.person_ids, audience.chat_id)
 
 
-def commitment_of(row: sqlite3.Row | tuple[object, ...]) -> Commitment:
-    """A row of `_COLUMNS` as a value."""
-    return Commitment(
-        cast("int", row[0]), cast("int", row[1]), cast("int", row[2]), cast("Visibility", row[3]), str(row[4]),
-        cast("CommitmentState", row[5]), cast("int", row[6]), cast("int | None", row[7]),
-        cast("CommitmentSource", row[8]), cast("int", row[9]), str(row[10]), cast("Dated", row[11]),
-    )  # fmt: skip
+def note_promises(tx: Tx, accepted: Accepted, arrival: Arrival, covers: Callable[[str], bool]) -> bool:
+    """What a message, or the edit of one, promises, with the message itself.
 
-
-Covers = Callable[[str], bool]
-
-
-def note_promises(db: Tx, accepted: Accepted, arrival: Arrival, covers: Covers) -> bool:
-    """Within a transaction: what a message, or the edit of one, promises, with the message itself.
-
-    Returns whether something is promised with a day: there may be a nearer deadline now.
-
-    `covers` tells what was forgotten: that is not noted again.
+    Returns whether something is promised with a day: there may be a nearer deadline now. `covers` tells what was
+    forgotten: that is not noted again.
     """
     event, chat = accepted.event, accepted.chat
     if event is None or event.person_id is None:
         return False
-    said = _said(db, chat.id, event.id, arrival)
+    said = _said(tx, chat.id, event.id, arrival)
     if said is None:
         return False
-    zone = db.execute("SELECT timezone FROM person WHERE id = ?", (event.person_id,)).fetchone()[0]
-    made = arrival.promising(str(zone))
+    made = arrival.promising(tx.value("SELECT timezone FROM person WHERE id = ?", event.person_id))
     for promise in made:
         if not covers(promise.text):
-            store_commitment(db, _new(promise, event.person_id, chat, said, event.at), arrival.situation.at)
+            new = _new(promise, event.person_id, chat, said, event.at)
+            store_commitment(tx, new, arrival.situation.at)
     return any(promise.nudge for promise in made)
-
-
-def store_tool_promise(db: Tx, outcome: ToolOutcome, owner_id: int, at: int) -> str:
-    """Within a transaction: store a tool's commitment, or what became of one of that person's; the text with its
-    number.
-    """
-    if outcome.settled is not None:
-        done = outcome.settled
-        settle_commitment(db, done.number, owner_id, done.state, at, done.event_ids)
-    if outcome.commitment is None:
-        return outcome.text
-    return outcome.text.replace("{id}", str(store_commitment(db, outcome.commitment, at)))
 
 
 def _new(promise: SpokenPromise, owner_id: int, chat: Chat, event_id: int, at: int) -> NewCommitment:
@@ -366,110 +304,111 @@ def _new(promise: SpokenPromise, owner_id: int, chat: Chat, event_id: int, at: i
     return NewCommitment(owner_id, chat.id, seen, promise.text, at, "rule", (event_id,), promise.due_at, promise.nudge)
 
 
-def _said(db: Tx, chat_id: int, event_id: int, arrival: Arrival) -> int | None:
+def _said(tx: Tx, chat_id: int, event_id: int, arrival: Arrival) -> int | None:
     """The visible message that says it: the one that came, or the one that was edited by its writer."""
+    if arrival.incoming.kind != "message" and arrival.incoming.label != "edit":
+        return None
+    number: int | None
     if arrival.incoming.kind == "message":
-        row = db.execute("SELECT id FROM event WHERE id = ? AND hidden = ''", (event_id,)).fetchone()
-    elif arrival.incoming.label == "edit":
-        row = db.execute(
-            "SELECT said.id FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
-            "AND said.external_id = edit.target AND said.external_id <> '' AND said.kind = 'message' "
-            "AND said.hidden = '' AND said.off_record = 0 AND said.person_id = edit.person_id "
-            "AND said.text = edit.text AND said.forwarded = 0 WHERE edit.id = ? AND edit.chat_id = ? "
-            "ORDER BY said.id DESC LIMIT 1",
-            (event_id, chat_id),
-        ).fetchone()
-    else:
-        row = None
-    return cast("int", row[0]) if row is not None else None
+        number = tx.value("SELECT id FROM event WHERE id = ? AND hidden = ''", event_id)
+        return number
+    number = tx.value(
+        "SELECT said.id FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
+        "AND said.external_id = edit.target AND said.external_id <> '' AND said.kind = 'message' "
+        "AND said.hidden = '' AND said.off_record = 0 AND said.person_id = edit.person_id "
+        "AND said.text = edit.text AND said.forwarded = 0 WHERE edit.id = ? AND edit.chat_id = ? "
+        "ORDER BY said.id DESC LIMIT 1",
+        event_id, chat_id,
+    )  # fmt: skip
+    return number
 
 
-def withdraw_promises(db: Tx, events: Iterable[int]) -> None:
-    """Within a transaction: what was promised in these lines is gone, unless another visible one says it in the same
-    words; what they alone told as done is open again.
+def store_tool_promise(tx: Tx, outcome: ToolOutcome, owner_id: int, at: int) -> str:
+    """Store a tool's commitment, or what became of one of that person's; the text with its number."""
+    if outcome.settled is not None:
+        done = outcome.settled
+        settle_commitment(tx, done.number, owner_id, done.state, at, done.event_ids)
+    if outcome.commitment is None:
+        return outcome.text
+    return outcome.text.replace("{id}", str(store_commitment(tx, outcome.commitment, at)))
+
+
+def withdraw_promises(tx: Tx, events: Iterable[int]) -> None:
+    """What was promised in these lines is gone, unless another visible one says it in the same words; what they alone
+    told as done is open again.
     """
     gone = frozenset(events)
     for event_id in sorted(gone):
-        reopen_commitments(
-            db,
-            commitments_settled_in(db, event_id),
-            db.execute("SELECT at FROM event WHERE id = ?", (event_id,)).fetchone()[0],
-        )
-        rows = db.execute(
-            "SELECT commitment.id, folded FROM edge JOIN commitment ON commitment.id = derived_id "
-            "WHERE edge.kind = 'commitment' AND event_id = ?",
-            (event_id,),
-        ).fetchall()
-        for number, folded in rows:
-            if not folded:
-                continue  # dropped: the empty row keeps a digest from bringing it back
-            others = [row for row in _lines(db, number) if row[0] not in gone]
-            if any(folded in fold(str(text)) for _, text in others):
-                db.execute(
-                    "DELETE FROM edge WHERE kind = 'commitment' AND derived_id = ? AND event_id = ?", (number, event_id)
+        at = tx.value("SELECT at FROM event WHERE id = ?", event_id)
+        reopen_commitments(tx, tx.derived("settled", event_id), at)
+        for number, folded in _made_in(tx, event_id):
+            others = tx.all(
+                "SELECT event.id, text FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'commitment' "
+                "AND derived_id = ? AND event.kind = 'message' AND hidden = '' AND off_record = 0",
+                number,
+            )
+            if any(folded in fold(text) for other, text in others if other not in gone):
+                tx.run(
+                    "DELETE FROM edge WHERE kind = 'commitment' AND derived_id = ? AND event_id = ?", number, event_id
                 )
             else:
-                _undo(db, [number])
+                _undo(tx, number)
 
 
-def _undo(db: Tx, numbers: list[int]) -> None:
-    withdraw_nudges(db, numbers)
-    delete_commitments(db, numbers)
+def _made_in(tx: Tx, event_id: int) -> tuple[Row, ...]:
+    """The promises of a message, number and folded text. What was dropped has no words: its row keeps a digest from
+    bringing it back.
+    """
+    return tx.all(
+        "SELECT commitment.id, folded FROM edge JOIN commitment ON commitment.id = derived_id "
+        "WHERE edge.kind = 'commitment' AND event_id = ? AND folded <> ''",
+        event_id,
+    )
 
 
-def reread_promises(db: Tx, event_id: int, text: str) -> None:
-    """Within a transaction: a message reads anew; what it says no more is no promise of it."""
-    rows = db.execute(
-        "SELECT folded FROM edge JOIN commitment ON commitment.id = derived_id WHERE edge.kind = 'commitment' "
-        "AND event_id = ? AND folded <> ''",
-        (event_id,),
-    ).fetchall()
-    if any(str(row[0]) not in fold(text) for row in rows):
-        withdraw_promises(db, (event_id,))
+def _undo(tx: Tx, number: int) -> None:
+    """A promise was never made: what nuan said of it is not told any more, nor sent again."""
+    unsay_reminders(tx, tx.ids("SELECT id FROM reminder WHERE commitment_id = ?", number))
+    delete_commitments(tx, (number,))
+
+
+def reread_promises(tx: Tx, event_id: int, text: str) -> None:
+    """A message reads anew; what it says no more is no promise of it."""
+    if any(folded not in fold(text) for _, folded in _made_in(tx, event_id)):
+        withdraw_promises(tx, (event_id,))
 
 
 def forget_promises(
-    db: Tx, owner_id: int | None, chat_id: int, hidden: Iterable[int], repeats: Callable[[str], bool]
+    tx: Tx, owner_id: int | None, chat_id: int, hidden: Iterable[int], repeats: Callable[[str], bool]
 ) -> None:
-    """Within a transaction: what was promised in hidden lines, or says what is forgotten, is gone; open or not."""
-    withdraw_promises(db, hidden)
-    rows = db.execute(
-        "SELECT id, text FROM commitment WHERE text <> '' AND (owner_id IS ?1 OR (?1 IS NULL AND chat_id = ?2))",
-        (owner_id, chat_id),
-    ).fetchall()
-    _undo(db, [cast("int", number) for number, text in rows if repeats(str(text))])
+    """What was promised in hidden lines, or says what is forgotten, is gone; open or not."""
+    withdraw_promises(tx, hidden)
+    for number, text in tx.all(
+        "SELECT id, text FROM commitment WHERE text <> '' AND (owner_id IS NOT DISTINCT FROM ?1 "
+        "OR (?1 IS NULL AND chat_id = ?2))",
+        owner_id, chat_id,
+    ):  # fmt: skip
+        if repeats(text):
+            _undo(tx, number)
 
 
-def _lines(db: Tx, number: int) -> list[tuple[int, str]]:
-    """The visible messages in which it was said."""
-    return db.execute(
-        "SELECT event.id, text FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'commitment' "
-        "AND derived_id = ? AND event.kind = 'message' AND hidden = '' AND off_record = 0",
-        (number,),
-    ).fetchall()
-
-
-def join_promises(db: Tx, owner_id: int) -> None:
-    """Within a transaction: two persons are one; of open promises that say the same in one place the older is left,
-    with the later's day and all edges.
+def join_promises(tx: Tx, owner_id: int) -> None:
+    """Two persons are one; of open promises that say the same in one place the older is left, with the later's day and
+    all edges.
     """
-    rows = db.execute(
+    kept: list[tuple[int, str, object]] = []
+    for number, text, due_at, place in tx.all(
         "SELECT id, text, due_at, CASE visibility WHEN 'chat' THEN chat_id ELSE visibility END FROM commitment "
         "WHERE owner_id = ? AND ended_at IS NULL ORDER BY made_at, id",
-        (owner_id,),
-    ).fetchall()
-    kept: list[tuple[int, str, object]] = []
-    for number, text, due_at, place in rows:
+        owner_id,
+    ):
         same = next((each for each, said, there in kept if there == place and same_promise(said, text)), None)
         if same is None:
             kept.append((number, text, place))
             continue
-        if due_at is not None:
-            db.execute("UPDATE commitment SET due_at = ? WHERE id = ?", (due_at, same))
-            hand_nudge_over(db, same, number)
-        db.execute(
-            "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT kind, ?, event_id FROM edge "
-            "WHERE kind = 'commitment' AND derived_id = ?",
-            (same, number),
-        )
-        delete_commitments(db, [number])
+        if due_at is not None:  # and so does when its person is reminded
+            tx.run("UPDATE commitment SET due_at = ? WHERE id = ?", due_at, same)
+            tx.run("DELETE FROM reminder WHERE commitment_id = ? AND ended_at IS NULL", same)
+            tx.run("UPDATE reminder SET commitment_id = ? WHERE commitment_id = ?", same, number)
+        tx.link("commitment", same, tx.sources("commitment", number))
+        delete_commitments(tx, (number,))

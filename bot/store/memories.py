@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import cast
 
 from bot.core.clock import MINUTE_MS
 from bot.core.events import Button, Draft
@@ -16,66 +15,66 @@ from bot.core.memories import (
     MemoryQuestion,
     MergeRule,
     NewMemory,
-    QuestionKind,
     QuotaExcess,
-    Visibility,
     name_slot,
     no_merge,
 )
 from bot.core.people import Audience
-from bot.store.engine import Repository
+from bot.store.engine import Repository, reads, writes
 from bot.store.events import finish_events
 from bot.store.index import index_lines, index_memory, sort_memory
 from bot.store.outbox import enqueue
-from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, memory_of, placeholders
-from bot.store.supersession import make_current, merge_memories, near_memories, one_current
-from bot.store.transactions import Tx
+from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, placeholders
+from bot.store.supersession import bring_back, end_memory, make_current, merge_memories, near_memories, one_current
+from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
 
 ADDRESS_LABEL = "address"
 
-_CHATS = """SELECT chat.id FROM memory JOIN chat ON CASE memory.visibility WHEN 'chat' THEN chat.id = memory.chat_id
+ROWS_WITH_FORGOTTEN = 2
+"""With what was forgotten and can still be taken back a person has at most so many times `most` rows."""
+
+TOLD_IN = """SELECT chat.id FROM memory JOIN chat ON CASE memory.visibility WHEN 'chat' THEN chat.id = memory.chat_id
     ELSE EXISTS (SELECT 1 FROM member WHERE member.chat_id = chat.id AND person_id = memory.owner_id)
     AND (chat.kind = 'dm' OR memory.visibility = 'public') END
     WHERE memory.id = ? AND EXISTS (SELECT 1 FROM session WHERE session.chat_id = chat.id AND state = 'open')"""
 """The chats with a log under way in which a memory may be told."""
 
-
-def tell_address(db: Tx, number: int, words: Callable[[str, str], str], at: int) -> None:
-    """Within a transaction: a wish how to be addressed holds now; `words` says it from its slot and name. Others are
-    not told.
-    """
-    row = db.execute(
-        "SELECT slot, text, owner_id, person.name FROM memory JOIN person ON person.id = owner_id "
-        "WHERE memory.id = ? AND slot IN ('address', 'no_address') AND disabled_at IS NULL",
-        (number,),
-    ).fetchone()
-    if row is None:
-        return
-    for (chat_id,) in db.execute(_CHATS, (number,)).fetchall():
-        event = db.execute(
-            "INSERT INTO event (chat_id, at, kind, person_id, name, text, label, state) "
-            "VALUES (?, ?, 'event', ?, ?, ?, ?, 'done')",
-            (chat_id, at, row[2], row[3], words(row[0], row[1]), ADDRESS_LABEL),
-        ).lastrowid
-        db.execute("INSERT INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)", (number, event))
-
-
-def address_lines(db: Tx, events: Iterable[int]) -> set[int]:
-    """Within a transaction: the lines by which logs were told of wishes in these messages."""
-    return {
-        cast("int", row[0])
-        for number in sorted(events)
-        for row in db.execute(
-            "SELECT event.id FROM edge AS said JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = "
-            "said.derived_id JOIN event ON event.id = told.event_id WHERE said.kind = 'memory' AND said.event_id = ? "
-            "AND event.label = ? AND event.hidden = ''",
-            (number, ADDRESS_LABEL),
-        )
-    }
-
+SAME_PLACE = """owner_id IS NOT DISTINCT FROM ? AND visibility = ? AND (visibility <> 'chat' OR chat_id = ?)
+    AND disabled_at IS NULL"""
+"""Active memories of that owner for those readers."""
 
 SELECT_QUESTION = "SELECT person_id, kind, memories, forever FROM question WHERE chat_id = ?1 AND until > ?2"
+
+
+def tell_address(tx: Tx, number: int, words: Callable[[str, str], str], at: int) -> None:
+    """A wish how to be addressed holds now: logs are told, `words` says it from its slot and name. Other memories are
+    not told.
+    """
+    row = tx.one(
+        "SELECT slot, text, owner_id, person.name FROM memory JOIN person ON person.id = owner_id "
+        f"WHERE memory.id = ? AND {IS_NAME} AND disabled_at IS NULL",
+        number,
+    )
+    if row is None:
+        return
+    slot, name, person_id, person = row
+    for chat_id in tx.ids(TOLD_IN, number):
+        event = tx.insert(
+            "event", chat_id=chat_id, at=at, kind="event", person_id=person_id, name=person, text=words(slot, name),
+            label=ADDRESS_LABEL, state="done",
+        )  # fmt: skip
+        tx.link("memory", number, (event,))
+
+
+def address_lines(tx: Tx, events: Iterable[int]) -> set[int]:
+    """The lines by which logs were told of wishes in these messages."""
+    return tx.ids_for(
+        "SELECT event.id FROM edge AS said JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = "
+        "said.derived_id JOIN event ON event.id = told.event_id WHERE said.kind = 'memory' AND said.event_id = ? "
+        "AND event.label = ? AND event.hidden = ''",
+        events, ADDRESS_LABEL,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,47 +85,32 @@ class OpenQuestion:
     until: int
 
 
-class Questions(Repository):
-    """One open question for each person of a chat."""
-
-    async def drop(self, chat_id: int, person_id: int) -> None:
-        """They spoke of something else: what they say later answers nothing."""
-        await self._database.write(lambda db: ask_back(db, chat_id, person_id, None))
-
-
-def ask_back(db: Tx, chat_id: int, person_id: int, asked: OpenQuestion | None) -> None:
-    """Within a transaction: the question of a receipt takes the place of the one before; without one nothing is
-    asked.
-    """
-    db.execute("DELETE FROM question WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
+def ask_back(tx: Tx, chat_id: int, person_id: int, asked: OpenQuestion | None) -> None:
+    """The question of a receipt takes the place of the one before; without one nothing is asked."""
+    tx.run("DELETE FROM question WHERE chat_id = ? AND person_id = ?", chat_id, person_id)
     if asked is not None:
         question = asked.question
-        db.execute(
-            "INSERT INTO question (chat_id, person_id, kind, memories, forever, until) VALUES (?, ?, ?, ?, ?, ?)",
-            (chat_id, person_id, question.kind, json.dumps(question.memories), int(question.forever), asked.until),
-        )
+        tx.insert(
+            "question", chat_id=chat_id, person_id=person_id, kind=question.kind,
+            memories=json.dumps(question.memories), forever=int(question.forever), until=asked.until,
+        )  # fmt: skip
 
 
-def question_of(row: tuple[object, ...]) -> tuple[int, MemoryQuestion]:
-    """A row of PENDING: whom it asks, and what."""
+def question_of(row: Row) -> tuple[int, MemoryQuestion]:
+    """A row of SELECT_QUESTION: whom it asks, and what."""
     person_id, kind, memories, forever = row
-    return cast("int", person_id), MemoryQuestion(
-        cast("QuestionKind", kind), tuple(json.loads(str(memories))), bool(forever)
-    )  # fmt: skip
+    return person_id, MemoryQuestion(kind, tuple(json.loads(memories)), bool(forever))
 
 
-ROWS_WITH_FORGOTTEN = 2
-"""With what was forgotten and can still be taken back a person has at most so many times `most` rows."""
-
-_COUNTED = """SELECT coalesce(sum(asked AND disabled_at IS NULL), 0), coalesce(sum(asked), 0),
-    coalesce(sum(source = 'command' AND created_at > ?2), 0) FROM memory WHERE owner_id = ?1"""
-
-
-def quota_excess(db: Tx, new: NewMemory, quota: KeepQuota, at: int) -> QuotaExcess:
-    """Within a transaction: the limit that one memory more of this owner would pass. A new name takes the place of the
-    last.
-    """
-    kept, rows, lately = db.execute(_COUNTED, (new.owner_id, at - MINUTE_MS)).fetchone()
+def quota_excess(tx: Tx, new: NewMemory, quota: KeepQuota | None, at: int) -> QuotaExcess:
+    """The limit that keeping it would pass. What is known takes no room; a new name takes that of the last."""
+    if quota is None or known_memory(tx, new) is not None:
+        return ""
+    kept, rows, lately = tx.all(
+        "SELECT coalesce(sum(asked AND disabled_at IS NULL), 0), coalesce(sum(asked), 0), "
+        "coalesce(sum(source = 'command' AND created_at > ?2), 0) FROM memory WHERE owner_id = ?1",
+        new.owner_id, at - MINUTE_MS,
+    )[0]  # fmt: skip
     if quota.minute is not None and lately >= quota.minute:
         return "often"
     full = quota.most is not None and (kept >= quota.most or rows >= ROWS_WITH_FORGOTTEN * quota.most)
@@ -139,17 +123,6 @@ class StoredMemory:
 
     id: int
     again: bool
-
-
-@dataclass(frozen=True, slots=True)
-class StatementKey:
-    """What makes two memories the same: whose, where, which slot, and the folded text."""
-
-    owner_id: int | None
-    chat_id: int
-    visibility: Visibility
-    slot: str
-    folded: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,294 +167,237 @@ class Receipt:
         return text
 
 
-def store_memory(db: Tx, new: NewMemory, at: int, merging: MergeRule = no_merge) -> StoredMemory:
-    """Within a transaction: store a statement, or count it once more where the same owner already has it in the same
-    place.
+def store_memory(tx: Tx, new: NewMemory, at: int, merging: MergeRule = no_merge) -> StoredMemory:
+    """Store a statement, or count it once more where the same owner already has it in the same place.
 
     `merging` decides what becomes of one that is only much like others of the same owner in the same place. The same
     event tells nothing once more: a digest may find what its message already had kept.
     """
-    folded = fold(new.text)
-    number = known_memory(db, new)
+    number = known_memory(tx, new)
     if number is not None:
-        _count(db, number, new, at)
-        _prove(db, number, new)
-        make_current(db, number, new, at)
+        _count(tx, number, new, at)
+        tx.link("memory", number, new.event_ids)
+        make_current(tx, number, new, at)
         return StoredMemory(number, True)
-    found = () if name_slot(new.slot) or new.replaces else merging(new, near_memories(db, new))
+    found = () if name_slot(new.slot) or new.replaces else merging(new, near_memories(tx, new))
     into = next((each for each in found if each.how in INTO_OLDER), None)
     if into is not None:
-        merge_memories(db, into.older.id, new, into, at)
+        merge_memories(tx, into.older.id, new, into, at)
         if new.slot:
-            _fill(db, into.older.id, new)
-            make_current(db, into.older.id, new, at)
+            _fill(tx, into.older.id, new)
+            make_current(tx, into.older.id, new, at)
         return StoredMemory(into.older.id, True)
-    number = _insert(db, new, folded, at)
-    _prove(db, number, new)
-    make_current(db, number, new, at)
+    if name_slot(new.slot):
+        replace_same(tx, new, at)
+    number = tx.insert(
+        "memory", owner_id=new.owner_id, chat_id=new.chat_id, visibility=new.visibility, kind=new.kind, slot=new.slot,
+        text=new.text, folded=fold(new.text), asked=int(new.asked), source=new.source, emotion=new.emotion,
+        emotion_value=new.emotion_value, stability_days=STABILITY_DAYS[new.kind], accessed_at=at,
+        observed_at=new.observed_at, created_at=at, updated_at=at, agent=new.agent, subject=new.subject,
+        lasting=int(new.lasting), said_at=new.said_at or at, dated=new.dated,
+    )  # fmt: skip
+    sort_memory(tx, number)
+    index_memory(tx, number)
+    tx.link("memory", number, new.event_ids)
+    make_current(tx, number, new, at)
     for each in found:
-        merge_memories(db, number, new, each, at)
+        merge_memories(tx, number, new, each, at)
     return StoredMemory(number, False)
 
 
-def known_memory(db: Tx, new: NewMemory) -> int | None:
-    """Within a transaction: the number of the same statement of the same owner in the same place, if it is there."""
-    same = db.execute(
-        f"SELECT id FROM memory WHERE owner_id IS ? AND folded = ? AND visibility = ? AND {NAME_SLOT} = ? AND "
-        "disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
-        (new.owner_id, fold(new.text), new.visibility, name_slot(new.slot), new.chat_id),
-    ).fetchone()
-    return cast("int", same[0]) if same is not None else None
-
-
-def _prove(db: Tx, number: int, new: NewMemory) -> None:
-    """It comes from these events."""
-    db.executemany(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?)",
-        [(number, event) for event in new.event_ids],
-    )
-
-
-def _count(db: Tx, number: int, new: NewMemory, at: int) -> None:
-    """Told once more, unless it comes from the very events that are known; what was not known of it is filled in."""
-    if not name_slot(new.slot):
-        _fill(db, number, new)
-    known = {
-        row[0] for row in db.execute("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", (number,))
-    }
-    more = not (new.event_ids and known.issuperset(new.event_ids))
-    db.execute(
-        "UPDATE memory SET importance = min(?1, importance + ?3), asked = max(asked, ?4), "
-        "updated_at = max(updated_at, ?2), accessed_at = max(accessed_at, ?2) WHERE id = ?5",
-        (MOST_IMPORTANCE, at if more else 0, int(more), int(new.asked), number),
-    )
-
-
-def _fill(db: Tx, number: int, new: NewMemory) -> None:
-    """What the same statement, said again, tells that was not known of it."""
-    db.execute(
-        "UPDATE memory SET slot = iif(slot = '', ?1, slot), subject = iif(subject = '', ?2, subject), "
-        "lasting = max(lasting, ?3), observed_at = iif(dated = '' AND ?4 <> '', ?5, observed_at), "
-        "dated = iif(dated = '', ?4, dated) WHERE id = ?6",
-        (new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, number),
-    )
-
-
-def _insert(db: Tx, new: NewMemory, folded: str, at: int) -> int:
-    if name_slot(new.slot):
-        replace_same(db, StatementKey(new.owner_id, new.chat_id, new.visibility, new.slot, folded), at)
-    number = cast(
-        "int",
-        db.execute(
-            "INSERT INTO memory (owner_id, chat_id, visibility, kind, slot, text, folded, asked, source, emotion, "
-            "emotion_value, stability_days, accessed_at, observed_at, created_at, updated_at, agent, subject, lasting, "
-            "said_at, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (new.owner_id, new.chat_id, new.visibility, new.kind, new.slot, new.text, folded, int(new.asked),
-             new.source, new.emotion, new.emotion_value, STABILITY_DAYS[new.kind], at, new.observed_at, at, at,
-             new.agent, new.subject, int(new.lasting), new.said_at or at, new.dated),
-        ).lastrowid,
+def known_memory(tx: Tx, said: NewMemory | Memory) -> int | None:
+    """The number of the same statement of the same owner in the same place, if it is there."""
+    number: int | None = tx.value(
+        f"SELECT id FROM memory WHERE {SAME_PLACE} AND folded = ? AND {NAME_SLOT} = ?",
+        said.owner_id, said.visibility, said.chat_id, fold(said.text), name_slot(said.slot),
     )  # fmt: skip
-    sort_memory(db, number)
-    index_memory(db, number)
     return number
 
 
-def replace_same(db: Tx, said: StatementKey, at: int) -> None:
-    """Within a transaction: 叫我X ends the former name and a ban of X, 别叫我X ends X as the name to use.
+def _count(tx: Tx, number: int, new: NewMemory, at: int) -> None:
+    """Told once more, unless it comes from the very events that are known; what was not known of it is filled in."""
+    if not name_slot(new.slot):
+        _fill(tx, number, new)
+    more = not (new.event_ids and tx.sources("memory", number).issuperset(new.event_ids))
+    tx.run(
+        "UPDATE memory SET importance = min(?1, importance + ?3), asked = max(asked, ?4), "
+        "updated_at = max(updated_at, ?2), accessed_at = max(accessed_at, ?2) WHERE id = ?5",
+        MOST_IMPORTANCE, at if more else 0, int(more), int(new.asked), number,
+    )  # fmt: skip
 
-    Anything ends its own copy.
-    """
+
+def _fill(tx: Tx, number: int, new: NewMemory) -> None:
+    """What the same statement, said again, tells that was not known of it."""
+    tx.run(
+        "UPDATE memory SET slot = CASE slot WHEN '' THEN ?1 ELSE slot END, "
+        "subject = CASE subject WHEN '' THEN ?2 ELSE subject END, lasting = max(lasting, ?3), "
+        "observed_at = CASE WHEN dated = '' AND ?4 <> '' THEN ?5 ELSE observed_at END, "
+        "dated = CASE dated WHEN '' THEN ?4 ELSE dated END WHERE id = ?6",
+        new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, number,
+    )  # fmt: skip
+
+
+def replace_same(tx: Tx, said: NewMemory | Memory, at: int) -> None:
+    """叫我X ends the former name and a ban of X, 别叫我X ends X as the name to use; anything ends its own copy."""
     ended = {
         "address": f"slot = 'address' OR ({IS_NAME} AND folded = ?)",
         "no_address": f"{IS_NAME} AND folded = ?",
         "": f"NOT {IS_NAME} AND folded = ?",
-    }[said.slot]
-    gone = db.execute(
-        f"SELECT id FROM memory WHERE owner_id IS ? AND visibility = ? AND ({ended}) "
-        "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
-        (said.owner_id, said.visibility, said.folded, said.chat_id),
-    ).fetchall()
-    for (number,) in gone:
-        db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", (at, number))
-        index_memory(db, number)
+    }[name_slot(said.slot)]
+    place = said.owner_id, said.visibility, said.chat_id
+    for number in tx.ids(f"SELECT id FROM memory WHERE {SAME_PLACE} AND ({ended})", *place, fold(said.text)):
+        end_memory(tx, number, "replaced", at)
 
 
-def store_receipt(db: Tx, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:
-    """Within a transaction: the receipt's line on the bus and, when nothing else will be said, in the outbox.
+def bring_back_forgotten(tx: Tx, number: int, at: int, whose: str = "1", *values: object) -> Memory | None:
+    """A row that is kept for undo is active again, in place of what was said since; None when there is none, or it
+    is not of `whose` (a condition and its values). What was scrubbed stays scrubbed.
+    """
+    memory = tx.one(
+        f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NOT NULL AND purge_at > ? AND {whose}",
+        number, at, *values, to=Memory,
+    )  # fmt: skip
+    if memory is not None:
+        replace_same(tx, memory, at)
+        bring_back(tx, number, at)
+    return memory
+
+
+def store_receipt(tx: Tx, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:
+    """The receipt's line on the bus and, when nothing else will be said, in the outbox.
 
     `changed` is the memory whose change the receipt's buttons may take back, 0 for none.
     """
     if receipt.hide:
         # The command names what is to be forgotten; what it asks besides is still to be answered.
         gone = "" if receipt.rest else "forgotten"
-        db.execute("UPDATE event SET text = ?, hidden = ? WHERE id = ?", (receipt.rest, gone, receipt.event_id))
-        index_lines(db, (receipt.event_id,))
+        tx.run("UPDATE event SET text = ?, hidden = ? WHERE id = ?", receipt.rest, gone, receipt.event_id)
+        index_lines(tx, (receipt.event_id,))
     aloud, text = text, receipt.logged(text)
     if receipt.last:
-        said = receipt.whole(text)
-        line = db.execute(
-            "INSERT INTO event (chat_id, at, kind, text, label, state) VALUES (?, ?, 'bot', ?, 'memory', 'done')",
-            (receipt.chat_id, at, said),
-        ).lastrowid
+        line = tx.insert(
+            "event", chat_id=receipt.chat_id, at=at, kind="bot", text=receipt.whole(text), label="memory", state="done"
+        )
         if receipt.send:
             offered = receipt.buttons(changed) if changed or receipt.asks is not None else ()
-            _send(db, receipt, receipt.whole(aloud), at, offered, line)
+            _send(tx, receipt, receipt.whole(aloud), at, offered, line)
     if receipt.person_id:
-        ask_back(db, receipt.chat_id, receipt.person_id, receipt.asks)
-    db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (receipt.key, text, at))
+        ask_back(tx, receipt.chat_id, receipt.person_id, receipt.asks)
+    tx.insert("effect", key=receipt.key, result=text, at=at)
     return text
 
 
-def earlier_receipt(db: Tx, receipt: Receipt, at: int) -> str | None:
-    """Within a transaction: the text of a receipt that was committed before a crash.
+def earlier_receipt(tx: Tx, receipt: Receipt, at: int) -> str | None:
+    """The text of a receipt that was committed before a crash.
 
     One that waited for a reply to be said with is said alone when meanwhile an edit left nothing to reply to.
     """
-    row = db.execute("SELECT result FROM effect WHERE key = ?", (receipt.key,)).fetchone()
-    if row is None:
+    text: str | None = tx.value("SELECT result FROM effect WHERE key = ?", receipt.key)
+    if text is None:
         return None
-    text = str(row[0])
     said = receipt.whole(text)
     line = "SELECT max(id) FROM event WHERE chat_id = ? AND kind = 'bot' AND label = 'memory' AND text = ?"
-    number = db.execute(line, (receipt.chat_id, said)).fetchone()[0]
+    number = tx.value(line, receipt.chat_id, said)
     if receipt.send and receipt.last and number is not None:
-        if db.execute("SELECT 1 FROM outbox WHERE event_id = ?", (number,)).fetchone() is None:
-            _send(db, receipt, said, at, (), number)
+        if not tx.has("SELECT 1 FROM outbox WHERE event_id = ?", number):
+            _send(tx, receipt, said, at, (), number)
         elif not receipt.rest:
-            finish_events(db, (receipt.event_id,), "done", "command")
+            finish_events(tx, (receipt.event_id,), "done", "command")
     return text
 
 
-def _send(db: Tx, receipt: Receipt, text: str, at: int, buttons: tuple[Button, ...], line: int | None) -> None:
-    via = db.execute("SELECT via FROM event WHERE id = ?", (receipt.event_id,)).fetchone()
-    draft = Draft(text, "receipt", via=via[0] if via else "", buttons=buttons)
-    enqueue(db, receipt.chat_id, draft, at, event_id=line)
+def _send(tx: Tx, receipt: Receipt, text: str, at: int, buttons: tuple[Button, ...], line: int) -> None:
+    via = tx.value("SELECT via FROM event WHERE id = ?", receipt.event_id) or ""
+    enqueue(tx, receipt.chat_id, Draft(text, "receipt", via=via, buttons=buttons), at, event_id=line)
     if not receipt.rest:
-        finish_events(db, (receipt.event_id,), "done", "command")
-
-
-def answer_command(db: Tx, receipt: Receipt, at: int) -> str:
-    """One transaction: a receipt for a command that changed nothing, once."""
-    before = earlier_receipt(db, receipt, at)
-    return store_receipt(db, receipt, receipt.text(0, False), at) if before is None else before
-
-
-def remember_memory(
-    db: Tx, memory: NewMemory, receipt: Receipt, at: int, merging: MergeRule = no_merge, *,
-    rewrite: bool = False, quota: KeepQuota | None = None, refused: Callable[[QuotaExcess], str] = str,
-) -> str:  # fmt: skip
-    """One transaction: the memory and its receipt, once; a new one may wait to be put into other words.
-
-    Where it would pass the quota, `refused` is the receipt and nothing is kept.
-    """
-    before = earlier_receipt(db, receipt, at)
-    if before is not None:
-        return before
-    if over := quota_passed(db, memory, quota, at):
-        return store_receipt(db, receipt, refused(over), at)
-    stored = store_memory(db, memory, at, merging)
-    if not stored.again:
-        tell_address(db, stored.id, receipt.address, at)
-    if rewrite and not stored.again:
-        db.execute("INSERT OR REPLACE INTO rewriting (memory_id, due_at, attempts) VALUES (?, ?, 0)", (stored.id, at))
-    return store_receipt(db, receipt, receipt.text(stored.id, stored.again), at, 0 if stored.again else stored.id)
-
-
-def quota_passed(db: Tx, memory: NewMemory, quota: KeepQuota | None, at: int) -> QuotaExcess:
-    """Within a transaction: the limit that keeping it would pass; what is known already takes no room."""
-    return "" if quota is None or known_memory(db, memory) is not None else quota_excess(db, memory, quota, at)
-
-
-def undo_forgetting(
-    db: Tx, numbers: tuple[int, ...], whose: tuple[str, tuple[object, ...]], receipt: Receipt, at: int
-) -> str | None:
-    """One transaction: forgotten rows are active again, in place of what was said since; what was scrubbed stays
-    scrubbed.
-    """
-    before = earlier_receipt(db, receipt, at)
-    if before is not None:
-        return before
-    found = [number for number in numbers if _bring_back(db, number, whose, at)]
-    for number in found:
-        tell_address(db, number, receipt.address, at)
-    return store_receipt(db, receipt, receipt.text(found[0], len(found) > 1), at) if found else None
-
-
-def _bring_back(db: Tx, number: int, whose: tuple[str, tuple[object, ...]], at: int) -> bool:
-    row = db.execute(
-        f"SELECT owner_id, chat_id, visibility, {NAME_SLOT}, folded FROM memory WHERE id = ? "
-        f"AND disabled_at IS NOT NULL AND purge_at > ? AND {whose[0]}",
-        (number, at, *whose[1]),
-    ).fetchone()
-    if row is None:
-        return False
-    replace_same(db, StatementKey(*row), at)
-    db.execute(
-        "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL, updated_at = ? WHERE id = ?",
-        (at, number),
-    )
-    index_memory(db, number)
-    one_current(db, row[0])
-    return True
+        finish_events(tx, (receipt.event_id,), "done", "command")
 
 
 class Memories(Repository):
     """What lasts."""
 
-    async def remember(
-        self, memory: NewMemory, receipt: Receipt, at: int, merging: MergeRule = no_merge, *, rewrite: bool = False,
-        quota: KeepQuota | None = None, refused: Callable[[QuotaExcess], str] = str,
+    @writes
+    def remember(
+        self, tx: Tx, memory: NewMemory, receipt: Receipt, at: int, merging: MergeRule = no_merge, *,
+        rewrite: bool = False, quota: KeepQuota | None = None, refused: Callable[[QuotaExcess], str] = str,
     ) -> str:  # fmt: skip
         """Store what a person asked to keep and its receipt in one commit; the receipt's text. Once for each key.
 
         With `rewrite` it waits for a model to put it into a clean statement. Past the quota the receipt is what
         `refused` says, and nothing is stored.
         """
-        return await self._database.write(
-            lambda db: remember_memory(db, memory, receipt, at, merging, rewrite=rewrite, quota=quota, refused=refused)
-        )
+        if (before := earlier_receipt(tx, receipt, at)) is not None:
+            return before
+        if over := quota_excess(tx, memory, quota, at):
+            return store_receipt(tx, receipt, refused(over), at)
+        stored = store_memory(tx, memory, at, merging)
+        if stored.again:
+            return store_receipt(tx, receipt, receipt.text(stored.id, True), at)
+        tell_address(tx, stored.id, receipt.address, at)
+        if rewrite:
+            tx.insert("rewriting", memory_id=stored.id, due_at=at, attempts=0)
+        return store_receipt(tx, receipt, receipt.text(stored.id, False), at, stored.id)
 
-    async def passes(self, memory: NewMemory, quota: KeepQuota, at: int) -> QuotaExcess:
+    @reads
+    def passes(self, tx: Tx, memory: NewMemory, quota: KeepQuota, at: int) -> QuotaExcess:
         """The limit that keeping it would pass now."""
-        return await self._database.read(lambda db: quota_passed(db, memory, quota, at))
+        return quota_excess(tx, memory, quota, at)
 
-    async def is_done(self, key: str) -> bool:
+    @reads
+    def is_done(self, tx: Tx, key: str) -> bool:
         """Whether the command with that key was carried out before a crash."""
-        return await self._database.row("SELECT 1 FROM effect WHERE key = ?", (key,)) is not None
+        return tx.has("SELECT 1 FROM effect WHERE key = ?", key)
 
-    async def undo(
-        self, numbers: tuple[int, ...], owner_id: int, audience: Audience, receipt: Receipt, at: int
+    @writes
+    def undo(
+        self, tx: Tx, numbers: tuple[int, ...], owner_id: int, audience: Audience, receipt: Receipt, at: int
     ) -> str | None:  # fmt: skip
         """Bring back forgotten memories of that owner while their rows are kept; None when there is none."""
+        if (before := earlier_receipt(tx, receipt, at)) is not None:
+            return before
         where, params = visible_memory(audience)
-        whose = (f"owner_id = ? AND {where}", (owner_id, *params))
-        return await self._database.write(lambda db: undo_forgetting(db, numbers, whose, receipt, at))
+        found: list[int] = []
+        for number in numbers:
+            if bring_back_forgotten(tx, number, at, f"owner_id = ? AND {where}", owner_id, *params) is not None:
+                one_current(tx, owner_id)
+                found.append(number)
+        for number in found:
+            tell_address(tx, number, receipt.address, at)
+        return store_receipt(tx, receipt, receipt.text(found[0], len(found) > 1), at) if found else None
 
-    async def answer(self, receipt: Receipt, at: int) -> str:
+    @writes
+    def answer(self, tx: Tx, receipt: Receipt, at: int) -> str:
         """Store a receipt for a command that changed nothing; its text. Once for each key."""
-        return await self._database.write(lambda db: answer_command(db, receipt, at))
+        before = earlier_receipt(tx, receipt, at)
+        return store_receipt(tx, receipt, receipt.text(0, False), at) if before is None else before
 
-    async def experiences_since(self, chat_id: int, since: int) -> int:
+    @writes
+    def drop_question(self, tx: Tx, chat_id: int, person_id: int) -> None:
+        """They spoke of something else: what they say later answers no open question."""
+        ask_back(tx, chat_id, person_id, None)
+
+    @reads
+    def experiences_since(self, tx: Tx, chat_id: int, since: int) -> int:
         """How many experiences a chat saved since that instant, ms."""
-        row = await self._database.row(
+        count: int = tx.value(
             "SELECT count(*) FROM memory WHERE chat_id = ? AND source = 'tool' AND asked = 0 AND created_at >= ?",
-            (chat_id, since),
-        )
-        return int(row[0]) if row else 0
+            chat_id, since,
+        )  # fmt: skip
+        return count
 
-    async def owned(self, owner_id: int, audience: Audience, *, forgotten: bool = False) -> tuple[Memory, ...]:
+    @reads
+    def owned(self, tx: Tx, owner_id: int, audience: Audience, *, forgotten: bool = False) -> tuple[Memory, ...]:
         """The memories of a person that this audience may see, archived ones too, newest first: what 忘记 may mean.
 
         With `forgotten` also those that can still be brought back: what 彻底忘记 may mean.
         """
         where, params = visible_memory(audience)
         reasons = "('archived', 'asked')" if forgotten else "('archived')"
-        rows = await self._database.rows(
-            SELECT_MEMORY + f"WHERE (disabled_at IS NULL OR disabled_reason IN {reasons}) AND owner_id = ? "
+        return tx.all(
+            f"{SELECT_MEMORY}WHERE (disabled_at IS NULL OR disabled_reason IN {reasons}) AND owner_id = ? "
             f"AND {where} ORDER BY id DESC",
-            (owner_id, *params),
-        )
-        return tuple(memory_of(row) for row in rows)
+            owner_id, *params, to=Memory,
+        )  # fmt: skip
 
 
 def visible_memory(audience: Audience, *, elsewhere: bool = True) -> tuple[str, tuple[object, ...]]:

@@ -17,7 +17,7 @@ from bot.store.changes import Changes
 from bot.store.codes import Codes
 from bot.store.commitments import Commitments, note_promises
 from bot.store.deadlines import Deadlines
-from bot.store.deletion import OffRecord, Sharing, TakenBackLines
+from bot.store.deletion import Sharing, TakenBackLines
 from bot.store.digests import Digests, Rollups
 from bot.store.engine import Database, open_database
 from bot.store.events import Attachments, Events
@@ -29,7 +29,7 @@ from bot.store.inspector import MemoryInspector, PeopleInspector, TurnInspector,
 from bot.store.interruptions import halt_or_interrupt
 from bot.store.ledger import BudgetResets, Ledger
 from bot.store.lifecycle import MemoryLifecycle, MemoryRepair, OperatorEdits
-from bot.store.memories import Memories, Questions
+from bot.store.memories import Memories
 from bot.store.note_rows import NoteFiles
 from bot.store.notes import Flushes, Notes, NoteStorage
 from bot.store.outbox import Outbox, Traces
@@ -112,8 +112,6 @@ class Store:
         self.taken_back_lines = TakenBackLines(database, note_storage)
         self.notes = Notes(database, self._lists, note_storage)
         self.flushes = Flushes(database, note_storage.files)
-        self.off_record = OffRecord(database, note_storage)
-        self.questions = Questions(database)
         self.undo = Undoing(database)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database, self.tombstones.covers)

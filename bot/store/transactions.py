@@ -10,6 +10,8 @@ from typing import Any, TypeVar, overload
 Row = tuple[Any, ...]
 T = TypeVar("T")
 
+_ADD_EDGE = "INSERT INTO edge (kind, derived_id, event_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+
 
 class Tx(sqlite3.Connection):
     """A connection inside a transaction; values follow their statement as further arguments."""
@@ -66,6 +68,12 @@ class Tx(sqlite3.Connection):
         """What `ids` finds with each of `many` as the first value, together."""
         return {number for one in many for number in self.ids(sql, one, *values)}
 
+    def copied(self) -> "Tx":
+        """The whole database as it is now, in a temporary file that is deleted when this is closed."""
+        other = sqlite3.connect("", factory=Tx)
+        self.backup(other)
+        return other
+
     def meta(self, key: str) -> str | None:
         """What stands under this key in the table of single values; None when nothing does."""
         found: str | None = self.value("SELECT value FROM meta WHERE key = ?", key)
@@ -80,6 +88,23 @@ class Tx(sqlite3.Connection):
                 "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
             )
             self.run(upsert, key, value)
+
+    def link(self, kind: str, number: int | None, events: Iterable[int]) -> None:
+        """The row of that kind comes from these events, too (table `edge`)."""
+        for event in events:
+            self.run(_ADD_EDGE, kind, number, event)
+
+    def unlink(self, kind: str, number: int) -> None:
+        """The row of that kind comes from no event any more."""
+        self.run("DELETE FROM edge WHERE kind = ? AND derived_id = ?", kind, number)
+
+    def sources(self, kind: str, number: int) -> set[int]:
+        """The events that the row of that kind comes from."""
+        return set(self.ids("SELECT event_id FROM edge WHERE kind = ? AND derived_id = ?", kind, number))
+
+    def derived(self, kind: str, event: int) -> tuple[int, ...]:
+        """The rows of that kind that come from an event."""
+        return self.ids("SELECT derived_id FROM edge WHERE kind = ? AND event_id = ?", kind, event)
 
 
 @functools.cache

@@ -89,13 +89,13 @@ async def _do(ask: PageRequest, found: MemoryRow, deed: str) -> str:
         case "purge":
             return "purged" if await store.operator_edits.forget(memory.id, None, now) else "over"
         case "restore" if found.ended == "archived":
-            return "restored" if await store.lives.restore(memory, now) else "over"
+            return "restored" if await store.lives.restore(memory.id, now) else "over"
         case "restore" if found.forgotten:
             return "restored" if await store.operator_edits.bring_back(memory.id, now) else "over"
         case _ if found.ended or deed == "restore":
             return "over"
         case "archive":
-            await store.lives.archive(memory, now + rules.life.archive_days * DAY_MS, now)
+            await store.lives.archive(memory.id, now + rules.life.archive_days * DAY_MS, now)
             return "archived"
         case "protect" | "unprotect":
             await store.lives.protect(memory, on=deed == "protect")

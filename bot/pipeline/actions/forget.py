@@ -188,7 +188,7 @@ class ForgetActions:
         if command.scope == "no_more":
             since = self._clock.now() - JUST_MS
             just = await self._store.undo.told(told.person_id, told.audience, since)
-            replied, _, _ = await self._store.off_record.replied(told.event.id)
+            replied, _, _ = await self._store.taken_back_lines.replied_lines(told.event.id)
             if just and not replied and not told.before:
                 return await self._disable(just, told.person_id, command.forever, told)
         if command.scope in ("aside", "no_more"):
@@ -372,7 +372,7 @@ class ForgetActions:
     async def _set_aside(self, command: MemoryCommand, told: CommandContext) -> str:
         """别记这个: the message it stands in, the one replied to or the one before is kept nowhere."""
         events: tuple[int, ...] = (told.event.id,)
-        replied, said, _ = await self._store.off_record.replied(told.event.id)
+        replied, said, _ = await self._store.taken_back_lines.replied_lines(told.event.id)
         if replied:
             events = (*replied, told.event.id)
         elif not told.rest and not command.content and not told.before:
@@ -381,7 +381,7 @@ class ForgetActions:
             events = (*(event.id for event in before[-1:]), told.event.id)
         events = tuple(sorted({*events, *await self._said(command, told)}))
         owned = await self._store.memories.owned(told.person_id, told.audience)
-        kept = await self._store.off_record.kept_from(events, told.person_id)
+        kept = await self._store.taken_back_lines.kept_from(events, told.person_id)
         found = kept or (matching(command.content, owned) if command.content else ())
         now, days = self._clock.now(), self._settings.memory.undo_days
         if found:
@@ -400,7 +400,7 @@ class ForgetActions:
 
         quotes = (ReceiptQuote(quoted, this),) if said else ()
         says = self._receipts.receipt(told, receipt, "say_undo", quotes=quotes)
-        return await self._store.off_record.set_aside(events, forgetting, says, now)
+        return await self._store.taken_back_lines.set_aside(events, forgetting, says, now)
 
     async def _undo(self, command: MemoryCommand, told: CommandContext) -> str:
         """撤销: what was forgotten comes back, what was kept goes; without a number the last of both."""

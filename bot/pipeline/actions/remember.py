@@ -317,7 +317,7 @@ class RememberActions:
 
     async def _before(self, told: CommandContext) -> KeptText:
         """What 把这个记下来 points at, with the lines it came from: the line replied to, else what they said before."""
-        lines, text, at = await self._store.off_record.replied(told.event.id)
+        lines, text, at = await self._store.taken_back_lines.replied_lines(told.event.id)
         if text and not says_nothing(text):
             return KeptText((*lines, told.event.id), text, at)
         for event in reversed(await self.mine(told)):
@@ -332,7 +332,7 @@ class RememberActions:
 
     async def _just_before(self, told: CommandContext) -> KeptText:
         """What a bare 记住 means: the line replied to, or the last one if it told something of its writer just now."""
-        lines, text, at = await self._store.off_record.replied(told.event.id)
+        lines, text, at = await self._store.taken_back_lines.replied_lines(told.event.id)
         if text and not says_nothing(text):
             return KeptText((*lines, told.event.id), text, at)
         last = next(reversed(await self.mine(told)), None)
