@@ -26,7 +26,7 @@ from discord.state import ConnectionState
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 from yarl import URL
 
-from bot.core.inspection import CheckResult
+from bot.core.inspection import CheckResult, failed, passed
 from bot.core.ports import Log
 
 RATE_LIMIT_S = 60.0
@@ -258,12 +258,10 @@ async def check(token: str, address: Address, log: Log) -> tuple[CheckResult, ..
         info = await client.application_info()
         gateway = address.gateway or (await client.http.get_bot_gateway())[1]
     except discord.LoginFailure:
-        return (
-            CheckResult(False, "discord.token", "is refused: take the one of the developer portal, Bot, Reset Token"),
-        )
+        return (failed("discord.token", "is refused: take the one of the developer portal, Bot, Reset Token"),)
     except (discord.DiscordException, aiohttp.ClientError, ProxyError, OSError, TimeoutError) as error:
         text = f"{where} cannot be reached ({type(error).__name__}): check discord.api_url and discord.proxy"
-        return (CheckResult(False, "discord", text),)
+        return (failed("discord", text),)
     finally:
         await client.shut()
     flags = info.flags
@@ -272,7 +270,7 @@ async def check(token: str, address: Address, log: Log) -> tuple[CheckResult, ..
         ("Server Members", flags.gateway_guild_members or flags.gateway_guild_members_limited),
     )
     return (
-        CheckResult(True, "discord", f"{where} knows the bot as {info.name}, the gateway is {gateway}"),
+        passed("discord", f"{where} knows the bot as {info.name}, the gateway is {gateway}"),
         *(
             CheckResult(
                 on, "discord", f"intent {name}: {'on' if on else 'off; switch it on in the developer portal, Bot'}"

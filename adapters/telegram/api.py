@@ -15,7 +15,7 @@ from adapters.telegram.content import menu_name
 from adapters.telegram.sending import ApiBot
 from bot.core.errors import SendError
 from bot.core.events import CommandSpec
-from bot.core.inspection import CheckResult
+from bot.core.inspection import CheckResult, failed, passed
 from bot.core.ports import Log
 
 ANSWER_S = 10.0
@@ -32,17 +32,17 @@ async def check(token: str, base_url: str, proxy: str) -> tuple[CheckResult, ...
             hook = await bot.get_webhook_info()
             me = bot.bot
     except InvalidToken:
-        return (CheckResult(False, "telegram.token", "is refused: take the one that @BotFather shows"),)
+        return (failed("telegram.token", "is refused: take the one that @BotFather shows"),)
     except TelegramError as error:
         text = f"{where} cannot be reached ({type(error).__name__}): check telegram.base_url and telegram.proxy"
-        return (CheckResult(False, "telegram", text),)
-    found = [CheckResult(True, "telegram", f"{where} knows the bot as @{me.username}")]
+        return (failed("telegram", text),)
+    found = [passed("telegram", f"{where} knows the bot as @{me.username}")]
     if hook.url:
         text = "a webhook is set for this bot: another program takes its messages; stop it or delete the webhook"
-        found.append(CheckResult(False, "telegram", text))
+        found.append(failed("telegram", text))
     if not me.can_read_all_group_messages:
         text = "in groups the bot hears only what is said to it: @BotFather, /setprivacy, Disable lets it follow up"
-        found.append(CheckResult(True, "telegram", text))
+        found.append(passed("telegram", text))
     return tuple(found)
 
 

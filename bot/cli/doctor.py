@@ -13,7 +13,7 @@ from bot.config.models import ModelSettings
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
 from bot.core.errors import FolderLockedError, ModelError, OverBudget, StoreError
-from bot.core.inspection import CheckResult
+from bot.core.inspection import CheckResult, failed, passed, warned
 from bot.core.models import Completion, Message, ModelRequest, Prompt, Usage
 from bot.core.ports import Checks
 from bot.model.client import OpenAIModel
@@ -43,7 +43,7 @@ def report(found: Sequence[CheckResult], *, as_json: bool) -> str:
 async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResult, ...]:
     """Configuration, machine, models, every platform with a token, and the data folder; with `call` one tiny call."""
     settings, now = place.settings, SystemClock().now()
-    found = [CheckResult(True, "configuration", f"is good, the persona is {settings.persona}"), proxy_finding(settings)]
+    found = [passed("configuration", f"is good, the persona is {settings.persona}"), proxy_finding(settings)]
     found += await _models(place)
     store = await store_findings(place.data, now)
     if call and settings.model.base_url and all(finding.good for finding in (*found, *store)):
@@ -57,7 +57,7 @@ async def _models(place: Installation) -> tuple[CheckResult, ...]:
     """Whether each model's server lets its key in and knows its name, and what it can do; asking costs nothing."""
     settings = place.written or place.settings  # by the names that the operator gave them
     if not settings.model.base_url:
-        return (CheckResult(True, "model", "none is set: the built-in offline replies answer"),)
+        return (passed("model", "none is set: the built-in offline replies answer"),)
     return tuple([
         finding
         for path, model in settings.models.items() if model.name
@@ -72,17 +72,17 @@ async def _model(settings: Settings, path: str, model: ModelSettings) -> tuple[C
         known = await endpoint.model.reach(SERVER_ANSWER_S) if isinstance(endpoint.model, OpenAIModel) else ()
     except ModelError as error:
         advice = f"check {path}.api_key" if error.fault == "refused" else f"check {path}.base_url and {path}.proxy"
-        return (CheckResult(False, path, f"{where} does not work ({error.detail}): {advice}"),)
+        return (failed(path, f"{where} does not work ({error.detail}): {advice}"),)
     finally:
         await endpoint.model.close()
     wanted = {f"{path}.name": model.name}
     if path == "model":
         wanted |= {"media.images": settings.media.images, "media.voice": settings.media.voice}
     listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
-    found = [CheckResult(True, path, f"{where} can be reached{listed}"), *abilities(settings, path, endpoint, model)]
+    found = [passed(path, f"{where} can be reached{listed}"), *abilities(settings, path, endpoint, model)]
     for key, name in wanted.items():
         if name and known and name not in known:
-            found.append(CheckResult(False, key, f"the server does not list {name!r} among its {len(known)} models"))
+            found.append(failed(key, f"the server does not list {name!r} among its {len(known)} models"))
     return tuple(found)
 
 
@@ -94,21 +94,21 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
     told = f"known as {can.provider}, cache {can.cache} from {can.cache_min_tokens} tokens{life}, {marks[can.marks]}"
     has = {"pictures": can.vision, "voice": can.transcription, "embeddings": can.embeddings}
     lacks = ", ".join(name for name, able in has.items() if not able)
-    yield CheckResult(True, path, told + (f"; not known to have {lacks}" if lacks else ""))
+    yield passed(path, told + (f"; not known to have {lacks}" if lacks else ""))
     priced = model.price_input is not None and model.price_output is not None
     if is_loopback(model.base_url or settings.model.base_url) or priced or price.input or price.output:
         cost = f"{price.input:g} in, {price.cached:g} cached, {price.written:g} written, {price.output:g} out"
-        yield CheckResult(True, path, f"a million tokens cost {cost} {settings.budget.currency}")
+        yield passed(path, f"a million tokens cost {cost} {settings.budget.currency}")
     else:
         unknown = "what it costs is not known, so money is not counted"
-        yield CheckResult(True, path, f"{unknown}: set {path}.price_input and {path}.price_output", warn=True)
+        yield warned(path, f"{unknown}: set {path}.price_input and {path}.price_output")
     if path == "model":
         images, voice = settings.media.images, settings.media.voice
         able = {"media.images": capabilities_of(settings, model, images).vision,
                 "media.voice": capabilities_of(settings, model, voice).transcription}  # fmt: skip
         for key, name in (("media.images", images), ("media.voice", voice)):
             if name and not able[key]:
-                yield CheckResult(False, key, f"{can.provider} is not known to have such models; leave it empty")
+                yield failed(key, f"{can.provider} is not known to have such models; leave it empty")
 
 
 async def _platforms(settings: Settings) -> AsyncIterator[CheckResult]:
@@ -118,12 +118,12 @@ async def _platforms(settings: Settings) -> AsyncIterator[CheckResult]:
             try:
                 adapter = make_adapter(platform, (), SystemClock(), NullLog())
             except ImportError:
-                yield CheckResult(False, name, library_missing(name))
+                yield failed(name, library_missing(name))
                 continue
             for found in await adapter.check() if isinstance(adapter, Checks) else ():
                 yield found
     if not any(platform.configured for platform in settings.platforms.values()):
-        yield CheckResult(True, "platforms", "no token is set: only `nuan chat` works")
+        yield passed("platforms", "no token is set: only `nuan chat` works")
 
 
 DEADLINE_S, OUTPUT_TOKENS = 60.0, 400
@@ -144,7 +144,7 @@ async def call_findings(place: Installation) -> tuple[CheckResult, ...]:
     except FolderLockedError:
         return await _last_call_findings(place)
     except StoreError as error:
-        return (CheckResult(False, CALL_PATH, f"not asked, as its cost could not be written down: {error}"),)
+        return (failed(CALL_PATH, f"not asked, as its cost could not be written down: {error}"),)
 
 
 async def _last_call_findings(place: Installation) -> tuple[CheckResult, ...]:
@@ -153,7 +153,7 @@ async def _last_call_findings(place: Installation) -> tuple[CheckResult, ...]:
         now, made = SystemClock().now(), await store.ledger.recent(RECENT_CALLS)
     talked = [call for call in made if call.cause in TALK_CAUSES]
     if not talked:
-        return (CheckResult(True, CALL_PATH, "not asked: a nuan answers from this folder, and has asked nobody yet"),)
+        return (passed(CALL_PATH, "not asked: a nuan answers from this folder, and has asked nobody yet"),)
     last = talked[0]
     ago, tools = max(0, now - last.at) // 60_000, any(call.cause == "tool" for call in talked)
     told = f"not asked: a nuan answers from this folder; its last call was {ago} min ago ({last.state})"
@@ -196,12 +196,12 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
     try:
         call = await store.ledger.book(NO_CHAT, reservation, now)
     except OverBudget as error:
-        return [CheckResult(True, CALL_PATH, f"not asked: the limit {error.limit} leaves no room for it", warn=True)]
+        return [warned(CALL_PATH, f"not asked: the limit {error.limit} leaves no room for it")]
     try:
         answer = await endpoint.model.complete(asked.request)
     except ModelError as error:
         await (store.ledger.charge if error.billed else store.ledger.release)(call.id, clock.now())
-        return [CheckResult(False, CALL_PATH, f"no answer ({error.fault}: {error.detail}): {_advice(error)}")]
+        return [failed(CALL_PATH, f"no answer ({error.fault}: {error.detail}): {_advice(error)}")]
     except BaseException:  # Ctrl-C, too: what the server has done by then is not known
         await store.ledger.charge(call.id, clock.now())
         raise
@@ -216,19 +216,17 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
 def _answer_findings(answer: Completion, endpoint: Endpoint, cost: float, currency: str) -> Iterator[CheckResult]:
     name = endpoint.model.name
     if any(call.name == "check_in" for call in answer.tool_calls):
-        yield CheckResult(True, f"{CALL_PATH}.tools", f"{name} calls the tool it is offered")
+        yield passed(f"{CALL_PATH}.tools", f"{name} calls the tool it is offered")
     else:
         told = f"{name} answered without the tool it was told to call: memory_recall and reminders need that"
-        yield CheckResult(
-            True, f"{CALL_PATH}.tools", f"{told}; take a model, or a server setting, with tool calls", warn=True
-        )
+        yield warned(f"{CALL_PATH}.tools", f"{told}; take a model, or a server setting, with tool calls")
     if answer.usage is None:
         told = "the server does not count tokens (usage): budgets go by estimates; switch it on if it can"
-        yield CheckResult(True, f"{CALL_PATH}.usage", told, warn=True)
+        yield warned(f"{CALL_PATH}.usage", told)
         return
     usage = answer.usage
     told = f"the server counts tokens: {usage.prompt_tokens} in, {usage.cached_tokens} of them cached"
-    yield CheckResult(True, f"{CALL_PATH}.usage", f"{told}, {usage.output_tokens} out; it cost {cost:.6g} {currency}")
+    yield passed(f"{CALL_PATH}.usage", f"{told}, {usage.output_tokens} out; it cost {cost:.6g} {currency}")
 
 
 def _advice(error: ModelError) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.cli.terminal import ExitCode, json_document, print_error
 from bot.core.errors import FolderLockedError, NuanError
-from bot.core.inspection import CheckResult
+from bot.core.inspection import CheckResult, passed
 from bot.core.ports import ChatSetting, ReloadResult
 from bot.ops.control import request_reload
 from bot.store.settings import BOT_SWITCH, settings_in
@@ -16,9 +16,7 @@ from bot.store.store import DATABASE, LOCK, lock_folder, open_store
 
 def chat_setting_findings(folder: Path) -> tuple[CheckResult, ...]:
     """One line for each key that somebody set in a chat."""
-    return tuple(
-        CheckResult(True, "set in a chat", f"{_line_of(one)}: `nuan unset {one.key}`") for one in _chat_settings(folder)
-    )
+    return tuple(passed("set in a chat", f"{_line_of(one)}: `nuan unset {one.key}`") for one in _chat_settings(folder))
 
 
 async def unset(folder: Path, keys: Sequence[str], *, everything: bool, as_json: bool) -> str:

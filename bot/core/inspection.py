@@ -130,6 +130,21 @@ class CheckResult:
         return f"{CHECK_MARKS[self.state]} {self.about}: {self.text}"
 
 
+def passed(about: str, text: str) -> CheckResult:
+    """It is well."""
+    return CheckResult(True, about, text)
+
+
+def warned(about: str, text: str) -> CheckResult:
+    """It works, and still something should be done."""
+    return CheckResult(True, about, text, warn=True)
+
+
+def failed(about: str, text: str) -> CheckResult:
+    """It does not work."""
+    return CheckResult(False, about, text)
+
+
 RepairPart = Literal["namespaces", "sections", "text-index", "vectors"]
 
 

@@ -14,7 +14,7 @@ from bot.config.keys import keys
 from bot.config.settings import Settings
 from bot.core.clock import DAY_MS
 from bot.core.errors import FolderLockedError, StoreError
-from bot.core.inspection import CheckResult
+from bot.core.inspection import CheckResult, failed, passed, warned
 from bot.store.backups import folder_of
 from bot.store.inspector import SQLITE_VERSION, index_damage
 from bot.store.store import DATABASE, Store, lock_folder, open_store
@@ -43,21 +43,19 @@ def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[Check
 def proxy_finding(settings: Settings) -> CheckResult:
     """Which keys send their requests through a proxy; its address is nobody's business."""
     used = [key.dotted for key in keys() if key.path[-1] == "proxy" and key.value(settings)]
-    return CheckResult(True, "proxies", f"set: {', '.join(used)}" if used else "none is set")
+    return passed("proxies", f"set: {', '.join(used)}" if used else "none is set")
 
 
 def _zone(settings: Settings, now: int) -> CheckResult:
     name, key = settings.bot.timezone or get_localzone_name(), "bot.timezone"
     if not name:
         told = f"the machine names no time zone, so UTC counts: set {key}, or reminders come at the wrong hour"
-        return CheckResult(True, "clock", told, warn=True)
+        return warned("clock", told)
     try:
         at = datetime.fromtimestamp(now / 1000, ZoneInfo(name))
     except (ValueError, OSError, ZoneInfoNotFoundError):
-        return CheckResult(False, "clock", f"the machine names its time zone {name!r}, which nobody knows: set {key}")
-    return CheckResult(
-        True, "clock", f"it is {at:%Y-%m-%d %H:%M} in {name}; when that is wrong set the clock, or {key}"
-    )
+        return failed("clock", f"the machine names its time zone {name!r}, which nobody knows: set {key}")
+    return passed("clock", f"it is {at:%Y-%m-%d %H:%M} in {name}; when that is wrong set the clock, or {key}")
 
 
 def clock_finding(now: int, newest: int) -> CheckResult | None:
@@ -66,7 +64,7 @@ def clock_finding(now: int, newest: int) -> CheckResult | None:
         return None
     at = datetime.fromtimestamp(newest / 1000, UTC)
     told = f"the last line was stored at {at:%Y-%m-%d %H:%M} UTC, which is yet to come: set the machine's clock"
-    return CheckResult(False, "clock", told)
+    return failed("clock", told)
 
 
 def _disk(data: Path) -> CheckResult:
@@ -74,12 +72,11 @@ def _disk(data: Path) -> CheckResult:
     try:
         free = shutil.disk_usage(there).free
     except OSError as error:
-        return CheckResult(True, "disk", f"how much is free cannot be told ({error.strerror})", warn=True)
+        return warned("disk", f"how much is free cannot be told ({error.strerror})")
     told = f"{free / 1e9:.1f} GB are free for the data folder"
     if free < LEAST_FREE:
-        return CheckResult(False, "disk", f"{told}: free some, or what people say cannot be stored")
-    return CheckResult(True, "disk", f"{told}: free some soon", warn=True) if free < ENOUGH_FREE else CheckResult(
-        True, "disk", told
+        return failed("disk", f"{told}: free some, or what people say cannot be stored")
+    return warned("disk", f"{told}: free some soon") if free < ENOUGH_FREE else passed("disk", told
     )  # fmt: skip
 
 
@@ -87,12 +84,12 @@ def sqlite_finding(version: tuple[int, ...]) -> CheckResult:
     """SQLite's version, and whether it has the fault that loses commits when two programs write at once."""
     name = ".".join(map(str, version))
     if version >= SQLITE_FIXED or version[2] >= SQLITE_BACKPORTS.get((version[0], version[1]), version[2] + 1):
-        return CheckResult(True, "sqlite", f"{name}, without known faults")
+        return passed("sqlite", f"{name}, without known faults")
     told = (
         f"{name} can lose what was written when two programs write at once: nuan alone never does, so let no other "
         "program (a replicator, a shell) write to the database, or update SQLite to 3.51.3"
     )
-    return CheckResult(True, "sqlite", told, warn=True)
+    return warned("sqlite", told)
 
 
 def _backup(data: Path, folder: Path, now: int) -> Iterator[CheckResult]:
@@ -101,7 +98,7 @@ def _backup(data: Path, folder: Path, now: int) -> Iterator[CheckResult]:
     found = [*folder.glob("nuan-*.db"), *data.glob(COPY_PATTERN)]
     stamps = [path.stat().st_mtime for path in found if path.is_file()]
     if not stamps:
-        yield CheckResult(True, "backup", "there is none: make one with `nuan backup`", warn=True)
+        yield warned("backup", "there is none: make one with `nuan backup`")
         return
     last = round(max(stamps) * 1000)
     at = datetime.fromtimestamp(last / 1000, UTC)
@@ -123,14 +120,14 @@ async def store_findings(data: Path, now: int) -> tuple[CheckResult, ...]:
             wrong = await store.vitals.damage()
             if wrong:
                 return (_damaged("; ".join(wrong[:MOST_TOLD])),)
-            found = [CheckResult(True, "data", f"{DATABASE} can be read, all of it is whole")]
+            found = [passed("data", f"{DATABASE} can be read, all of it is whole")]
             if dangling := await store.vitals.dangling():
                 told = f"{dangling} rows refer to what is not there: nuan works; a backup from before may be better"
-                found.append(CheckResult(True, "data", told, warn=True))
+                found.append(warned("data", told))
             found += [await _index(data, store), *await _deliveries(store, now)]
             newest = await store.vitals.newest_line()
     except StoreError as error:
-        return (CheckResult(False, "data", str(error)),)
+        return (failed("data", str(error)),)
     late = clock_finding(now, newest)
     return (*found, *((late,) if late is not None else ()))
 
@@ -138,17 +135,17 @@ async def store_findings(data: Path, now: int) -> tuple[CheckResult, ...]:
 def _nothing_to_read(data: Path) -> CheckResult | None:
     """Why there is no database to look into; None when there is one."""
     if data.exists() and not (data.is_dir() and os.access(data, os.R_OK | os.W_OK | os.X_OK)):
-        return CheckResult(False, "data", f"{data} is no folder that can be written: give --data DIR")
+        return failed("data", f"{data} is no folder that can be written: give --data DIR")
     if (data / DATABASE).exists():
         return None
     if (data / f"{DATABASE}-wal").exists():
         told = f"{DATABASE} is gone but {DATABASE}-wal is there: put the database or a backup back beside it"
-        return CheckResult(False, "data", told)
-    return CheckResult(True, "data", "there is no database yet: the first start makes it")
+        return failed("data", told)
+    return passed("data", "there is no database yet: the first start makes it")
 
 
 def _damaged(what: str) -> CheckResult:
-    return CheckResult(False, "data", f"{DATABASE} is damaged ({what}): stop nuan and put a backup in its place")
+    return failed("data", f"{DATABASE} is damaged ({what}): stop nuan and put a backup in its place")
 
 
 async def _index(data: Path, store: Store) -> CheckResult:
@@ -156,14 +153,12 @@ async def _index(data: Path, store: Store) -> CheckResult:
     faults = await store.vitals.unindexed()
     inside = await asyncio.to_thread(_index_fault, data)
     if inside:
-        return CheckResult(
-            False, "full-text index", f"it is damaged ({inside}): stop nuan and put a backup in its place"
-        )
+        return failed("full-text index", f"it is damaged ({inside}): stop nuan and put a backup in its place")
     if faults:
         text = f"{faults} rows are not as they should be: `nuan memory backfill --text-index --apply`"
-        return CheckResult(True, "full-text index", text, warn=True)
+        return warned("full-text index", text)
     beside = "" if inside is not None else "; whether it is whole in itself is looked at while nuan is stopped"
-    return CheckResult(True, "full-text index", f"it holds what can be searched{beside}")
+    return passed("full-text index", f"it holds what can be searched{beside}")
 
 
 def _index_fault(folder: Path) -> str | None:
@@ -199,14 +194,12 @@ async def _deliveries(store: Store, now: int) -> list[CheckResult]:
         text = (
             f"{sum(dead.values())} could not be handled in many tries and were given up ({causes}): look at `nuan logs`"
         )
-        lines.append(CheckResult(True, "messages", f"{text} for given_up", warn=True))
+        lines.append(warned("messages", f"{text} for given_up"))
     waiting, late = await store.reminders.overdue(now)
     if waiting:
-        lines.append(
-            CheckResult(True, "reminders", f"{waiting} wait, {late} of them are late: the next start says them")
-        )
+        lines.append(passed("reminders", f"{waiting} wait, {late} of them are late: the next start says them"))
     stuck = await store.vitals.stuck_digests()
     if stuck:
         text = f"{stuck} talks could not be summed up after many tries: look at `nuan logs` for digest_postponed"
-        lines.append(CheckResult(True, "digests", text, warn=True))
+        lines.append(warned("digests", text))
     return lines

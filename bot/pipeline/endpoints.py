@@ -10,7 +10,7 @@ from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
 from bot.core.errors import ModelError, StoreError
-from bot.core.inspection import CheckResult
+from bot.core.inspection import CheckResult, failed, passed
 from bot.core.models import Capabilities
 from bot.core.money import Price, PriceAt
 from bot.model.client import OpenAIEmbedder, OpenAIModel
@@ -216,10 +216,10 @@ async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResul
     """Whether recalls by likeness work from here, and how much has its vector; asking costs nothing."""
     server, path = settings.memory.embedding, "memory.embedding"
     if settings.memory.mode != "hybrid":
-        return (CheckResult(True, path, "set, but memory.mode is not hybrid"),) if server.provider else ()
+        return (passed(path, "set, but memory.mode is not hybrid"),) if server.provider else ()
     endpoint = make_embedding(settings)
     if endpoint is None:
-        return (CheckResult(True, path, "no provider is set: hybrid goes by words alone, as v2 does"),)
+        return (passed(path, "no provider is set: hybrid goes by words alone, as v2 does"),)
     embedder = endpoint.embedder
     found = await _embedding_server_findings(settings, embedder) if isinstance(embedder, OpenAIEmbedder) else []
     if (data / DATABASE).exists():
@@ -229,9 +229,7 @@ async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResul
         except StoreError:
             return tuple(found)  # told of the data folder itself
         lacking = "" if having >= there else "; the others are found by words alone until a running nuan has made them"
-        found.append(
-            CheckResult(True, path, f"{having} of {there} documents have a vector of {embedder.name}{lacking}")
-        )
+        found.append(passed(path, f"{having} of {there} documents have a vector of {embedder.name}{lacking}"))
     return tuple(found)
 
 
@@ -241,16 +239,16 @@ async def _embedding_server_findings(settings: Settings, embedder: OpenAIEmbedde
         known = await embedder.reach(ANSWER_S)
     except ModelError as error:
         advice = f"check {path}.{'api_key' if error.fault == 'refused' else 'base_url'}"
-        return [CheckResult(False, path, f"{url} does not work ({error.detail}): {advice}; recalls go by words alone")]
+        return [failed(path, f"{url} does not work ({error.detail}): {advice}; recalls go by words alone")]
     finally:
         await embedder.close()
-    found = [CheckResult(True, path, f"{url} can be reached")]
+    found = [passed(path, f"{url} can be reached")]
     if known and embedder.model not in known:
         told = f"the server does not list {embedder.model!r} among its {len(known)} models"
-        found.append(CheckResult(False, f"{path}.model", told))
+        found.append(failed(f"{path}.model", told))
     if not can.embeddings:
-        found.append(CheckResult(False, path, f"{can.provider} is not known to make embeddings: name another server"))
+        found.append(failed(path, f"{can.provider} is not known to make embeddings: name another server"))
     if embedding_rate(settings) is None and not is_loopback(url):
         unknown = "what it costs is not known, so money is not counted"
-        found.append(CheckResult(True, path, f"{unknown}: set {path}.price_input"))
+        found.append(passed(path, f"{unknown}: set {path}.price_input"))
     return found
