@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 
+from adapters.discord import DiscordSettings
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.settings import DiscordSettings
 from bot.core.events import CommandSpec, Incoming, Outgoing, Place
 from tests.fakes.clock import SimClock
 from tests.fakes.discord_server import FakeDiscord

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 from pydantic import SecretStr
 
+from adapters.telegram import TelegramSettings
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.rate_limiter import RateLimits as Pacing
-from adapters.telegram.settings import TelegramSettings
 from bot.core.clock import SystemClock
 from bot.core.errors import SendError
 from bot.core.events import CommandSpec, Incoming, Outgoing, Place

@@ -18,7 +18,7 @@ EDGES = (
     "bot.web.",
 )  # fmt: skip
 """Modules that are heavy themselves: they may import a heavy library at the top, and nobody imports them there; the
-settings of an adapter are light."""
+table in the package of an adapter is light."""
 CLOCK = re.compile(
     r"(?:\w*\.)?datetime\.(?:now|utcnow|today)|(?:\w*\.)?date\.today|asyncio\.sleep"
     r"|time\.(?:time|time_ns|monotonic|monotonic_ns|sleep|localtime|gmtime)"
@@ -33,7 +33,7 @@ def heavy_imports(module: Module) -> Iterator[str]:
     """Heavy libraries at the top, and anything else inside a function (a command line loads only its command)."""
     for found in module.imports:
         library = found.name.split(".")[0] in HEAVY
-        edge = found.name.startswith(EDGES) and ".settings." not in found.name
+        edge = found.name.startswith(EDGES) and not found.name.endswith("Settings")
         heavy = not module.name.startswith(EDGES) and (library or edge)
         if found.place == ("top" if heavy else "function") and (heavy or module.package != "cli"):
             yield f"{module.at(found.line)} imports {found.name}"

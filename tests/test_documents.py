@@ -26,7 +26,7 @@ BESIDE = ("README.md", "README.zh.md", "SECURITY.md", "CHANGELOG.md", "Makefile"
 """What else names files of the code."""
 MADE_UP = (
     "adapters/socket/",
-    "adapters/socket/settings.py",
+    "adapters/socket/__init__.py",
     "adapters/socket/adapter.py",
     "adapters/NAME/",
     "prompts/tools/NAME.json",
@@ -112,12 +112,12 @@ def test_the_trees_of_the_readmes_have_every_package() -> None:
 async def test_the_adapter_of_the_document_talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, code = re.findall(r"(?s)```python\n(.*?)```", TEXTS["adapter.md"])
     assert len(code.splitlines()) <= 60
-    for name, text in (("socket", ""), ("socket.settings", table), ("socket.adapter", code)):
+    for name, text in (("socket", table), ("socket.adapter", code)):
         module = ModuleType(f"adapters.{name}")
         exec(compile(text, "adapter.md", "exec"), vars(module))
         monkeypatch.setitem(sys.modules, module.__name__, module)
     path = tmp_path / "s"
-    platform = sys.modules["adapters.socket.settings"].SocketSettings(path=str(path))
+    platform = sys.modules["adapters.socket"].SocketSettings(path=str(path))
     assert platform.configured
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai", "owners": ["socket:local"]}})
     world = World(tmp_path / "data", settings)

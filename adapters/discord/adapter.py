@@ -9,12 +9,12 @@ import aiohttp
 import discord
 from aiohttp_socks import ProxyError
 
+from adapters.discord import DiscordSettings
 from adapters.discord.channels import ChannelQueues
 from adapters.discord.client import Address, Client, ServerFault, check, library_logs_forwarded, silent_ms
 from adapters.discord.events import PLATFORM, events_of, typing_of
 from adapters.discord.history import History, readable
 from adapters.discord.sending import FAILURES, DiscordSender, error_text, fate_of
-from adapters.discord.settings import DiscordSettings
 from adapters.discord.slash import Interactions, interaction_event, sync
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing

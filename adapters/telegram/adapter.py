@@ -13,13 +13,13 @@ from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, Te
 from telegram.ext import Defaults, ExtBot, Updater
 from telegram.request import HTTPXRequest
 
+from adapters.telegram import TelegramSettings
 from adapters.telegram.api import check, is_admin, read_file, set_menu
 from adapters.telegram.content import BotAccount
 from adapters.telegram.events import ALLOWED_UPDATES, migrated
 from adapters.telegram.polling import IngestQueue, PollingRequest, PollingWatch
 from adapters.telegram.rate_limiter import RateLimiter, RateLimits
 from adapters.telegram.sending import ApiBot, TelegramSender, TypingIndicator, target_of
-from adapters.telegram.settings import TelegramSettings
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Outgoing
 from bot.core.inspection import CheckResult

@@ -27,7 +27,7 @@ from bot.model.pool import ModelPool
 from bot.ops.log_files import NullLog
 from bot.pipeline.endpoints import make_pool, price_problems, vision_rate, with_provider_defaults
 from bot.pipeline.texts import Texts, read_instructions
-from bot.pipeline.tools.registry import listen_spec, look_spec, skill_spec, tool_specs
+from bot.pipeline.tools.registry import read_specs
 from bot.prompt.persona import Persona, Skill, persona_folders, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
 from bot.store.settings import settings_in
@@ -72,10 +72,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
     for folder in ("digest", "mend", "check", "media", "flush", "rewrite", "rollup"):
         attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
-    attempt(lambda: look_spec(find))
-    attempt(lambda: skill_spec(find))
-    attempt(lambda: listen_spec(find))
-    tools = attempt(lambda: tool_specs(find)) or ()
+    tools = tuple((attempt(lambda: read_specs(find)) or {}).values())
     place = attempt(lambda: find_installation(settings, data))
     if place is not None:
         for persona in {place.persona, *place.personas.values()}:

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from adapters.discord.settings import DiscordSettings
-from adapters.telegram.settings import TelegramSettings
+from adapters.discord import DiscordSettings
+from adapters.telegram import TelegramSettings
 from bot.config.base import Count, Days, Hour, PlatformSettings, Seconds, SettingsTable, region, zone
 from bot.config.memory import MemoryRules, NoteRules, SectionRules
 from bot.config.models import (

@@ -15,8 +15,8 @@ MOST_BYTES = 10_000_000
 
 async def addresses(folder: Path, size: Size) -> Found:
     """X19: forms of addresses inside, as the handle of an attachment; a server on loopback counts who comes."""
+    from adapters.discord import DiscordSettings
     from adapters.discord.adapter import DiscordAdapter
-    from adapters.discord.settings import DiscordSettings
     from bot.core.errors import SendError
     from bot.core.events import Attachment
     from tests.discord_support import Lines
@@ -50,8 +50,8 @@ async def bombs(folder: Path, size: Size) -> Found:
     from aiohttp import web
     from aiohttp.test_utils import TestServer
 
+    from adapters.discord import DiscordSettings
     from adapters.discord.adapter import DiscordAdapter
-    from adapters.discord.settings import DiscordSettings
     from adapters.telegram.api import read_file
     from bot.core.errors import SendError
     from bot.core.events import Attachment

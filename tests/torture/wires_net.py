@@ -167,8 +167,8 @@ async def twins(folder: Path, size: Size) -> Found:
 
 async def zombies(folder: Path, size: Size) -> Found:
     """D26: a connection that stays open and says nothing: Discord's socket by turns with Telegram's polling task."""
+    from adapters.discord import DiscordSettings
     from adapters.discord.adapter import DiscordAdapter
-    from adapters.discord.settings import DiscordSettings
     from tests.fakes.discord_server import FakeDiscord
     from tests.fakes.telegram_faults import UNLIMITED
     from tests.fakes.telegram_server import FakeTelegram

@@ -31,9 +31,9 @@ PINGS = "@everyone @here <@&100000000000000050> <@100000000000000001>"
 
 def telegram(server: FakeTelegram, *, placeholder: bool = False, **pacing: Any) -> Any:
     """How an adapter for that server is made."""
+    from adapters.telegram import TelegramSettings
     from adapters.telegram.adapter import TelegramAdapter
     from adapters.telegram.rate_limiter import RateLimits
-    from adapters.telegram.settings import TelegramSettings
 
     limits = RateLimits(**{"private_ms": 1, "answer_s": 1.0, **pacing})
     settings = TelegramSettings(
@@ -160,8 +160,8 @@ async def limited(folder: Path, size: Size) -> Found:
 
 async def pings(folder: Path, size: Size) -> Found:
     """X15: texts that would ping, as replies, edits, answers to slash commands, and their follow-ups."""
+    from adapters.discord import DiscordSettings
     from adapters.discord.adapter import DiscordAdapter
-    from adapters.discord.settings import DiscordSettings
     from tests.discord_support import COMMANDS
     from tests.fakes.discord_front import speaks
     from tests.fakes.discord_server import FakeDiscord

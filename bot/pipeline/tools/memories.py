@@ -1,6 +1,6 @@
 """The tools remember, forget, update_memory and save_experience over the store, by the person's own words."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 from functools import partial
@@ -240,7 +240,7 @@ def _named(memories: tuple[Memory, ...]) -> str:
 
 
 def memory_tools(
-    store: Store, words: Texts, specs: tuple[ToolSpec, ToolSpec, ToolSpec], names: tuple[str, ...], thread: TextThread,
+    store: Store, words: Texts, specs: Mapping[str, ToolSpec], names: tuple[str, ...], thread: TextThread,
     consent: Consent,
 ) -> tuple[Tool, Tool, Tool]:  # fmt: skip
     """The tools; `names` are those the bot is called by. What takes long runs in `thread`."""
@@ -263,10 +263,9 @@ def memory_tools(
     async def zone(context: ToolContext) -> tzinfo:
         return await timezone_of(store, words, context)
 
-    remember, forget, update = specs
     done, changed = (partial(consent.answer, key=key) for key in ("remember_done", "update_done"))
     return (
-        remember_tool(remember, said, kept, store.tombstones.remove_tombstone, done, zone, consent.carrier),
-        forget_tool(forget, said, owned, told),
-        update_tool(update, owned, consent.carrier, changed, zone),
+        remember_tool(specs["remember"], said, kept, store.tombstones.remove_tombstone, done, zone, consent.carrier),
+        forget_tool(specs["forget"], said, owned, told),
+        update_tool(specs["update_memory"], owned, consent.carrier, changed, zone),
     )

@@ -7,6 +7,7 @@ from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 
+from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.context.xml import scene_text
 from bot.core.errors import ConfigError
@@ -74,30 +75,25 @@ def make_tools(
         messages = (entry.message for entry in epoch.entries) if epoch is not None else ()
         return tuple(row for message in messages for row in _recalled(message).splitlines())
 
+    specs = read_specs(find)
     consent = Consent(store, words, settings.bot.names, known.thread)
     done = partial(consent.answer, key="experience_saved")
-    recall, get, experience = recall_specs(find)
     recalls = (
-        recall_tool(recall, searching(store, known.recalling, settings), render, zone),
-        memory_get(store, words, get, known.notes, settings.bot.names[0]),
-    )  # fmt: skip
+        recall_tool(specs["memory_recall"], searching(store, known.recalling, settings), render, zone),
+        memory_get(store, words, specs["memory_get"], known.notes, settings.bot.names[0]),
+    )
     return (
         *(recalls if settings.memory.inject in ("tool", "both") else ()),
-        experience_tool(experience, saved, store.tombstones.covers, done, shown),
-        *memory_tools(store, words, asked_specs(find), settings.bot.names, known.thread, consent),
+        experience_tool(specs["save_experience"], saved, store.tombstones.covers, done, shown),
+        *memory_tools(store, words, specs, settings.bot.names, known.thread, consent),
         promise_tool(
-            store,
-            words,
-            read_spec(find("tools/add_commitment.json")),
-            consent,
-            nudging_rules(settings.remind),
-            known.thread,
+            store, words, specs["add_commitment"], consent, nudging_rules(settings.remind), known.thread
         ),
-        *remind_tools(store, words, reminding, remind_specs(find), consent),
-        listen_tool(listen_spec(find), words.openings.text("listen_stopped", words.language)),
-        *((look_tool(look_spec(find), store, media, words),) if media is not None else ()),
-        *((skill_tool(skill_spec(find), texts),) if skills else ()),
-    )
+        *remind_tools(store, words, reminding, specs, consent),
+        listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
+        *((look_tool(specs["look"], store, media, words),) if media is not None else ()),
+        *((skill_tool(specs["skill"], texts),) if skills else ()),
+    )  # fmt: skip
 
 
 def searching(store: Store, recalling: Recall, settings: Settings) -> Search:
@@ -124,41 +120,18 @@ def _recalled(message: Message) -> str:
     return message.content if message.role == "tool" else message.content.partition("</ctx>")[2]
 
 
-def tool_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ...]:
-    """What the model reads of the tools of memory; ConfigError names a file that is broken."""
-    return (*recall_specs(find), *asked_specs(find), read_spec(find("tools/add_commitment.json")))
-
-
-def recall_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:
-    """What the model reads of the tools that recall, get and save an experience; ConfigError when a file is broken."""
-    recall, get = read_spec(find("tools/memory_recall.json")), read_spec(find("tools/memory_get.json"))
-    return recall, get, read_spec(find("tools/save_experience.json"))
-
-
-def asked_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec, ToolSpec]:
-    """What the model reads of the tools that do what a person asks; ConfigError when a file is broken."""
-    remember, forget = read_spec(find("tools/remember.json")), read_spec(find("tools/forget.json"))
-    return remember, forget, read_spec(find("tools/update_memory.json"))
-
-
-def remind_specs(find: Callable[[str], Path]) -> tuple[ToolSpec, ToolSpec]:
-    """What the model reads of the tools for reminders; ConfigError when a file is broken."""
-    return read_spec(find("tools/remind.json")), read_spec(find("tools/cancel_reminder.json"))
-
-
-def look_spec(find: Callable[[str], Path]) -> ToolSpec:
-    """What the model reads of the tool that sees pictures again; ConfigError when its file is broken."""
-    return read_spec(find("tools/look.json"))
-
-
-def listen_spec(find: Callable[[str], Path]) -> ToolSpec:
-    """What the model reads of the tool that ends a talk; ConfigError when its file is broken."""
-    return read_spec(find("tools/stop_listen.json"))
-
-
-def skill_spec(find: Callable[[str], Path]) -> ToolSpec:
-    """What the model reads of the tool that reads a skill; ConfigError when its file is broken."""
-    return read_spec(find("tools/skill.json"))
+def read_specs(find: Callable[[str], Path]) -> dict[str, ToolSpec]:
+    """What the model reads of each tool, by the name of its file; ConfigError names all files that are broken."""
+    specs: dict[str, ToolSpec] = {}
+    problems: list[str] = []
+    for shipped in sorted(resource_dir("prompts/tools").glob("*.json")):
+        try:
+            specs[shipped.stem] = read_spec(find(f"tools/{shipped.name}"))
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(tuple(problems))
+    return specs
 
 
 def read_spec(path: Path) -> ToolSpec:

@@ -121,7 +121,7 @@ class CancelArguments(BaseModel):
 
 
 def remind_tools(
-    store: Store, words: Texts, reminding: ReminderService, specs: tuple[ToolSpec, ToolSpec], consent: Consent
+    store: Store, words: Texts, reminding: ReminderService, specs: Mapping[str, ToolSpec], consent: Consent
 ) -> tuple[Tool, Tool]:  # fmt: skip
     """Both tools."""
 
@@ -177,7 +177,7 @@ def remind_tools(
         text = words.openings.text("remind_ended", words.script_named(context.script), id=found[0].id)
         return ToolAnswer(text, unremind=(found[0].id,))
 
-    return Tool(specs[0], remind), Tool(specs[1], cancel)
+    return Tool(specs["remind"], remind), Tool(specs["cancel_reminder"], cancel)
 
 
 def _wants(line: Event) -> bool:
