@@ -23,7 +23,7 @@ _ADDED_LINE = " "
 
 
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
-_LONGEST_CLUSTER = 256
+LONGEST_CLUSTER = 256
 """No real visible character has more code points; a letter under thousands of marks is cut all the same."""
 
 
@@ -122,7 +122,7 @@ class _Cutter:
         self._fences = known
         self._next = 0
         self._start = 0
-        self._last = _boundary(text, 0, max(len(text.rstrip()) - 1, 0))
+        self._last = cluster_boundary(text, 0, max(len(text.rstrip()) - 1, 0))
 
     def parts(self) -> tuple[str, ...]:
         """All parts, from the beginning."""
@@ -174,7 +174,7 @@ class _Cutter:
             end = self._last
         seen = _VISIBLE.search(self._text, start, end)
         first = seen.end() if seen else end
-        end = _boundary(self._text, start, end)
+        end = cluster_boundary(self._text, start, end)
         for share in _FULL:
             if cut := self._border(_PROSE, max(first, start + (end - start) // share), end):
                 return cut, None
@@ -187,7 +187,7 @@ class _Cutter:
         high = min(inner, fence.body + len(self._text[fence.body : fence.close].rstrip()) - 1)
         if seen is None or high <= low:
             return (fence.start, None) if fence.start >= first else (end, None)
-        high = _boundary(self._text, low, high)
+        high = cluster_boundary(self._text, low, high)
         for share in _FULL:
             if cut := self._border(_CODE, max(seen.end(), low + (high - low) // share), high, fence):
                 return cut, fence
@@ -205,7 +205,7 @@ class _Cutter:
         return 0
 
     def _allowed(self, cut: int, inside: Fence | None) -> bool:
-        if _joined(self._text, cut, self._start):
+        if in_cluster(self._text, cut, self._start):
             return False
         if inside is not None:
             return inside.body < cut < inside.close
@@ -224,15 +224,15 @@ class _Cutter:
         return fences[at] if at < len(fences) and fences[at].start < cut else None
 
 
-def _boundary(text: str, low: int, at: int) -> int:
+def cluster_boundary(text: str, low: int, at: int) -> int:
     """The last place after `low` and up to `at` where a cut divides no visible character; `at` if there is none."""
-    cut, lowest = at, max(low, at - _LONGEST_CLUSTER)
-    while cut > lowest and _joined(text, cut, low):
+    cut, lowest = at, max(low, at - LONGEST_CLUSTER)
+    while cut > lowest and in_cluster(text, cut, low):
         cut -= 1
     return cut if cut > lowest else at
 
 
-def _joined(text: str, cut: int, low: int) -> bool:
+def in_cluster(text: str, cut: int, low: int) -> bool:
     """Whether the characters around a cut are one for the eye, flags being counted from `low`.
 
     Unicode TR 29, shortened: a joiner and an Indic virama hold whatever letter follows.
