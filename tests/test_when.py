@@ -17,8 +17,9 @@ from bot.language.reminders.requests import reminder_wish, task_of, time_reply
 from bot.language.time.dates import due_in, nudge_for
 from bot.language.time.days import lunar_day
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, moment_of, time_parts
-from bot.language.time.schedule import ending, local, ms_of, next_of, stepped, zone_named, zone_near
+from bot.language.time.schedule import ending, next_of, stepped, zone_named, zone_near
 from bot.speaking.reminders import nudging_rules, promised_task, spoken_at
+from bot.text.dates import local, ms_of
 
 PHRASES = Path(__file__).parent / "when_phrases.tsv"
 NAMES = ("小暖", "nuan")

@@ -3,10 +3,10 @@
 from bot.commands.command import Invocation, command, hint
 from bot.core.commitments import OPEN_STATES, Commitment, CommitmentState, Reminder
 from bot.language.reminders.requests import ALL_REMINDERS
-from bot.language.time.schedule import local, ms_of, next_of, zone_named, zone_near
+from bot.language.time.schedule import next_of, zone_named, zone_near
 from bot.text.clean import clean_name
 from bot.text.codes import number_for
-from bot.text.dates import RELATIVE_DAYS, clock_label, local_day, relative_day
+from bot.text.dates import RELATIVE_DAYS, clock_label, local, local_day, ms_of, relative_day
 from bot.text.length import clip
 
 PROMISES_SHOWN = 20

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 from typing import TypeVar
 
 from bot.core.money import CallUse
-from bot.text.dates import local_day
+from bot.text.dates import local_day, moment
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -33,7 +33,7 @@ class DaySpan:
     @property
     def since(self) -> int:
         """When the first begins, ms."""
-        return round(datetime.combine(self.first, time(), self.tz).timestamp() * 1000)
+        return moment(self.first, 0, self.tz)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from bot.language.reminders.wording import ABOUT, FRAME, in_second_person, witho
 from bot.language.statements import idle
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts
 from bot.language.time.parts import NamedDay, TimeParts
-from bot.language.time.schedule import local, next_of, short_day
+from bot.language.time.schedule import next_of, short_day
 from bot.language.wishes.own_words import READ_CHARS
 from bot.language.wishes.reader import understand
 from bot.pipeline.texts import Texts, reminder_line, reminder_subject, rule_label, when_label
@@ -35,6 +35,7 @@ from bot.store.deadlines import Deadlines
 from bot.store.reminders import ReminderAnswer
 from bot.store.store import Store
 from bot.text.codes import number_mark
+from bot.text.dates import local
 from bot.text.fold import Script, fold, script_of
 
 

@@ -12,11 +12,11 @@ from bot.core.commitments import DueReminder, Reminder
 from bot.core.errors import ConfigError
 from bot.core.people import Chat, Person
 from bot.language.reminders.wording import in_second_person
-from bot.language.time.schedule import SEVERAL, local, rule_step, until_of, zone_or
+from bot.language.time.schedule import SEVERAL, rule_step, until_of, zone_or
 from bot.speaking.reminders import promised_task, told_to
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
-from bot.text.dates import DayWords, clock_label, holiday_name, local_day
+from bot.text.dates import DayWords, clock_label, holiday_name, local, local_day
 from bot.text.fold import SCRIPTS, Script, script_next
 
 KEEPS = (

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC
 
 from bot.core.clock import HOUR_MS
 from bot.core.memories import Memory
@@ -17,7 +17,7 @@ from bot.prompt.templates import RenderLines, fit_sections
 from bot.prompt.upcoming import upcoming
 from bot.prompt.warm_boot import LIGHT_MOOD_DAYS, LIST_MARKS, QUOTE_MARKS, LineBuilder, moods, warm_boot_sections
 from bot.text.clean import as_data, clean, named_once
-from bot.text.dates import DayWords, local_hour
+from bot.text.dates import DayWords, local, local_hour
 from bot.text.length import clip, estimate_tokens
 
 LEAST = 2
@@ -297,4 +297,4 @@ def _json_line(line: OpeningLine) -> dict[str, object]:
 
 
 def _instant(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
+    return local(ms, UTC).isoformat(timespec="seconds")

@@ -14,9 +14,9 @@ from bot.language.time.dates import date_in
 from bot.language.time.days import date_of_named
 from bot.language.time.moments import hour_of, joined_parts, moment_meant, time_parts
 from bot.language.time.parts import DayPart, TimeParts
-from bot.language.time.schedule import SEVERAL, local, ms_of, next_of
+from bot.language.time.schedule import SEVERAL, next_of
 from bot.text.codes import SIGNS
-from bot.text.dates import between_hours, local_day, local_hour, next_local_time
+from bot.text.dates import between_hours, local, local_day, local_hour, ms_of, next_local_time
 from bot.text.fold import fold
 from bot.text.length import clip
 from bot.text.similarity import content_words

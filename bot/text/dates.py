@@ -44,14 +44,24 @@ class DayWords:
     days_ahead: str = ""
 
 
+def local(ms: int, tz: tzinfo) -> datetime:
+    """A moment, ms, in a zone."""
+    return (_EPOCH + ms * _MS).astimezone(tz)
+
+
+def ms_of(moment: datetime) -> int:
+    """An aware moment as ms since 1970 UTC."""
+    return (moment - _EPOCH) // _MS
+
+
 def local_day(ms: int, tz: tzinfo) -> date:
     """The calendar day of a moment in a zone."""
-    return _local(ms, tz).date()
+    return local(ms, tz).date()
 
 
 def local_hour(ms: int, tz: tzinfo) -> int:
     """The hour of a moment in a zone, 0-23."""
-    return _local(ms, tz).hour
+    return local(ms, tz).hour
 
 
 def between_hours(hour: int, start: int, end: int) -> bool:
@@ -61,12 +71,12 @@ def between_hours(hour: int, start: int, end: int) -> bool:
 
 def clock_label(ms: int, tz: tzinfo) -> str:
     """A moment in a zone as YYYY-MM-DD HH:MM."""
-    return _local(ms, tz).isoformat(" ", "minutes")[:16]
+    return local(ms, tz).isoformat(" ", "minutes")[:16]
 
 
 def time_label(ms: int, tz: tzinfo) -> str:
     """A moment in a zone as HH:MM:SS."""
-    return _local(ms, tz).strftime("%H:%M:%S")
+    return local(ms, tz).strftime("%H:%M:%S")
 
 
 def relative_day(day: date, today: date, words: DayWords) -> str:
@@ -110,7 +120,7 @@ def month_start(ms: int, tz: tzinfo) -> int:
 
 def moment(day: date, hour: int, tz: tzinfo) -> int:
     """The moment, ms, when it is `hour` o'clock on a day."""
-    return (datetime(day.year, day.month, day.day, hour, tzinfo=tz) - _EPOCH) // _MS
+    return ms_of(datetime(day.year, day.month, day.day, hour, tzinfo=tz))
 
 
 def next_yearly(at: date, today: date) -> date:
@@ -142,8 +152,8 @@ def next_local_time(after_ms: int, hour: int, tz: tzinfo) -> int:
 
 def next_full_hour(after_ms: int, tz: tzinfo) -> int:
     """The next moment, ms, strictly after `after_ms` when a clock of that zone shows a full hour."""
-    local = _local(after_ms, tz)
-    return after_ms - (local.minute * 60 + local.second) * 1000 - local.microsecond // 1000 + HOUR_MS
+    there = local(after_ms, tz)
+    return after_ms - (there.minute * 60 + there.second) * 1000 - there.microsecond // 1000 + HOUR_MS
 
 
 @lru_cache(maxsize=64)
@@ -185,16 +195,12 @@ def _holidays(region: str, year: int, script: Script) -> dict[date, str]:
     return dict(holidays.country_holidays(region, years=year, language=language).items())
 
 
-def _local(ms: int, tz: tzinfo) -> datetime:
-    return (_EPOCH + ms * _MS).astimezone(tz)
-
-
 _STAMP = re.compile(r"\d{8}T\d{9}Z")
 
 
 def stamp(ms: int) -> str:
     """Milliseconds since 1970 UTC as 20260612T010000000Z."""
-    at = _EPOCH + timedelta(milliseconds=ms)
+    at = local(ms, UTC)
     return f"{at:%Y%m%dT%H%M%S}{at.microsecond // 1000:03}Z"
 
 

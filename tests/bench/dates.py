@@ -13,7 +13,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.language.time.dates import date_in
-from bot.language.time.schedule import local, ms_of
+from bot.text.dates import local, ms_of
 
 LENGTHS = {"time": 10, "day": 10, "month": 7, "year": 4}
 

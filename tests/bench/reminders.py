@@ -24,7 +24,8 @@ from zoneinfo import ZoneInfo
 
 from bot.config.settings import Settings
 from bot.core.models import ModelRequest
-from bot.language.time.schedule import local, ms_of, next_of, rule_step, until_of
+from bot.language.time.schedule import next_of, rule_step, until_of
+from bot.text.dates import local, ms_of
 from bot.text.fold import fold
 from bot.text.similarity import content_words
 from tests.bench.byhand import ByHand

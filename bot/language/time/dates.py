@@ -14,17 +14,13 @@ from bot.language.time.days import lunar_days, read_lunar
 from bot.language.time.moments import MOST_MS, hour_of, moment_meant, parts_folded, reading_of
 from bot.language.time.moments import TIME_CHARS as FOLDED_READ
 from bot.language.time.parts import ClockTime, DayPart, Reading
-from bot.language.time.schedule import local, ms_of
 from bot.language.time.tense import tells_of_booking, tense
-from bot.text.dates import day_start, local_day, next_local_time
+from bot.text.dates import day_start, local, local_day, ms_of, next_local_time
 from bot.text.fold import fold
 from bot.text.patterns import LazyPattern
 
 READ_CHARS = 2_000
 """A longer text is read at both ends."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
 
 
 def spans(text: str, now: int, tz: tzinfo) -> tuple[tuple[int, int], ...]:
@@ -89,9 +85,9 @@ def _moment(days: DateRange, hour: int, tz: tzinfo, *, after: bool) -> int:
     try:
         more, hour = divmod(hour, 24)
         one += timedelta(days=more)
-        return (datetime(one.year, one.month, one.day, hour, tzinfo=tz) - _EPOCH) // _MS
+        return ms_of(datetime(one.year, one.month, one.day, hour, tzinfo=tz))
     except OverflowError:  # the calendar's last day
-        return (datetime(one.year, one.month, one.day, 23, tzinfo=UTC) - _EPOCH) // _MS
+        return ms_of(datetime(one.year, one.month, one.day, 23, tzinfo=UTC))
 
 
 LATE_DAYS = 92

@@ -8,7 +8,8 @@ from bot.core.clock import DAY_MS, MINUTE_MS, Instant, Moment, Recurring, Unclea
 from bot.language.time import moments_en, moments_zh, recurrence
 from bot.language.time.days import FEASTS_EN, after_delay, date_of_named
 from bot.language.time.parts import ClockTime, DayPart, Delay, NamedDay, Reading, TimeParts, periodic
-from bot.language.time.schedule import SEVERAL, ending, local, ms_of, next_of, stepped
+from bot.language.time.schedule import SEVERAL, ending, next_of, stepped
+from bot.text.dates import local, ms_of
 from bot.text.fold import fold
 from bot.text.patterns import LazyPattern
 

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
+from bot.text.dates import local, ms_of
 from bot.text.fold import fold
 from bot.text.tables import read_table
 
@@ -58,22 +59,10 @@ def _names() -> dict[str, str]:
     return names | {"san_francisco": "America/Los_Angeles"}
 
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
 LOOKED_AT = 8
 SEVERAL = "|"
 SHORTEST = 28
 """Days that every month has."""
-
-
-def ms_of(moment: datetime) -> int:
-    """An aware moment as ms since 1970 UTC."""
-    return (moment.astimezone(UTC) - EPOCH) // _MS
-
-
-def local(at: int, tz: tzinfo) -> datetime:
-    """A moment, ms, in a zone."""
-    return (EPOCH + at * _MS).astimezone(tz)
 
 
 def stepped(rule: str, days: int, since: date) -> str:
@@ -117,7 +106,7 @@ def _next(rule: str, after: int, tz: tzinfo) -> int | None:
 def rule_step(rule: str) -> tuple[int, date]:
     """Every how many days a rule is kept, 0 where it is not so bounded, and since which day."""
     words = rule.split(SEVERAL, maxsplit=1)[0].split(" ")
-    days, _, since = next((word for word in words[5:] if "@" in word), f"0@{EPOCH.date().isoformat()}").partition("@")
+    days, _, since = next((word for word in words[5:] if "@" in word), "0@1970-01-01").partition("@")
     return int(days), date.fromisoformat(since)
 
 

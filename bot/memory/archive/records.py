@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
@@ -26,6 +26,7 @@ from bot.core.archive import (
 from bot.core.events import ChatKind
 from bot.core.memories import MemoryKind, MemorySource, MergeKind, Visibility
 from bot.text.clean import clean, clean_name
+from bot.text.dates import local, ms_of
 from bot.text.files import events_of, events_text
 
 Record = ExportedPerson | ExportedChat | ExportedMemory | ExportedSummary | ExportedNote
@@ -39,7 +40,6 @@ NOTE_CHARS = 16_384 * 1024
 TEXT_CHARS = 20_000
 """Longest text of a memory that a file may bring, in characters: two long messages."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)")
 _ACCOUNT = re.compile(r"[a-z][a-z0-9_]{0,31}:[^\x00-\x20\x7f]{1,200}")
 _COLUMN = re.compile("[a-z][a-z_]{0,40}")
@@ -53,7 +53,7 @@ class BadValue(ValueError):
 
 def time_text(ms: int) -> str:
     """Milliseconds since 1970 UTC as 2026-06-12T01:00:00.000Z."""
-    return (_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return local(ms, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def time_of(value: object) -> int:
@@ -61,7 +61,7 @@ def time_of(value: object) -> int:
     if not isinstance(value, str) or not _TIME.fullmatch(value):
         raise BadValue("should be a time like 2026-06-12T01:00:00.000Z")
     try:
-        return (datetime.fromisoformat(value) - _EPOCH) // timedelta(milliseconds=1)
+        return ms_of(datetime.fromisoformat(value))
     except (ValueError, OverflowError):
         raise BadValue("is no day or hour that there is") from None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, time, timedelta, tzinfo
 
 from bot.core.clock import DAY_MS, Instant
 from bot.core.commitments import NewCommitment, Reminder
@@ -17,13 +17,11 @@ from bot.memory.digest.request import KnownFacts, is_plan
 from bot.memory.screening import harmless
 from bot.memory.talk import ASKED, TalkEvidence
 from bot.memory.transcript import DigestLine, TalkScope
-from bot.text.dates import local_day
+from bot.text.dates import local, local_day, ms_of
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.length import estimate_tokens
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS = timedelta(milliseconds=1)
-_DAY_END = timedelta(days=1) - _MS
+_TO_DAY_END_MS = DAY_MS - 1
 TITLE_TOKENS, LEAST_CHARS = 40, 4
 """Longest new title, and least of a text without its day."""
 
@@ -85,7 +83,7 @@ class ChangedPlans:
             if due is None and title == plan.text:
                 continue
             timed = due.timed if due is not None else plan.dated == "time"
-            at = plan.observed_at if due is None else due.at if timed else due.at - _DAY_END // _MS + DAY_MS // 2
+            at = plan.observed_at if due is None else due.at if timed else due.at - _TO_DAY_END_MS + DAY_MS // 2
             text = (
                 title if title != plan.text or due is None else _dayless(plan.text, plan.said_at or plan.created_at, tz)
             )
@@ -156,12 +154,12 @@ class ChangedPlans:
             and (day := _day(one.when)) is not None
             and day in self._shifted(lines, old)
         ):
-            before = _local(old, tz)
+            before = local(old, tz)
             after = before.replace(year=day.year, month=day.month, day=day.day)
-            return Instant(_ms(after), before.time() < _END_OF_DAY)
+            return Instant(ms_of(after), before.time() < _END_OF_DAY)
         if found is None or found.precision not in ("time", "day"):
             return None
-        at = found.at if found.precision == "time" else found.at + _DAY_END // _MS
+        at = found.at if found.precision == "time" else found.at + _TO_DAY_END_MS
         return Instant(at, found.precision == "time") if at > lines[-1].at and at != old else None
 
     def _reminded(self, one: DigestChange, lines: Sequence[DigestLine], reminder: Reminder) -> int | None:
@@ -170,9 +168,11 @@ class ChangedPlans:
         due = self._due(one, lines, reminder.due_at, tz)
         if due is None:
             return None
-        before, after = _local(reminder.due_at, tz), _local(due.at, tz)
+        before, after = local(reminder.due_at, tz), local(due.at, tz)
         at = (
-            due.at if due.timed else _ms(after.replace(hour=before.hour, minute=before.minute, second=0, microsecond=0))
+            due.at
+            if due.timed
+            else ms_of(after.replace(hour=before.hour, minute=before.minute, second=0, microsecond=0))
         )
         return at if at > lines[-1].at and at != reminder.due_at else None
 
@@ -190,7 +190,7 @@ class ChangedPlans:
         return {was + (new - day) for new in named for day in known if abs(new - day) <= timedelta(days=31)} | named
 
 
-_END_OF_DAY = (_EPOCH + _DAY_END).time()
+_END_OF_DAY = time(23, 59, 59, 999_000)
 
 
 def _day(when: str) -> date | None:
@@ -198,14 +198,6 @@ def _day(when: str) -> date | None:
         return date.fromisoformat(when[:10])
     except ValueError:
         return None
-
-
-def _local(ms: int, tz: tzinfo) -> datetime:
-    return (_EPOCH + timedelta(milliseconds=ms)).astimezone(tz)
-
-
-def _ms(there: datetime) -> int:
-    return (there - _EPOCH) // _MS
 
 
 def _dayless(text: str, said_at: int, tz: tzinfo) -> str:

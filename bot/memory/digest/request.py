@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, tzinfo
 
 from bot.core.clock import DAY_MS
 from bot.core.commitments import Commitment, Reminder
@@ -12,6 +12,7 @@ from bot.language.clauses import one_row
 from bot.language.injection import is_injection
 from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
 from bot.text.clean import clean_name, escaped, named_once
+from bot.text.dates import local
 from bot.text.fold import fold
 from bot.text.length import ELLIPSIS, clip, estimate_tokens
 from bot.text.terms import STOP_WORDS, index_terms
@@ -25,7 +26,6 @@ SAME_SLOT, SHARED, PLAN, RECENT = 3.0, 1.0, 1.0, 0.5
 newest of all."""
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SLOTS: dict[str, frozenset[str]] = {slot: frozenset(words) for slot, words in VOCABULARY.slots.items()}
 
 
@@ -139,7 +139,7 @@ def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFa
     """
     shown = tuple(line for line in lines if line.is_bot or not is_injection(line.text[:MESSAGE_CHARS]))
     names = {line.person_id: clean_name(line.name) for line in lines if line.person_id is not None and not line.is_bot}
-    today = _local(now, scope.tz)
+    today = local(now, scope.tz)
     rows = [
         f"today: {today:%Y-%m-%d} {_DAYS[today.weekday()]}",
         f"people: {escaped(', '.join(dict.fromkeys(names.values())))}; bot: {escaped(clean_name(scope.bot_name))}",
@@ -170,10 +170,10 @@ def _known_row(one: Memory | Commitment | Reminder, owner: str, tz: tzinfo = UTC
     owner, text = named_once(owner, clip(one_row(one.text), KNOWN_CHARS))
     who = f"{owner}: " if owner else ""
     if isinstance(one, Commitment):
-        due = f" (due {_local(one.due_at, tz):%Y-%m-%d})" if one.due_at is not None else ""
+        due = f" (due {local(one.due_at, tz):%Y-%m-%d})" if one.due_at is not None else ""
         return escaped(f"T{one.id} {who}{text}{due}")
     if isinstance(one, Reminder):
-        return escaped(f"R{one.id} {who}{text} ({_local(one.due_at, tz):%Y-%m-%d %H:%M})")
+        return escaped(f"R{one.id} {who}{text} ({local(one.due_at, tz):%Y-%m-%d %H:%M})")
     facets = ", ".join(filter(None, (one.slot, one.subject)))
     return escaped(f"#{one.id} {who}{text}" + (f" ({facets})" if facets else ""))
 
@@ -182,7 +182,7 @@ def _talk(lines: tuple[DigestLine, ...], tz: tzinfo) -> list[str]:
     rows: list[str] = []
     left = TALK_TOKENS
     for line in reversed(lines):
-        at = _local(line.at, tz)
+        at = local(line.at, tz)
         name = clean_name(line.name) + (" (bot)" if line.is_bot else "")
         text = clip_tokens(one_row(f"{line.text[:MESSAGE_CHARS]} {line.marks}".strip()), LINE_TOKENS)
         passed = "(forwarded) " if line.forwarded else ""
@@ -204,7 +204,3 @@ def clip_tokens(text: str, tokens: int) -> str:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if estimate_tokens(text[:middle]) < tokens else (low, middle - 1)
     return clip(text, low) if low > 1 else ELLIPSIS
-
-
-def _local(ms: int, tz: tzinfo) -> datetime:
-    return (_EPOCH + timedelta(milliseconds=ms)).astimezone(tz)

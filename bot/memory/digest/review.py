@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import timedelta, tzinfo
 
 from bot.core.clock import DatedMoment, Instant
 from bot.core.commitments import NewCommitment, SettledCommitment
@@ -36,7 +36,7 @@ from bot.memory.supersession import with_replaced
 from bot.memory.talk import GroundedItem, Refusal, TalkEvidence
 from bot.memory.transcript import DigestLine, TalkScope, forgets
 from bot.text.clean import named_once
-from bot.text.dates import local_day
+from bot.text.dates import local, local_day, ms_of
 from bot.text.fold import Script, fold, fold_mapped, script_of, unfold
 from bot.text.length import estimate_tokens
 from bot.text.similarity import echoes
@@ -47,7 +47,6 @@ TAG_CHARS, SLOT_WORDS = 12, 3
 """Longest word for a feeling, and most words of a slot's name."""
 DAY_MS, WEEK_DAYS = 86_400_000, 7
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
@@ -329,9 +328,8 @@ def _last_day(at: int, cited: tuple[DigestLine, ...], tz: tzinfo) -> int:
 
 def _day_end(at: int, tz: tzinfo) -> int:
     """The last millisecond of the local day."""
-    there = (_EPOCH + timedelta(milliseconds=at)).astimezone(tz)
-    after = (there + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
-    return (after - _EPOCH) // timedelta(milliseconds=1) - 1
+    after = (local(at, tz) + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return ms_of(after) - 1
 
 
 def _settled(

@@ -17,7 +17,6 @@ from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_argu
 from bot.language.reminders.wording import SHARED, TASK_CHARS, reminder_title
 from bot.language.time.dates import checked_when, date_in
 from bot.language.time.moments import hour_in, time_parts
-from bot.language.time.schedule import local
 from bot.memory.promises import may_tell_end
 from bot.pipeline.actions.plans import promised_title
 from bot.pipeline.concurrency import TextThread
@@ -28,7 +27,7 @@ from bot.speaking.reminders import reminders_meant, retimed
 from bot.store.store import Store
 from bot.text.clean import as_data, clean
 from bot.text.codes import number_mark
-from bot.text.dates import local_day
+from bot.text.dates import local, local_day
 from bot.text.fold import fold, script_of
 from bot.text.length import clip
 from bot.text.similarity import content_words
