@@ -11,6 +11,7 @@ from bot.config.resources import PromptFiles
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from bot.core.sessions import TIERS, Dialogue, DialogueRow, RollupPlan, Tier
 from bot.memory.dialogue import CAPS, plan_rolls, select_talks
+from bot.prompt.days import DayFormatter
 from bot.prompt.past_talks import past_talk_lines
 from bot.text.catalogue import catalogue
 from bot.text.dates import DayWords, clock_label, period_end
@@ -107,11 +108,12 @@ def test_talks_are_told_by_themselves_by_hour_by_day_by_week_and_by_month(script
         row(8, 8 * DAY_MS, (), "week", 7), row(9, 14 * DAY_MS),
         row(10, 32 * DAY_MS), row(11, 40 * DAY_MS),
     )  # fmt: skip
-    days = DayWords(
+    near = DayWords(
         messages.text("today", script), messages.text("yesterday", script), messages.text("tomorrow", script),
         messages.text("days_ago", script, days="{n}"),
     )  # fmt: skip
-    told = past_talk_lines(talks, (NOW, SHANGHAI), lambda key, **values: openings.text(key, script, **values), days)
+    days = DayFormatter(NOW, SHANGHAI, lambda key, **values: openings.text(key, script, **values), near)
+    told = past_talk_lines(talks, days)
     assert [f"{line.head}|{line.text}" for line in told] == GOLDEN[script]
 
 

@@ -5,6 +5,7 @@ from bot.commands.command import Invocation, command, hint
 from bot.core.people import Audience
 from bot.core.sessions import TIERS, Dialogue
 from bot.pipeline.opening import past_talks
+from bot.prompt.days import DayFormatter
 from bot.prompt.past_talks import PastTalk, past_talk_lines
 from bot.text.clean import clean_name
 from bot.text.length import clip
@@ -78,7 +79,8 @@ async def _with(call: Invocation, audience: Audience, name: str) -> str:
 
 def _lines(call: Invocation, talks: tuple[Dialogue, ...]) -> tuple[PastTalk, ...]:
     texts = call.services.texts
-    return past_talk_lines(talks, (call.now, call.tz), texts.opening(call.script), texts.days(call.script))
+    days = DayFormatter(call.now, call.tz, texts.opening(call.script), texts.days(call.script))
+    return past_talk_lines(talks, days)
 
 
 def _numbered(lines: tuple[PastTalk, ...] | list[PastTalk]) -> str:

@@ -30,6 +30,7 @@ from bot.pipeline.plan import Planner
 from bot.pipeline.recall import Recall
 from bot.pipeline.texts import Texts
 from bot.pipeline.tools.registry import read_spec
+from bot.prompt.days import DayFormatter
 from bot.prompt.opening import boot_json
 from bot.prompt.past_talks import past_talk_lines
 from bot.store.forget import Forgetting
@@ -206,8 +207,8 @@ class AgentTools:
         )
         if not talks:
             return self.texts.sentences.text("dialog_none", script)
-        when = (now, services.words.tz(services.words.zone_of(who.chat, who.person)))
-        lines = past_talk_lines(talks, when, opening, services.words.days(script))[:limit]
+        tz = services.words.tz(services.words.zone_of(who.chat, who.person))
+        lines = past_talk_lines(talks, DayFormatter(now, tz, opening, services.words.days(script)))[:limit]
         return "\n".join(
             (
                 opening("get_head"),

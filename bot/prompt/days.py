@@ -1,9 +1,10 @@
 """Days and pauses as an opening tells them: 昨天, 6月4日, "June 15 (Mon), in 3 days", three days since."""
 
 import re
+from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, tzinfo
 from functools import lru_cache
 
 from bot.core.clock import HOUR_MS
@@ -47,14 +48,16 @@ class DayFormatter:
     def told(self, at: int, dated: Dated = "") -> str:
         """When something was: 今天, 3天前, and from eight days on 6月4日; 6月 or 2025年 where no more is known."""
         day = self.day(at)
-        if dated in COARSE_DATES:
-            return self._span(day, dated)
+        return self.span(day, dated) if dated in COARSE_DATES else self.told_day(day)
+
+    def told_day(self, day: date) -> str:
+        """When a day was: 今天, 3天前, and from eight days on 6月4日."""
         near = abs((self.today - day).days) <= RELATIVE_DAYS
-        return relative_day(day, self.today, self.near) if near else self._date(day)
+        return relative_day(day, self.today, self.near) if near else self.date_label(day)
 
     def dated(self, at: int) -> str:
         """A moment's date: 6月4日."""
-        return self._date(self.day(at))
+        return self.date_label(self.day(at))
 
     def said(self, at: int) -> str:
         """When something was said: 6月8日说的."""
@@ -64,7 +67,7 @@ class DayFormatter:
         """When something will be, and how far off that is: 6月15日周一 10:30，3天后."""
         day = self.day(at)
         return (
-            self._span(day, dated) if dated in COARSE_DATES else self.on(day, self.time(at) if dated == "time" else "")
+            self.span(day, dated) if dated in COARSE_DATES else self.on(day, self.time(at) if dated == "time" else "")
         )
 
     def about(self, at: int, dated: Dated) -> str:
@@ -74,21 +77,21 @@ class DayFormatter:
             return self.ahead(at, dated)
         return (
             told
-            if dated in COARSE_DATES or told == self._date(day)
-            else self.words("ahead", day=self._date(day), far=told)
+            if dated in COARSE_DATES or told == self.date_label(day)
+            else self.words("ahead", day=self.date_label(day), far=told)
         )
 
     def on(self, day: date, time: str = "") -> str:
         """A day that comes, with its weekday, perhaps a time of it, and how far off it is."""
         weekday = self.words("weekday_names").split()[day.weekday()]
-        label = self.words("date_weekday", date=self._date(day), weekday=weekday)
+        label = self.words("date_weekday", date=self.date_label(day), weekday=weekday)
         return self.words("ahead", day=f"{label} {time}" if time else label, far=self.far(day))
 
     def over(self, at: int) -> str:
         """When something was due that nobody did: 原定6月10日，过了2天."""
         day = self.day(at)
         days = (self.today - day).days
-        return self.words("overdue_one" if days == 1 else "overdue", day=self._date(day), n=days)
+        return self.words("overdue_one" if days == 1 else "overdue", day=self.date_label(day), n=days)
 
     def far(self, day: date) -> str:
         """How far off a day is: 今天, 明天, 4天后, 约3个月后."""
@@ -103,13 +106,15 @@ class DayFormatter:
         """The time of day of a moment there, HH:MM."""
         return clock_label(at, self.tz)[11:]
 
-    def _span(self, day: date, dated: Dated) -> str:
+    def span(self, day: date, dated: Dated) -> str:
+        """A day's month, or its year: 6月, 2025年6月, 2025年."""
         month = self.words("month_names").split()[day.month - 1]
         if dated == "year":
             return self.words("only_year", year=day.year)
         return month if day.year == self.today.year else self.words("month_year", month=month, year=day.year)
 
-    def _date(self, day: date) -> str:
+    def date_label(self, day: date) -> str:
+        """A day's date: 6月4日, 2025年6月4日."""
         month = self.words("month_names").split()[day.month - 1]
         key = "date" if day.year == self.today.year else "date_year"
         return self.words(key, year=day.year, month=month, day=day.day)
@@ -176,6 +181,4 @@ def _months(then: date, today: date) -> int:
 def _later(then: date, months: int) -> date:
     """The same day so many months later; the last of that month where it is shorter."""
     year, month = divmod(then.year * 12 + then.month - 1 + months, 12)
-    first = date(year, month + 1, 1)
-    after = datetime(year + (month == 11), (month + 1) % 12 + 1, 1, tzinfo=UTC).date()
-    return min(first.replace(day=1) + timedelta(days=then.day - 1), after - timedelta(days=1))
+    return date(year, month + 1, min(then.day, monthrange(year, month + 1)[1]))

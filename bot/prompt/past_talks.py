@@ -1,7 +1,7 @@
 """Past talks as lines: single ones, then by hour, day, week and month."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 from typing import Literal
@@ -9,12 +9,10 @@ from typing import Literal
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.sessions import Dialogue
 from bot.language.clauses import excerpt
+from bot.prompt.days import CatalogueText, DayFormatter
 from bot.text.clean import clean_line
-from bot.text.dates import RELATIVE_DAYS, DayWords, local_day, period_end, relative_day, time_label
+from bot.text.dates import local_day, period_end
 from bot.text.length import JOINT
-
-_Text = Callable[..., str]
-"""A text of the opening catalogue by key, filled with named values."""
 
 TalkPeriod = Literal["raw", "hour", "day", "week", "month"]
 TALK_PERIODS: tuple[TalkPeriod, ...] = ("raw", "hour", "day", "week", "month")
@@ -54,16 +52,13 @@ class PastTalk:
     talks: tuple[int, ...]
 
 
-def past_talk_lines(
-    talks: Sequence[Dialogue], when: tuple[int, tzinfo], words: _Text, days: DayWords
-) -> tuple[PastTalk, ...]:  # fmt: skip
-    """One line of each stretch, in the order of the first talk in it; `when` is now, ms, and whose calendar counts."""
-    now, tz = when
+def past_talk_lines(talks: Sequence[Dialogue], days: DayFormatter) -> tuple[PastTalk, ...]:
+    """One line of each stretch, in the order of the first talk in it."""
     groups: dict[tuple[object, ...], list[Dialogue]] = {}
     for talk in talks:
-        level = _level(talk, now)
-        groups.setdefault((talk.own, level, _stretch(talk, level, tz)), []).append(talk)
-    return tuple(_line(group, when, words, days) for group in groups.values())
+        level = _level(talk, days.now)
+        groups.setdefault((talk.own, level, _stretch(talk, level, days.tz)), []).append(talk)
+    return tuple(_line(group, days) for group in groups.values())
 
 
 def _level(talk: Dialogue, now: int) -> TalkPeriod:
@@ -82,19 +77,18 @@ def _stretch(talk: Dialogue, level: TalkPeriod, tz: tzinfo) -> object:
             return period_end(level, talk.ended_at, tz)
 
 
-def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: _Text, days: DayWords) -> PastTalk:
-    count = sum(talk.talks for talk in group)
+def _line(group: list[Dialogue], days: DayFormatter) -> PastTalk:
+    words, count = days.words, sum(talk.talks for talk in group)
     shown = group[:SUMMARIES]
     tokens = ALONE_TOKENS if len(group) == 1 else BESIDE_TOKENS
     parts = [
-        clean_line(excerpt(_on_days(talk, when, words), tokens)) + (words("talk_changed") if talk.changed else "")
+        clean_line(excerpt(_on_days(talk, days), tokens)) + (words("talk_changed") if talk.changed else "")
         for talk in shown
     ]
     if len(group) > SUMMARIES:
         parts.append(words("talk_more", n=count))
     text = JOINT.join(parts)
-    level = _level(group[0], when[0]) if count > 1 else "raw"
-    label = _label(group[0], level, when, words, days)
+    label = _label(group[0], _level(group[0], days.now) if count > 1 else "raw", days)
     if count > 1:
         label = words("talk_merged", label=label, n=count)
     people = _people(group, text, words)
@@ -102,43 +96,35 @@ def _line(group: list[Dialogue], when: tuple[int, tzinfo], words: _Text, days: D
     return PastTalk(f"{label} {people}" if people else label, text, max(talk.ended_at for talk in group), told)
 
 
-def _on_days(talk: Dialogue, when: tuple[int, tzinfo], words: _Text) -> str:
+def _on_days(talk: Dialogue, days: DayFormatter) -> str:
     """The summary of a talk of an earlier day, where 明天 is the day that it was: 6月10日. Of two days it is left."""
-    now, tz = when
-    said = local_day(talk.ended_at, tz)
-    if said == local_day(now, tz) or local_day(talk.started_at, tz) != said:
+    said = days.day(talk.ended_at)
+    if said == days.today or days.day(talk.started_at) != said:
         return talk.summary
 
     def dated(found: re.Match[str]) -> str:
         near = found[0].lower().replace("後", "后")
-        day = said + timedelta(days=next(days for start, days in _NEAR.items() if near.startswith(start)))
-        month = words("month_names").split()[day.month - 1]
+        day = said + timedelta(days=next(far for start, far in _NEAR.items() if near.startswith(start)))
+        month = days.words("month_names").split()[day.month - 1]
         part = next((told for end, told in _PARTS.items() if near.removesuffix("上").endswith(end)), "")
-        return words("date", year=day.year, month=month, day=day.day) + part
+        return days.words("date", year=day.year, month=month, day=day.day) + part
 
     return _NEAR_DAY.sub(dated, talk.summary)
 
 
-def _label(talk: Dialogue, level: TalkPeriod, when: tuple[int, tzinfo], words: _Text, days: DayWords) -> str:
+def _label(talk: Dialogue, level: TalkPeriod, days: DayFormatter) -> str:
     """昨天, 昨天 14:00, 6月1日那周, 5月: when a talk was, or the stretch of several, as people say it."""
-    now, tz = when
-    today, at = local_day(now, tz), talk.ended_at
+    at = talk.ended_at
     if level == "month":
-        day = local_day(at, tz)
-        month = words("month_names").split()[day.month - 1]
-        return month if day.year == today.year else words("month_year", month=month, year=day.year)
-    began = at if level in ("raw", "hour") else period_end(level, at, tz)
-    day = local_day(began, tz) - timedelta(days={"day": 1, "week": 7}.get(level, 0))
-    month = words("month_names").split()[day.month - 1]
-    date = words("date" if day.year == today.year else "date_year", year=day.year, month=month, day=day.day)
+        return days.span(days.day(at), "month")
+    began = at if level in ("raw", "hour") else period_end(level, at, days.tz)
+    day = days.day(began) - timedelta(days={"day": 1, "week": 7}.get(level, 0))
     if level == "week":
-        return words("talk_week", day=date)
-    near = (today - day).days <= RELATIVE_DAYS
-    label = relative_day(day, today, days) if near else date
-    return f"{label} {time_label(at, tz)[:2]}:00" if level == "hour" else label
+        return days.words("talk_week", day=days.date_label(day))
+    return f"{days.told_day(day)} {days.time(at)[:2]}:00" if level == "hour" else days.told_day(day)
 
 
-def _people(group: list[Dialogue], text: str, words: _Text) -> str:
+def _people(group: list[Dialogue], text: str, words: CatalogueText) -> str:
     """Who took part, unless the text names them all."""
     names = [clean_line(name) for name in dict.fromkeys(name for talk in group for name in talk.names)]
     if all(name in text for name in names):

@@ -172,7 +172,7 @@ class LineBuilder:
     def talks(self) -> tuple[OpeningLine, ...]:
         """Past talks, a line for each stretch."""
         days = self.days
-        lines = past_talk_lines(self.facts.dialogues, (days.now, days.tz), days.words, days.near)
+        lines = past_talk_lines(self.facts.dialogues, days)
         return tuple(self._talk(line) for line in lines)
 
     def whom(self, memory: Memory) -> str:
