@@ -45,7 +45,7 @@ SPECIAL = {
 }  # fmt: skip
 GUESSES = (5, 0.5, "b", "http://127.0.0.1:8", ["b"])
 RUNTIME = frozenset(
-    ("_left", "_adapters", "_alarm", "_wire", "_store", "_database", "_activity", "_log", "_clock", "store", "clock",
+    ("_left", "_adapters", "_alarm", "_loaded", "_store", "_database", "_activity", "_log", "_clock", "store", "clock",
      "trouble", "log", "_thread", "thread", "_typists", "inside", "_tasks", "_again", "_watched", "_progress")
 )  # fmt: skip
 """What an installation that has run has, and a new one has not yet; and what lasts."""

@@ -33,14 +33,14 @@ class LazyTransport:
 
         self._load = load
         self._loading = asyncio.Lock()
-        self._transport: Transport | None = None
+        self._loaded: Transport | None = None
 
     async def get(self) -> "Transport":
         """The connections, loaded once however many ask for them."""
         async with self._loading:
-            if self._transport is None:
-                self._transport = await asyncio.to_thread(self._load)
-            return self._transport
+            if self._loaded is None:
+                self._loaded = await asyncio.to_thread(self._load)
+            return self._loaded
 
     async def names(self, deadline_s: float) -> tuple[str, ...]:
         """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
@@ -48,7 +48,7 @@ class LazyTransport:
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        transport, self._transport = self._transport, None
+        transport, self._loaded = self._loaded, None
         if transport is not None:
             await transport.close()
 
