@@ -86,7 +86,7 @@ class Debounce:
             if until <= now or not typing & await self._store.people.accounts(person_id, chat.platform):
                 continue
             if not any([(await self._understand(event)).commands for event in mine]):
-                await self._store.bursts.wait(tuple(event.id for event in mine), until)
+                await self._store.windows.wait(tuple(event.id for event in mine), until)
                 wait = True
         return wait
 
@@ -169,7 +169,7 @@ class Ingest:
 
     async def newest(self, place: Place) -> str:
         """The platform's id of the newest message of that place that is stored, "" when none is."""
-        return await self._store.events.newest(place)
+        return next(iter(await self._store.events.newest_ids(place, 1, hidden=True)), "")
 
     async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
         """The platform's ids of the newest visible messages of people of that place, newest first."""

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
-from bot.core.events import FORGOTTEN, Attachment, AttachmentKind, Event, EventKind, EventState, Incoming, Place
+from bot.core.events import FORGOTTEN, Attachment, Event, EventState, Incoming, Place
 from bot.core.memories import Signal
 from bot.core.sessions import ModelCall
 from bot.core.speaking import STOP_REASONS, Decision, PacedDecision, Situation
-from bot.store.engine import Database, Repository
+from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.index import index_lines
 from bot.store.ingest import (
     QUOTE_CHARS,
@@ -25,7 +25,7 @@ from bot.store.ingest import (
 )
 from bot.store.ledger import CallAccount, Reservation, Settlement, charge_call, release_call, reserve_call, settle_call
 from bot.store.people import AccessLists, find_chat, find_person, stored_part, with_permissions
-from bot.store.schema import placeholders
+from bot.store.schema import EVENT_QUEUE, placeholders
 from bot.store.transactions import Tx
 from bot.store.windows import arm_join, keep_pace, pending_messages
 
@@ -56,9 +56,9 @@ TELLABLE_LINES = (
     "WHERE (hidden = '' OR (hidden = 'forgotten' AND kind IN ('message', 'bot'))) AND chat_id = ?1 "
     "AND (state <> 'queued' OR (kind = 'message' AND tries = 0)) AND (state <> 'dead' OR turn_id IS NOT NULL) "
     "AND id NOT IN (SELECT value FROM json_each(?2)) "
-    "AND id < coalesce((SELECT min(waits.id) FROM main.event AS waits INDEXED BY event_queue WHERE waits.chat_id = ?1 "
-    "AND waits.state = 'queued' AND waits.kind = 'message' AND waits.tries = 0 AND (?3 OR waits.why = 'command') "
-    "AND waits.id > (SELECT max(value) FROM json_each(?2))), 1 << 62) "
+    f"AND id < coalesce((SELECT min(id) FROM main.{EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' "
+    "AND kind = 'message' AND tries = 0 AND (?3 OR why = 'command') "
+    "AND id > (SELECT max(value) FROM json_each(?2))), 1 << 62) "
 )
 """The lines of chat ?1 that a request may tell besides the messages ?2 that it answers, a JSON list.
 
@@ -107,109 +107,18 @@ RemarkHandler = Callable[[Tx, int, int, tuple[Signal, ...], int], None]
 PromiseHandler = Callable[[Tx, Accepted, Arrival], bool]
 
 
-class Events:
-    """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
-
-    def __init__(
-        self, database: Database, lists: AccessLists, change: ChangeHandler, halt: HaltHandler, remark: RemarkHandler,
-        promise: PromiseHandler
-    ) -> None:  # fmt: skip
-        """`change`, `halt`, `remark` and `promise` carry out, within the commit, what an event but a message does to
-        older ones, what a command to stop does, what a message lets on about the last reply, and what it promises.
-        """
-        self._database = database
-        self._change = change
-        self._halt = halt
-        self._remark = remark
-        self._promise = promise
-        self._lists = lists
-
-    async def accept(self, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
-        """Commit an event together with the decision about it; a second copy changes nothing."""
-
-        def transaction(db: Tx) -> Accepted:
-            accepted = accept_event(db, arrival, decide, self._lists, self._change)
-            event = accepted.event
-            if arrival.remarks and event is not None and event.person_id is not None:
-                self._remark(db, accepted.chat.id, event.person_id, arrival.remarks, arrival.situation.at)
-            promised = self._promise(db, accepted, arrival)
-            return self._halt(db, replace(accepted, armed=accepted.armed or promised), arrival)
-
-        return await self._database.write(transaction)
-
-    async def newest(self, place: Place) -> str:
-        """The platform's id of the newest message of a place, "" when there is none."""
-        row = await self._database.row(
-            "SELECT event.external_id FROM event JOIN place ON place.chat_id = event.chat_id WHERE place.platform = ? "
-            "AND place.external_id = ? AND event.external_id <> '' AND kind = 'message' ORDER BY event.id DESC LIMIT 1",
-            (place.platform, place.external_id),
-        )
-        return str(row[0]) if row else ""
-
-    async def newest_ids(self, place: Place, limit: int) -> tuple[str, ...]:
-        """The platform's ids of the newest visible messages of people of a place, newest first."""
-        rows = await self._database.rows(
-            "SELECT event.external_id FROM event JOIN place ON place.chat_id = event.chat_id WHERE place.platform = ? "
-            "AND place.external_id = ? AND event.external_id <> '' AND kind = 'message' AND hidden = '' "
-            "ORDER BY event.id DESC LIMIT ?",
-            (place.platform, place.external_id, limit),
-        )
-        return tuple(str(row[0]) for row in rows)
-
-    async def recent(
-        self, chat_id: int, after: int, since: int, limit: int, *, waiting: bool = False
-    ) -> tuple[Event, ...]:
-        """The newest `limit` visible events of a chat after event `after` and not older than `since`, in order.
-
-        With `waiting` also those that still wait for their own answer.
-        """
-        queued = "" if waiting else "state <> 'queued' AND "
-        rows = await self._database.rows(
-            f"{SELECT_EVENT}WHERE {IS_VISIBLE}{queued}chat_id = ? AND id > ? AND at >= ? ORDER BY id DESC LIMIT ?",
-            (chat_id, after, since, limit),
-        )
-        return tuple(event_of(row) for row in reversed(rows))
-
-    async def between(self, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
-        """All visible events of a chat with after < id <= upto that may be kept, in order."""
-        rows = await self._database.rows(
-            f"{SELECT_EVENT}WHERE {IS_VISIBLE}off_record = 0 AND chat_id = ? AND id > ? AND id <= ? ORDER BY id",
-            (chat_id, after, upto),
-        )
-        return tuple(event_of(row) for row in rows)
-
-    async def around(self, chat_id: int, event_id: int, most: int) -> tuple[int, int]:
-        """The first and the last number of the messages around one in its chat, at most so many on either side."""
-        row = await self._database.row(
-            "SELECT (SELECT min(id) FROM (SELECT id FROM event WHERE chat_id = ?1 AND kind = 'message' AND id <= ?2 "
-            "ORDER BY id DESC LIMIT ?3)), (SELECT max(id) FROM (SELECT id FROM event WHERE chat_id = ?1 "
-            "AND kind = 'message' AND id >= ?2 ORDER BY id LIMIT ?3))",
-            (chat_id, event_id, most),
-        )
-        first, last = (row[0], row[1]) if row is not None else (None, None)
-        return int(first or event_id), int(last or event_id)
-
-    async def finish(self, events: tuple[int, ...], state: EventState, outcome: str) -> None:
-        """Take events off the queue with a recorded outcome."""
-        await self._database.write(lambda db: finish_events(db, events, state, outcome))
+def read_events(tx: Tx, where: str, *values: object) -> tuple[Event, ...]:
+    """The events of a condition and its order, with what they reply to and what was sent along."""
+    return tuple(map(event_of, tx.all(SELECT_EVENT + where, *values)))
 
 
-def event_of(row: tuple[object, ...]) -> Event:
-    """A row of EVENT as a value."""
+def event_of(row: Sequence[Any]) -> Event:
+    """A row of SELECT_EVENT as a value."""
     number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, known, told, attached = row
-    quote = known or told
-    marks = " ".join(attachment_mark(cast("int", number), *each) for each in sorted(json.loads(str(attached))))
-    event = Event(
-        cast("int", number), cast("int", chat_id), cast("int", at), cast("EventKind", kind),
-        cast("int | None", person_id), str(name), str(text), str(label), str(why), bool(forwarded),
-        cast("int | None", turn_id),
-    )  # fmt: skip
-    if not quote and not marks:
-        return event
-    return QuotingEvent(
-        event.id, event.chat_id, event.at, event.kind, event.person_id, event.name, event.text, event.label, event.why,
-        event.forwarded, event.turn_id, str(quote or ""), marks,
-    )  # fmt: skip
+    plain = (number, chat_id, at, kind, person_id, name, text, label, why, bool(forwarded), turn_id)
+    quote = known or told or ""
+    marks = " ".join(attachment_mark(number, *each) for each in sorted(json.loads(attached)))
+    return QuotingEvent(*plain, quote, marks) if quote or marks else Event(*plain)
 
 
 def attachment_mark(event_id: int, position: int, kind: str, name: str, state: str, text: str) -> str:
@@ -221,99 +130,166 @@ def attachment_mark(event_id: int, position: int, kind: str, name: str, state: s
     return f"[{shown}: {text}]" if state == "done" and text else f"[{shown}]"
 
 
-def finish_events(db: Tx, events: tuple[int, ...], state: EventState, outcome: str) -> None:
-    """Within a transaction: the outcome of queued events."""
-    db.executemany(
-        "UPDATE event SET state = ?, outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'",
-        [(state, outcome, number) for number in events],
-    )
+def finish_events(tx: Tx, events: tuple[int, ...], state: EventState, outcome: str) -> None:
+    """Take events off the queue with a recorded outcome."""
+    for number in events:
+        tx.run(
+            "UPDATE event SET state = ?, outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'",
+            state, outcome, number,
+        )  # fmt: skip
+
+
+def add_line(tx: Tx, chat_id: int, text: str, at: int, label: str = "", **more: object) -> int:
+    """A line of nuan's own in a chat; its number. `more` are values of further columns."""
+    return tx.insert("event", chat_id=chat_id, at=at, kind="bot", text=text, label=label, state="done", **more)
+
+
+def note_effect(tx: Tx, key: str, at: int, result: str = "done") -> None:
+    """Under that key stands when something was done last, and what came of it."""
+    tx.run(
+        "INSERT INTO effect (key, result, at) VALUES (?, ?, ?) "
+        "ON CONFLICT (key) DO UPDATE SET result = excluded.result, at = excluded.at",
+        key, result, at,
+    )  # fmt: skip
+
+
+class Events(Repository):
+    """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
+
+    def __init__(
+        self, database: Database, lists: AccessLists, change: ChangeHandler, halt: HaltHandler, remark: RemarkHandler,
+        promise: PromiseHandler,
+    ) -> None:  # fmt: skip
+        """`change`, `halt`, `remark` and `promise` carry out, within the commit, what an event but a message does to
+        older ones, what a command to stop does, what a message lets on about the last reply, and what it promises.
+        """
+        super().__init__(database)
+        self._change = change
+        self._halt = halt
+        self._remark = remark
+        self._promise = promise
+        self._lists = lists
+
+    @writes
+    def accept(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
+        """Commit an event together with the decision about it; a second copy changes nothing."""
+        accepted = accept_event(tx, arrival, decide, self._lists, self._change)
+        event = accepted.event
+        if arrival.remarks and event is not None and event.person_id is not None:
+            self._remark(tx, accepted.chat.id, event.person_id, arrival.remarks, arrival.situation.at)
+        promised = self._promise(tx, accepted, arrival)
+        return self._halt(tx, replace(accepted, armed=accepted.armed or promised), arrival)
+
+    @reads
+    def newest_ids(self, tx: Tx, place: Place, limit: int, *, hidden: bool = False) -> tuple[str, ...]:
+        """The platform's ids of the newest messages of people of a place, newest first; also `hidden` ones."""
+        found = tx.all(
+            "SELECT event.external_id FROM event JOIN place ON place.chat_id = event.chat_id WHERE place.platform = ? "
+            "AND place.external_id = ? AND event.external_id <> '' AND kind = 'message' AND (? OR hidden = '') "
+            "ORDER BY event.id DESC LIMIT ?",
+            place.platform, place.external_id, hidden, limit,
+        )  # fmt: skip
+        return tuple(number for (number,) in found)
+
+    @reads
+    def recent(
+        self, tx: Tx, chat_id: int, after: int, since: int, limit: int, *, waiting: bool = False
+    ) -> tuple[Event, ...]:
+        """The newest `limit` visible events of a chat after event `after` and not older than `since`, in order.
+
+        With `waiting` also those that still wait for their own answer.
+        """
+        queued = "" if waiting else "state <> 'queued' AND "
+        where = f"WHERE {IS_VISIBLE}{queued}chat_id = ? AND id > ? AND at >= ? ORDER BY id DESC LIMIT ?"
+        return read_events(tx, where, chat_id, after, since, limit)[::-1]
+
+    @reads
+    def between(self, tx: Tx, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
+        """All visible events of a chat with after < id <= upto that may be kept, in order."""
+        where = f"WHERE {IS_VISIBLE}off_record = 0 AND chat_id = ? AND id > ? AND id <= ? ORDER BY id"
+        return read_events(tx, where, chat_id, after, upto)
+
+    @reads
+    def around(self, tx: Tx, chat_id: int, event_id: int, most: int) -> tuple[int, int]:
+        """The first and the last number of the messages around one in its chat, at most so many on either side."""
+        first, last = tx.row(
+            "SELECT (SELECT min(id) FROM (SELECT id FROM event WHERE chat_id = ?1 AND kind = 'message' AND id <= ?2 "
+            "ORDER BY id DESC LIMIT ?3)), (SELECT max(id) FROM (SELECT id FROM event WHERE chat_id = ?1 "
+            "AND kind = 'message' AND id >= ?2 ORDER BY id LIMIT ?3))",
+            chat_id, event_id, most,
+        )  # fmt: skip
+        return first or event_id, last or event_id
+
+    finish = writing(finish_events)
 
 
 def accept_event(
-    db: Tx,
-    arrival: Arrival,
-    decide: Callable[[Situation], Decision],
-    lists: AccessLists,
-    change: ChangeHandler,
+    tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision], lists: AccessLists, change: ChangeHandler
 ) -> Accepted:
-    """One transaction: store one event with its decision; of what strangers send, and of a copy, only that it came."""
+    """Store one event with its decision; of what strangers send, and of a copy, only that it came."""
     incoming, at = arrival.incoming, arrival.situation.at
-    chat = find_chat(db, incoming.place, at)
-    if db.execute("SELECT 1 FROM event WHERE delivery_key = ?", (_delivery(incoming),)).fetchone():
+    chat = find_chat(tx, incoming.place, at)
+    if tx.has("SELECT 1 FROM event WHERE delivery_key = ?", _delivery(incoming)):
         return Accepted(None, chat, None)
-    incoming = came = retargeted(db, chat.id, incoming)
-    person_id = find_person(db, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
+    incoming = came = retargeted(tx, chat.id, incoming)
+    person_id = find_person(tx, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
     until = 0
     if person_id is not None:
-        _member(db, chat.id, person_id, incoming, at)
-        row = db.execute(
-            "SELECT until FROM window WHERE chat_id = ? AND person_id = ?", (chat.id, person_id)
-        ).fetchone()
-        until = row[0] if row else 0
-    situation = with_permissions(db, lists, chat.id, person_id, arrival.situation)
-    muted = db.execute("SELECT 1 FROM chat WHERE id = ? AND gone > ?", (chat.id, at)).fetchone() is not None
-    bots_quiet = situation.from_bot and situation.mentions_bot and bots_are_quiet(db, chat.id, at)
+        _member(tx, chat.id, person_id, incoming, at)
+        until = tx.value("SELECT until FROM window WHERE chat_id = ? AND person_id = ?", chat.id, person_id) or 0
+    situation = with_permissions(tx, lists, chat.id, person_id, arrival.situation)
+    muted = tx.has("SELECT 1 FROM chat WHERE id = ? AND gone > ?", chat.id, at)
+    bots_quiet = situation.from_bot and situation.mentions_bot and bots_are_quiet(tx, chat.id, at)
     seen = replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
     decision = decide(replace(seen, mode=chat.mode))
-    new, twin = find_copy(db, chat.id, print_of(incoming, person_id, at))
-    before = pending_messages(db, chat.id, person_id, at)
+    new = print_of(incoming, person_id, at)
+    twin = find_copy(tx, chat.id, new)
+    before = pending_messages(tx, chat.id, person_id, at)
     paced = arrival.pace(decision, before) if twin is None else PacedDecision(Decision("listen", "copy", 0, until))
     decision = paced.decision
     incoming, stranger = stored_part(incoming, situation, decision.why)
     if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
-        db.execute("UPDATE chat SET scene = ? WHERE id = ?", (incoming.scene, chat.id))
-        _insert(db, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
+        tx.run("UPDATE chat SET scene = ? WHERE id = ?", incoming.scene, chat.id)
+        _insert(tx, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
     # What was asked to be kept is told and forgotten like any line; another command is nobody's talk.
     commands = decision.why == "command" and not situation.is_memory_command
     hidden = "stranger" if stranger else "command" if commands else arrival.hidden
     if incoming.kind == "message":
-        db.execute("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0 AND gone <= ?", (chat.id, at))
+        tx.run("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0 AND gone <= ?", chat.id, at)
     else:
-        effect = change(db, ChangeEvent(came, chat.id, person_id, at, stranger))
+        effect = change(tx, ChangeEvent(came, chat.id, person_id, at, stranger))
         if effect.hidden:
             incoming, hidden = replace(incoming, text=""), hidden or effect.hidden
         if effect.queued:
             decision = Decision("now", "listen", at, until)
     if twin is not None:
         incoming, hidden = replace(incoming, text="", quote=""), "copy"
-    number = _insert(db, chat.id, at, incoming, person_id, decision, hidden)
-    note_print(db, chat.id, number, new, twin)
+    number = _insert(tx, chat.id, at, incoming, person_id, decision, hidden)
+    note_print(tx, chat.id, number, new, twin)
     speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in COMMAND_REASONS
     if person_id is not None and speaks:
-        keep_pace(db, chat.id, person_id, paced, (before, at))
-    stored = event_of(db.execute(SELECT_EVENT + "WHERE id = ?", (number,)).fetchone())
-    return Accepted(stored, chat, decision, armed=arm_join(db, chat.id, decision.silence_at))
+        keep_pace(tx, chat.id, person_id, at, paced, before)
+    (stored,) = read_events(tx, "WHERE id = ?", number)
+    return Accepted(stored, chat, decision, armed=arm_join(tx, chat.id, decision.silence_at))
 
 
 def _insert(
-    db: Tx, chat_id: int, at: int, incoming: Incoming,
+    tx: Tx, chat_id: int, at: int, incoming: Incoming,
     person_id: int | None = None, decision: Decision | None = None, hidden: str = "",
 ) -> int:  # fmt: skip
     queued = decision is not None and decision.action != "listen"
-    number = cast(
-        "int",
-        db.execute(
-            "INSERT INTO event (chat_id, at, kind, person_id, name, text, label, delivery_key, external_id, forwarded, "
-            "state, why, due_at, hidden, target, via, quote) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                chat_id, min(incoming.at or at, at), incoming.kind, person_id,
-                incoming.sender.name if incoming.sender else "",
-                incoming.text, incoming.label, _delivery(incoming), incoming.external_id,
-                int(incoming.forwarded), "queued" if queued else "listened", decision.why if decision else "",
-                decision.due_at if decision and queued else None, hidden, incoming.target, incoming.via,
-                "" if hidden or was_stored(db, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
-            ),
-        ).lastrowid,
+    number = tx.insert(
+        "event", chat_id=chat_id, at=min(incoming.at or at, at), kind=incoming.kind, person_id=person_id,
+        name=incoming.sender.name if incoming.sender else "", text=incoming.text, label=incoming.label,
+        delivery_key=_delivery(incoming), external_id=incoming.external_id, forwarded=int(incoming.forwarded),
+        state="queued" if queued else "listened", why=decision.why if decision else "",
+        due_at=decision.due_at if decision and queued else None, hidden=hidden, target=incoming.target,
+        via=incoming.via,
+        quote="" if hidden or was_stored(tx, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
     )  # fmt: skip
-    db.executemany(
-        "INSERT INTO attachment (event_id, position, kind, handle, name, mime, size) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (number, place, each.kind, each.handle, each.name, each.mime, each.size)
-            for place, each in enumerate(incoming.attachments)
-        ],
-    )
-    index_lines(db, (number,))
+    for place, each in enumerate(incoming.attachments):
+        tx.insert("attachment", event_id=number, position=place, **asdict(each))
+    index_lines(tx, (number,))
     return number
 
 
@@ -322,16 +298,16 @@ def _delivery(incoming: Incoming) -> str | None:
     return f"{incoming.place.platform} {incoming.delivery_key}" if incoming.delivery_key else None
 
 
-def _member(db: Tx, chat_id: int, person_id: int, incoming: Incoming, at: int) -> None:
+def _member(tx: Tx, chat_id: int, person_id: int, incoming: Incoming, at: int) -> None:
     """Whoever does something in a chat belongs to its audience until they leave."""
     if incoming.kind == "event" and incoming.label == "leave":
-        db.execute("DELETE FROM member WHERE chat_id = ? AND person_id = ?", (chat_id, person_id))
+        tx.run("DELETE FROM member WHERE chat_id = ? AND person_id = ?", chat_id, person_id)
         return
-    db.execute(
+    tx.run(
         "INSERT INTO member (chat_id, person_id, seen_at) VALUES (?, ?, ?) "
         "ON CONFLICT (chat_id, person_id) DO UPDATE SET seen_at = excluded.seen_at",
-        (chat_id, person_id, at),
-    )
+        chat_id, person_id, at,
+    )  # fmt: skip
 
 
 SELECT_ATTACHMENT = """SELECT event_id, position, attachment.kind, handle, attachment.name, mime, size FROM attachment
@@ -355,91 +331,76 @@ class SentAttachment:
 class Attachments(Repository):
     """Pictures, voice messages and files, and the texts made from them."""
 
-    async def waiting(self, event_ids: Sequence[int]) -> tuple[SentAttachment, ...]:
+    @reads
+    def waiting(self, tx: Tx, event_ids: Sequence[int]) -> tuple[SentAttachment, ...]:
         """What of these events nobody has looked at yet, in order."""
-        rows = await self._database.rows(
-            f"{SELECT_ATTACHMENT} AND attachment.state = 'new' AND event_id IN ({placeholders(event_ids)}) ORDER BY "
-            "event_id, position",
-            event_ids,
-        )
-        return tuple(_sent(row) for row in rows)
+        return tx.all(
+            f"{SELECT_ATTACHMENT} AND attachment.state = 'new' AND event_id IN ({placeholders(event_ids)}) "
+            "ORDER BY event_id, position",
+            *event_ids, to=_sent,
+        )  # fmt: skip
 
-    async def marks(self, event_ids: Sequence[int]) -> dict[int, str]:
+    @reads
+    def marks(self, tx: Tx, event_ids: Sequence[int]) -> dict[int, str]:
         """What the <ctx> tells of the attachments of these events; an event without any is left out."""
-        rows = await self._database.rows(
+        found: dict[int, list[str]] = {}
+        for row in tx.all(
             "SELECT event_id, position, kind, name, state, text FROM attachment "
             f"WHERE event_id IN ({placeholders(event_ids)}) ORDER BY event_id, position",
-            event_ids,
-        )
-        found: dict[int, list[str]] = {}
-        for row in rows:
+            *event_ids,
+        ):
             found.setdefault(row[0], []).append(attachment_mark(*row))
         return {number: " ".join(each) for number, each in found.items()}
 
-    async def find(self, chat_id: int, event_id: int, position: int) -> SentAttachment | None:
+    @reads
+    def find(self, tx: Tx, chat_id: int, event_id: int, position: int) -> SentAttachment | None:
         """One attachment of that chat, unless it was taken back."""
-        row = await self._database.row(
-            f"{SELECT_ATTACHMENT} AND event.chat_id = ? AND event_id = ? AND position = ?",
-            (chat_id, event_id, position),
-        )
-        return _sent(row) if row else None
+        where = "AND event.chat_id = ? AND event_id = ? AND position = ?"
+        return tx.one(SELECT_ATTACHMENT + where, chat_id, event_id, position, to=_sent)
 
-    async def reserve(self, chat_id: int, person_id: int, reservation: Reservation, at: int) -> ModelCall:
+    @writes
+    def reserve(self, tx: Tx, chat_id: int, person_id: int, reservation: Reservation, at: int) -> ModelCall:
         """Reserve the call that looks at one; OverBudget when a limit would be passed."""
-        owner = CallAccount(None, chat_id, None, person_id)
-        return await self._database.write(lambda db: reserve_call(db, reservation, at, owner))
+        return reserve_call(tx, reservation, at, CallAccount(None, chat_id, None, person_id))
 
-    async def described(self, sent: SentAttachment, text: str, settlement: Settlement | None, at: int) -> None:
+    @writes
+    def described(self, tx: Tx, sent: SentAttachment, text: str, settlement: Settlement | None, at: int) -> None:
         """Commit what it shows or says together with what that cost; once."""
+        if settlement is not None:
+            settle_call(tx, settlement, at)
+        _finish(tx, sent, "done", text)
+        index_lines(tx, (sent.event_id,))
 
-        def transaction(db: Tx) -> None:
-            if settlement is not None:
-                settle_call(db, settlement, at)
-            _finish(db, sent, "done", text)
-
-        await self._database.write(transaction)
-
-    async def refused(
-        self, sent: SentAttachment, reason: str, call: tuple[int, ReservationFate] | None, at: int
+    @writes
+    def refused(
+        self, tx: Tx, sent: SentAttachment, reason: str, call: tuple[int, ReservationFate] | None, at: int
     ) -> None:
         """Commit why it is not known; `call` is the one that failed, and what becomes of its reservation."""
+        if call is not None:
+            (release_call if call[1] == "release" else charge_call)(tx, call[0], at)
+        _finish(tx, sent, "refused", reason)
 
-        def transaction(db: Tx) -> None:
-            if call is not None:
-                (release_call if call[1] == "release" else charge_call)(db, call[0], at)
-            _finish(db, sent, "refused", reason)
-
-        await self._database.write(transaction)
-
-    async def looked(self, sent: SentAttachment, session_id: int, settlement: Settlement, at: int) -> bool:
+    @writes
+    def looked(self, tx: Tx, sent: SentAttachment, session_id: int, settlement: Settlement, at: int) -> bool:
         """Commit what another look cost, and that the log of that session tells of it; False when it is gone by now."""
-
-        def transaction(db: Tx) -> bool:
-            settle_call(db, settlement, at)
-            if not db.execute(
-                f"SELECT 1 FROM attachment WHERE {IS_ATTACHMENT}", (sent.event_id, sent.position)
-            ).fetchone():
-                return False
-            db.execute(
-                "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'entry', max(entry.id), ? FROM entry "
-                "JOIN epoch ON epoch.id = epoch_id WHERE session_id = ? HAVING max(entry.id) IS NOT NULL",
-                (sent.event_id, session_id),
-            )
-            return True
-
-        return await self._database.write(transaction)
+        settle_call(tx, settlement, at)
+        if not tx.has(f"SELECT 1 FROM attachment WHERE {IS_ATTACHMENT}", sent.event_id, sent.position):
+            return False
+        tx.run(
+            "INSERT INTO edge (kind, derived_id, event_id) SELECT 'entry', max(entry.id), ? FROM entry "
+            "JOIN epoch ON epoch.id = epoch_id WHERE session_id = ? HAVING max(entry.id) IS NOT NULL "
+            "ON CONFLICT DO NOTHING",
+            sent.event_id, session_id,
+        )  # fmt: skip
+        return True
 
 
-def _finish(db: Tx, sent: SentAttachment, state: Literal["done", "refused"], text: str) -> None:
-    db.execute(
+def _finish(tx: Tx, sent: SentAttachment, state: Literal["done", "refused"], text: str) -> None:
+    tx.run(
         f"UPDATE attachment SET state = ?, text = ? WHERE state = 'new' AND {IS_ATTACHMENT}",
-        (state, text, sent.event_id, sent.position),
-    )
-    if state == "done":
-        index_lines(db, (sent.event_id,))
+        state, text, sent.event_id, sent.position,
+    )  # fmt: skip
 
 
-def _sent(row: tuple[object, ...]) -> SentAttachment:
-    event_id, position, kind, handle, name, mime, size = row
-    attachment = Attachment(cast("AttachmentKind", kind), str(handle), str(name), str(mime), cast("int", size))
-    return SentAttachment(cast("int", event_id), cast("int", position), attachment)
+def _sent(event_id: int, position: int, *attachment: Any) -> SentAttachment:
+    return SentAttachment(event_id, position, Attachment(*attachment))

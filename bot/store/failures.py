@@ -3,19 +3,25 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from bot.core.errors import OverBudget, OverLimit
 from bot.core.events import Draft, Event
 from bot.core.money import AnswerLimits
 from bot.core.sessions import Turn, TurnState
-from bot.store.engine import Repository
-from bot.store.events import SELECT_EVENT, event_of, finish_events
+from bot.store.engine import Repository, reads, writes
+from bot.store.events import add_line, finish_events, note_effect, read_events
 from bot.store.index import index_lines
-from bot.store.ledger import charge_call, limit_reached, occasion_begun, release_call, tell_limit_once
-from bot.store.outbox import enqueue, withdraw
-from bot.store.schema import placeholders
-from bot.store.sessions import drop_log
+from bot.store.ledger import (
+    charge_call,
+    charge_reserved,
+    limit_reached,
+    occasion_begun,
+    release_call,
+    tell_limit_once,
+)
+from bot.store.outbox import enqueue, mark_sent, withdraw
+from bot.store.schema import EVENT_QUEUE, placeholders
+from bot.store.sessions import drop_entries, drop_log
 from bot.store.transactions import Tx
 from bot.store.windows import CUT_LABEL, put_follow_ups_back
 
@@ -25,113 +31,95 @@ OVER_BUDGET = "over_budget"
 LIMITED = "limited"
 """What becomes of events that came too often."""
 
-
 SORRY_KEY = "sorry:"
 """How the key of the effect begins that keeps when a chat was told that no model answers, until one does."""
 
 NO_ROOM_KEY = "no_room:"
 """How the key of the effect begins that keeps what a person's last refused answer lacked, by chat and person."""
 
+IS_DEAD = "state = 'dead' AND hidden <> 'old'"
+"""What was given up, as long as its text is kept."""
+
 
 class Refusals(Repository):
     """What is refused."""
 
-    async def refuse(
-        self, chat_id: int, events: tuple[int, ...], notice: Draft, at: int, outcome: str = "refused"
-    ) -> None:
-        """No turn for these events: say why, once, and take them off the queue; `outcome` is why in one word."""
+    @writes
+    def refuse(self, tx: Tx, chat_id: int, events: tuple[int, ...], notice: Draft, at: int) -> None:
+        """No turn for these events: say why, once, and take them off the queue."""
+        finish_events(tx, events, "done", "refused")
+        enqueue(tx, chat_id, notice, at)
 
-        def transaction(db: Tx) -> None:
-            finish_events(db, events, "done", outcome)
-            enqueue(db, chat_id, notice, at)
-
-        await self._database.write(transaction)
-
-    async def confirm(self, chat_id: int, event_id: int, text: str, at: int) -> None:
+    @writes
+    def confirm(self, tx: Tx, chat_id: int, event_id: int, text: str, at: int) -> None:
         """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself.
 
         What is still on the queue says them when its turn has come.
         """
+        asked = (
+            "SELECT 1 FROM turn_event WHERE event_id = ?1 UNION SELECT 1 FROM event WHERE id = ?1 AND state = 'queued'"
+        )
+        if not tx.has(asked, event_id):
+            enqueue(tx, chat_id, Draft(text, "receipt"), at)
 
-        def transaction(db: Tx) -> None:
-            asked = "SELECT 1 FROM turn_event WHERE event_id = ?1 UNION SELECT 1 FROM event WHERE id = ?1 AND state = "
-            if db.execute(f"{asked}'queued'", (event_id,)).fetchone() is None:
-                enqueue(db, chat_id, Draft(text, "receipt"), at)
-
-        await self._database.write(transaction)
-
-    async def limit(
-        self, chat_id: int, person_id: int, events: tuple[int, ...], drafts: tuple[Draft | None, Draft | None],
-        window: tuple[str, int], at: int,
+    @writes
+    def limit(
+        self, tx: Tx, chat_id: int, person_id: int, events: tuple[int, ...],
+        drafts: tuple[Draft | None, Draft | None], window: tuple[str, int], at: int,
     ) -> bool:  # fmt: skip
         """No answer for these events now; whether the person was told why.
 
         The first of `drafts` is said unless the person was told of a limit of that `window` (its name, and when it
         began, ms), else the second; None says nothing. What was said counts over all chats.
         """
+        finish_events(tx, events, "done", LIMITED)
+        notice, rest = drafts
+        told = notice is not None and tell_limit_once(tx, person_id, *window, at)
+        draft = notice if told else rest
+        if draft is not None:
+            enqueue(tx, chat_id, draft, at)
+        return told
 
-        def transaction(db: Tx) -> bool:
-            finish_events(db, events, "done", LIMITED)
-            notice, rest = drafts
-            told = notice is not None and tell_limit_once(db, person_id, *window, at)
-            draft = notice if told else rest
-            if draft is not None:
-                enqueue(db, chat_id, draft, at)
-            return told
-
-        return await self._database.write(transaction)
-
-    async def over(self, person_id: int, pace: AnswerLimits, at: int) -> OverLimit | None:
+    @reads
+    def over(self, tx: Tx, person_id: int, pace: AnswerLimits, at: int) -> OverLimit | None:
         """The limit that an answer to that person would meet now; none when it was begun before."""
-        return await self._database.write(
-            lambda db: None if occasion_begun(db, pace) else limit_reached(db, pace, at, person_id)
-        )
+        return None if occasion_begun(tx, pace) else limit_reached(tx, pace, at, person_id)
 
-    async def told_since(self, chat_id: int, person_id: int, since: int) -> bool:
+    @reads
+    def told_since(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
         """Whether that person was told there why nothing is answered, for what they wrote at `since` (ms) or later."""
-        row = await self._database.row(
+        return tx.has(
             "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND outcome = 'refused' "
             "AND kind = 'message' AND at >= ? LIMIT 1",
-            (chat_id, person_id, since),
-        )
-        return row is not None
+            chat_id, person_id, since,
+        )  # fmt: skip
 
-    async def sorry(self, chat_id: int, since: int) -> bool:
+    @reads
+    def sorry(self, tx: Tx, chat_id: int, since: int) -> bool:
         """Whether that chat was told at `since` (ms) or later that no model answers, and none has answered since."""
-        row = await self._database.row(
-            "SELECT 1 FROM effect WHERE key = ? AND at >= ?", (f"{SORRY_KEY}{chat_id}", since)
-        )
-        return row is not None
+        return tx.has("SELECT 1 FROM effect WHERE key = ? AND at >= ?", f"{SORRY_KEY}{chat_id}", since)
 
-    async def keep(self, chat_id: int, person_id: int, error: OverBudget, at: int) -> None:
+    @writes
+    def keep(self, tx: Tx, chat_id: int, person_id: int, error: OverBudget, at: int) -> None:
         """Keep by how much a limit had no room for an answer to that person there."""
         told = json.dumps((error.limit, error.used, error.held, error.needed))
-        await self._database.write(
-            lambda db: db.execute(
-                "INSERT OR REPLACE INTO effect (key, result, at) VALUES (?, ?, ?)",
-                (f"{NO_ROOM_KEY}{chat_id}:{person_id}", told, at),
-            )
-        )
+        note_effect(tx, f"{NO_ROOM_KEY}{chat_id}:{person_id}", at, told)
 
-    async def last(self, chat_id: int, person_id: int, since: int) -> OverBudget | None:
+    @reads
+    def last(self, tx: Tx, chat_id: int, person_id: int, since: int) -> OverBudget | None:
         """What was kept of them last, at `since` (ms) or later."""
-        row = await self._database.row(
-            "SELECT result FROM effect WHERE key = ? AND at >= ?", (f"{NO_ROOM_KEY}{chat_id}:{person_id}", since)
-        )
-        return OverBudget(*json.loads(str(row[0]))) if row is not None else None
+        key = f"{NO_ROOM_KEY}{chat_id}:{person_id}"
+        told: str | None = tx.value("SELECT result FROM effect WHERE key = ? AND at >= ?", key, since)
+        return None if told is None else OverBudget(*json.loads(told))
 
-    async def met(self, chat_id: int, person_id: int, since: int) -> bool:
+    @reads
+    def met(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
         """Whether what that person wrote there last, at `since` (ms) or later, met a limit."""
-        row = await self._database.row(
-            "SELECT outcome IN ('refused', 'silent') FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? "
+        return tx.value(
+            "SELECT outcome FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? "
             "AND outcome IN ('answered', 'failed', 'refused', 'silent') ORDER BY id DESC LIMIT 1",
-            (chat_id, person_id, since),
-        )
-        return row is not None and row[0] == 1
-
-
-IS_DEAD = "state = 'dead' AND hidden <> 'old'"
-"""What was given up, as long as its text is kept."""
+            chat_id, person_id, since,
+        ) in ("refused", "silent")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +133,9 @@ class FailedEvents:
 class Failures(Repository):
     """What could not be handled."""
 
-    async def failed(
-        self, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
+    @writes
+    def failed(
+        self, tx: Tx, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
         notice: Draft | None, at: int,
     ) -> FailedEvents:  # fmt: skip
         """Handling these queued events of a chat failed once more.
@@ -154,155 +143,131 @@ class Failures(Repository):
         Without any it was the first that is due there. `again` tells from the number of tries in how many ms the next
         one is, None for no more; then the chat is told the notice, if there is one.
         """
-        return await self._database.write(lambda db: count_failure(db, chat_id, events, error, again, notice, at))
+        which, values = f"id IN ({placeholders(events)}) AND state = 'queued'", events
+        if not events:
+            which = f"id = (SELECT min(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND due_at <= ?)"
+            values = (chat_id, at)
+        counted, dead = list[int](), list[int]()
+        for number, tries in tx.all(f"SELECT id, tries + 1 FROM event WHERE {which} ORDER BY id", *values):
+            wait = again(tries)
+            counted.append(number)
+            due, state, outcome = (None, "dead", "failed") if wait is None else (at + wait, "queued", "")
+            tx.run(
+                "UPDATE event SET tries = ?, error = ?, due_at = ?, state = ?, outcome = ? WHERE id = ?",
+                tries, error, due, state, outcome, number,
+            )  # fmt: skip
+            if wait is None:
+                dead.append(number)
+        if dead and notice is not None:
+            enqueue(tx, chat_id, notice, at)
+        return FailedEvents(tuple(counted), tuple(dead))
 
-    async def dead(self) -> dict[str, int]:
+    @reads
+    def dead(self, tx: Tx) -> dict[str, int]:
         """How many events were given up, by the name of the error."""
-        rows = await self._database.rows(f"SELECT error, count(*) FROM event WHERE {IS_DEAD} GROUP BY error")
-        return {str(row[0]): int(row[1]) for row in rows}
+        return dict(tx.all(f"SELECT error, count(*) FROM event WHERE {IS_DEAD} GROUP BY error"))
 
-    async def events(self, numbers: tuple[int, ...]) -> tuple[Event, ...]:
+    @reads
+    def events(self, tx: Tx, numbers: tuple[int, ...]) -> tuple[Event, ...]:
         """Those events, in order."""
-        rows = await self._database.rows(f"{SELECT_EVENT}WHERE id IN ({placeholders(numbers)}) ORDER BY id", numbers)
-        return tuple(event_of(row) for row in rows)
+        return read_events(tx, f"WHERE id IN ({placeholders(numbers)}) ORDER BY id", *numbers)
 
-    async def acted(self, turn_id: int) -> bool:
+    @reads
+    def acted(self, tx: Tx, turn_id: int) -> bool:
         """Whether a tool did something in that turn: what is asked anew would do it twice."""
-        row = await self._database.row(
-            "SELECT 1 FROM effect WHERE key >= ?1 AND key < ?1 || 'x'", (f"turn:{turn_id}:",)
-        )
-        return row is not None
+        return has_acted(tx, turn_id)
 
 
-def count_failure(
-    db: Tx, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
-    notice: Draft | None, at: int,
-) -> FailedEvents:  # fmt: skip
-    """One transaction: one try more for each; see Failing.failed."""
-    which, values = f"id IN ({placeholders(events)}) AND state = 'queued'", events
-    if not events:
-        which = (
-            "id = (SELECT min(id) FROM event INDEXED BY event_queue WHERE chat_id = ? AND state = 'queued' "
-            "AND due_at <= ?)"
-        )
-        values = (chat_id, at)
-    counted, dead = list[int](), list[int]()
-    for number, tries in db.execute(f"SELECT id, tries + 1 FROM event WHERE {which} ORDER BY id", values).fetchall():
-        wait = again(tries)
-        counted.append(number)
-        due, state, outcome = (None, "dead", "failed") if wait is None else (at + wait, "queued", "")
-        db.execute(
-            "UPDATE event SET tries = ?, error = ?, due_at = ?, state = ?, outcome = ? WHERE id = ?",
-            (tries, error, due, state, outcome, number),
-        )
-        if wait is None:
-            dead.append(number)
-    if dead and notice is not None:
-        enqueue(db, chat_id, notice, at)
-    return FailedEvents(tuple(counted), tuple(dead))
+def has_acted(tx: Tx, turn_id: int) -> bool:
+    """Whether a tool did something in that turn."""
+    return tx.has("SELECT 1 FROM effect WHERE key >= ?1 AND key < ?1 || 'x'", f"turn:{turn_id}:")
 
 
-ANSWERS_OFF_RECORD = (
-    "(SELECT coalesce(max(told.off_record), 0) FROM turn_event JOIN event AS told ON told.id = turn_event.event_id "
-    "WHERE turn_event.turn_id = ?)"
-)
-"""Whether a turn answers such a line: its reply is one as well."""
+def say_line(tx: Tx, turn: Turn, text: str, at: int, label: str = "") -> int:
+    """The line of nuan's that a turn said, or that is left of it; off the record when it answers such a line."""
+    off_record = tx.value(
+        "SELECT coalesce(max(off_record), 0) FROM turn_event JOIN event ON event.id = event_id "
+        "WHERE turn_event.turn_id = ?",
+        turn.id,
+    )
+    line = add_line(tx, turn.chat_id, text, at, label, turn_id=turn.id, off_record=off_record)
+    index_lines(tx, (line,))
+    return line
 
 
 def fail_turn(
-    db: Tx, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int,
-    sorry: bool = False,
-) -> None:  # fmt: skip
-    """One transaction: the turn is void; what it logged is taken out again, from the end of the log only.
+    tx: Tx, turn: Turn, error: str, notice: Draft | None, call: tuple[int, str] | None, at: int, *, sorry: bool = False
+) -> None:
+    """Void a turn: its log entries go, its events end as failed and join the next delta; tell the person.
 
-    `sorry`: the notice tells that no model answers, which is kept with the time.
+    Without a notice a follow-up goes back: the next call of the chat answers it, too.
 
-
-    A follow-up of which nobody is told goes back: the next call of the chat answers it, too.
+    `call` is the call in flight and what becomes of its reservation: charge or release. `sorry`: the notice tells that
+    no model answers, which is kept with the time.
     """
     if call is not None:
-        (charge_call if call[1] == "charge" else release_call)(db, call[0], at)
-    if not end_turn(db, turn.id, "failed"):
+        (charge_call if call[1] == "charge" else release_call)(tx, call[0], at)
+    if not end_turn(tx, turn.id, "failed"):
         return
-    db.execute(
-        "DELETE FROM edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id IN "
-        "(SELECT id FROM entry WHERE turn_id = ?)",
-        (turn.id,),
-    )
-    db.execute("DELETE FROM entry WHERE turn_id = ?", (turn.id,))
-    db.execute(
+    drop_entries(tx, "turn_id", turn.id)
+    tx.run(
         "UPDATE epoch SET logged_upto = (SELECT logged_before FROM turn WHERE id = ?1), prompt_tokens = 0, "
         "prompt_entries = 0 WHERE id = ?2",
-        (turn.id, turn.epoch_id),
-    )
-    db.execute("UPDATE turn SET error = ? WHERE id = ?", (error, turn.id))
-    drop_forgotten(db, turn.epoch_id)
+        turn.id, turn.epoch_id,
+    )  # fmt: skip
+    tx.run("UPDATE turn SET error = ? WHERE id = ?", error, turn.id)
+    drop_forgotten(tx, turn.epoch_id)
     over = error.startswith(OVER_BUDGET)
     if turn.why == "window" and notice is None:
-        put_follow_ups_back(db, turn.event_ids, "silent" if over else "failed", at)
+        put_follow_ups_back(tx, turn.event_ids, "silent" if over else "failed", at)
     else:
-        finish_events(db, turn.event_ids, "done", "refused" if over else "failed")
+        finish_events(tx, turn.event_ids, "done", "refused" if over else "failed")
     if notice is None:
-        withdraw(db, turn.id, at)
-    else:
-        enqueue(db, turn.chat_id, notice, at, turn_id=turn.id)
-    if notice is not None and sorry:
-        db.execute(
-            "INSERT OR REPLACE INTO effect (key, result, at) VALUES (?, 'done', ?)", (f"{SORRY_KEY}{turn.chat_id}", at)
-        )
+        withdraw(tx, turn.id, at)
+        return
+    enqueue(tx, turn.chat_id, notice, at, turn_id=turn.id)
+    if sorry:
+        note_effect(tx, f"{SORRY_KEY}{turn.chat_id}", at)
 
 
-def void_turn(db: Tx, turn: Turn, error: str, at: int) -> bool:
-    """Within a transaction: a turn under way is void: a call in flight costs what was reserved, nothing stays logged.
+def void_turn(tx: Tx, turn: Turn, error: str, at: int) -> bool:
+    """A turn under way is void: a call in flight costs what was reserved, nothing stays logged.
 
     Whether something of it is on the screen, which stays there; then the next delta tells it.
     """
-    for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn.id,)).fetchall():
-        charge_call(db, call_id, at)
-    shown = _keep_shown(db, turn, at)
-    fail_turn(db, turn, error, None, None, at)
-    db.execute("UPDATE turn SET state = 'void' WHERE id = ?", (turn.id,))
+    charge_reserved(tx, turn.id, at)
+    shown = _keep_shown(tx, turn, at)
+    fail_turn(tx, turn, error, None, None, at)
+    tx.run("UPDATE turn SET state = 'void' WHERE id = ?", turn.id)
     return shown
 
 
-def _keep_shown(db: Tx, turn: Turn, at: int) -> bool:
+def _keep_shown(tx: Tx, turn: Turn, at: int) -> bool:
     """What is on the screen stays there as it is, and the next delta tells it; whether something is."""
-    row = db.execute(
-        "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND state = 'preview' AND text <> ''", (turn.id,)
-    ).fetchone()
+    row = tx.one(
+        "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND state = 'preview' AND text <> ''", turn.id
+    )
     if row is None:
         return False
     number, shown, text = row
-    sql = (
-        "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id, off_record) "
-        f"VALUES (?, ?, 'bot', ?, ?, 'done', ?, {ANSWERS_OFF_RECORD})"
-    )
-    line = cast("int", db.execute(sql, (turn.chat_id, at, text, CUT_LABEL, turn.id, turn.id)).lastrowid)
-    index_lines(db, (line,))
+    line = say_line(tx, turn, text, at, CUT_LABEL)
     ids = (shown,) if shown else ()
-    db.execute(
+    tx.run(
         "UPDATE outbox SET state = ?, kind = 'reply', text = '', event_id = ?, sent_at = ?, external_ids = ? "
         "WHERE id = ?",
-        ("sent" if shown else "cancelled", line, at, json.dumps(ids), number),
-    )
-    db.executemany(
-        "INSERT OR REPLACE INTO sent (chat_id, external_id, turn_id) VALUES (?, ?, ?)",
-        [(turn.chat_id, external_id, turn.id) for external_id in ids],
-    )
+        "sent" if shown else "cancelled", line, at, json.dumps(ids), number,
+    )  # fmt: skip
+    mark_sent(tx, turn.chat_id, turn.id, ids)
     return True
 
 
-def end_turn(db: Tx, turn_id: int, state: TurnState) -> bool:
-    """Within a transaction: a turn ends once; its receipts are in the reply or the notice from now on. True for the
-    first time.
-    """
-    ended = db.execute(
-        "UPDATE turn SET state = ?, receipts = '[]' WHERE id = ? AND state IN ('asked', 'answered')", (state, turn_id)
-    )
-    return ended.rowcount == 1
+def end_turn(tx: Tx, turn_id: int, state: TurnState) -> bool:
+    """A turn ends once; its receipts are in the reply or the notice from now on. True for the first time."""
+    running = "state IN ('asked', 'answered')"
+    return tx.run(f"UPDATE turn SET state = ?, receipts = '[]' WHERE id = ? AND {running}", state, turn_id) == 1
 
 
-def drop_forgotten(db: Tx, epoch_id: int) -> None:
-    """Within a transaction: what was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
-    if db.execute("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", (epoch_id,)).fetchone():
-        drop_log(db, epoch_id)
+def drop_forgotten(tx: Tx, epoch_id: int) -> None:
+    """What was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
+    if tx.has("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", epoch_id):
+        drop_log(tx, epoch_id)

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from bot.core.memories import Visibility
 from bot.core.people import Audience
@@ -30,46 +29,42 @@ AVERAGES = 1
 """The row of an index with its sums, which may be empty (FTS5_AVERAGES_ROWID)."""
 
 
-def merge_terms(db: Tx, index: str) -> None:
-    """Within a transaction: an index keeps nothing of rows that were deleted or written anew, and stays readable over
-    years.
-    """
-    db.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
-    if levels(db, index) >= MANY_LEVELS:  # counted after the merge, which may have added two
-        db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+def merge_terms(tx: Tx, index: str) -> None:
+    """An index keeps nothing of rows that were deleted or written anew, and stays readable over years."""
+    tx.run(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
+    if levels(tx, index) >= MANY_LEVELS:  # counted after the merge, which may have added two
+        tx.run(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
 
-def check_indexes(db: Tx) -> None:
-    """One transaction: an index with too many levels is built anew from its rows; any other fault is a
-    sqlite3.Error.
-    """
+def check_indexes(tx: Tx) -> None:
+    """An index with too many levels is built anew from its rows; any other fault is a sqlite3.Error."""
     for index in INDEXES:
-        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
+        if not tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", index):
             continue
-        found = levels(db, index)
+        found = levels(tx, index)
         if found > MOST_LEVELS:
-            _empty(db, index)
+            _empty(tx, index)
         if found >= MANY_LEVELS:
-            db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
-        db.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+            tx.run(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+        tx.run(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
 
 
-def levels(db: Tx, index: str) -> int:
+def levels(tx: Tx, index: str) -> int:
     """How many levels an index has, 0 when that cannot be told."""
-    row = db.execute(f"SELECT block FROM {index}_data WHERE id = ?", (STRUCTURE,)).fetchone()
+    block: bytes = tx.value(f"SELECT block FROM {index}_data WHERE id = ?", STRUCTURE) or b""
     count = 0
-    for byte in cast("bytes", row[0])[4:7] if row is not None else b"":
+    for byte in block[4:7]:
         count = count << 7 | byte & 0x7F
         if byte < 0x80:
             break
     return count
 
 
-def _empty(db: Tx, index: str) -> None:
+def _empty(tx: Tx, index: str) -> None:
     """No statement on the index itself works any more: its tables become those of a new one; its rows stay."""
-    db.execute(f"DELETE FROM {index}_data")
-    db.execute(f"DELETE FROM {index}_idx")
-    db.execute(f"INSERT INTO {index}_data (id, block) VALUES (?, ?), (?, ?)", (AVERAGES, b"", STRUCTURE, bytes(7)))
+    tx.run(f"DELETE FROM {index}_data")
+    tx.run(f"DELETE FROM {index}_idx")
+    tx.run(f"INSERT INTO {index}_data (id, block) VALUES (?, ?), (?, ?)", AVERAGES, b"", STRUCTURE, bytes(7))
 
 
 TALK_MS = 1_800_000
@@ -122,83 +117,65 @@ def indexed_scopes(scope: str, kind: str, person_id: int | None) -> str:
     return f"{scope} w{person_id}" if own else scope
 
 
-def put_document(db: Tx, doc: Doc) -> None:
-    """Within a transaction: write the row of a document, in place of the one it had. Its terms need no dictionary."""
-    drop_documents(db, doc.kind, (doc.ref,))
+def put_document(tx: Tx, doc: Doc) -> None:
+    """The row of a document as it is now, in place of the one it had. Its terms need no dictionary."""
+    drop_documents(tx, doc.kind, (doc.ref,))
     terms = search_terms(doc.text)
     if not terms:
         return
-    number = db.execute(
-        "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, talk, place, length, section) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            doc.kind,
-            doc.ref,
-            doc.scope,
-            doc.chat_id,
-            doc.person_id,
-            doc.at,
-            doc.talk,
-            doc.place,
-            len(terms),
-            doc.section,
-        ),
-    ).lastrowid
-    scope = indexed_scopes(doc.scope, doc.kind, doc.person_id)
-    db.execute("INSERT INTO doc_text (rowid, scope, terms) VALUES (?, ?, ?)", (number, scope, " ".join(terms)))
+    number = tx.insert(
+        "doc", kind=doc.kind, ref=doc.ref, scope=doc.scope, chat_id=doc.chat_id, person_id=doc.person_id, at=doc.at,
+        talk=doc.talk, place=doc.place, length=len(terms), section=doc.section,
+    )  # fmt: skip
+    tx.insert("doc_text", rowid=number, scope=indexed_scopes(doc.scope, doc.kind, doc.person_id), terms=" ".join(terms))
 
 
-def drop_documents(db: Tx, kind: HitKind, refs: Iterable[int]) -> None:
-    """Within a transaction: these come back no more. Their terms stay in the file until `forget_terms`."""
+def drop_documents(tx: Tx, kind: HitKind, refs: Iterable[int]) -> None:
+    """These come back no more. Their terms stay in the file until `forget_terms`."""
     for ref in refs:
-        row = db.execute("SELECT id FROM doc WHERE kind = ? AND ref = ?", (kind, ref)).fetchone()
-        if row is not None:
-            db.execute("DELETE FROM doc_text WHERE rowid = ?", row)
-            db.execute("DELETE FROM doc WHERE id = ?", row)
+        number = tx.value("SELECT id FROM doc WHERE kind = ? AND ref = ?", kind, ref)
+        if number is not None:
+            tx.run("DELETE FROM doc_text WHERE rowid = ?", number)
+            tx.run("DELETE FROM doc WHERE id = ?", number)
 
 
-def forget_terms(db: Tx) -> None:
-    """Within a transaction: nothing of what was dropped or written anew is left: the index keeps terms until its parts
-    merge.
-    """
-    merge_terms(db, "doc_text")
+def forget_terms(tx: Tx) -> None:
+    """Nothing of what was dropped or written anew is left: the index keeps terms until its parts merge."""
+    merge_terms(tx, "doc_text")
 
 
-def rescope(db: Tx, old: str, new: str) -> None:
-    """Within a transaction: what those of one scope could see, those of the other see from now on."""
-    rows = db.execute("SELECT id FROM doc WHERE scope = ?", (old,)).fetchall()
-    db.execute("UPDATE doc SET scope = ? WHERE scope = ?", (new, old))
-    _rewrite(db, (number for (number,) in rows))
+def rescope(tx: Tx, old: str, new: str) -> None:
+    """What those of one scope could see, those of the other see from now on."""
+    numbers = tx.ids("SELECT id FROM doc WHERE scope = ?", old)
+    tx.run("UPDATE doc SET scope = ? WHERE scope = ?", new, old)
+    _rewrite(tx, numbers)
 
 
-def reindex_speaker(db: Tx, person_id: int) -> None:
-    """Within a transaction: what this person said in groups is found in their own DM, also what another account of
-    theirs said.
-    """
-    rows = db.execute("SELECT id FROM doc WHERE person_id = ? AND kind = 'line'", (person_id,)).fetchall()
-    _rewrite(db, (number for (number,) in rows))
+def reindex_speaker(tx: Tx, person_id: int) -> None:
+    """What this person said in groups, by any of their accounts, is found in their own DM."""
+    _rewrite(tx, tx.ids("SELECT id FROM doc WHERE person_id = ? AND kind = 'line'", person_id))
 
 
-def _rewrite(db: Tx, docs: Iterable[int]) -> None:
+def _rewrite(tx: Tx, docs: Iterable[int]) -> None:
     for number in docs:
-        scope, kind, person = db.execute("SELECT scope, kind, person_id FROM doc WHERE id = ?", (number,)).fetchone()
-        db.execute("UPDATE doc_text SET scope = ? WHERE rowid = ?", (indexed_scopes(scope, kind, person), number))
+        scopes = indexed_scopes(*tx.row("SELECT scope, kind, person_id FROM doc WHERE id = ?", number))
+        tx.run("UPDATE doc_text SET scope = ? WHERE rowid = ?", scopes, number)
 
 
-DOCUMENT_TEXTS = {
-    "memory": "(SELECT text FROM memory WHERE memory.id = doc.ref)",
-    "digest": "(SELECT summary FROM digest WHERE digest.id = doc.ref)",
-    "note": "(SELECT text FROM note_chunk WHERE note_chunk.id = doc.ref)",
-    "line": "(SELECT text || coalesce((SELECT ' ' || group_concat(attachment.text, ' ') FROM attachment "
-    "WHERE event_id = event.id AND state = 'done'), '') FROM event WHERE event.id = doc.ref AND hidden = '')",
-}
-"""Where the text of a document lies, by its kind."""
+LINE_TEXT = """text || coalesce((SELECT ' ' || group_concat(attachment.text, ' ') FROM attachment
+    WHERE event_id = event.id AND state = 'done'), '')"""
+"""What a line says, and what its attachments show."""
 
-DOCUMENT_TEXT = (
-    "coalesce(CASE kind "
-    + " ".join(f"WHEN '{kind}' THEN {text}" for kind, text in DOCUMENT_TEXTS.items())
-    + " END, '')"
-)
+DOCUMENT_TEXT = f"""coalesce(CASE kind WHEN 'memory' THEN (SELECT text FROM memory WHERE memory.id = doc.ref)
+    WHEN 'digest' THEN (SELECT summary FROM digest WHERE digest.id = doc.ref)
+    WHEN 'note' THEN (SELECT text FROM note_chunk WHERE note_chunk.id = doc.ref)
+    WHEN 'line' THEN (SELECT {LINE_TEXT} FROM event WHERE event.id = doc.ref AND hidden = '') END, '')"""
+"""The text of a document, which lies in the table of its kind."""
+
+STORE_VECTOR = """INSERT INTO vector (doc_id, model, dimensions, fingerprint, vector) {} = ?
+    ON CONFLICT (doc_id) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions,
+    fingerprint = excluded.fingerprint, vector = excluded.vector"""
+"""In between goes a SELECT of one row, up to what the last value is compared with."""
 
 
 def fingerprint(text: str) -> bytes:
@@ -206,203 +183,180 @@ def fingerprint(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
 
 
-def keep_vectors(db: Tx) -> None:
-    """Within a transaction: before all documents are written anew, keep the vectors under what they are of."""
-    db.execute("DROP TABLE IF EXISTS temp.kept")
-    db.execute(
+def keep_vectors(tx: Tx) -> None:
+    """Before all documents are written anew, keep the vectors under what they are of."""
+    tx.run("DROP TABLE IF EXISTS temp.kept")
+    tx.run(
         "CREATE TEMP TABLE kept AS SELECT kind, ref, model, dimensions, fingerprint, vector FROM vector "
         "JOIN doc ON doc.id = doc_id"
     )
-    db.execute("CREATE INDEX temp.kept_of ON kept (kind, ref)")
+    tx.run("CREATE INDEX temp.kept_of ON kept (kind, ref)")
 
 
-def restore_vectors(db: Tx) -> None:
-    """Within a transaction: documents whose text is still the same have their vectors again."""
-    rows = db.execute(
+def restore_vectors(tx: Tx) -> None:
+    """Documents whose text is still the same have their vectors again."""
+    for number, print_, text, before in tx.all(
         f"SELECT doc.id, fingerprint, {DOCUMENT_TEXT}, kept.rowid FROM kept JOIN doc USING (kind, ref)"
-    ).fetchall()
-    for number, print_, text, row in rows:
+    ):
         if fingerprint(text) == print_:
-            db.execute(
-                "INSERT OR REPLACE INTO vector (doc_id, model, dimensions, fingerprint, vector) "
-                "SELECT ?, model, dimensions, fingerprint, vector FROM temp.kept WHERE rowid = ?",
-                (number, row),
-            )
-    db.execute("DROP TABLE temp.kept")
+            again = STORE_VECTOR.format("SELECT ?, model, dimensions, fingerprint, vector FROM temp.kept WHERE rowid")
+            tx.run(again, number, before)
+    tx.run("DROP TABLE temp.kept")
 
 
 KEPT_ROUNDS = 60
 """Rounds that are kept of one person in one chat; the widest window and the longest count of misses need fewer."""
 
 
-def store_registry(db: Tx, text: str) -> None:
-    """One transaction: from now on memories are stored by this registry."""
-    db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('sections', ?)", (text,))
+def store_registry(tx: Tx, text: str) -> None:
+    """From now on memories are stored by this registry."""
+    tx.set_meta("sections", text)
 
 
-def stored_registry(db: Tx) -> SectionRegistry:
-    """Within a transaction: the registry by which memories are stored."""
-    row = db.execute("SELECT value FROM meta WHERE key = 'sections'").fetchone()
-    return read_registry(row[0] if row else None)
+def stored_registry(tx: Tx) -> SectionRegistry:
+    """The registry by which memories are stored."""
+    return read_registry(tx.meta("sections"))
 
 
-def sort_memory(db: Tx, number: int) -> None:
-    """Within a transaction: a memory stands in the section that its text is of; the index follows (trigger
-    memory_section).
-    """
-    text, kind, owner = db.execute("SELECT text, kind, owner_id FROM memory WHERE id = ?", (number,)).fetchone()
-    key = stored_registry(db).assign(text, kind, owned=owner is not None)
-    db.execute("UPDATE memory SET section = ?1 WHERE id = ?2 AND section <> ?1", (key, number))
+def sort_memory(tx: Tx, number: int) -> None:
+    """A memory stands in the section that its text is of; the index follows (trigger memory_section)."""
+    text, kind, owner = tx.row("SELECT text, kind, owner_id FROM memory WHERE id = ?", number)
+    key = stored_registry(tx).assign(text, kind, owned=owner is not None)
+    tx.run("UPDATE memory SET section = ?1 WHERE id = ?2 AND section <> ?1", key, number)
 
 
-def note_round(db: Tx, turn_id: int, found: RecallRound | None, at: int) -> None:
-    """Within a transaction: what a turn's own recall found, once; of many the oldest go."""
+def note_round(tx: Tx, turn_id: int, found: RecallRound | None, at: int) -> None:
+    """What a turn's own recall found, once; of many the oldest go."""
     if found is None:
         return
-    chat, person = db.execute("SELECT chat_id, person_id FROM turn WHERE id = ?", (turn_id,)).fetchone()
-    db.execute(
-        "INSERT OR IGNORE INTO section_round (turn_id, chat_id, person_id, at, hits, searched, held) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (turn_id, chat, person, at, json.dumps(found.hits, ensure_ascii=False),
-         json.dumps(found.searched, ensure_ascii=False), int(found.held)),
+    chat, person = tx.row("SELECT chat_id, person_id FROM turn WHERE id = ?", turn_id)
+    tx.run(
+        "INSERT INTO section_round (turn_id, chat_id, person_id, at, hits, searched, held) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        turn_id, chat, person, at, json.dumps(found.hits, ensure_ascii=False),
+        json.dumps(found.searched, ensure_ascii=False), int(found.held),
     )  # fmt: skip
-    db.execute(
+    tx.run(
         "DELETE FROM section_round WHERE chat_id = ?1 AND person_id = ?2 AND turn_id <= (SELECT turn_id FROM "
         "section_round WHERE chat_id = ?1 AND person_id = ?2 ORDER BY turn_id DESC LIMIT 1 OFFSET ?3)",
-        (chat, person, KEPT_ROUNDS),
-    )
+        chat, person, KEPT_ROUNDS,
+    )  # fmt: skip
 
 
-def note_hit(db: Tx, turn_id: int, memories: Sequence[int]) -> None:
-    """Within a transaction: the section of the best memory that a tool found in this turn was hit, whatever was
-    searched.
-    """
-    row = db.execute("SELECT hits FROM section_round WHERE turn_id = ?", (turn_id,)).fetchone()
+def note_hit(tx: Tx, turn_id: int, memories: Sequence[int]) -> None:
+    """The section of the best memory that a tool found in this turn was hit, whatever was searched."""
+    before = tx.value("SELECT hits FROM section_round WHERE turn_id = ?", turn_id)
     best = f"SELECT id, section FROM memory WHERE id IN ({placeholders(memories)}) AND section <> ''"
-    found = dict(db.execute(best, tuple(memories)).fetchall())
+    found: dict[int, str] = dict(tx.all(best, *memories))
     number = next((each for each in memories if each in found), None)
-    if row is None or number is None:
+    if before is None or number is None:
         return
-    hits = {found[number]: number} | json.loads(row[0])
-    db.execute(
-        "UPDATE section_round SET hits = ?, held = 0 WHERE turn_id = ?", (json.dumps(hits, ensure_ascii=False), turn_id)
-    )
+    hits = json.dumps({found[number]: number} | json.loads(before), ensure_ascii=False)
+    tx.run("UPDATE section_round SET hits = ?, held = 0 WHERE turn_id = ?", hits, turn_id)
 
 
 IS_INDEXED_LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND label IN ('', 'cut')"""
 """Lines of the transcript that may come back: what people and nuan said. Receipts, commands and what is forgotten,
 deleted, a copy, too old or not to be recorded are none."""
 
-
 IS_INDEXED_MEMORY = "disabled_at IS NULL"
 IS_INDEXED_DIGEST = "summary <> '' AND into_id IS NULL"
 
 
-def index_memory(db: Tx, number: int) -> None:
-    """Within a transaction: the index has this memory as it is now, or not when it is over."""
-    row = db.execute(
+def index_memory(tx: Tx, number: int) -> None:
+    """The index has this memory as it is now, or not when it is over."""
+    row = tx.one(
         f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {IS_KEPT} THEN '' ELSE section END, slot "
         f"FROM memory WHERE id = ? AND {IS_INDEXED_MEMORY}",
-        (number,),
-    ).fetchone()
+        number,
+    )
     if row is None:
-        drop_documents(db, "memory", (number,))
+        drop_documents(tx, "memory", (number,))
         return
     owner, chat, seen, text, at, section, slot = row
     text = f"{text} {SLOT_QUESTION_WORDS.get(slot.casefold(), '')}".rstrip()
-    put_document(db, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text, section=section))
+    put_document(tx, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text, section=section))
 
 
-def index_digest(db: Tx, number: int) -> None:
-    """Within a transaction: the index has this summary as it is now, or not when it was emptied."""
-    row = db.execute(
-        f"SELECT owner_id, chat_id, summary, ended_at FROM digest WHERE id = ? AND {IS_INDEXED_DIGEST}", (number,)
+def index_digest(tx: Tx, number: int) -> None:
+    """The index has this summary as it is now, or not when it was emptied."""
+    row = tx.one(
+        f"SELECT owner_id, chat_id, summary, ended_at FROM digest WHERE id = ? AND {IS_INDEXED_DIGEST}", number
     )
-    found = row.fetchone()
-    if found is None:
-        drop_documents(db, "digest", (number,))
+    if row is None:
+        drop_documents(tx, "digest", (number,))
         return
-    owner, chat, text, at = found
-    put_document(db, Doc("digest", number, scope_of("private", owner, chat), chat, owner, at, text))
+    owner, chat, text, at = row
+    put_document(tx, Doc("digest", number, scope_of("private", owner, chat), chat, owner, at, text))
 
 
-def index_note(db: Tx, chunk: int) -> None:
-    """Within a transaction: the index has this piece of a note as it was read last, or not when it is there no more."""
-    row = db.execute(
+def index_note(tx: Tx, chunk: int) -> None:
+    """The index has this piece of a note as it was read last, or not when it is there no more."""
+    row = tx.one(
         "SELECT visibility, owner_id, chat_id, at, text FROM note_chunk JOIN note ON note.id = note_id "
         "WHERE note_chunk.id = ?",
-        (chunk,),
-    ).fetchone()
+        chunk,
+    )
     if row is None:
-        drop_documents(db, "note", (chunk,))
+        drop_documents(tx, "note", (chunk,))
         return
     seen, owner, chat, at, text = row
-    put_document(db, Doc("note", chunk, scope_of(seen, owner, chat), chat, owner, at, text))
+    put_document(tx, Doc("note", chunk, scope_of(seen, owner, chat), chat, owner, at, text))
 
 
-def index_lines(db: Tx, numbers: Iterable[int]) -> None:
-    """Within a transaction: the index has these lines as they are now, or not when they may not come back."""
+def index_lines(tx: Tx, numbers: Iterable[int]) -> None:
+    """The index has these lines as they are now, or not when they may not come back."""
     for number in sorted(numbers):
-        row = db.execute(
-            "SELECT chat_id, person_id, at, text || coalesce((SELECT ' ' || group_concat(attachment.text, ' ') FROM "
-            "attachment WHERE event_id = event.id AND state = 'done'), '') FROM event WHERE id = ? AND "
-            f"{IS_INDEXED_LINE}",
-            (number,),
-        ).fetchone()
+        row = tx.one(
+            f"SELECT chat_id, person_id, at, {LINE_TEXT} FROM event WHERE id = ? AND {IS_INDEXED_LINE}", number
+        )
         if row is None:
-            drop_documents(db, "line", (number,))
+            drop_documents(tx, "line", (number,))
             continue
         chat, person, at, text = row
-        put_document(
-            db, Doc("line", number, _heard_by(db, chat), chat, person, at, text, *_where(db, chat, number, at))
-        )
+        place = _place_of(tx, chat, number, at)
+        put_document(tx, Doc("line", number, _heard_by(tx, chat), chat, person, at, text, *place))
 
 
-def refresh_index(db: Tx) -> None:
-    """One transaction: an index that was never written, or with other terms than today's, is written anew."""
-    row = db.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()
-    if row is None or row[0] != str(TERMS_VERSION):
-        rebuild_index(db)
-        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('terms', ?)", (str(TERMS_VERSION),))
+def refresh_index(tx: Tx) -> None:
+    """An index that was never written, or with other terms than today's, is written anew."""
+    if tx.meta("terms") != str(TERMS_VERSION):
+        rebuild_index(tx)
+        tx.set_meta("terms", str(TERMS_VERSION))
 
 
-def rebuild_index(db: Tx) -> int:
-    """One transaction: all rows are written anew from the tables of what they are of; how many there are then."""
-    keep_vectors(db)
-    for kind, ref in db.execute("SELECT kind, ref FROM doc").fetchall():
-        drop_documents(db, kind, (ref,))
-    for (number,) in db.execute(f"SELECT id FROM memory WHERE {IS_INDEXED_MEMORY} ORDER BY id").fetchall():
-        index_memory(db, number)
-    for (number,) in db.execute(f"SELECT id FROM digest WHERE {IS_INDEXED_DIGEST} ORDER BY id").fetchall():
-        index_digest(db, number)
-    index_lines(
-        db, [number for (number,) in db.execute(f"SELECT id FROM event WHERE {IS_INDEXED_LINE} ORDER BY id").fetchall()]
-    )
-    for (number,) in db.execute("SELECT id FROM note_chunk ORDER BY id").fetchall():
-        index_note(db, number)
-    restore_vectors(db)
-    count: int = db.execute("SELECT count(*) FROM doc").fetchone()[0]
+def rebuild_index(tx: Tx) -> int:
+    """All rows are written anew from the tables of what they are of; how many there are then."""
+    keep_vectors(tx)
+    for kind, ref in tx.all("SELECT kind, ref FROM doc"):
+        drop_documents(tx, kind, (ref,))
+    for number in tx.ids(f"SELECT id FROM memory WHERE {IS_INDEXED_MEMORY} ORDER BY id"):
+        index_memory(tx, number)
+    for number in tx.ids(f"SELECT id FROM digest WHERE {IS_INDEXED_DIGEST} ORDER BY id"):
+        index_digest(tx, number)
+    index_lines(tx, tx.ids(f"SELECT id FROM event WHERE {IS_INDEXED_LINE} ORDER BY id"))
+    for number in tx.ids("SELECT id FROM note_chunk ORDER BY id"):
+        index_note(tx, number)
+    restore_vectors(tx)
+    count: int = tx.value("SELECT count(*) FROM doc")
     return count
 
 
-def _heard_by(db: Tx, chat_id: int) -> str:
+def _heard_by(tx: Tx, chat_id: int) -> str:
     """Lines of a DM are for its person wherever they write to nuan, those of a group stay there."""
-    row = db.execute(
+    person = tx.value(
         "SELECT person_id FROM chat JOIN member ON chat_id = chat.id WHERE chat.id = ? AND kind = 'dm' "
         "ORDER BY seen_at DESC LIMIT 1",
-        (chat_id,),
-    ).fetchone()
-    return scope_of("private", row[0] if row else None, chat_id)
+        chat_id,
+    )
+    return scope_of("private", person, chat_id)
 
 
-def _where(db: Tx, chat_id: int, number: int, at: int) -> tuple[int, int]:
+def _place_of(tx: Tx, chat_id: int, number: int, at: int) -> tuple[int, int]:
     """The talk that a line goes on with, or begins, and its place in the chat; an edited line stays where it was."""
-    row = db.execute("SELECT talk, place FROM doc WHERE kind = 'line' AND ref = ?", (number,)).fetchone()
-    if row is not None:
-        return row[0], row[1]
-    last = db.execute(
-        "SELECT talk, place, at FROM doc WHERE chat_id = ? AND kind = 'line' ORDER BY place DESC LIMIT 1", (chat_id,)
-    ).fetchone()
-    if last is None:
-        return number, 1
-    return (last[0] if abs(at - last[2]) <= TALK_MS else number), last[1] + 1
+    before = tx.one("SELECT talk, place FROM doc WHERE kind = 'line' AND ref = ?", number)
+    if before is not None:
+        return before[0], before[1]
+    newest = "SELECT talk, place, at FROM doc WHERE chat_id = ? AND kind = 'line' ORDER BY place DESC LIMIT 1"
+    talk, place, last_at = tx.one(newest, chat_id) or (number, 0, at)
+    return (talk if abs(at - last_at) <= TALK_MS else number), place + 1

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import asdict, dataclass, replace
 from zlib import crc32
 
 from bot.core.commitments import SpokenPromise
@@ -95,15 +94,13 @@ QUOTE_CHARS = 200
 """What is kept of a message that was never stored itself, where another one replies to it."""
 
 
-def was_stored(db: Tx, chat_id: int, target: str) -> bool:
-    """Within a transaction: whether the message of that id was stored once: then its own row says what may be told of
-    it.
-    """
-    there = (
+def was_stored(tx: Tx, chat_id: int, target: str) -> bool:
+    """Whether the message of that id was stored once: then its own row says what may be told of it."""
+    return tx.has(
         "SELECT 1 FROM event WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' "
-        "UNION SELECT 1 FROM sent WHERE chat_id = ?1 AND external_id = ?2"
-    )
-    return db.execute(there, (chat_id, target)).fetchone() is not None
+        "UNION SELECT 1 FROM sent WHERE chat_id = ?1 AND external_id = ?2",
+        chat_id, target,
+    )  # fmt: skip
 
 
 MOST_EXCHANGES = 20
@@ -115,11 +112,11 @@ MOST_IN_A_ROW = 60
 """Exchanges without a line of a human, after which nuan waits for one: two slow bots never make 20 in a minute."""
 
 
-def bots_are_quiet(db: Tx, chat_id: int, at: int) -> bool:
-    """Within a transaction: whether bots get no answer in that chat now."""
-    rows = db.execute(
-        "SELECT id, at FROM event WHERE chat_id = ? AND why = 'bot' ORDER BY id DESC LIMIT ?", (chat_id, MOST_IN_A_ROW)
-    ).fetchall()
+def bots_are_quiet(tx: Tx, chat_id: int, at: int) -> bool:
+    """Whether bots get no answer in that chat now."""
+    rows = tx.all(
+        "SELECT id, at FROM event WHERE chat_id = ? AND why = 'bot' ORDER BY id DESC LIMIT ?", chat_id, MOST_IN_A_ROW
+    )
     # abs: after the clock was set back the newest lie ahead, and nobody is to wait until it has caught up.
     if (
         len(rows) >= MOST_EXCHANGES
@@ -127,14 +124,11 @@ def bots_are_quiet(db: Tx, chat_id: int, at: int) -> bool:
         and abs(at - rows[0][1]) < BOT_SILENCE_MS
     ):
         return True
-    if len(rows) < MOST_IN_A_ROW:
-        return False
-    human = db.execute(
+    return len(rows) == MOST_IN_A_ROW and not tx.has(
         "SELECT 1 FROM event JOIN person ON person.id = person_id WHERE chat_id = ? AND event.id > ? "
         "AND kind = 'message' AND is_bot = 0 LIMIT 1",
-        (chat_id, rows[-1][0]),
-    ).fetchone()
-    return human is None
+        chat_id, rows[-1][0],
+    )  # fmt: skip
 
 
 COPY_MS = 250
@@ -207,79 +201,70 @@ def copied_from(new: LinePrint, lately: Iterable[LinePrint]) -> int | None:
     return None
 
 
-def find_copy(db: Tx, chat_id: int, new: LinePrint | None) -> tuple[LinePrint | None, int | None]:
-    """Within a transaction: the same line, with the number of the message of this chat that it copies or echoes."""
+def find_copy(tx: Tx, chat_id: int, new: LinePrint | None) -> int | None:
+    """The number of the message of this chat that a line copies or echoes."""
     if new is None:
-        return None, None
-    db.execute("DELETE FROM lately WHERE abs(arrived_at - ?) > ?", (new.arrived_at, ECHO_MS))
-    rows = db.execute(
+        return None
+    tx.run("DELETE FROM lately WHERE abs(arrived_at - ?) > ?", new.arrived_at, ECHO_MS)
+    lately = tx.all(
         "SELECT original, person_id, said, bare, named, at, arrived_at, target FROM lately WHERE chat_id = ? "
         "ORDER BY event_id DESC",
-        (chat_id,),
-    )
-    return new, copied_from(new, (LinePrint(*row) for row in rows))
+        chat_id, to=LinePrint,
+    )  # fmt: skip
+    return copied_from(new, lately)
 
 
-def note_print(db: Tx, chat_id: int, number: int, new: LinePrint | None, copy_of: int | None) -> None:
-    """Within a transaction: event `number` was heard just now, as a message of its own or as a copy."""
+def note_print(tx: Tx, chat_id: int, number: int, new: LinePrint | None, copy_of: int | None) -> None:
+    """Event `number` was heard just now, as a message of its own or as a copy."""
     if copy_of is not None:
-        db.execute("UPDATE event SET same_as = ? WHERE id = ?", (copy_of, number))
+        tx.run("UPDATE event SET same_as = ? WHERE id = ?", copy_of, number)
     if new is not None and new.person_id is not None:
-        db.execute(
-            "INSERT INTO lately (chat_id, event_id, original, person_id, said, bare, named, at, arrived_at, target) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                chat_id, number, copy_of or number, new.person_id, new.said, new.bare, new.named, new.at,
-                new.arrived_at, new.target,
-            ),
-        )  # fmt: skip
+        seen = asdict(new) | {"original": copy_of or number}
+        tx.insert("lately", chat_id=chat_id, event_id=number, **seen)
 
 
-def retargeted(db: Tx, chat_id: int, incoming: Incoming) -> Incoming:
-    """Within a transaction: a reply or reaction to a copy is one to the message itself."""
+def retargeted(tx: Tx, chat_id: int, incoming: Incoming) -> Incoming:
+    """A reply or reaction to a copy is one to the message itself."""
     if not incoming.target or (incoming.kind != "message" and incoming.label != "reaction"):
         return incoming
-    row = db.execute(
+    first: str | None = tx.value(
         "SELECT first.external_id FROM event AS copy JOIN event AS first ON first.id = copy.same_as "
         "WHERE copy.chat_id = ? AND copy.external_id = ? AND copy.hidden = 'copy' AND first.external_id <> ''",
-        (chat_id, incoming.target),
-    ).fetchone()
-    return incoming if row is None else replace(incoming, target=str(row[0]))
+        chat_id, incoming.target,
+    )  # fmt: skip
+    return incoming if first is None else replace(incoming, target=first)
 
 
-def separate_copy(db: Tx, chat_id: int, person_id: int | None, target: str, text: str) -> None:
-    """Within a transaction: a copy that its sender edits says something of its own."""
-    db.execute(
+def separate_copy(tx: Tx, chat_id: int, person_id: int | None, target: str, text: str) -> None:
+    """A copy that its sender edits says something of its own."""
+    tx.run(
         "UPDATE event SET hidden = '', same_as = NULL WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' "
         "AND hidden = 'copy' AND person_id = ?3 AND (SELECT first.text FROM event AS first "
         "WHERE first.id = event.same_as) <> ?4",
-        (chat_id, target, person_id, text),
-    )
+        chat_id, target, person_id, text,
+    )  # fmt: skip
 
 
-def pass_to_copy(db: Tx, chat_id: int, target: str) -> bool:
-    """Within a transaction: of two copies the first was deleted, so the other stands for what was said; False without
-    another.
+def pass_to_copy(tx: Tx, chat_id: int, target: str) -> bool:
+    """Of two copies the first was deleted, so the other stands for what was said; False without another.
 
     After an edit the two were not the same any more.
     """
-    row = db.execute(
+    row = tx.one(
         "SELECT first.id, copy.id, copy.external_id FROM event AS first JOIN event AS copy ON copy.same_as = first.id "
         "AND copy.hidden = 'copy' AND copy.external_id <> '' WHERE first.chat_id = ?1 AND first.external_id = ?2 "
         "AND first.external_id <> '' AND first.kind = 'message' AND first.hidden NOT IN ('forgotten', 'deleted') "
         "AND NOT EXISTS (SELECT 1 FROM event AS edit WHERE edit.chat_id = ?1 AND edit.label = 'edit' "
         "AND edit.target = ?2) ORDER BY copy.id LIMIT 1",
-        (chat_id, target),
-    ).fetchone()
+        chat_id, target,
+    )  # fmt: skip
     if row is None:
         return False
-    first, copy, external_id = cast("tuple[int, int, str]", row)
-    db.execute("UPDATE event SET external_id = ? WHERE id = ?", (external_id, first))
-    db.execute("UPDATE event SET external_id = ?, hidden = 'deleted' WHERE id = ?", (target, copy))
-    db.execute(
-        "UPDATE event SET target = ? WHERE chat_id = ? AND target = ? AND kind = 'message'",
-        (external_id, chat_id, target),
-    )
+    first, copy, external_id = row
+    tx.run("UPDATE event SET external_id = ? WHERE id = ?", external_id, first)
+    tx.run("UPDATE event SET external_id = ?, hidden = 'deleted' WHERE id = ?", target, copy)
+    replies = "UPDATE event SET target = ? WHERE chat_id = ? AND target = ? AND kind = 'message'"
+    tx.run(replies, external_id, chat_id, target)
     return True
 
 

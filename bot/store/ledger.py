@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 from bot.core.clock import MINUTE_MS
 from bot.core.errors import OverBudget, OverLimit
@@ -20,7 +19,7 @@ from bot.core.money import (
 )
 from bot.core.sessions import CallCause, ModelCall
 from bot.core.speaking import UNASKED
-from bot.store.engine import Repository
+from bot.store.engine import Repository, reads, writes, writing
 from bot.store.transactions import Tx
 
 IS_COUNTED: Mapping[BudgetPeriod, str] = {
@@ -32,26 +31,27 @@ IS_COUNTED: Mapping[BudgetPeriod, str] = {
 class BudgetResets(Repository):
     """When the limits of a period last began anew."""
 
-    async def begin(self, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
+    @writes
+    def begin(self, tx: Tx, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
         """The limits of that period, which began at `since` (ms), count from now on; what is in flight still counts."""
-        await self._database.write(lambda db: reset_budget(db, period, since, person_id, at))
+        bit = 1 << BUDGET_PERIODS.index(period)
+        tx.run(
+            "UPDATE call SET uncounted = uncounted | ?1 WHERE at >= ?2 AND uncounted & ?1 = 0 AND state <> 'reserved'",
+            bit, since,
+        )  # fmt: skip
+        tx.run(
+            "INSERT INTO recount (period, person_id, at) VALUES (?, ?, ?) ON CONFLICT (period) "
+            "DO UPDATE SET person_id = excluded.person_id, at = excluded.at",
+            period, person_id, at,
+        )  # fmt: skip
 
-    async def last(self) -> Mapping[BudgetPeriod, BudgetReset]:
+    @reads
+    def last(self, tx: Tx) -> Mapping[BudgetPeriod, BudgetReset]:
         """Whose word it was, and when."""
-        rows = await self._database.rows(
+        found = tx.all(
             "SELECT period, coalesce(person.name, ''), at FROM recount LEFT JOIN person ON person.id = person_id"
         )
-        return {row[0]: BudgetReset(str(row[1]), int(row[2])) for row in rows}
-
-
-def reset_budget(db: Tx, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
-    """Within a transaction: every call of that period that is over counts no more."""
-    bit = 1 << BUDGET_PERIODS.index(period)
-    db.execute(
-        "UPDATE call SET uncounted = uncounted | ?1 WHERE at >= ?2 AND uncounted & ?1 = 0 AND state <> 'reserved'",
-        (bit, since),
-    )
-    db.execute("INSERT OR REPLACE INTO recount (period, person_id, at) VALUES (?, ?, ?)", (period, person_id, at))
+        return {period: BudgetReset(name, at) for period, name, at in found}
 
 
 COUNTED_OCCASIONS = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE occasion IS NOT NULL
@@ -59,25 +59,23 @@ COUNTED_OCCASIONS = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE 
 """Occasions that were answered or are being answered; one that a server refused, at no cost, is given back."""
 
 
-def admit_occasion(db: Tx, pace: AnswerLimits, at: int, person_id: int | None) -> int | None:
-    """Within a transaction: the mark of a call that begins an occasion, None for one that goes on with it.
-    OverLimit.
-    """
-    if occasion_begun(db, pace):
+def admit_occasion(tx: Tx, pace: AnswerLimits, at: int, person_id: int | None) -> int | None:
+    """The mark of a call that begins an occasion, None for one that goes on with it. OverLimit."""
+    if occasion_begun(tx, pace):
         return None
-    found = limit_reached(db, pace, at, person_id)
+    found = limit_reached(tx, pace, at, person_id)
     if found is not None:
         raise found
     return pace.occasion
 
 
-def occasion_begun(db: Tx, pace: AnswerLimits) -> bool:
-    """Within a transaction: whether a call was counted for that occasion before."""
-    return db.execute(f"SELECT 1 {COUNTED_OCCASIONS} AND occasion = ?", (pace.occasion,)).fetchone() is not None
+def occasion_begun(tx: Tx, pace: AnswerLimits) -> bool:
+    """Whether a call was counted for that occasion before."""
+    return tx.has(f"SELECT 1 {COUNTED_OCCASIONS} AND occasion = ?", pace.occasion)
 
 
-def limit_reached(db: Tx, pace: AnswerLimits, at: int, person_id: int | None) -> OverLimit | None:
-    """Within a transaction: of the limits that are reached, the one that holds longest.
+def limit_reached(tx: Tx, pace: AnswerLimits, at: int, person_id: int | None) -> OverLimit | None:
+    """Of the limits that are reached, the one that holds longest.
 
     What lies further ahead than a period is long was counted before the clock was set back.
     """
@@ -95,30 +93,27 @@ def limit_reached(db: Tx, pace: AnswerLimits, at: int, person_id: int | None) ->
         if most is None:
             continue
         # The oldest of the newest `most`: when it is out of the period, there is room again.
-        row = db.execute(
+        oldest = tx.value(
             f"SELECT call.at {COUNTED_OCCASIONS} AND call.at > ? AND call.at < ? {who}ORDER BY call.at DESC LIMIT 1 "
             "OFFSET ?",
-            (after, before, *((person_id,) if who else ()), most - 1),
-        ).fetchone()
-        if row is not None:
-            met.append(OverLimit(name, (pace.day_until if name.endswith("day") else row[0] + at - after) - at))
+            after, before, *((person_id,) if who else ()), most - 1,
+        )  # fmt: skip
+        if oldest is not None:
+            met.append(OverLimit(name, (pace.day_until if name.endswith("day") else oldest + at - after) - at))
     return max(met, key=lambda each: each.wait_ms, default=None)
 
 
-def tell_limit_once(db: Tx, person_id: int, window: str, since: int, at: int) -> bool:
-    """Within a transaction: whether a person is to be told of a limit: not if they were told of one of that window
-    since then.
+def tell_limit_once(tx: Tx, person_id: int, window: str, since: int, at: int) -> bool:
+    """Whether a person is to be told of a limit: not if they were told of one of that window since then.
 
     Whoever was told before the clock was set back is told again.
     """
-    return (
-        db.execute(
-            "INSERT INTO told (person_id, window, at) VALUES (?1, ?2, ?3) "
-            "ON CONFLICT (person_id, window) DO UPDATE SET at = ?3 WHERE at < ?4 OR at > ?3",
-            (person_id, window, at, since),
-        ).rowcount
-        == 1
-    )
+    told = tx.run(
+        "INSERT INTO told (person_id, window, at) VALUES (?1, ?2, ?3) "
+        "ON CONFLICT (person_id, window) DO UPDATE SET at = ?3 WHERE told.at < ?4 OR told.at > ?3",
+        person_id, window, at, since,
+    )  # fmt: skip
+    return told == 1
 
 
 USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END), 0),
@@ -128,6 +123,10 @@ USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE 0 END), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE 0 END), 0) FROM call WHERE at >= ? """
 
+
+CHARGE = """UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = reserved_tokens, cost = reserved_cost,
+    counted = 'reserved' WHERE state = 'reserved' """
+"""Calls in flight cost what was reserved for them."""
 
 NO_CHAT = 0
 """Stands for no chat: what the installation needed for itself."""
@@ -180,108 +179,6 @@ class Settlement:
     reserved: bool = False
 
 
-class Ledger(Repository):
-    """What was spent, and whether more may be."""
-
-    async def spend(
-        self, since: int, chat_id: int | None = None, person_id: int | None = None, *,
-        period: BudgetPeriod | None = None
-    ) -> Spend:  # fmt: skip
-        """What was used since that instant: in all chats or one, for everybody or one person.
-
-        With a `period` only what its limits count.
-        """
-        kinds = {"AND chat_id = ? ": chat_id, "AND person_id = ? ": person_id}
-        chosen = {where: number for where, number in kinds.items() if number is not None}
-        counted = IS_COUNTED[period] if period is not None else ""
-        row = await self._database.row(USED + counted + "".join(chosen), (since, *chosen.values()))
-        assert row is not None
-        calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = row
-        return Spend(since, float(money), int(tokens), int(calls), int(prompt), int(cached), float(reserved_money),
-                     int(reserved_tokens))  # fmt: skip
-
-    async def pressure(
-        self, limits: BudgetLimits, day: int, month: int, chat_id: int, person_id: int | None
-    ) -> BudgetPressure:
-        """The fullest of the limits that a call for that person in that chat counts for."""
-        fullest = BudgetPressure()
-        for check in _checks(limits, day, month, CallAccount(None, chat_id, person_id=person_id)):
-            row = await self._database.row(check.sql, check.values)
-            assert row is not None
-            for kind, used, most in (("money", row[1], check.money), ("tokens", row[2], check.tokens)):
-                share = 0.0 if most is None else (float(used) / most if most else 1.0)
-                if share > fullest.share:
-                    fullest = BudgetPressure(share, f"{check.name}_{kind}")
-        return fullest
-
-    async def used(self, since: int) -> tuple[CallUse, ...]:
-        """Every call since that instant (ms), oldest first; what is in flight counts as reserved."""
-        rows = await self._database.rows(
-            "SELECT at, chat_id, cause, CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens END, "
-            "cached_tokens, output_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END, "
-            "person_id FROM call WHERE at >= ? AND state <> 'released' ORDER BY at, id",
-            (since,),
-        )
-        return tuple(CallUse(*row) for row in rows)
-
-    async def recent(self, limit: int) -> tuple[RecentCall, ...]:
-        """The newest calls of all chats, newest first."""
-        rows = await self._database.rows(
-            "SELECT at, cause, model, prompt_tokens, cached_tokens, output_tokens, cost, "
-            "coalesce(settled_at, at) - at, state, written_tokens, reasoning_tokens FROM call ORDER BY id DESC LIMIT ?",
-            (limit,),
-        )
-        return tuple(RecentCall(*row) for row in rows)
-
-    async def last_talk(self, chat_id: int) -> CallUse | None:
-        """The last settled call of a chat that was made for a reply; those for digests and pictures do not count."""
-        row = await self._database.row(
-            "SELECT at, chat_id, cause, prompt_tokens, cached_tokens, output_tokens, cost FROM call WHERE chat_id = ? "
-            "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool', 'heartbeat', 'join') "
-            "ORDER BY id DESC LIMIT 1",
-            (chat_id,),
-        )
-        return CallUse(*row) if row is not None else None
-
-    async def ratio(self, model: str) -> float:
-        """How many tokens that model counted for each that we estimated; 1 before it returned a count."""
-        row = await self._database.row("SELECT ratio FROM counting WHERE model = ?", (model,))
-        return float(row[0]) if row is not None else 1.0
-
-    async def used_since(self, signature: str, model: str, since: int) -> bool:
-        """Whether that model was sent that prefix, in any chat, at `since` (ms) or later, and took it."""
-        row = await self._database.row(
-            "SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id JOIN epoch ON epoch.id = turn.epoch_id "
-            "WHERE call.at >= ? AND call.state = 'settled' AND signature = ? AND call.model = ? LIMIT 1",
-            (since, signature, model),
-        )
-        return row is not None
-
-    async def reserve(self, session_id: int, reservation: Reservation, at: int) -> ModelCall:
-        """Reserve a call that belongs to no turn; OverBudget when a limit would be passed."""
-        return await self._database.write(
-            lambda db: reserve_call(
-                db, reservation, at, CallAccount(session_id=session_id, chat_id=_chat(db, session_id))
-            )
-        )
-
-    async def book(self, chat_id: int, reservation: Reservation, at: int) -> ModelCall:
-        """Reserve a call on the account of a chat alone, HOUSE for none; OverBudget beyond a limit."""
-        return await self._database.write(lambda db: reserve_call(db, reservation, at, CallAccount(None, chat_id)))
-
-    async def settle(self, settlement: Settlement, at: int) -> None:
-        """Replace the reservation by what the call cost."""
-        await self._database.write(lambda db: settle_call(db, settlement, at))
-
-    async def charge(self, call_id: int, at: int) -> None:
-        """A call whose cost nobody knows (lost, cut, cancelled) costs what was reserved for it."""
-        await self._database.write(lambda db: charge_call(db, call_id, at))
-
-    async def release(self, call_id: int, at: int) -> None:
-        """A call that the server refused costs nothing."""
-        await self._database.write(lambda db: release_call(db, call_id, at))
-
-
 @dataclass(frozen=True, slots=True)
 class CallAccount:
     """On whose account a call goes; what comes before a turn may have no session yet."""
@@ -290,10 +187,6 @@ class CallAccount:
     chat_id: int
     turn_id: int | None = None
     person_id: int | None = None
-
-
-def _chat(db: Tx, session_id: int) -> int:
-    return cast("int", db.execute("SELECT chat_id FROM session WHERE id = ?", (session_id,)).fetchone()[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,28 +225,27 @@ def _checks(limits: BudgetLimits, day: int, month: int, owner: CallAccount) -> I
     return (check for check in every if check.money is not None or check.tokens is not None)
 
 
-def reserve_call(db: Tx, reservation: Reservation, at: int, owner: CallAccount) -> ModelCall:
-    """Within a transaction: reserve, or raise OverLimit, or OverBudget naming the limit that the call would pass.
+def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) -> ModelCall:
+    """Reserve, or raise OverLimit, or OverBudget naming the limit that the call would pass.
 
     What nobody asked for is on nobody's account.
     """
-    occasion = admit_occasion(db, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
+    occasion = admit_occasion(tx, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
     owner = replace(owner, person_id=None) if reservation.cause in UNASKED else owner
     day, cause = reservation.day_since, reservation.cause
     own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
     for check in (*_checks(reservation.limits, day, reservation.month_since, owner), own):
-        used = db.execute(check.sql, check.values).fetchone()
-        if check.money is not None and used[1] + reservation.cost > check.money + ROUNDING:
-            raise _over(f"{check.name}_money", check.money, used[1], used[5], reservation.cost)
-        if check.tokens is not None and used[2] + reservation.tokens > check.tokens:
-            raise _over(f"{check.name}_tokens", check.tokens, used[2], used[6], reservation.tokens)
-    number = db.execute(
-        "INSERT INTO call (turn_id, session_id, chat_id, person_id, cause, model, state, at, reserved_tokens, "
-        "reserved_cost, estimated_tokens, occasion) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, ?, ?, ?, ?)",
-        (owner.turn_id, owner.session_id, owner.chat_id, owner.person_id, reservation.cause, reservation.model, at,
-         reservation.tokens, reservation.cost, reservation.estimated, occasion),
-    ).lastrowid  # fmt: skip
-    return ModelCall(cast("int", number), reservation.cause, reservation.tokens, reservation.cost)
+        _, money, tokens, _, _, held_money, held_tokens = tx.row(check.sql, *check.values)
+        if check.money is not None and money + reservation.cost > check.money + ROUNDING:
+            raise _over(f"{check.name}_money", check.money, money, held_money, reservation.cost)
+        if check.tokens is not None and tokens + reservation.tokens > check.tokens:
+            raise _over(f"{check.name}_tokens", check.tokens, tokens, held_tokens, reservation.tokens)
+    number = tx.insert(
+        "call", turn_id=owner.turn_id, session_id=owner.session_id, chat_id=owner.chat_id, person_id=owner.person_id,
+        cause=cause, model=reservation.model, state="reserved", at=at, reserved_tokens=reservation.tokens,
+        reserved_cost=reservation.cost, estimated_tokens=reservation.estimated, occasion=occasion,
+    )  # fmt: skip
+    return ModelCall(number, cause, reservation.tokens, reservation.cost)
 
 
 def _over(name: str, most: float, counted: float, held: float, needed: float) -> OverBudget:
@@ -361,43 +253,137 @@ def _over(name: str, most: float, counted: float, held: float, needed: float) ->
     return OverBudget(name, (counted - held) / most, held / most, needed / most) if most else OverBudget(name)
 
 
-def settle_call(db: Tx, settlement: Settlement, at: int) -> bool:
-    """Within a transaction: what the call cost; False when it was settled, charged or released before."""
+def settle_call(tx: Tx, settlement: Settlement, at: int) -> bool:
+    """Replace the reservation by what the call cost; False when it was settled, charged or released before."""
     usage = settlement.usage
     counted = "returned" if usage.returned else "reserved" if settlement.reserved else "estimated"
-    changed = db.execute(
+    changed = tx.run(
         "UPDATE call SET state = 'settled', settled_at = ?, prompt_tokens = ?, cached_tokens = ?, output_tokens = ?, "
         "cost = ?, counted = ?, written_tokens = ?, reasoning_tokens = ? WHERE id = ? AND state = 'reserved'",
-        (at, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost,
-         counted, usage.written_tokens, usage.reasoning_tokens,
-         settlement.call_id),
-    ).rowcount  # fmt: skip
+        at, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost, counted,
+        usage.written_tokens, usage.reasoning_tokens, settlement.call_id,
+    )  # fmt: skip
     if changed and usage.returned and usage.prompt_tokens:
-        _calibrate(db, settlement.call_id, usage.prompt_tokens)
+        _calibrate(tx, settlement.call_id, usage.prompt_tokens)
     return changed == 1
 
 
-def _calibrate(db: Tx, call_id: int, counted: int) -> None:
+def _calibrate(tx: Tx, call_id: int, counted: int) -> None:
     """How a model counts beside our estimate, as a moving average (PROMPT_ECONOMICS 6: .9 and .1)."""
-    model, estimated = db.execute("SELECT model, estimated_tokens FROM call WHERE id = ?", (call_id,)).fetchone()
+    model, estimated = tx.row("SELECT model, estimated_tokens FROM call WHERE id = ?", call_id)
     if estimated >= SMALLEST_SAMPLE:
         seen = min(max(counted / estimated, 1 / WILDEST), WILDEST)
-        db.execute(
+        tx.run(
             "INSERT INTO counting (model, ratio) VALUES (?1, ?2) "
-            "ON CONFLICT (model) DO UPDATE SET ratio = ?3 * ratio + (1 - ?3) * ?2",
-            (model, seen, OLD_RATIO_SHARE),
+            "ON CONFLICT (model) DO UPDATE SET ratio = ?3 * counting.ratio + (1 - ?3) * ?2",
+            model, seen, OLD_RATIO_SHARE,
+        )  # fmt: skip
+
+
+def charge_call(tx: Tx, call_id: int, at: int) -> None:
+    """A call whose cost nobody knows (lost, cut, cancelled) costs what was reserved for it."""
+    tx.run(CHARGE + "AND id = ?", at, call_id)
+
+
+def charge_reserved(tx: Tx, turn_id: int, at: int) -> None:
+    """What a turn has in flight costs what was reserved for it."""
+    tx.run(CHARGE + "AND turn_id = ?", at, turn_id)
+
+
+def release_call(tx: Tx, call_id: int, at: int) -> None:
+    """A call that the server refused costs nothing."""
+    tx.run("UPDATE call SET state = 'released', settled_at = ? WHERE id = ? AND state = 'reserved'", at, call_id)
+
+
+class Ledger(Repository):
+    """What was spent, and whether more may be."""
+
+    @reads
+    def spend(
+        self, tx: Tx, since: int, chat_id: int | None = None, person_id: int | None = None, *,
+        period: BudgetPeriod | None = None,
+    ) -> Spend:  # fmt: skip
+        """What was used since that instant: in all chats or one, for everybody or one person.
+
+        With a `period` only what its limits count.
+        """
+        kinds = {"AND chat_id = ? ": chat_id, "AND person_id = ? ": person_id}
+        chosen = {where: number for where, number in kinds.items() if number is not None}
+        counted = IS_COUNTED[period] if period is not None else ""
+        calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = tx.row(
+            USED + counted + "".join(chosen), since, *chosen.values()
         )
+        return Spend(since, float(money), tokens, calls, prompt, cached, float(reserved_money), reserved_tokens)
 
+    @reads
+    def pressure(
+        self, tx: Tx, limits: BudgetLimits, day: int, month: int, chat_id: int, person_id: int | None
+    ) -> BudgetPressure:
+        """The fullest of the limits that a call for that person in that chat counts for."""
+        fullest = BudgetPressure()
+        for check in _checks(limits, day, month, CallAccount(None, chat_id, person_id=person_id)):
+            _, money, tokens, *_ = tx.row(check.sql, *check.values)
+            for kind, used, most in (("money", money, check.money), ("tokens", tokens, check.tokens)):
+                share = 0.0 if most is None else (float(used) / most if most else 1.0)
+                if share > fullest.share:
+                    fullest = BudgetPressure(share, f"{check.name}_{kind}")
+        return fullest
 
-def charge_call(db: Tx, call_id: int, at: int) -> None:
-    """Within a transaction: charge at the reservation."""
-    db.execute(
-        "UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = reserved_tokens, cost = reserved_cost, "
-        "counted = 'reserved' WHERE id = ? AND state = 'reserved'",
-        (at, call_id),
-    )
+    @reads
+    def used(self, tx: Tx, since: int) -> tuple[CallUse, ...]:
+        """Every call since that instant (ms), oldest first; what is in flight counts as reserved."""
+        return tx.all(
+            "SELECT at, chat_id, cause, CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens END, "
+            "cached_tokens, output_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END, "
+            "person_id FROM call WHERE at >= ? AND state <> 'released' ORDER BY at, id",
+            since, to=CallUse,
+        )  # fmt: skip
 
+    @reads
+    def recent(self, tx: Tx, limit: int) -> tuple[RecentCall, ...]:
+        """The newest calls of all chats, newest first."""
+        return tx.all(
+            "SELECT at, cause, model, prompt_tokens, cached_tokens, output_tokens, cost, "
+            "coalesce(settled_at, at) - at, state, written_tokens, reasoning_tokens FROM call ORDER BY id DESC LIMIT ?",
+            limit, to=RecentCall,
+        )  # fmt: skip
 
-def release_call(db: Tx, call_id: int, at: int) -> None:
-    """Within a transaction: the reservation is given back."""
-    db.execute("UPDATE call SET state = 'released', settled_at = ? WHERE id = ? AND state = 'reserved'", (at, call_id))
+    @reads
+    def last_talk(self, tx: Tx, chat_id: int) -> CallUse | None:
+        """The last settled call of a chat that was made for a reply; those for digests and pictures do not count."""
+        return tx.one(
+            "SELECT at, chat_id, cause, prompt_tokens, cached_tokens, output_tokens, cost FROM call WHERE chat_id = ? "
+            "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool', 'heartbeat', 'join') "
+            "ORDER BY id DESC LIMIT 1",
+            chat_id, to=CallUse,
+        )  # fmt: skip
+
+    @reads
+    def ratio(self, tx: Tx, model: str) -> float:
+        """How many tokens that model counted for each that we estimated; 1 before it returned a count."""
+        found = tx.value("SELECT ratio FROM counting WHERE model = ?", model)
+        return 1.0 if found is None else float(found)
+
+    @reads
+    def used_since(self, tx: Tx, signature: str, model: str, since: int) -> bool:
+        """Whether that model was sent that prefix, in any chat, at `since` (ms) or later, and took it."""
+        return tx.has(
+            "SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id JOIN epoch ON epoch.id = turn.epoch_id "
+            "WHERE call.at >= ? AND call.state = 'settled' AND signature = ? AND call.model = ? LIMIT 1",
+            since, signature, model,
+        )  # fmt: skip
+
+    @writes
+    def reserve(self, tx: Tx, session_id: int, reservation: Reservation, at: int) -> ModelCall:
+        """Reserve a call that belongs to no turn; OverBudget when a limit would be passed."""
+        chat_id = tx.value("SELECT chat_id FROM session WHERE id = ?", session_id)
+        return reserve_call(tx, reservation, at, CallAccount(session_id, chat_id))
+
+    @writes
+    def book(self, tx: Tx, chat_id: int, reservation: Reservation, at: int) -> ModelCall:
+        """Reserve a call on the account of a chat alone, NO_CHAT for none; OverBudget beyond a limit."""
+        return reserve_call(tx, reservation, at, CallAccount(None, chat_id))
+
+    settle = writing(settle_call)
+    charge = writing(charge_call)
+    release = writing(release_call)

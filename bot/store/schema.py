@@ -5,12 +5,14 @@ import sqlite3
 from collections.abc import Callable, Sized
 from importlib.resources import files
 from pathlib import Path
-from typing import cast
+from typing import TypeVar
 
 from bot.core.errors import StoreError
 from bot.core.files import create_file, give_name, sync_to_disk
-from bot.core.memories import Dated, Memory, MemoryKind, MemorySource, Visibility
-from bot.store.transactions import Tx
+from bot.core.memories import Memory
+from bot.store.transactions import Row, Tx, row_reader
+
+T = TypeVar("T")
 
 MEMORY_COLUMNS = """memory.id, memory.owner_id, memory.chat_id, memory.visibility, memory.kind, memory.text,
     memory.observed_at, memory.created_at, memory.source, memory.slot, memory.asked, memory.importance, memory.emotion,
@@ -35,22 +37,8 @@ def placeholders(values: Sized) -> str:
     return ", ".join("?" * len(values))
 
 
-def memory_of(row: tuple[object, ...]) -> Memory:
-    """A row of MEMORY as a value."""
-    (number, owner, chat, seen, kind, text, observed, created, source, slot, asked, importance, emotion, value,
-     stability, accessed, disabled, protected, *life) = row  # fmt: skip
-    updated, count, faded, helpful, unhelpful, praised, original, agent, section, *held = life
-    subject, lasting, said, dated, former, by = held
-    return Memory(
-        cast("int", number), cast("int | None", owner), cast("int", chat), cast("Visibility", seen),
-        cast("MemoryKind", kind), str(text), cast("int", observed), cast("int", created), cast("MemorySource", source),
-        str(slot), bool(asked), cast("int", importance), str(emotion), cast("float", value),
-        cast("float", stability), cast("int", accessed), cast("int | None", disabled), bool(protected),
-        cast("int", updated), cast("int", count), cast("float", faded), cast("int", helpful), cast("int", unhelpful),
-        cast("int", praised), str(original), str(agent), str(section), str(subject), bool(lasting), cast("int", said),
-        cast("Dated", dated), cast("int | None", former), cast("int | None", by),
-    )  # fmt: skip
-
+memory_of: Callable[[Row], Memory] = row_reader(Memory)
+"""A row of SELECT_MEMORY as a value."""
 
 LAYER = (
     f"(CASE WHEN {IS_NAME} THEN 'name' WHEN asked OR protected THEN 'kept' WHEN lasting THEN 'lasting' ELSE kind END)"
@@ -69,7 +57,7 @@ def _statements(script: str) -> tuple[str, ...]:
     found, begun = [], ""
     for line in script.splitlines():
         begun += "" if line.startswith("--") else f"{line}\n"
-        if sqlite3.complete_statement(begun):
+        if line.endswith(";") and sqlite3.complete_statement(begun):
             found.append(begun.strip().removesuffix(";"))
             begun = ""
     return tuple(found)
@@ -154,3 +142,14 @@ def verify_copy(path: Path, wrong: int | None = None) -> int:
 def open_existing(path: Path) -> Tx:
     """A connection to a file that is there; sqlite3.Error when it is not."""
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, factory=Tx)
+
+
+def read_existing(path: Path, work: Callable[[Tx], T]) -> T:
+    """What a function reads in a file that is there, beside whoever has it open; StoreError when it cannot be read."""
+    try:
+        # Not mode=ro: such a reader would leave the files of the WAL behind.
+        with contextlib.closing(open_existing(path)) as tx:
+            tx.run("PRAGMA query_only = ON")
+            return work(tx)
+    except sqlite3.Error as error:
+        raise StoreError(f"{path.name} cannot be read ({error})") from error

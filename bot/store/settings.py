@@ -1,16 +1,16 @@
 """Settings and switches set in chats beside the configuration, stored with who set them."""
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
+from bot.core.errors import StoreError
 from bot.core.people import ChatContextSettings
 from bot.core.ports import ChatSetting, SettingChanges
 from bot.core.speaking import GroupMode
-from bot.store.engine import Repository
-from bot.store.schema import open_existing
+from bot.store.engine import Repository, reads, writes, writing
+from bot.store.schema import read_existing
 from bot.store.transactions import Row, Tx
+from bot.store.windows import IN_RUNNING_TURNS
 
 SELECT_SETTINGS = """SELECT key, value, person_id, coalesce(person.name, ''), at FROM setting
     LEFT JOIN person ON person.id = person_id ORDER BY key"""
@@ -22,50 +22,26 @@ BOT_OFF = f"EXISTS (SELECT 1 FROM setting WHERE key = '{BOT_SWITCH}')"
 """Whether it is, as SQL."""
 
 
-class SettingRows(Repository):
-    """One row for each key that somebody set."""
-
-    async def all(self) -> tuple[ChatSetting, ...]:
-        """Everything that is set in chats, by key."""
-        return tuple(setting_of(row) for row in await self._database.rows(SELECT_SETTINGS))
-
-    async def put(self, wish: SettingChanges, person_id: int | None, at: int) -> None:
-        """Remember each value, or drop the row where there is none any more, all in one commit."""
-        await self._database.write(lambda db: put_settings(db, wish, person_id, at))
-
-    async def put_back(self, before: tuple[ChatSetting, ...]) -> None:
-        """Everything as it was: what was stored last could not be worked by."""
-
-        def transaction(db: Tx) -> None:
-            db.execute("DELETE FROM setting")
-            for one in before:
-                put_settings(db, {one.key: one.value}, one.person_id, one.at)
-
-        await self._database.write(transaction)
-
-    async def is_bot_off(self) -> bool:
-        """Whether the installation is switched off everywhere."""
-        return await self._database.row(f"SELECT 1 WHERE {BOT_OFF}") is not None
+LIMITS = "SELECT substr(key, 8), value FROM setting WHERE key >= 'limits.' AND key < 'limits/'"
+"""`/` is the character after `.`."""
 
 
-def bot_off(db: Tx) -> bool:
-    """Within a transaction: whether the installation is switched off everywhere."""
-    return bool(db.execute(f"SELECT {BOT_OFF}").fetchone()[0])
+def limits_of(rows: Sequence[Row]) -> dict[str, str]:
+    """What LIMITS reads, as a value."""
+    return {str(key): str(value) for key, value in rows}
 
 
-def put_settings(db: Tx, wish: SettingChanges, person_id: int | None, at: int) -> None:
-    """Within a transaction: the same inside another commit."""
+def bot_off(tx: Tx) -> bool:
+    """Whether the installation is switched off everywhere."""
+    return bool(tx.value(f"SELECT {BOT_OFF}"))
+
+
+def put_settings(tx: Tx, wish: SettingChanges, person_id: int | None, at: int) -> None:
+    """Remember each value, or drop the row where there is none any more."""
     for key, value in wish.items():
-        db.execute("DELETE FROM setting WHERE key = ?", (key,))
+        tx.run("DELETE FROM setting WHERE key = ?", key)
         if value is not None:
-            row = (key, value, person_id, at)
-            db.execute("INSERT INTO setting (key, value, person_id, at) VALUES (?, ?, ?, ?)", row)
-
-
-def setting_of(row: Row) -> ChatSetting:
-    """A row of SAID as a value."""
-    key, value, person_id, name, at = row
-    return ChatSetting(str(key), str(value), person_id, str(name), at)
+            tx.insert("setting", key=key, value=value, person_id=person_id, at=at)
 
 
 def settings_in(database: Path) -> tuple[ChatSetting, ...]:
@@ -76,84 +52,81 @@ def settings_in(database: Path) -> tuple[ChatSetting, ...]:
     if not database.is_file():
         return ()
     try:
-        # Not mode=ro: such a reader would leave the files of the WAL behind.
-        with closing(open_existing(database)) as db:
-            db.execute("PRAGMA query_only = ON")
-            return tuple(setting_of(row) for row in db.execute(SELECT_SETTINGS).fetchall())
-    except sqlite3.Error:
+        return read_existing(database, lambda tx: tx.all(SELECT_SETTINGS, to=ChatSetting))
+    except StoreError:
         return ()
 
 
-LIMITS = "SELECT substr(key, 8), value FROM setting WHERE key >= 'limits.' AND key < 'limits/'"
-"""`/` is the character after `.`."""
+class SettingRows(Repository):
+    """One row for each key that somebody set."""
 
+    put = writing(put_settings)
 
-def limits_of(rows: Sequence[Row]) -> dict[str, str]:
-    """What LIMITS reads, as a value."""
-    return {str(key): str(value) for key, value in rows}
+    @reads
+    def all(self, tx: Tx) -> tuple[ChatSetting, ...]:
+        """Everything that is set in chats, by key."""
+        return tx.all(SELECT_SETTINGS, to=ChatSetting)
+
+    @writes
+    def put_back(self, tx: Tx, before: tuple[ChatSetting, ...]) -> None:
+        """Everything as it was: what was stored last could not be worked by."""
+        tx.run("DELETE FROM setting")
+        for one in before:
+            put_settings(tx, {one.key: one.value}, one.person_id, one.at)
+
+    @reads
+    def is_bot_off(self, tx: Tx) -> bool:
+        """Whether the installation is switched off everywhere."""
+        return bot_off(tx)
 
 
 class Switches(Repository):
     """The owner's word."""
 
-    async def background(self) -> bool:
+    @reads
+    def background(self, tx: Tx) -> bool:
         """Whether the model may be called in the background; on until the owner says otherwise."""
-        row = await self._database.row("SELECT value FROM meta WHERE key = 'background'")
-        return row is None or row[0] == "on"
+        return tx.meta("background") in (None, "on")
 
-    async def switch_background(self, on: bool) -> None:
+    @writes
+    def switch_background(self, tx: Tx, on: bool) -> None:
         """Remember the owner's word."""
-        await self._database.write(
-            lambda db: (
-                db.execute(
-                    "INSERT INTO meta (key, value) VALUES ('background', ?1) "
-                    "ON CONFLICT (key) DO UPDATE SET value = ?1",
-                    ("on" if on else "off",),
-                ).rowcount
-            )
-        )
+        tx.set_meta("background", "on" if on else "off")
 
-    async def limits(self) -> dict[str, str]:
+    @reads
+    def limits(self, tx: Tx) -> dict[str, str]:
         """What the owner said of how often people are answered, by key of the configuration; empty: nothing."""
-        return limits_of(await self._database.rows(LIMITS))
+        return limits_of(tx.all(LIMITS))
 
-    async def context(self, chat_id: int) -> ChatContextSettings:
+    @reads
+    def context(self, tx: Tx, chat_id: int) -> ChatContextSettings:
         """What a chat asked to be told of what happened; nothing of its own until somebody says otherwise."""
-        row = await self._database.row(
-            "SELECT recent, window_seconds, recent_max FROM chat_context WHERE chat_id = ?", (chat_id,)
-        )
-        return ChatContextSettings(*row) if row is not None else ChatContextSettings()
+        asked = "SELECT recent, window_seconds, recent_max FROM chat_context WHERE chat_id = ?"
+        return tx.one(asked, chat_id, to=ChatContextSettings) or ChatContextSettings()
 
-    async def set_context(self, chat_id: int, wish: ChatContextSettings) -> None:
+    @writes
+    def set_context(self, tx: Tx, chat_id: int, wish: ChatContextSettings) -> None:
         """Remember what the chat asked for; an empty wish leaves all to the configuration."""
-        await self._database.write(
-            lambda db: (
-                db.execute(
-                    "INSERT INTO chat_context (chat_id, recent, window_seconds, recent_max) VALUES (?1, ?2, ?3, ?4) "
-                    "ON CONFLICT (chat_id) DO UPDATE SET recent = ?2, window_seconds = ?3, recent_max = ?4",
-                    (chat_id, wish.recent, wish.window_seconds, wish.recent_max),
-                ).rowcount
-            )
-        )
+        tx.run("DELETE FROM chat_context WHERE chat_id = ?", chat_id)
+        tx.insert(
+            "chat_context", chat_id=chat_id, recent=wish.recent, window_seconds=wish.window_seconds,
+            recent_max=wish.recent_max,
+        )  # fmt: skip
 
-    async def set_persona(self, chat_id: int, name: str) -> None:
+    @writes
+    def set_persona(self, tx: Tx, chat_id: int, name: str) -> None:
         """Remember which persona a chat talks with, "" for the configured one."""
-        sql = "UPDATE chat SET persona = ? WHERE id = ?"
-        await self._database.write(lambda db: db.execute(sql, (name, chat_id)).rowcount)
+        tx.run("UPDATE chat SET persona = ? WHERE id = ?", name, chat_id)
 
-    async def set_mode(self, chat_id: int, mode: GroupMode | None, *, drop: bool) -> None:
+    @writes
+    def set_mode(self, tx: Tx, chat_id: int, mode: GroupMode | None, *, drop: bool) -> None:
         """Remember how nuan speaks in a chat, None as configured; with `drop` follow-ups that wait are not answered."""
-
-        def transaction(db: Tx) -> None:
-            db.execute("UPDATE chat SET mode = ? WHERE id = ?", (mode or "", chat_id))
-            db.execute("UPDATE joining SET due_at = NULL, hushed = 0 WHERE chat_id = ?", (chat_id,))
-            if drop:
-                db.execute("DELETE FROM window WHERE chat_id = ?", (chat_id,))
-                db.execute(
-                    "UPDATE event SET state = 'listened', outcome = 'uncalled', due_at = NULL WHERE chat_id = ? "
-                    "AND state = 'queued' AND why IN ('window', 'join') AND id NOT IN (SELECT event_id FROM turn_event "
-                    "JOIN turn ON turn.id = turn_event.turn_id WHERE turn.state IN ('asked', 'answered'))",
-                    (chat_id,),
-                )
-
-        await self._database.write(transaction)
+        tx.run("UPDATE chat SET mode = ? WHERE id = ?", mode or "", chat_id)
+        tx.run("UPDATE joining SET due_at = NULL, hushed = 0 WHERE chat_id = ?", chat_id)
+        if drop:
+            tx.run("DELETE FROM window WHERE chat_id = ?", chat_id)
+            tx.run(
+                "UPDATE event SET state = 'listened', outcome = 'uncalled', due_at = NULL WHERE chat_id = ? "
+                f"AND state = 'queued' AND why IN ('window', 'join') AND id NOT IN {IN_RUNNING_TURNS}",
+                chat_id,
+            )

@@ -43,7 +43,7 @@ from bot.store.supersession import Merges
 from bot.store.tombstones import PersonErasure, Tombstones
 from bot.store.turns import Turns, TurnToSay
 from bot.store.views import Views
-from bot.store.windows import MessageWaits, Windows
+from bot.store.windows import Windows
 
 DATABASE, LOCK = "nuan.db", "nuan.lock"
 
@@ -81,7 +81,6 @@ class Store:
         self.views = Views(database, self.sessions, lists)
         self.deadlines = Deadlines(database)
         self.windows = Windows(database)
-        self.bursts = MessageWaits(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
         self.memory_inspector = MemoryInspector(database)

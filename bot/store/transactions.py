@@ -51,6 +51,13 @@ class Tx(sqlite3.Connection):
         row = self.execute(sql, values).fetchone()
         return row if row is None or to is None else row_reader(to)(row)
 
+    def row(self, sql: str, *values: object) -> Row:
+        """The first row of a SELECT that always finds one; LookupError when it does not."""
+        row: Row | None = self.execute(sql, values).fetchone()
+        if row is None:
+            raise LookupError(f"nothing is there: {sql}")
+        return row
+
     def value(self, sql: str, *values: object) -> Any:
         """The first column of the first row of a SELECT; None when there is no row."""
         row = self.execute(sql, values).fetchone()
