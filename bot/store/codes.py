@@ -13,7 +13,7 @@ from bot.core.errors import StoreError
 from bot.core.events import Draft
 from bot.core.files import write_file
 from bot.store.commitments import join_promises
-from bot.store.engine import Database
+from bot.store.engine import Database, Repository, writes
 from bot.store.events import finish_events
 from bot.store.index import drop_documents, reindex_speaker, rescope
 from bot.store.note_rows import delete_note
@@ -28,121 +28,13 @@ REPOINTED = (
     "code SET person_id", "memory SET owner_id", "doc SET person_id", "commitment SET owner_id",
     "reminder SET person_id", "section_round SET person_id",
 )  # fmt: skip
-"""Columns that only have to name the other person; a place in a set (member, window, feedback) may be taken."""
+"""Columns that only have to name the other person."""
 
-
-def is_busy(db: Tx, people: tuple[int, int], event_id: int, at: int) -> bool:
-    """Within a transaction: whether something is under way in a name that may vanish: a turn, a due message, a
-    digest.
-    """
-    chat = "(SELECT chat_id FROM event WHERE id = ?3)"
-    row = db.execute(
-        "SELECT EXISTS (SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?1, ?2)) "
-        f"OR EXISTS (SELECT 1 FROM event WHERE state = 'queued' AND due_at <= ?4 AND person_id IN (?1, ?2) "
-        f"AND chat_id <> {chat}) OR EXISTS (SELECT 1 FROM session WHERE digest_due_at <= ?4 AND chat_id IN "
-        "(SELECT chat_id FROM member WHERE person_id IN (?1, ?2)))",
-        (*people, event_id, at),
-    ).fetchone()
-    return bool(row[0])
-
-
-def join_persons(db: Tx, one: int, other: int) -> int:
-    """Within a transaction: join two persons; the number of the one that is left, who is the older.
-
-    Their logs are stale afterwards, so that what is remembered follows at the next turn of each DM.
-    """
-    keep, gone = (
-        row[0] for row in db.execute("SELECT id FROM person WHERE id IN (?, ?) ORDER BY created_at, id", (one, other))
-    )
-    db.execute(
-        "UPDATE person SET script = coalesce(nullif(person.script, ''), young.script), "
-        "timezone = coalesce(nullif(person.timezone, ''), young.timezone), "
-        "access = CASE 'allowed' WHEN young.access THEN 'allowed' ELSE person.access END "
-        "FROM (SELECT script, timezone, access FROM person WHERE id = ?2) AS young WHERE person.id = ?1",
-        (keep, gone),
-    )
-    _join_memories(db, keep, gone)
-    for column in REPOINTED:
-        db.execute(f"UPDATE {column} = ?1 WHERE {column.split()[-1]} = ?2", (keep, gone))
-    reindex_speaker(db, cast("int", keep))
-    one_current(db, cast("int", keep))
-    join_promises(db, cast("int", keep))
-    _join_sets(db, keep, gone)
-    _join_notes(db, keep, gone)
-    db.execute("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", (keep,))
-    db.execute(
-        "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "
-        "JOIN chat ON chat.id = session.chat_id AND chat.kind = 'dm' JOIN member ON member.chat_id = chat.id "
-        "WHERE session.state = 'open' AND person_id = ?)",
-        (keep,),
-    )
-    db.execute("DELETE FROM person WHERE id = ?", (gone,))
-    return cast("int", keep)
-
-
-def _join_sets(db: Tx, keep: int, gone: int) -> None:
-    """Where both have a row, the one that lasts longer stays."""
-    for table, key, value in (("member", "chat_id", "seen_at"), ("window", "chat_id", "until")):
-        db.execute(
-            f"INSERT INTO {table} ({key}, person_id, {value}) SELECT {key}, ?1, {value} FROM {table} "
-            f"WHERE person_id = ?2 ON CONFLICT ({key}, person_id) DO UPDATE SET {value} = "
-            f"max({value}, excluded.{value})",
-            (keep, gone),
-        )
-        db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
-    db.execute("UPDATE OR IGNORE feedback SET person_id = ? WHERE person_id = ?", (keep, gone))
-    db.execute("UPDATE OR IGNORE participant SET person_id = ? WHERE person_id = ?", (keep, gone))
-    db.execute("UPDATE OR IGNORE question SET person_id = ? WHERE person_id = ?", (keep, gone))
-    db.execute("UPDATE OR IGNORE talker SET person_id = ? WHERE person_id = ?", (keep, gone))
-    db.execute("UPDATE OR IGNORE reminder_question SET person_id = ? WHERE person_id = ?", (keep, gone))
-    for table in ("feedback", "told", "participant", "question", "talker", "reminder_question"):
-        db.execute(f"DELETE FROM {table} WHERE person_id = ?", (gone,))
-
-
-def _join_notes(db: Tx, keep: int, gone: int) -> None:
-    """A note kept by hand is there once for each owner: of two copies one stays."""
-    db.execute("UPDATE OR IGNORE note SET owner_id = ?1, stamp = '' WHERE owner_id = ?2", (keep, gone))
-    for (number,) in db.execute("SELECT id FROM note WHERE owner_id = ?", (gone,)).fetchall():
-        delete_note(db, number)
-
-
-def _join_memories(db: Tx, keep: int, gone: int) -> None:
-    """The full-text rows change their owner; of two that say the same, and of two names to use, the newer stays."""
-    for seen in ("p", "o"):
-        rescope(db, f"{seen}{gone}", f"{seen}{keep}")
-    twins = db.execute(
-        "SELECT new.id, old.id FROM memory AS new JOIN memory AS old ON new.visibility = old.visibility "
-        "AND (new.visibility <> 'chat' OR new.chat_id = old.chat_id) "
-        "AND ((new.folded = old.folded AND "
-        "((new.slot IN ('address', 'no_address')) = (old.slot IN ('address', 'no_address')))) "
-        "OR (new.slot = 'address' AND old.slot = 'address')) "
-        "AND (new.updated_at, new.id) > (old.updated_at, old.id) WHERE new.disabled_at IS NULL "
-        "AND old.disabled_at IS NULL AND ((new.owner_id = ?1 AND old.owner_id = ?2) "
-        "OR (new.owner_id = ?2 AND old.owner_id = ?1)) ORDER BY new.updated_at, new.id",
-        (keep, gone),
-    ).fetchall()
-    for new, old in twins:
-        db.execute(
-            "UPDATE memory SET importance = min(100, memory.importance + twin.importance), asked = max(memory.asked, "
-            "twin.asked), protected = max(memory.protected, twin.protected), helpful = memory.helpful + twin.helpful, "
-            "unhelpful = memory.unhelpful + twin.unhelpful "
-            "FROM (SELECT * FROM memory WHERE id = ?2) AS twin WHERE memory.id = ?1 "
-            "AND memory.folded = twin.folded",
-            (new, old),
-        )
-        db.execute(
-            "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT kind, ?1, event_id FROM edge "
-            "WHERE kind = 'memory' AND derived_id = ?2 AND EXISTS (SELECT 1 FROM memory AS a JOIN memory AS b "
-            "ON a.folded = b.folded WHERE a.id = ?1 AND b.id = ?2)",
-            (new, old),
-        )
-        db.execute(
-            "UPDATE memory SET disabled_at = (SELECT updated_at FROM memory WHERE id = ?1), "
-            "disabled_reason = 'replaced' WHERE id = ?2",
-            (new, old),
-        )
-        drop_documents(db, "memory", (old,))
-
+SET_KEYS = {
+    "feedback": ("turn_id", "sign"), "participant": ("session_id",), "question": ("chat_id",),
+    "talker": ("digest_id",), "reminder_question": ("chat_id",),
+}  # fmt: skip
+"""Tables with one row of a person for each of these; a row that the other person has already stays theirs."""
 
 OWNER_FILE = "owner.code"
 """Written by `nuan init` before there is a database; taken into it, and removed, when nuan next looks for a code."""
@@ -155,6 +47,98 @@ REPEAT_MS = HOUR_MS
 """A stranger who writes on and on is told their code, or that too many wait, once in this time."""
 
 CodeOutcome = Literal["owner", "linked", "same", "busy", "waits", "wrong", "ignored"]
+
+
+def join_persons(tx: Tx, one: int, other: int) -> int:
+    """Join two persons; the number of the one that is left, who is the older.
+
+    Their logs are stale afterwards, so that what is remembered follows at the next turn of each DM.
+    """
+    keep, gone = tx.ids("SELECT id FROM person WHERE id IN (?, ?) ORDER BY created_at, id", one, other)
+    tx.run(
+        "UPDATE person SET script = coalesce(nullif(person.script, ''), young.script), "
+        "timezone = coalesce(nullif(person.timezone, ''), young.timezone), "
+        "access = CASE 'allowed' WHEN young.access THEN 'allowed' ELSE person.access END "
+        "FROM (SELECT script, timezone, access FROM person WHERE id = ?2) AS young WHERE person.id = ?1",
+        keep, gone,
+    )  # fmt: skip
+    _join_memories(tx, keep, gone)
+    for column in REPOINTED:
+        tx.run(f"UPDATE {column} = ? WHERE {column.split()[-1]} = ?", keep, gone)
+    reindex_speaker(tx, keep)
+    one_current(tx, keep)
+    join_promises(tx, keep)
+    _join_sets(tx, keep, gone)
+    _join_notes(tx, keep, gone)
+    tx.run("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", keep)
+    tx.run(
+        "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "
+        "JOIN chat ON chat.id = session.chat_id AND chat.kind = 'dm' JOIN member ON member.chat_id = chat.id "
+        "WHERE session.state = 'open' AND person_id = ?)",
+        keep,
+    )
+    tx.run("DELETE FROM person WHERE id = ?", gone)
+    return keep
+
+
+def _join_sets(tx: Tx, keep: int, gone: int) -> None:
+    """Where both have a row, the one that lasts longer stays, or that of whoever is left."""
+    for table, value in (("member", "seen_at"), ("window", "until")):
+        tx.run(
+            f"INSERT INTO {table} (chat_id, person_id, {value}) SELECT chat_id, ?, {value} FROM {table} "
+            f"WHERE person_id = ? ON CONFLICT (chat_id, person_id) DO UPDATE SET {value} = "
+            f"max({value}, excluded.{value})",
+            keep, gone,
+        )  # fmt: skip
+        tx.run(f"DELETE FROM {table} WHERE person_id = ?", gone)
+    for table, keys in SET_KEYS.items():
+        same = " AND ".join(f"own.{key} = {table}.{key}" for key in keys)
+        taken = f"EXISTS (SELECT 1 FROM {table} AS own WHERE own.person_id = ? AND {same})"
+        tx.run(f"DELETE FROM {table} WHERE person_id = ? AND {taken}", gone, keep)
+        tx.run(f"UPDATE {table} SET person_id = ? WHERE person_id = ?", keep, gone)
+    tx.run("DELETE FROM told WHERE person_id = ?", gone)
+
+
+def _join_notes(tx: Tx, keep: int, gone: int) -> None:
+    """A note kept by hand is there once for each owner: of two copies one stays."""
+    for number, path in tx.all("SELECT id, path FROM note WHERE owner_id = ?", gone):
+        if tx.has("SELECT 1 FROM note WHERE owner_id = ? AND path = ?", keep, path):
+            delete_note(tx, number)
+        else:
+            tx.run("UPDATE note SET owner_id = ?, stamp = '' WHERE id = ?", keep, number)
+
+
+def _join_memories(tx: Tx, keep: int, gone: int) -> None:
+    """The full-text rows change their owner; of two that say the same, and of two names to use, the newer stays."""
+    for seen in ("p", "o"):
+        rescope(tx, f"{seen}{gone}", f"{seen}{keep}")
+    twins = tx.all(
+        "SELECT new.id, old.id, new.updated_at, new.folded = old.folded FROM memory AS new JOIN memory AS old "
+        "ON new.visibility = old.visibility AND (new.visibility <> 'chat' OR new.chat_id = old.chat_id) "
+        "AND ((new.folded = old.folded AND "
+        "((new.slot IN ('address', 'no_address')) = (old.slot IN ('address', 'no_address')))) "
+        "OR (new.slot = 'address' AND old.slot = 'address')) "
+        "AND (new.updated_at, new.id) > (old.updated_at, old.id) WHERE new.disabled_at IS NULL "
+        "AND old.disabled_at IS NULL AND ((new.owner_id = ?1 AND old.owner_id = ?2) "
+        "OR (new.owner_id = ?2 AND old.owner_id = ?1)) ORDER BY new.updated_at, new.id",
+        keep, gone,
+    )  # fmt: skip
+    for new, old, at, same in twins:
+        if same:
+            tx.run(
+                "UPDATE memory SET importance = min(100, memory.importance + twin.importance), asked = "
+                "max(memory.asked, twin.asked), protected = max(memory.protected, twin.protected), helpful = "
+                "memory.helpful + twin.helpful, unhelpful = memory.unhelpful + twin.unhelpful "
+                "FROM memory AS twin WHERE memory.id = ? AND twin.id = ?",
+                new, old,
+            )  # fmt: skip
+            tx.run(
+                "INSERT INTO edge (kind, derived_id, event_id) SELECT kind, ?, event_id FROM edge "
+                "WHERE kind = 'memory' AND derived_id = ? ON CONFLICT DO NOTHING",
+                new, old,
+            )  # fmt: skip
+        tx.run("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", at, old)
+        drop_documents(tx, "memory", (old,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,60 +158,96 @@ class PairingRequest:
     notice: Callable[[str, str, str], Draft]
 
 
-class Codes:
+class Codes(Repository):
     """Makes codes and takes them back, each once."""
 
     def __init__(self, database: Database, lists: AccessLists, folder: Path) -> None:
-        self._database = database
+        super().__init__(database)
         self._lists = lists
         self._file = folder / OWNER_FILE
 
-    async def request_pairing(self, request: PairingRequest, at: int) -> None:
+    @writes
+    def request_pairing(self, tx: Tx, request: PairingRequest, at: int) -> None:
         """Answer a stranger, and tell every owner once, in one commit; nothing when they were allowed meanwhile."""
-        await self._database.write(lambda db: _request_pairing(db, self._lists, request, at))
+        finish_events(tx, (request.event_id,), "done", "pair")
+        here = permissions_of(tx, self._lists, request.chat_id, request.person_id)
+        if here.allowed or here.refused:
+            return
+        drop_expired_codes(tx, at)
+        known = tx.value("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", request.person_id)
+        fresh = known is None and _pending(tx, request.platform) < MOST_PENDING
+        code = _make(tx, "pair", request.person_id, request.chat_id, at, HOUR_MS) if fresh else known or ""
+        told = f"told {request.person_id}"
+        last = tx.value("SELECT made_at FROM code WHERE code = ?", told)
+        if fresh or request.always or last is None or at - last >= REPEAT_MS:
+            enqueue(tx, request.chat_id, request.answer(code), at)
+            put_code(tx, told, "told", at, HOUR_MS, request.person_id, request.chat_id)
+        if fresh:
+            for chat_id, script, account in _owners(tx, self._lists, request.platform):
+                enqueue(tx, chat_id, request.notice(code, script, account), at)
 
-    async def decide(self, code: str, access: Access, tell: Callable[[str], Draft | None], at: int) -> str | None:
+    @writes
+    def decide(self, tx: Tx, code: str, access: Access, tell: Callable[[str], Draft | None], at: int) -> str | None:
         """Allow or deny whom a pairing code belongs to; their name, None when there is no such code.
 
         `tell` makes what they are told in their script; it is sent when the decision is new.
         """
-        return await self._database.write(lambda db: _decide(db, code.upper(), access, tell, at))
+        drop_expired_codes(tx, at)
+        row = tx.one(
+            "SELECT person.id, chat_id, name, script, access FROM code JOIN person ON person.id = person_id "
+            "WHERE code = ? AND kind = 'pair'",
+            code.upper(),
+        )
+        if row is None:
+            return None
+        person_id, chat_id, name, script, before = row
+        if before != access:
+            tx.run("UPDATE person SET access = ? WHERE id = ?", access, person_id)
+            told = tell(script)
+            if told is not None:
+                enqueue(tx, chat_id, told, at)
+        return str(name)
 
-    async def tell_owners(self, platform: str, notice: Callable[[str], Draft], at: int) -> None:
+    @writes
+    def tell_owners(self, tx: Tx, platform: str, notice: Callable[[str], Draft], at: int) -> None:
         """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
+        for chat_id, script, _ in _owners(tx, self._lists, platform):
+            enqueue(tx, chat_id, notice(script), at)
 
-        def transaction(db: Tx) -> None:
-            for chat_id, script, _ in _owners(db, self._lists, platform):
-                enqueue(db, chat_id, notice(script), at)
-
-        await self._database.write(transaction)
-
-    async def link(self, person_id: int, chat_id: int, at: int) -> str:
+    @writes
+    def link(self, tx: Tx, person_id: int, chat_id: int, at: int) -> str:
         """A new code that joins whoever uses it to this person; their former one is void."""
-
-        def transaction(db: Tx) -> str:
-            db.execute("DELETE FROM code WHERE kind = 'link' AND person_id = ?", (person_id,))
-            return _make(db, "link", person_id, chat_id, at, LINK_MS)
-
-        return await self._database.write(transaction)
+        tx.run("DELETE FROM code WHERE kind = 'link' AND person_id = ?", person_id)
+        return _make(tx, "link", person_id, chat_id, at, LINK_MS)
 
     async def redeem(self, code: str, event_id: int, at: int) -> CodeOutcome:
         """Use a code in the name of the event's sender, once per event; five wrong ones within an hour are the last."""
         await self.take_owner_code()
-        return await self._database.write(lambda db: _redeem(db, self._lists, code.upper(), event_id, at))
+        return await self._redeem(code.upper(), event_id, at)
+
+    @writes
+    def _redeem(self, tx: Tx, code: str, event_id: int, at: int) -> CodeOutcome:
+        key = f"event:{event_id}:code"
+        before = tx.value("SELECT result FROM effect WHERE key = ?", key)
+        if before is not None:
+            return cast("CodeOutcome", before)
+        drop_expired_codes(tx, at)
+        outcome = _use(tx, self._lists, code, event_id, at)
+        if outcome != "busy":
+            tx.insert("effect", key=key, result=outcome, at=at)
+        return outcome
 
     async def take_owner_code(self) -> None:
         """Take the code that `nuan init` left in the data folder, if any; it replaces an older one."""
         left = await asyncio.to_thread(_read, self._file)
-        if left is None:
-            return
+        if left is not None:
+            await self._take_owner_code(*left)
+            await asyncio.to_thread(self._file.unlink, missing_ok=True)
 
-        def transaction(db: Tx) -> None:
-            db.execute("DELETE FROM code WHERE kind = 'owner'")
-            db.execute("INSERT OR REPLACE INTO code (code, kind, made_at, expires_at) VALUES (?, 'owner', 0, ?)", left)
-
-        await self._database.write(transaction)
-        await asyncio.to_thread(self._file.unlink, missing_ok=True)
+    @writes
+    def _take_owner_code(self, tx: Tx, code: str, expires_at: int) -> None:
+        tx.run("DELETE FROM code WHERE kind = 'owner'")
+        put_code(tx, code, "owner", 0, expires_at)
 
 
 def new_code() -> str:
@@ -256,140 +276,96 @@ def _read(path: Path) -> tuple[str, int] | None:
         raise StoreError(f"{OWNER_FILE} in the data folder cannot be read ({error}): remove it") from error
 
 
-def _make(db: Tx, kind: str, person_id: int, chat_id: int, at: int, lasts: int) -> str:
-    _sweep(db, at)
+def _make(tx: Tx, kind: str, person_id: int, chat_id: int, at: int, lasts: int) -> str:
+    drop_expired_codes(tx, at)
     code = new_code()
-    while db.execute("SELECT 1 FROM code WHERE code = ?", (code,)).fetchone():
+    while tx.has("SELECT 1 FROM code WHERE code = ?", code):
         code = new_code()
-    db.execute("INSERT INTO code VALUES (?, ?, ?, ?, ?, ?)", (code, kind, person_id, chat_id, at, at + lasts))
+    put_code(tx, code, kind, at, lasts, person_id, chat_id)
     return code
 
 
-def _sweep(db: Tx, at: int) -> None:
+def put_code(
+    tx: Tx, code: str, kind: str, at: int, lasts: int, person_id: int | None = None, chat_id: int | None = None
+) -> None:
+    """A code, or another word that counts for so long (ms), in the place of what was under that word."""
+    tx.run("DELETE FROM code WHERE code = ?", code)
+    tx.insert("code", code=code, kind=kind, person_id=person_id, chat_id=chat_id, made_at=at, expires_at=at + lasts)
+
+
+def drop_expired_codes(tx: Tx, at: int) -> None:
     """What is over is gone: codes, wrong guesses, and who was told something."""
-    db.execute("DELETE FROM code WHERE expires_at <= ?", (at,))
+    tx.run("DELETE FROM code WHERE expires_at <= ?", at)
 
 
-def _request_pairing(db: Tx, lists: AccessLists, request: PairingRequest, at: int) -> None:
-    finish_events(db, (request.event_id,), "done", "pair")
-    here = permissions_of(db, lists, request.chat_id, request.person_id)
-    if here.allowed or here.refused:
-        return
-    _sweep(db, at)
-    row = db.execute("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", (request.person_id,)).fetchone()
-    code, fresh = str(row[0]) if row else "", False
-    if not code and _pending(db, request.platform) < MOST_PENDING:
-        code, fresh = _make(db, "pair", request.person_id, request.chat_id, at, HOUR_MS), True
-    told = f"told {request.person_id}"
-    last = db.execute("SELECT made_at FROM code WHERE code = ?", (told,)).fetchone()
-    if fresh or request.always or last is None or at - last[0] >= REPEAT_MS:
-        enqueue(db, request.chat_id, request.answer(code), at)
-        db.execute(
-            "INSERT OR REPLACE INTO code VALUES (?, 'told', ?, ?, ?, ?)",
-            (told, request.person_id, request.chat_id, at, at + HOUR_MS),
+def _pending(tx: Tx, platform: str) -> int:
+    return int(
+        tx.value(
+            "SELECT count(*) FROM code JOIN place ON place.chat_id = code.chat_id AND place.current = 1 "
+            "JOIN person ON person.id = person_id WHERE code.kind = 'pair' AND person.access = '' AND platform = ?",
+            platform,
         )
-    if fresh:
-        for chat_id, script, account in _owners(db, lists, request.platform):
-            enqueue(db, chat_id, request.notice(code, script, account), at)
+    )
 
 
-def _pending(db: Tx, platform: str) -> int:
-    row = db.execute(
-        "SELECT count(*) FROM code JOIN place ON place.chat_id = code.chat_id AND place.current = 1 "
-        "JOIN person ON person.id = person_id WHERE code.kind = 'pair' AND person.access = '' AND platform = ?",
-        (platform,),
-    ).fetchone()
-    return int(row[0])
-
-
-def _owners(db: Tx, lists: AccessLists, platform: str) -> list[tuple[int, str, str]]:
+def _owners(tx: Tx, lists: AccessLists, platform: str) -> tuple[tuple[int, str, str], ...]:
     """One DM of each owner with script and account: on that platform if there is one, the terminal only if no other."""
-    rows = db.execute(
-        "SELECT member.person_id, chat.id, person.script, account.external_id, account.owner, place.platform "
+    rows = tx.all(
+        "SELECT member.person_id, chat.id, person.script, account.external_id "
         "FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm' JOIN person ON "
         "person.id = member.person_id JOIN place ON place.chat_id = chat.id AND place.current = 1 JOIN account ON "
         "account.person_id = person.id AND account.platform = place.platform WHERE is_bot = 0 AND chat.gone = 0 "
         "ORDER BY place.platform <> ?, place.platform = ?, member.seen_at DESC, account.external_id",
-        (platform, CONSOLE),
-    ).fetchall()
+        platform, CONSOLE,
+    )  # fmt: skip
     found: dict[int, tuple[int, str, str]] = {}
-    for person_id, chat_id, script, account, *_ in rows:
-        if person_id not in found and permissions_of(db, lists, chat_id, person_id).owner:
+    for person_id, chat_id, script, account in rows:
+        if person_id not in found and permissions_of(tx, lists, chat_id, person_id).owner:
             found[person_id] = (chat_id, script, account)
-    return list(found.values())
+    return tuple(found.values())
 
 
-def _decide(db: Tx, code: str, access: Access, tell: Callable[[str], Draft | None], at: int) -> str | None:
-    _sweep(db, at)
-    row = db.execute(
-        "SELECT person.id, chat_id, name, script, access FROM code JOIN person ON person.id = person_id "
-        "WHERE code = ? AND kind = 'pair'",
-        (code,),
-    ).fetchone()
-    if row is None:
-        return None
-    person_id, chat_id, name, script, before = row
-    if before != access:
-        db.execute("UPDATE person SET access = ? WHERE id = ?", (access, person_id))
-        told = tell(script)
-        if told is not None:
-            enqueue(db, chat_id, told, at)
-    return str(name)
-
-
-def _redeem(db: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
-    key = f"event:{event_id}:code"
-    before = db.execute("SELECT result FROM effect WHERE key = ?", (key,)).fetchone()
-    if before is not None:
-        return cast("CodeOutcome", before[0])
-    _sweep(db, at)
-    outcome = _use(db, lists, code, event_id, at)
-    if outcome != "busy":
-        db.execute("INSERT INTO effect (key, result, at) VALUES (?, ?, ?)", (key, outcome, at))
-    return outcome
-
-
-def _use(db: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
-    person_id, chat_id, is_bot, platform = db.execute(
+def _use(tx: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
+    person_id, chat_id, is_bot, platform = tx.all(
         "SELECT person_id, event.chat_id, is_bot, platform FROM event JOIN person ON person.id = person_id "
         "JOIN place ON place.chat_id = event.chat_id AND place.current = 1 WHERE event.id = ?",
-        (event_id,),
-    ).fetchone()
+        event_id,
+    )[0]
     if (
         is_bot
-        or wrong_guesses(db, person_id, at) >= MOST_GUESSES
-        or permissions_of(db, lists, chat_id, person_id).refused
+        or wrong_guesses(tx, person_id, at) >= MOST_GUESSES
+        or permissions_of(tx, lists, chat_id, person_id).refused
     ):
         return "ignored"
-    row = db.execute("SELECT kind, person_id FROM code WHERE code = ?", (code,)).fetchone()
-    match row:
+    match tx.one("SELECT kind, person_id FROM code WHERE code = ?", code):
         case ("owner", _):
-            db.execute("UPDATE account SET owner = 1 WHERE person_id = ? AND platform = ?", (person_id, platform))
-            db.execute("DELETE FROM code WHERE code = ? OR (kind = 'pair' AND person_id = ?)", (code, person_id))
+            tx.run("UPDATE account SET owner = 1 WHERE person_id = ? AND platform = ?", person_id, platform)
+            tx.run("DELETE FROM code WHERE code = ? OR (kind = 'pair' AND person_id = ?)", code, person_id)
             return "owner"
         case ("link" | "pair" as kind, of) if of == person_id:
             return "same" if kind == "link" else "waits"
-        case ("link", of) if _denied(db, of):
-            return _wrong(db, person_id, at)
-        case ("link", of):
-            if is_busy(db, (person_id, of), event_id, at):
+        # A code made before an owner said no must not undo that.
+        case ("link", of) if not tx.has("SELECT 1 FROM person WHERE id = ? AND access = 'denied'", of):
+            if _is_busy(tx, (person_id, of), chat_id, at):
                 return "busy"
-            db.execute("DELETE FROM code WHERE code = ?", (code,))
-            join_persons(db, person_id, of)
+            tx.run("DELETE FROM code WHERE code = ?", code)
+            join_persons(tx, person_id, of)
             return "linked"
-        case _:
-            return _wrong(db, person_id, at)
-
-
-def _denied(db: Tx, person_id: int) -> bool:
-    """A code made before an owner said no must not undo that."""
-    return bool(db.execute("SELECT 1 FROM person WHERE id = ? AND access = 'denied'", (person_id,)).fetchone())
-
-
-def _wrong(db: Tx, person_id: int, at: int) -> CodeOutcome:
-    """A wrong code counts for an hour; the last one makes them all count for an hour from now."""
-    row = f"wrong {secrets.token_hex(8)}", person_id, at, at + HOUR_MS
-    db.execute("INSERT INTO code (code, kind, person_id, made_at, expires_at) VALUES (?, 'wrong', ?, ?, ?)", row)
-    if wrong_guesses(db, person_id, at) >= MOST_GUESSES:
-        db.execute("UPDATE code SET expires_at = ? WHERE kind = 'wrong' AND person_id = ?", (at + HOUR_MS, person_id))
+    # A wrong code counts for an hour; the last one makes them all count for an hour from now.
+    put_code(tx, f"wrong {secrets.token_hex(8)}", "wrong", at, HOUR_MS, person_id)
+    if wrong_guesses(tx, person_id, at) >= MOST_GUESSES:
+        tx.run("UPDATE code SET expires_at = ? WHERE kind = 'wrong' AND person_id = ?", at + HOUR_MS, person_id)
     return "wrong"
+
+
+def _is_busy(tx: Tx, people: tuple[int, int], chat_id: int, at: int) -> bool:
+    """Whether something is under way in a name that may vanish: a turn, a due message elsewhere, a digest."""
+    return bool(
+        tx.value(
+            "SELECT EXISTS (SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?1, ?2)) "
+            "OR EXISTS (SELECT 1 FROM event WHERE state = 'queued' AND due_at <= ?4 AND person_id IN (?1, ?2) "
+            "AND chat_id <> ?3) OR EXISTS (SELECT 1 FROM session WHERE digest_due_at <= ?4 AND chat_id IN "
+            "(SELECT chat_id FROM member WHERE person_id IN (?1, ?2)))",
+            *people, chat_id, at,
+        )  # fmt: skip
+    )
