@@ -15,11 +15,11 @@ from bot.core.files import write_file
 from bot.store.commitments import join_promises
 from bot.store.engine import Database, Repository, writes
 from bot.store.events import finish_events
-from bot.store.index import drop_documents, reindex_speaker, rescope
+from bot.store.index import reindex_speaker, rescope
 from bot.store.note_rows import delete_note
 from bot.store.outbox import enqueue
 from bot.store.people import CONSOLE, MOST_GUESSES, Access, AccessLists, permissions_of, wrong_guesses
-from bot.store.supersession import one_current
+from bot.store.supersession import end_memory, one_current
 from bot.store.transactions import Tx
 from bot.text.codes import CODE_ALPHABET, CODE_LENGTH, code_form
 
@@ -132,13 +132,8 @@ def _join_memories(tx: Tx, keep: int, gone: int) -> None:
                 "FROM memory AS twin WHERE memory.id = ? AND twin.id = ?",
                 new, old,
             )  # fmt: skip
-            tx.run(
-                "INSERT INTO edge (kind, derived_id, event_id) SELECT kind, ?, event_id FROM edge "
-                "WHERE kind = 'memory' AND derived_id = ? ON CONFLICT DO NOTHING",
-                new, old,
-            )  # fmt: skip
-        tx.run("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", at, old)
-        drop_documents(tx, "memory", (old,))
+            tx.link("memory", new, tx.sources("memory", old))
+        end_memory(tx, old, "replaced", at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,12 +355,10 @@ def _use(tx: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeO
 
 def _is_busy(tx: Tx, people: tuple[int, int], chat_id: int, at: int) -> bool:
     """Whether something is under way in a name that may vanish: a turn, a due message elsewhere, a digest."""
-    return bool(
-        tx.value(
-            "SELECT EXISTS (SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?1, ?2)) "
-            "OR EXISTS (SELECT 1 FROM event WHERE state = 'queued' AND due_at <= ?4 AND person_id IN (?1, ?2) "
-            "AND chat_id <> ?3) OR EXISTS (SELECT 1 FROM session WHERE digest_due_at <= ?4 AND chat_id IN "
-            "(SELECT chat_id FROM member WHERE person_id IN (?1, ?2)))",
-            *people, chat_id, at,
-        )  # fmt: skip
+    sql = (
+        "SELECT EXISTS (SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?1, ?2)) "
+        "OR EXISTS (SELECT 1 FROM event WHERE state = 'queued' AND due_at <= ?4 AND person_id IN (?1, ?2) "
+        "AND chat_id <> ?3) OR EXISTS (SELECT 1 FROM session WHERE digest_due_at <= ?4 AND chat_id IN "
+        "(SELECT chat_id FROM member WHERE person_id IN (?1, ?2)))"
     )
+    return bool(tx.value(sql, *people, chat_id, at))
