@@ -119,7 +119,7 @@ class App:
         resent, unknown = await self._store.outbox.recover(self._sender.resending, self._sender.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()
-        await rearm_recurring(self._store.deadlines, self.parts.clock, self.parts.words, self._log)
+        await rearm_recurring(self._store.reminders, self.parts.clock, self.parts.words, self._log)
         await self._services.heartbeat.start()
         await self._services.join.start()
         await self._services.daily_backup.arm()

@@ -31,8 +31,7 @@ from bot.speaking.reminders import (
     spoken_at,
     with_line_before,
 )
-from bot.store.deadlines import Deadlines
-from bot.store.reminders import ReminderAnswer
+from bot.store.reminders import ReminderAnswer, Reminders
 from bot.store.store import Store
 from bot.text.codes import number_mark
 from bot.text.dates import local
@@ -76,13 +75,13 @@ def next_time(reminder: Reminder, zone: str, after: int, words: Texts, log: Log)
         return None
 
 
-async def rearm_recurring(deadlines: Deadlines, clock: Clock, words: Texts, log: Log) -> None:
+async def rearm_recurring(reminders: Reminders, clock: Clock, words: Texts, log: Log) -> None:
     """At a start: what was said while the clock was ahead does not wait until it is as late again.
 
     A day counts as ahead: after less it is due soon enough, and said twice it would be.
     """
     now = clock.now()
-    changed = await deadlines.recurring_back(lambda one, zone: next_time(one, zone, now, words, log), now + DAY_MS)
+    changed = await reminders.recurring_back(lambda one, zone: next_time(one, zone, now, words, log), now + DAY_MS)
     if changed:
         log.warning("clock_was_ahead", reminders=changed)
 

@@ -1,15 +1,13 @@
 """The next deadline over all tables, and the daily retention."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.core.commitments import Reminder
 from bot.store.digests import drop_old_talks
 from bot.store.engine import Repository
 from bot.store.erase import IS_LEAVING
 from bot.store.index import drop_documents, forget_terms
 from bot.store.proactive import FREE_AT
-from bot.store.reminders import reminders_back, tidy_reminders
+from bot.store.reminders import tidy_reminders
 from bot.store.transactions import Tx
 from bot.store.windows import end_windows
 
@@ -192,10 +190,6 @@ class Deadlines(Repository):
         Returns how many deadlines that were.
         """
         return await self._database.write(lambda db: bring_deadlines_back(db, now, farthest))
-
-    async def recurring_back(self, upcoming: Callable[[Reminder, str], int | None], said_after: int) -> int:
-        """What comes back and was last said after that moment (ms) is due at its next time; how many that were."""
-        return await self._database.write(lambda db: reminders_back(db, upcoming, said_after))
 
     async def move_along(self, ms: int, now: int) -> int:
         """The clock was set forward by so much: what waits for a while, not for an hour of the day, waits as long as

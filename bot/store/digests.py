@@ -1,24 +1,23 @@
 """Dialogue memory: one digest for each closed session, rolled up by hour, day and week."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 from bot.core.clock import DAY_MS
 from bot.core.memories import MergeRule, no_merge
 from bot.core.people import Audience
 from bot.core.sessions import Dialogue, DialogueRow, Digest, Rollup, RollupPlan, Session
 from bot.store.commitments import store_commitment
-from bot.store.engine import Database, Repository
-from bot.store.index import drop_documents, forget_terms, index_digest, index_memory
+from bot.store.engine import Database, Repository, reads, writes
+from bot.store.index import drop_documents, forget_terms, index_digest
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import store_memory
 from bot.store.reminders import change_reminder
 from bot.store.schema import placeholders
 from bot.store.sessions import end_logs
-from bot.store.supersession import drop_merges, restore_former
-from bot.store.transactions import Tx
+from bot.store.supersession import drop_merges, end_memory, restore_former
+from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
 from bot.text.length import gist
 
@@ -26,79 +25,99 @@ TALKS_OF = """session_id IS NOT NULL AND (id = ?2 OR into_id IN (?2,
     (SELECT into_id FROM digest WHERE id = ?2 AND session_id IS NULL)))"""
 """The talks that row ?2 tells, also one that went into another since it was read: of that it leaves an empty row."""
 
+REMADE_MS = 7 * DAY_MS
+"""What the rule made of a talk so long ago stays as it is."""
 
-def remake_rollup(db: Tx, number: int) -> None:
-    """Within a transaction: a rolled-up row tells what is left of its talks, and is gone when there are none."""
-    rows = db.execute(
+DAY_CHANGED = """EXISTS (SELECT 1 FROM digest AS talk
+    JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = talk.id
+    JOIN edge AS told ON told.event_id = line.event_id AND told.kind IN ('memory', 'commitment')
+    LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND memory.dated <> ''
+    AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = memory.replaced_by
+    AND abs(now.observed_at - memory.observed_at) < 43200000)
+    LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
+    WHERE (talk.id = digest.id OR talk.into_id = digest.id)
+    AND max(coalesce(memory.former_at, 0), coalesce(commitment.moved_at, 0)) >
+    CASE WHEN digest.made_by = 'model' THEN max(talk.created_at, digest.created_at) ELSE talk.created_at END)"""
+"""Whether a day that a row of `digest` tells was changed after it was written: by a statement that took the place of
+another, or of an open task."""
+
+SELECT_TOLD_TALKS = f"""SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at,
+    digest.ended_at, digest.names, digest.tier, digest.talks, digest.owner_id IS NOT DISTINCT FROM ? OR EXISTS (SELECT 1 FROM talker
+    WHERE person_id = ? AND digest_id IN (SELECT digest.id UNION ALL SELECT talk.id FROM digest AS talk WHERE
+    talk.into_id = digest.id)), {DAY_CHANGED} FROM digest WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
+"""What is told of talks, each once, whether a person took part, and whether a later talk changed a day of it."""
+
+
+def remake_rollup(tx: Tx, number: int) -> None:
+    """A rolled-up row tells what is left of its talks, and is gone when there are none."""
+    rows = tx.all(
         "SELECT summary, names, started_at, ended_at FROM digest WHERE into_id = ? AND session_id IS NOT NULL "
         "ORDER BY ended_at, id",
-        (number,),
-    ).fetchall()
+        number,
+    )
     if not rows:
-        drop_documents(db, "digest", (number,))
-        db.execute("DELETE FROM digest WHERE id = ?1 OR into_id = ?1", (number,))
+        drop_documents(tx, "digest", (number,))
+        tx.run("DELETE FROM digest WHERE id = ?1 OR into_id = ?1", number)
         return
     told = [row for row in rows if row[0]]
     names = dict.fromkeys(name for row in told for name in json.loads(row[1]))
-    db.execute(
+    tx.run(
         "UPDATE digest SET summary = ?, names = ?, talks = ?, started_at = ?, ended_at = ?, made_by = 'rule', "
-        "remake = ? "
-        "WHERE id = ?",
-        (gist([row[0] for row in told]), json.dumps(list(names), ensure_ascii=False), max(len(told), 1),
-         min(row[2] for row in rows), max(row[3] for row in rows), int(len(told) > 1), number),
+        "remake = ? WHERE id = ?",
+        gist([row[0] for row in told]), json.dumps(list(names), ensure_ascii=False), max(len(told), 1),
+        min(row[2] for row in rows), max(row[3] for row in rows), int(len(told) > 1), number,
     )  # fmt: skip
-    index_digest(db, number)
+    index_digest(tx, number)
 
 
-def summary_changed(db: Tx, number: int) -> None:
-    """Within a transaction: the summary of a talk has changed: its place in the index, or what it was rolled up into,
-    follows.
-    """
-    index_digest(db, number)
-    (into,) = db.execute("SELECT into_id FROM digest WHERE id = ?", (number,)).fetchone()
+def summary_changed(tx: Tx, number: int) -> None:
+    """The summary of a talk has changed: its place in the index, or what it was rolled up into, follows."""
+    index_digest(tx, number)
+    into = tx.value("SELECT into_id FROM digest WHERE id = ?", number)
     if into is not None:
-        remake_rollup(db, into)
+        remake_rollup(tx, into)
 
 
-def drop_talks(db: Tx, numbers: Iterable[int]) -> None:
-    """Within a transaction: these talks go for good, out of what they were rolled up into, too; no digest of them is
-    made again.
+def drop_talks(tx: Tx, numbers: Iterable[int]) -> None:
+    """These talks go for good, out of what they were rolled up into, too; no digest of them is made again.
 
     A log that told one still knows from which lines that came.
     """
-    into: set[int] = set()
+    rollups: set[int] = set()
     for number in numbers:
-        row = db.execute("SELECT into_id, session_id FROM digest WHERE id = ?", (number,)).fetchone()
+        row = tx.one("SELECT into_id, session_id FROM digest WHERE id = ?", number)
         if row is None:
             continue
-        db.execute(
-            "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) SELECT 'told', log.derived_id, line.event_id "
-            "FROM edge AS log JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = log.event_id "
-            "WHERE log.kind = 'recount' AND log.event_id = ?",
-            (number,),
-        )
-        db.execute("DELETE FROM edge WHERE kind = 'recount' AND event_id = ?", (number,))
-        db.execute("DELETE FROM edge WHERE kind = 'digest' AND derived_id = ?", (number,))
-        db.execute("DELETE FROM talker WHERE digest_id = ?", (number,))
-        drop_documents(db, "digest", (number,))
-        db.execute("DELETE FROM digest WHERE id = ?", (number,))
-        db.execute("UPDATE session SET digest_due_at = NULL WHERE id = ? AND state = 'closed'", (row[1],))
-        if row[0] is not None:
-            into.add(cast("int", row[0]))
-    for number in sorted(into):
-        remake_rollup(db, number)
+        into, session_id = row
+        lines = tx.sources("digest", number)
+        for entry in tx.derived("recount", number):
+            tx.link("told", entry, lines)
+        tx.run("DELETE FROM edge WHERE kind = 'recount' AND event_id = ?", number)
+        tx.unlink("digest", number)
+        tx.run("DELETE FROM talker WHERE digest_id = ?", number)
+        drop_documents(tx, "digest", (number,))
+        tx.run("DELETE FROM digest WHERE id = ?", number)
+        tx.run("UPDATE session SET digest_due_at = NULL WHERE id = ? AND state = 'closed'", session_id)
+        if into is not None:
+            rollups.add(into)
+    for number in sorted(rollups):
+        remake_rollup(tx, number)
 
 
-def drop_old_talks(db: Tx, before: int) -> int:
-    """Within a transaction: talks that ended before that instant, ms, go; how many."""
-    old = db.execute("SELECT id FROM digest WHERE session_id IS NOT NULL AND ended_at < ?", (before,)).fetchall()
-    drop_talks(db, [cast("int", number) for (number,) in old])
-    db.execute("DELETE FROM digest WHERE session_id IS NULL AND into_id IS NOT NULL AND ended_at < ?", (before,))
-    return len(old)
+def drop_old_talks(tx: Tx, before: int) -> None:
+    """Talks that ended before that instant, ms, go."""
+    drop_talks(tx, tx.ids("SELECT id FROM digest WHERE session_id IS NOT NULL AND ended_at < ?", before))
+    tx.run("DELETE FROM digest WHERE session_id IS NULL AND into_id IS NOT NULL AND ended_at < ?", before)
 
 
-REMADE_MS = 7 * DAY_MS
-"""What the rule made of a talk so long ago stays as it is."""
+def told_to(audience: Audience) -> tuple[str, tuple[object, ...]]:
+    """The condition under which an audience is told a talk, and its parameters: one's own in a DM, a chat's there."""
+    return "(digest.owner_id = ? OR digest.chat_id = ?)", (whose_dm(audience), audience.chat_id)
+
+
+def whose_dm(audience: Audience) -> int:
+    """The one person of a DM; nobody's number for a group."""
+    return audience.alone if audience.alone is not None else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +144,13 @@ class Digested:
     seen: int = 0
 
 
-class Digests:
+class Digests(Repository):
     """Summaries of closed sessions."""
 
     def __init__(self, database: Database, covers: Callable[[str], bool]) -> None:
         """`covers` tells what was forgotten for good: no digest brings it back."""
-        self._database = database
+        super().__init__(database)
         self._covers = covers
-
-    async def store(self, digested: Digested, at: int) -> bool:
-        """Commit the digest and close the session.
-
-        False when another commit did so before, or when a line it was made from was forgotten meanwhile: it stays due.
-        """
-        kept = replace(digested, digest=self.allowed(digested.digest))
-        return await self._database.write(lambda db: store_digest(db, kept, at))
 
     def allowed(self, digest: Digest) -> Digest:
         """The digest without what was forgotten for good."""
@@ -150,237 +161,183 @@ class Digests:
             commitments=tuple(task for task in digest.commitments if not self._covers(task.text)),
         )
 
-    async def told_upto(self, chat_id: int) -> int:
+    @writes
+    def store(self, tx: Tx, digested: Digested, at: int) -> bool:
+        """Commit the digest with its memories and source edges and close the session; one made again takes the place of
+        what it made before.
+
+        False when another commit did so before, or when a line it was made from was forgotten meanwhile: it stays due.
+        """
+        if digested.settlement is not None:
+            settle_call(tx, digested.settlement, at)
+        if _is_outdated(tx, digested):
+            return False
+        session, digest = digested.session, self.allowed(digested.digest)
+        closed = "UPDATE session SET state = 'closed', digest_due_at = NULL"
+        for number in digested.members:
+            tx.run(f"{closed}, digested_in = ? WHERE id = ?", session.id, number)
+        tx.run(f"{closed}, digest_from = ? WHERE id = ?", session.told_from, session.id)
+        again = tx.one("SELECT id, made_by FROM digest WHERE session_id = ?", session.id)
+        if again is None:
+            _add_talk(tx, digested, digest, at)
+            # What the rule made of talks about plans that changed is made again.
+            for event in digest.overtook:
+                tx.run(
+                    "UPDATE session SET digest_due_at = ?1 WHERE state = 'closed' AND digest_due_at IS NULL AND id IN "
+                    "(SELECT session_id FROM edge JOIN digest ON digest.id = derived_id WHERE kind = 'digest' "
+                    "AND event_id = ?2 AND made_by = 'rule')",
+                    at, event,
+                )  # fmt: skip
+        else:
+            number, by = again
+            tx.run("UPDATE digest SET summary = ?, made_by = ?, remake = 0 WHERE id = ?",
+                   digest.summary, digest.by, number)  # fmt: skip
+            summary_changed(tx, number)
+            if by == "rule":  # what a model found stands, but for what was taken back with its lines
+                retract_derived(tx, digested.event_ids, {fold(memory.text) for memory in digest.memories}, at)
+        for memory in digest.memories:
+            store_memory(tx, memory, at, digested.merging)
+        _change_open(tx, digest, at)
+        if digest.by == "model":
+            tx.run(
+                "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
+                "AND remake = 1 AND ended_at > ?1 - ?3)",
+                at, session.chat_id, REMADE_MS,
+            )  # fmt: skip
+        return True
+
+    @reads
+    def told_upto(self, tx: Tx, chat_id: int) -> int:
         """The last event of a chat that a model's digest tells; 0 when none does."""
-        row = await self._database.row(
+        number: int = tx.value(
             "SELECT coalesce(max(upto_event), 0) FROM session JOIN digest ON digest.session_id = session.id "
             "WHERE session.chat_id = ? AND made_by <> 'rule'",
-            (chat_id,),
+            chat_id,
         )
-        return int(row[0]) if row else 0
+        return number
 
-    async def by_rule(self, session_id: int, events: tuple[int, ...]) -> frozenset[int]:
+    @reads
+    def by_rule(self, tx: Tx, session_id: int, events: tuple[int, ...]) -> frozenset[int]:
         """The numbers of the memories that the rule made of these lines alone, where it made this session's digest."""
-        rows = await self._database.rows("SELECT made_by FROM digest WHERE session_id = ?", (session_id,))
-        if not rows or rows[0][0] != "rule":
+        if tx.value("SELECT made_by FROM digest WHERE session_id = ?", session_id) != "rule":
             return frozenset()
-        lines = json.dumps(events)
-        return frozenset(int(number) for number, _ in await self._database.rows(MADE_OF_LINES, (lines, lines)))
+        return frozenset(number for number, _ in _made_of_lines(tx, events))
 
-    async def seen(self, chat_id: int) -> int:
+    @reads
+    def seen(self, tx: Tx, chat_id: int) -> int:
         """The number of the newest event of a chat; 0 for none."""
-        row = await self._database.row("SELECT max(id) FROM event WHERE chat_id = ?", (chat_id,))
-        return int(row[0] or 0) if row is not None else 0
+        return tx.value("SELECT max(id) FROM event WHERE chat_id = ?", chat_id) or 0
 
-    async def told(self, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
+    @reads
+    def told(self, tx: Tx, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
         """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
         whose, params = told_to(audience)
-        rows = await self._database.rows(
+        rows = tx.all(
             f"{SELECT_TOLD_TALKS}{whose} AND ended_at >= ? ORDER BY ended_at DESC, id DESC",
-            (person_id, person_id, *params, since),
-        )
-        return tuple(_dialogue(row) for row in rows)
+            person_id, person_id, *params, since,
+        )  # fmt: skip
+        return tuple(
+            Dialogue(number, session or 0, chat, summary, started, ended, tuple(json.loads(names)), tier, talks,
+                     bool(own), bool(changed))
+            for number, session, chat, summary, started, ended, names, tier, talks, own, changed in rows
+        )  # fmt: skip
 
 
-MADE_OF_LINES = """SELECT memory.id, folded FROM memory WHERE source = 'digest' AND asked = 0 AND protected = 0
-    AND disabled_at IS NULL AND id IN (SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN
-    (SELECT value FROM json_each(?))) AND NOT EXISTS (SELECT 1 FROM edge WHERE kind = 'memory'
-    AND derived_id = memory.id AND event_id NOT IN (SELECT value FROM json_each(?))) ORDER BY memory.id"""
-"""What digests made of some lines, JSON, and of no others: number and folded text."""
-
-DAY_CHANGED = """EXISTS (SELECT 1 FROM digest AS talk
-    JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = talk.id
-    JOIN edge AS told ON told.event_id = line.event_id AND told.kind IN ('memory', 'commitment')
-    LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND memory.dated <> ''
-    AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = memory.replaced_by
-    AND abs(now.observed_at - memory.observed_at) < 43200000)
-    LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
-    WHERE (talk.id = digest.id OR talk.into_id = digest.id)
-    AND max(coalesce(memory.former_at, 0), coalesce(commitment.moved_at, 0)) >
-    CASE WHEN digest.made_by = 'model' THEN max(talk.created_at, digest.created_at) ELSE talk.created_at END)"""
-"""Whether a day that a row of `digest` tells was changed after it was written: by a statement that took the place of
-another, or of an open task."""
-
-SELECT_TOLD_TALKS = f"""SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at,
-    digest.ended_at, digest.names, digest.tier, digest.talks, digest.owner_id IS ? OR EXISTS (SELECT 1 FROM talker
-    WHERE person_id = ? AND digest_id IN (SELECT digest.id UNION ALL SELECT talk.id FROM digest AS talk WHERE
-    talk.into_id = digest.id)), {DAY_CHANGED} FROM digest WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
-"""What is told of talks, each once, whether a person took part, and whether a later talk changed a day of it."""
-
-
-def told_to(audience: Audience) -> tuple[str, tuple[object, ...]]:
-    """The condition under which an audience is told a talk, and its parameters: one's own in a DM, a chat's there."""
-    return "(digest.owner_id = ? OR digest.chat_id = ?)", (whose_dm(audience), audience.chat_id)
-
-
-def whose_dm(audience: Audience) -> int:
-    """The one person of a DM; nobody's number for a group."""
-    return audience.alone if audience.alone is not None else -1
-
-
-def _dialogue(row: tuple[Any, ...]) -> Dialogue:
-    number, session, chat, summary, started, ended, names, tier, talks, own, changed = row
-    return Dialogue(
-        int(number), int(session or 0), int(chat), str(summary), int(started), int(ended), tuple(json.loads(names)),
-        tier, int(talks), bool(own), bool(changed),
-    )  # fmt: skip
-
-
-def store_digest(db: Tx, digested: Digested, at: int) -> bool:
-    """One transaction: the digest with its memories and source edges; one made again takes the place of what it made
-    before.
+def _is_outdated(tx: Tx, digested: Digested) -> bool:
+    """Whether another commit told the same, or a line was forgotten or edited, or the talk cleared, while the digest
+    was made: it is made anew then.
     """
-    if digested.settlement is not None:
-        settle_call(db, digested.settlement, at)
-    session, digest = digested.session, digested.digest
-    if any(
-        db.execute(
-            "SELECT 1 FROM event WHERE id = ? AND (hidden IN ('forgotten', 'deleted') OR off_record)", (number,)
-        ).fetchone()
-        for number in digested.event_ids
-    ):
-        return False
-    if _outdated(db, digested):
-        return False
-    told = (*digested.members, session.id)
-    due = db.execute(
-        f"SELECT count(*) FROM session WHERE id IN ({placeholders(told)}) AND digest_due_at IS NOT NULL", told
-    ).fetchone()
-    if due[0] < len(told):
-        return False
-    db.executemany(
-        "UPDATE session SET state = 'closed', digest_due_at = NULL, digested_in = ? WHERE id = ?",
-        [(session.id, number) for number in digested.members],
-    )
-    db.execute(
-        "UPDATE session SET state = 'closed', digest_due_at = NULL, digest_from = ? WHERE id = ?",
-        (session.told_from, session.id),
-    )
-    again = db.execute("SELECT id, made_by FROM digest WHERE session_id = ?", (session.id,)).fetchone()
-    if again is not None:
-        db.execute(
-            "UPDATE digest SET summary = ?, made_by = ?, remake = 0 WHERE id = ?", (digest.summary, digest.by, again[0])
-        )
-        summary_changed(db, again[0])
-        if again[1] == "rule":  # what a model found stands, but for what was taken back with its lines
-            retract_derived(db, digested.event_ids, {fold(memory.text) for memory in digest.memories}, at)
-    else:
-        _tell(db, digested, at)
-        _tell_anew(db, digest.overtook, at)
-    for memory in digest.memories:
-        store_memory(db, memory, at, digested.merging)
-    _change_open(db, digest, at)
-    if digest.by == "model":
-        db.execute(
-            "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
-            "AND remake = 1 AND ended_at > ?1 - ?3)",
-            (at, session.chat_id, REMADE_MS),
-        )
-    return True
+    session, hidden = digested.session, "(hidden IN ('forgotten', 'deleted') OR off_record)"
+    if any(tx.has(f"SELECT 1 FROM event WHERE id = ? AND {hidden}", number) for number in digested.event_ids):
+        return True
+    reason = tx.value("SELECT close_reason FROM session WHERE id = ?", session.id)
+    if reason == "clear" and session.close_reason != "clear":
+        return True
+    if tx.has(
+        "SELECT 1 FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
+        "AND said.external_id = edit.target WHERE edit.chat_id = ? AND edit.id > ? AND edit.label = 'edit' "
+        f"AND said.id IN ({placeholders(digested.event_ids)})",
+        session.chat_id, digested.seen, *digested.event_ids,
+    ):  # fmt: skip
+        return True
+    due = "SELECT 1 FROM session WHERE id = ? AND digest_due_at IS NOT NULL"
+    return not all(tx.has(due, number) for number in (*digested.members, session.id))
 
 
-def _change_open(db: Tx, digest: Digest, at: int) -> None:
-    """Within a transaction: new tasks, and what became of open tasks, plans and reminders."""
-    due = dict[int, int | None](db.execute("SELECT id, due_at FROM commitment WHERE ended_at IS NULL"))
-    owed = {store_commitment(db, commitment, at): commitment.due_at for commitment in digest.commitments}
+def _add_talk(tx: Tx, digested: Digested, digest: Digest, at: int) -> None:
+    """The talk's row; what somebody cleared from dialogue memory before it was digested tells nothing."""
+    session = digested.session
+    cleared = tx.value("SELECT talks_cleared FROM chat WHERE id = ?", session.chat_id)
+    number = tx.insert(
+        "digest", session_id=session.id, chat_id=session.chat_id, owner_id=digested.owner_id,
+        summary=digest.summary if session.last_at > cleared else "", made_by=digest.by,
+        names=json.dumps(digested.names, ensure_ascii=False), started_at=digested.opened_at or session.opened_at,
+        ended_at=session.last_at, created_at=at, remake=int(digested.remake),
+    )  # fmt: skip
+    tx.link("digest", number, digested.event_ids)
+    for event in digested.event_ids:
+        tx.run(
+            "INSERT INTO talker (digest_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
+            "AND kind = 'message' AND person_id IS NOT NULL ON CONFLICT DO NOTHING",
+            number, event,
+        )  # fmt: skip
+    index_digest(tx, number)
+
+
+def _change_open(tx: Tx, digest: Digest, at: int) -> None:
+    """New tasks, and what became of open tasks, plans and reminders."""
+    due = dict[int, int | None](tx.all("SELECT id, due_at FROM commitment WHERE ended_at IS NULL"))
+    owed = {store_commitment(tx, commitment, at): commitment.due_at for commitment in digest.commitments}
     for done in digest.settled:
         if owed.get(done.number, due.get(done.number)) not in (None, due.get(done.number)):
             continue  # of the old day alone it is over: it was moved
-        db.execute(
+        tx.run(
             "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL",
-            (done.state, at, done.number),
-        )
+            done.state, at, done.number,
+        )  # fmt: skip
     for number in digest.former:
-        db.execute("UPDATE memory SET former_at = ? WHERE id = ? AND former_at IS NULL", (at, number))
+        tx.run("UPDATE memory SET former_at = ? WHERE id = ? AND former_at IS NULL", at, number)
     for changed in digest.reminders:
-        change_reminder(db, changed, at)
+        change_reminder(tx, changed, at)
 
 
-def _outdated(db: Tx, digested: Digested) -> bool:
-    """Within a transaction: whether a line was edited, or the talk cleared, while the digest was made: it is made anew
-    then.
-    """
-    session = digested.session
-    (reason,) = db.execute("SELECT close_reason FROM session WHERE id = ?", (session.id,)).fetchone()
-    if reason == "clear" and session.close_reason != "clear":
-        return True
-    row = db.execute(
-        "SELECT 1 FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
-        "AND said.external_id = edit.target "
-        "WHERE edit.chat_id = ? AND edit.id > ? AND edit.label = 'edit' AND said.id IN "
-        f"({placeholders(digested.event_ids)})",
-        (session.chat_id, digested.seen, *digested.event_ids),
-    ).fetchone()
-    return row is not None
-
-
-def _tell_anew(db: Tx, events: tuple[int, ...], at: int) -> None:
-    """Within a transaction: what the rule made of talks with these lines is made again: they tell of plans that
-    changed.
-    """
-    db.executemany(
-        "UPDATE session SET digest_due_at = ?1 WHERE state = 'closed' AND digest_due_at IS NULL AND id IN (SELECT "
-        "session_id FROM edge JOIN digest ON digest.id = derived_id WHERE kind = 'digest' AND event_id = ?2 "
-        "AND made_by = 'rule')",
-        [(at, event) for event in events],
+def _made_of_lines(tx: Tx, events: Iterable[int]) -> tuple[Row, ...]:
+    """What digests made of these lines and of no others: number and folded text."""
+    lines = set(events)
+    numbers = {number for event in lines for number in tx.derived("memory", event)}
+    alone = sorted(number for number in numbers if tx.sources("memory", number) <= lines)
+    return tx.all(
+        "SELECT id, folded FROM memory WHERE source = 'digest' AND asked = 0 AND protected = 0 AND disabled_at IS NULL "
+        f"AND id IN ({placeholders(alone)}) ORDER BY id",
+        *alone,
     )
 
 
-def retract_derived(db: Tx, events: Iterable[int], still: Set[str], at: int) -> None:
-    """Within a transaction: what digests made of these lines alone is over, unless it is `still` told (folded texts).
+def retract_derived(tx: Tx, events: Iterable[int], still: Set[str], at: int) -> None:
+    """What digests made of these lines alone is over, unless it is `still` told (folded texts).
 
     What it took the place of holds again.
     """
-    lines = json.dumps(sorted(set(events)))
-    for number, folded in db.execute(MADE_OF_LINES, (lines, lines)).fetchall():
+    for number, folded in _made_of_lines(tx, events):
         if folded not in still:
-            take_memory_back(db, cast("int", number), at)
+            take_memory_back(tx, number, at)
 
 
-def retract_edited(db: Tx, event_id: int, at: int) -> None:
-    """Within a transaction: a message reads anew: what digests made of it as it was is over."""
-    rows = db.execute(
+def retract_edited(tx: Tx, event_id: int, at: int) -> None:
+    """A message reads anew: what digests made of it as it was is over."""
+    for number in tx.ids(
         "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' AND event_id = ? "
         "AND source = 'digest' AND asked = 0 AND disabled_at IS NULL",
-        (event_id,),
-    ).fetchall()
-    for (number,) in rows:
-        take_memory_back(db, cast("int", number), at)
+        event_id,
+    ):
+        take_memory_back(tx, number, at)
 
 
-def take_memory_back(db: Tx, number: int, at: int) -> None:
-    """Within a transaction: a memory is over as if it had never been made: what it replaced is current."""
-    restore_former(db, number)
-    db.execute(
-        "UPDATE memory SET disabled_at = ?1, disabled_reason = 'derived', purge_at = ?1 WHERE id = ?2", (at, number)
-    )
-    drop_merges(db, number, at, at)
-    index_memory(db, number)
-
-
-def _tell(db: Tx, digested: Digested, at: int) -> None:
-    """Within a transaction: the talk's row; what somebody cleared from dialogue memory before it was digested tells
-    nothing.
-    """
-    session, digest = digested.session, digested.digest
-    (cleared,) = db.execute("SELECT talks_cleared FROM chat WHERE id = ?", (session.chat_id,)).fetchone()
-    number = db.execute(
-        "INSERT INTO digest (session_id, chat_id, owner_id, summary, made_by, names, started_at, ended_at, created_at, "
-        "remake) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (session.id, session.chat_id, digested.owner_id, digest.summary if session.last_at > cleared else "", digest.by,
-         json.dumps(digested.names, ensure_ascii=False), digested.opened_at or session.opened_at, session.last_at, at,
-         int(digested.remake)),
-    ).lastrowid  # fmt: skip
-    db.executemany(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('digest', ?, ?)",
-        [(number, event) for event in digested.event_ids],
-    )
-    db.executemany(
-        "INSERT OR IGNORE INTO talker (digest_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
-        "AND kind = 'message' AND person_id IS NOT NULL",
-        [(number, event) for event in digested.event_ids],
-    )
-    index_digest(db, cast("int", number))
+def take_memory_back(tx: Tx, number: int, at: int) -> None:
+    """A memory is over as if it had never been made: what it replaced is current."""
+    restore_former(tx, number)
+    end_memory(tx, number, "derived", at, at)
+    drop_merges(tx, number, at, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,136 +353,104 @@ class UnwrittenRollup:
 class Rollups(Repository):
     """The rows that talks are rolled up into."""
 
-    async def standing(self, chat_id: int) -> tuple[DialogueRow, ...]:
+    @reads
+    def standing(self, tx: Tx, chat_id: int) -> tuple[DialogueRow, ...]:
         """All rows of a chat that are told now. It tells nobody anything: no audience is asked."""
-        rows = await self._database.rows(
-            "SELECT id, owner_id, tier, ended_at FROM digest WHERE chat_id = ? AND into_id IS NULL", (chat_id,)
-        )
-        return tuple(DialogueRow(int(row[0]), row[1], row[2], int(row[3])) for row in rows)
+        rows = "SELECT id, owner_id, tier, ended_at FROM digest WHERE chat_id = ? AND into_id IS NULL"
+        return tx.all(rows, chat_id, to=DialogueRow)
 
-    async def roll(self, chat_id: int, plan: RollupPlan, at: int) -> int:
-        """Carry the plan out in one commit; how many rows went into others. What changed meanwhile stays as it is."""
-        return await self._database.write(lambda db: roll_up(db, chat_id, plan, at))
+    @writes
+    def roll(self, tx: Tx, chat_id: int, plan: RollupPlan, at: int) -> int:
+        """Carry the plan out in one commit; how many rows went into others. What changed meanwhile stays as it is.
 
-    async def unwritten(self, chat_id: int) -> tuple[UnwrittenRollup, ...]:
+        Rows of an hour, a day or a week become one; each talk is in one row before and after.
+        """
+        absorbed = sum(_absorb(tx, chat_id, one, at) for one in plan.rolls)
+        for number, then in plan.waits:
+            tx.run("UPDATE digest SET roll_at = ? WHERE id = ? AND into_id IS NULL", then, number)
+        return absorbed
+
+    @reads
+    def unwritten(self, tx: Tx, chat_id: int) -> tuple[UnwrittenRollup, ...]:
         """The rows of a chat made of several talks that no model has put into words yet, with what they are made of."""
-        rows, talks = await self._database.snapshot(
-            ("SELECT id FROM digest WHERE chat_id = ? AND session_id IS NULL AND into_id IS NULL AND remake = 1 "
-             "ORDER BY id", (chat_id,)),
-            (f"SELECT into_id, summary, ended_at, {DAY_CHANGED} FROM digest WHERE chat_id = ? AND session_id IS NOT "
-                "NULL "
-             "AND into_id IS NOT NULL AND summary <> '' ORDER BY ended_at, id", (chat_id,)),
+        return tuple(_rollup(tx, number) for number in tx.ids(
+            "SELECT id FROM digest WHERE chat_id = ? AND session_id IS NULL AND into_id IS NULL AND remake = 1 "
+            "ORDER BY id",
+            chat_id,
+        ))  # fmt: skip
+
+    @writes
+    def write(self, tx: Tx, row: UnwrittenRollup, summary: str, settlement: Settlement, at: int) -> bool:
+        """Commit a model's words for a row and what they cost, "" keeps the rule's; False when its talks changed
+        meanwhile.
+        """
+        settle_call(tx, settlement, at)
+        if _rollup(tx, row.id).talks != row.talks:
+            return False
+        tx.run("UPDATE digest SET remake = 0 WHERE id = ?", row.id)
+        if summary:
+            tx.run("UPDATE digest SET summary = ?, made_by = 'model' WHERE id = ?", summary, row.id)
+            index_digest(tx, row.id)
+        return bool(summary)
+
+    @writes
+    def clear(self, tx: Tx, audience: Audience, at: int) -> int:
+        """Drop all talks that this audience is told, and the logs that tell of them; how many talks that were.
+
+        What is not digested yet tells nobody; memories that were made of them stay.
+        """
+        whose, params = told_to(audience)
+        talks = tx.all(f"SELECT id, summary FROM digest WHERE session_id IS NOT NULL AND {whose}", *params)
+        numbers = [number for number, _ in talks]
+        end_logs(tx, tx.ids_for(
+            "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id WHERE edge.event_id = ? "
+            "AND edge.kind = 'recount'",
+            numbers,
+        ))  # fmt: skip
+        drop_talks(tx, numbers)
+        forget_terms(tx)
+        tx.run(
+            "UPDATE chat SET talks_cleared = ? WHERE id = ? OR (kind = 'dm' AND id IN (SELECT chat_id FROM member "
+            "WHERE person_id = ?))",
+            at, audience.chat_id, whose_dm(audience),
         )  # fmt: skip
-        return tuple(_unwritten(int(number), [row[1:] for row in talks if row[0] == number]) for (number,) in rows)
-
-    async def write(self, row: UnwrittenRollup, summary: str, settlement: Settlement, at: int) -> bool:
-        """Commit a model's words for a row and what they cost; False when its talks changed meanwhile."""
-        return await self._database.write(lambda db: write_rollup(db, row, summary, settlement, at))
-
-    async def clear(self, audience: Audience, at: int) -> int:
-        """Drop all talks that this audience is told, and the logs that tell of them; how many talks that were."""
-        return await self._database.write(lambda db: clear_talks(db, audience, at))
+        return sum(summary != "" for _, summary in talks)
 
 
-def _unwritten(number: int, talks: Sequence[tuple[str, int, int]]) -> UnwrittenRollup:
-    changed = frozenset(place for place, row in enumerate(talks) if row[2])
-    return UnwrittenRollup(number, tuple((int(at), str(text)) for text, at, _ in talks), changed)
-
-
-def roll_up(db: Tx, chat_id: int, plan: RollupPlan, at: int) -> int:
-    """One transaction: rows of an hour, a day or a week become one; each talk is in one row before and after."""
-    absorbed = sum(_absorb(db, chat_id, one, at) for one in plan.rolls)
-    db.executemany(
-        "UPDATE digest SET roll_at = ? WHERE id = ? AND into_id IS NULL",
-        [(then, number) for number, then in plan.waits],
+def _rollup(tx: Tx, number: int) -> UnwrittenRollup:
+    talks = tx.all(
+        f"SELECT ended_at, summary, {DAY_CHANGED} FROM digest WHERE into_id = ? AND session_id IS NOT NULL "
+        "AND summary <> '' ORDER BY ended_at, id",
+        number,
     )
-    return absorbed
+    changed = frozenset(place for place, row in enumerate(talks) if row[2])
+    return UnwrittenRollup(number, tuple((ended, text) for ended, text, _ in talks), changed)
 
 
-def write_rollup(db: Tx, row: UnwrittenRollup, summary: str, settlement: Settlement, at: int) -> bool:
-    """One transaction: a model's words for a row, unless it tells other talks by now; "" keeps the rule's."""
-    settle_call(db, settlement, at)
-    talks = db.execute(
-        "SELECT ended_at, summary FROM digest WHERE into_id = ? AND session_id IS NOT NULL AND summary <> '' "
-        "ORDER BY ended_at, id",
-        (row.id,),
-    ).fetchall()
-    if tuple((int(ended), str(text)) for ended, text in talks) != row.talks:
-        return False
-    db.execute("UPDATE digest SET remake = 0 WHERE id = ?", (row.id,))
-    if summary:
-        db.execute("UPDATE digest SET summary = ?, made_by = 'model' WHERE id = ?", (summary, row.id))
-        index_digest(db, row.id)
-    return bool(summary)
-
-
-def _absorb(db: Tx, chat_id: int, one: Rollup, at: int) -> int:
-    found = [
-        row
-        for number in one.members
-        for row in db.execute(
-            "SELECT id, session_id FROM digest WHERE id = ? AND into_id IS NULL AND chat_id = ? AND owner_id IS ?",
-            (number, chat_id, one.owner_id),
-        )
-    ]
+def _absorb(tx: Tx, chat_id: int, one: Rollup, at: int) -> int:
+    standing = (
+        "SELECT id, session_id FROM digest WHERE id = ? AND into_id IS NULL AND chat_id = ? "
+        "AND owner_id IS NOT DISTINCT FROM ?"
+    )
+    found = [row for number in one.members for row in tx.all(standing, number, chat_id, one.owner_id)]
     if not found:
         return 0
-    into = _row(db, chat_id, one, at)
-    db.execute("UPDATE digest SET roll_at = ? WHERE id = ?", (one.roll_at, into))
-    for number, session_id in found:
-        drop_documents(db, "digest", (number,))
-        if session_id is not None:
-            db.execute("UPDATE digest SET into_id = ?, roll_at = NULL WHERE id = ?", (into, number))
-            continue
-        db.execute("UPDATE digest SET into_id = ?1 WHERE into_id = ?2 OR id = ?2", (into, number))
-        db.execute("UPDATE digest SET summary = '', names = '[]', roll_at = NULL WHERE id = ?", (number,))
-    remake_rollup(db, into)
-    return len(found)
-
-
-def _row(db: Tx, chat_id: int, one: Rollup, at: int) -> int:
-    """The row of that stretch, a new one unless a talk that was digested late comes to those of its time."""
-    row = db.execute(
-        "SELECT id FROM digest WHERE chat_id = ? AND owner_id IS ? AND tier = ? AND until = ? "
+    # A talk that was digested late comes to those of its time.
+    into = tx.value(
+        "SELECT id FROM digest WHERE chat_id = ? AND owner_id IS NOT DISTINCT FROM ? AND tier = ? AND until = ? "
         "AND session_id IS NULL AND into_id IS NULL",
-        (chat_id, one.owner_id, one.tier, one.until),
-    ).fetchone() or (
-        db.execute(
-            "INSERT INTO digest (chat_id, owner_id, summary, tier, until, made_by, names, started_at, ended_at, "
-            "created_at) VALUES (?, ?, '', ?, ?, 'rule', '[]', 0, 0, ?)",
-            (chat_id, one.owner_id, one.tier, one.until, at),
-        ).lastrowid,
-    )
-    return cast("int", row[0])
-
-
-def clear_talks(db: Tx, audience: Audience, at: int) -> int:
-    """One transaction: talks, what they were rolled up into and the logs that told them go; what is not digested yet
-    tells nobody.
-
-    Memories that were made of them stay.
-    """
-    whose, params = told_to(audience)
-    talks = db.execute(f"SELECT id FROM digest WHERE session_id IS NOT NULL AND {whose}", params).fetchall()
-    numbers = [cast("int", number) for (number,) in talks]
-    end_logs(db, {
-        cast("int", row[0])
-        for number in numbers
-        for row in db.execute(
-            "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
-            "WHERE edge.kind = 'recount' AND edge.event_id = ?",
-            (number,),
-        )
-    })  # fmt: skip
-    filled = db.execute(
-        f"SELECT count(*) FROM digest WHERE session_id IS NOT NULL AND summary <> '' AND {whose}", params
-    )
-    count: int = filled.fetchone()[0]
-    drop_talks(db, numbers)
-    forget_terms(db)
-    db.execute(
-        "UPDATE chat SET talks_cleared = ? WHERE id = ? OR (kind = 'dm' AND id IN (SELECT chat_id FROM member WHERE "
-        "person_id = ?))",
-        (at, audience.chat_id, whose_dm(audience)),
-    )
-    return count
+        chat_id, one.owner_id, one.tier, one.until,
+    ) or tx.insert(
+        "digest", chat_id=chat_id, owner_id=one.owner_id, summary="", tier=one.tier, until=one.until, made_by="rule",
+        names="[]", started_at=0, ended_at=0, created_at=at,
+    )  # fmt: skip
+    tx.run("UPDATE digest SET roll_at = ? WHERE id = ?", one.roll_at, into)
+    for number, session_id in found:
+        drop_documents(tx, "digest", (number,))
+        if session_id is not None:
+            tx.run("UPDATE digest SET into_id = ?, roll_at = NULL WHERE id = ?", into, number)
+            continue
+        tx.run("UPDATE digest SET into_id = ?1 WHERE into_id = ?2 OR id = ?2", into, number)
+        tx.run("UPDATE digest SET summary = '', names = '[]', roll_at = NULL WHERE id = ?", number)
+    remake_rollup(tx, into)
+    return len(found)

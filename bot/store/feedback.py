@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from bot.core.clock import DAY_MS
 from bot.core.inspection import ChatState, ChatStatistics, ReplySign, ToldCounts, ToldMemory
@@ -30,7 +29,7 @@ from bot.core.recall import RecallRound, SectionHistory
 from bot.core.sessions import ToldItem, ToldShare
 from bot.core.speaking import UNASKED
 from bot.language.sections import SectionRegistry
-from bot.store.engine import Repository
+from bot.store.engine import Repository, reads, writes
 from bot.store.events import ChangeEffect, ChangeEvent
 from bot.store.index import KEPT_ROUNDS, store_registry
 from bot.store.memories import visible_memory
@@ -40,176 +39,10 @@ from bot.text.similarity import shares_words
 IN_A_LOG = "turn.state IN ('asked', 'answered', 'said')"
 """What a void turn was told is in no log."""
 
-
-class ToldItems(Repository):
-    """What memory put into prompts."""
-
-    async def of_epoch(self, epoch_id: int) -> tuple[tuple[int, ToldItem], ...]:
-        """What was brought by itself or by a tool to the log of an epoch, with the turn's number, oldest first."""
-        rows = await self._database.rows(
-            "SELECT turn.number, way, ref, tokens, brought.why FROM brought JOIN turn ON turn.id = turn_id "
-            f"WHERE epoch_id = ? AND way <> 'opening' AND {IN_A_LOG} ORDER BY turn.id, brought.rowid",
-            (epoch_id,),
-        )
-        return tuple((int(row[0]), ToldItem(row[1], row[2], row[3], row[4])) for row in rows)
-
-    async def shares(self, since: int) -> tuple[ToldShare, ...]:
-        """What each way put into the prompts of turns since that instant, ms; the largest first."""
-        rows = await self._database.rows(
-            "SELECT way, count(DISTINCT turn_id), count(*), sum(tokens) FROM brought JOIN turn ON turn.id = turn_id "
-            "WHERE asked_at >= ? GROUP BY way ORDER BY sum(tokens) DESC, way",
-            (since,),
-        )
-        return tuple(ToldShare(str(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in rows)
-
-
-def note_told_items(db: Tx, turn_id: int, told: Iterable[ToldItem]) -> None:
-    """Within a transaction: this turn was told these."""
-    db.executemany(
-        "INSERT INTO brought (turn_id, way, ref, tokens, why) VALUES (?, ?, ?, ?, ?)",
-        [(turn_id, each.way, each.ref, each.tokens, each.why) for each in told],
-    )
-
-
 REVIVED_FACTOR = 1.2
 """What was let fade comes back by this factor when it is recalled (seed Warm Boot)."""
 
 _DRESS = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")
-
-
-def react(db: Tx, happened: ChangeEvent) -> ChangeEffect:
-    """Within a transaction: a reaction is recorded for the reply it is on, or taken back; the latter is not told."""
-    incoming = happened.incoming
-    emoji, taken_back = _DRESS.sub("", incoming.text.removeprefix("-")), incoming.text.startswith("-")
-    # Telegram does not say in which topic of a group a reaction was; message ids are the whole group's.
-    reply = db.execute(
-        "SELECT turn_id FROM sent WHERE external_id = ?2 AND turn_id IS NOT NULL AND chat_id IN (SELECT ?1 UNION "
-        "SELECT topic.chat_id FROM place JOIN place AS topic ON topic.platform = place.platform "
-        "AND topic.parent = place.external_id WHERE place.chat_id = ?1) LIMIT 1",
-        (happened.chat_id, incoming.target),
-    ).fetchone()
-    person = None if incoming.sender is None or incoming.sender.is_bot else happened.person_id
-    if reply is not None and person is not None and emoji in REACTION_WEIGHTS:
-        credit(db, reply[0], person, (emoji,), happened.at, taken_back=taken_back)
-    return ChangeEffect("change") if taken_back else ChangeEffect()
-
-
-def remark(
-    db: Tx, chat_id: int, person_id: int, signals: tuple[Signal, ...], at: int
-) -> None:  # fmt: skip
-    """Within a transaction: somebody's clear words are about the last reply to them in that chat, if it was said just
-    now.
-
-    Thanks and corrections may come later, when nuan has said nothing else there. In the reference the oldest open
-    window got them (measured).
-    """
-    last = db.execute(
-        "SELECT turn.id, said_at FROM session JOIN turn ON turn.session_id = session.id WHERE session.chat_id = ?1 "
-        "AND session.number > (SELECT max(number) FROM session WHERE chat_id = ?1) - 2 AND turn.state = 'said' "
-        "AND turn.error = '' AND (turn.person_id = ?2 OR EXISTS (SELECT 1 FROM turn_event JOIN event "
-        "ON event.id = event_id WHERE turn_event.turn_id = turn.id AND event.person_id = ?2)) "
-        "ORDER BY said_at DESC, turn.id DESC LIMIT 1",
-        (chat_id, person_id),
-    ).fetchone()
-    if last is None or not 0 <= at - last[1] <= LATE_SIGNAL_MS:
-        return
-    if at - last[1] > FEEDBACK_WINDOW_MS:
-        signals = tuple(each for each in signals if each in LATE_SIGNALS)
-        since = "SELECT 1 FROM event WHERE chat_id = ? AND kind = 'bot' AND at > ? AND turn_id IS NOT ? LIMIT 1"
-        if db.execute(since, (chat_id, last[1], last[0])).fetchone():
-            return
-    credit(db, last[0], person_id, signals, at)
-
-
-def credit(db: Tx, turn_id: int, person_id: int, signs: tuple[str, ...], at: int, *, taken_back: bool = False) -> None:
-    """Within a transaction: a reply gets these signs of a person, each once, and its memories what their average says
-    now.
-    """
-    before = _average(db, turn_id, person_id)
-    for sign in signs:
-        if taken_back:
-            key = (turn_id, person_id, sign)
-            db.execute("DELETE FROM feedback WHERE turn_id = ? AND person_id = ? AND sign = ?", key)
-        else:
-            db.execute(
-                "INSERT OR IGNORE INTO feedback (turn_id, person_id, sign, at) VALUES (?, ?, ?, ?)",
-                (turn_id, person_id, sign, at),
-            )
-    after = _average(db, turn_id, person_id)
-    up, down = (after > 0) - (before > 0), (after < 0) - (before < 0)
-    if up or down or before != after:
-        db.executemany(
-            "UPDATE memory SET helpful = max(0, helpful + ?), unhelpful = max(0, unhelpful + ?), "
-            "importance = max(1, min(?, importance + ?)), praised_at = max(praised_at, ?) WHERE id = ?",
-            [(up, down, MOST_IMPORTANCE, after - before, at if up > 0 else 0, each) for each in _behind(db, turn_id)],
-        )
-
-
-def _average(db: Tx, turn_id: int, person_id: int) -> int:
-    """What a person's signs to a reply add to its memories' counts: their average rounded away from 0, or 0."""
-    rows = db.execute("SELECT sign FROM feedback WHERE turn_id = ? AND person_id = ?", (turn_id, person_id)).fetchall()
-    average = sum(SIGN_WEIGHTS.get(row[0], 0.0) for row in rows) / len(rows) if rows else 0.0
-    return int(math.copysign(math.ceil(abs(average)), average)) if abs(average) > CLEAR_AVERAGE else 0
-
-
-def _behind(db: Tx, turn_id: int) -> list[int]:
-    """The memories that a sign to a reply counts for: none of them more often than for three replies of a day."""
-    lately = db.execute(
-        "SELECT DISTINCT feedback.turn_id FROM feedback JOIN turn ON turn.id = feedback.turn_id JOIN turn AS this "
-        "ON this.id = ?1 AND this.chat_id = turn.chat_id WHERE feedback.turn_id < ?1 AND turn.said_at > this.said_at "
-        f"- {DAY_MS} ORDER BY 1 DESC LIMIT 32",
-        (turn_id,),
-    ).fetchall()
-    often = Counter(number for (turn,) in lately for number in _spoken_of(db, turn))
-    return [number for number in _spoken_of(db, turn_id) if often[number] < MOST_PER_DAY]
-
-
-def _spoken_of(db: Tx, turn_id: int) -> list[int]:
-    """The memories of a reply: what was recalled for it, and what it speaks of that its log told before; the first."""
-    rows = db.execute(
-        "SELECT memory.id, memory.text, min(boot OR turn.id < ?1) AS before FROM turn AS this JOIN turn "
-        "ON turn.session_id = this.session_id AND turn.epoch_id = this.epoch_id AND turn.id <= this.id "
-        "JOIN turn_memory ON turn_memory.turn_id = turn.id JOIN memory ON memory.id = memory_id WHERE this.id = ?1 "
-        "GROUP BY memory.id ORDER BY before, max(turn.id) DESC, memory.id",
-        (turn_id,),
-    ).fetchall()
-    said = "\n".join(
-        str(row[0]) for row in db.execute("SELECT text FROM event WHERE turn_id = ? AND kind = 'bot'", (turn_id,))
-    )  # fmt: skip
-    return [number for number, text, before in rows if not before or shares_words(text, said)][:MOST_CREDITED]
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryUse:
-    """How a turn came by its memories: by its opening (`boot`) or by a recall. It strengthens each memory at most once
-    in `rest_ms`."""
-
-    rest_ms: int
-    boot: bool = False
-
-
-def note_told_memories(db: Tx, turn_id: int, memories: tuple[int, ...], use: MemoryUse, at: int) -> None:
-    """Within a transaction: this turn was told these memories, and what is used lasts longer."""
-    if not memories:
-        return
-    db.executemany(
-        "INSERT INTO turn_memory (turn_id, memory_id, boot) VALUES (?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET boot = min(boot, excluded.boot)",
-        [(turn_id, each, int(use.boot)) for each in memories],
-    )
-    if use.boot:
-        db.executemany(
-            "UPDATE memory SET stability_days = min(?, stability_days * ?), booted_at = ? WHERE id = ? "
-            "AND booted_at <= ?",
-            [(MOST_STABLE, BOOTED_FACTOR, at, each, at - use.rest_ms) for each in memories],
-        )
-    else:
-        db.executemany(
-            "UPDATE memory SET stability_days = min(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
-            "access_count = access_count + 1, faded = min(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
-            [(MOST_STABLE, RECALLED_FACTOR, at, at, REVIVED_FACTOR, each, at - use.rest_ms) for each in memories],
-        )
-
 
 ROUNDS = (
     "SELECT turn_id, at, hits, searched, held FROM section_round WHERE EXISTS (SELECT 1 FROM turn WHERE "
@@ -224,42 +57,187 @@ WHOSE = (
 )
 
 
+IN_CHAT = "turn.session_id IN (SELECT id FROM session WHERE chat_id = ?1)"
+"""The turns of a chat: by the index of its conversations, where an installation of many chats would be read through."""
+
+SIGN_COUNTS = f"SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} AND "
+
+TOLD_MEMORIES = f"""FROM turn_memory JOIN turn ON turn.id = turn_memory.turn_id
+    JOIN session ON session.id = turn.session_id JOIN memory ON memory.id = memory_id WHERE {IN_CHAT}
+    AND turn.state = 'said' AND memory.owner_id = ?2 AND memory.disabled_at IS NULL AND """
+
+
+def note_told_items(tx: Tx, turn_id: int, told: Iterable[ToldItem]) -> None:
+    """This turn was told these."""
+    for each in told:
+        tx.insert("brought", turn_id=turn_id, way=each.way, ref=each.ref, tokens=each.tokens, why=each.why)
+
+
+def react(tx: Tx, happened: ChangeEvent) -> ChangeEffect:
+    """A reaction is recorded for the reply it is on, or taken back; the latter is not told."""
+    incoming = happened.incoming
+    emoji, taken_back = _DRESS.sub("", incoming.text.removeprefix("-")), incoming.text.startswith("-")
+    # Telegram does not say in which topic of a group a reaction was; message ids are the whole group's.
+    reply = tx.value(
+        "SELECT turn_id FROM sent WHERE external_id = ?2 AND turn_id IS NOT NULL AND chat_id IN (SELECT ?1 UNION "
+        "SELECT topic.chat_id FROM place JOIN place AS topic ON topic.platform = place.platform "
+        "AND topic.parent = place.external_id WHERE place.chat_id = ?1) LIMIT 1",
+        happened.chat_id, incoming.target,
+    )  # fmt: skip
+    person = None if incoming.sender is None or incoming.sender.is_bot else happened.person_id
+    if reply is not None and person is not None and emoji in REACTION_WEIGHTS:
+        credit(tx, reply, person, (emoji,), happened.at, taken_back=taken_back)
+    return ChangeEffect("change") if taken_back else ChangeEffect()
+
+
+def remark(tx: Tx, chat_id: int, person_id: int, signals: tuple[Signal, ...], at: int) -> None:
+    """Somebody's clear words are about the last reply to them in that chat, if it was said just now.
+
+    Thanks and corrections may come later, when nuan has said nothing else there. In the reference the oldest open
+    window got them (measured).
+    """
+    last = tx.one(
+        "SELECT turn.id, said_at FROM session JOIN turn ON turn.session_id = session.id WHERE session.chat_id = ?1 "
+        "AND session.number > (SELECT max(number) FROM session WHERE chat_id = ?1) - 2 AND turn.state = 'said' "
+        "AND turn.error = '' AND (turn.person_id = ?2 OR EXISTS (SELECT 1 FROM turn_event JOIN event "
+        "ON event.id = event_id WHERE turn_event.turn_id = turn.id AND event.person_id = ?2)) "
+        "ORDER BY said_at DESC, turn.id DESC LIMIT 1",
+        chat_id, person_id,
+    )  # fmt: skip
+    if last is None:
+        return
+    turn_id, said_at = last
+    if not 0 <= at - said_at <= LATE_SIGNAL_MS:
+        return
+    if at - said_at > FEEDBACK_WINDOW_MS:
+        signals = tuple(each for each in signals if each in LATE_SIGNALS)
+        other = "chat_id = ? AND kind = 'bot' AND at > ? AND turn_id IS DISTINCT FROM ?"
+        if tx.has(f"SELECT 1 FROM event WHERE {other} LIMIT 1", chat_id, said_at, turn_id):
+            return
+    credit(tx, turn_id, person_id, signals, at)
+
+
+def credit(tx: Tx, turn_id: int, person_id: int, signs: tuple[str, ...], at: int, *, taken_back: bool = False) -> None:
+    """A reply gets these signs of a person, each once, and its memories what their average says now."""
+    before = _average(tx, turn_id, person_id)
+    for sign in signs:
+        if taken_back:
+            tx.run("DELETE FROM feedback WHERE turn_id = ? AND person_id = ? AND sign = ?", turn_id, person_id, sign)
+        else:
+            tx.run(
+                "INSERT INTO feedback (turn_id, person_id, sign, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                turn_id, person_id, sign, at,
+            )  # fmt: skip
+    after = _average(tx, turn_id, person_id)
+    up, down = (after > 0) - (before > 0), (after < 0) - (before < 0)
+    if before == after:
+        return
+    for memory_id in _behind(tx, turn_id):
+        tx.run(
+            "UPDATE memory SET helpful = max(0, helpful + ?), unhelpful = max(0, unhelpful + ?), "
+            "importance = max(1, min(?, importance + ?)), praised_at = max(praised_at, ?) WHERE id = ?",
+            up, down, MOST_IMPORTANCE, after - before, at if up > 0 else 0, memory_id,
+        )  # fmt: skip
+
+
+def _average(tx: Tx, turn_id: int, person_id: int) -> int:
+    """What a person's signs to a reply add to its memories' counts: their average rounded away from 0, or 0."""
+    rows = tx.all("SELECT sign FROM feedback WHERE turn_id = ? AND person_id = ?", turn_id, person_id)
+    average = sum(SIGN_WEIGHTS.get(sign, 0.0) for (sign,) in rows) / len(rows) if rows else 0.0
+    return int(math.copysign(math.ceil(abs(average)), average)) if abs(average) > CLEAR_AVERAGE else 0
+
+
+def _behind(tx: Tx, turn_id: int) -> list[int]:
+    """The memories that a sign to a reply counts for: none of them more often than for three replies of a day."""
+    lately = tx.ids(
+        "SELECT DISTINCT feedback.turn_id FROM feedback JOIN turn ON turn.id = feedback.turn_id JOIN turn AS this "
+        "ON this.id = ?1 AND this.chat_id = turn.chat_id WHERE feedback.turn_id < ?1 AND turn.said_at > this.said_at "
+        "- ?2 ORDER BY 1 DESC LIMIT 32",
+        turn_id, DAY_MS,
+    )  # fmt: skip
+    often = Counter(number for turn in lately for number in _spoken_of(tx, turn))
+    return [number for number in _spoken_of(tx, turn_id) if often[number] < MOST_PER_DAY]
+
+
+def _spoken_of(tx: Tx, turn_id: int) -> list[int]:
+    """The memories of a reply: what was recalled for it, and what it speaks of that its log told before; the first."""
+    rows = tx.all(
+        "SELECT memory.id, memory.text, min(boot OR turn.id < ?1) AS before FROM turn AS this JOIN turn "
+        "ON turn.session_id = this.session_id AND turn.epoch_id = this.epoch_id AND turn.id <= this.id "
+        "JOIN turn_memory ON turn_memory.turn_id = turn.id JOIN memory ON memory.id = memory_id WHERE this.id = ?1 "
+        "GROUP BY memory.id ORDER BY before, max(turn.id) DESC, memory.id",
+        turn_id,
+    )
+    said = "\n".join(text for (text,) in tx.all("SELECT text FROM event WHERE turn_id = ? AND kind = 'bot'", turn_id))
+    return [number for number, text, before in rows if not before or shares_words(text, said)][:MOST_CREDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """How a turn came by its memories: by its opening (`boot`) or by a recall. It strengthens each memory at most once
+    in `rest_ms`."""
+
+    rest_ms: int
+    boot: bool = False
+
+
+def note_told_memories(tx: Tx, turn_id: int, memories: tuple[int, ...], use: MemoryUse, at: int) -> None:
+    """This turn was told these memories, and what is used lasts longer."""
+    for number in memories:
+        tx.run(
+            "INSERT INTO turn_memory (turn_id, memory_id, boot) VALUES (?, ?, ?) "
+            "ON CONFLICT (turn_id, memory_id) DO UPDATE SET boot = min(boot, excluded.boot)",
+            turn_id, number, int(use.boot),
+        )  # fmt: skip
+        if use.boot:
+            tx.run(
+                "UPDATE memory SET stability_days = min(?, stability_days * ?), booted_at = ? WHERE id = ? "
+                "AND booted_at <= ?",
+                MOST_STABLE, BOOTED_FACTOR, at, number, at - use.rest_ms,
+            )  # fmt: skip
+        else:
+            tx.run(
+                "UPDATE memory SET stability_days = min(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
+                "access_count = access_count + 1, faded = min(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
+                MOST_STABLE, RECALLED_FACTOR, at, at, REVIVED_FACTOR, number, at - use.rest_ms,
+            )  # fmt: skip
+
+
 class SectionRounds(Repository):
     """What turns found in which section."""
 
-    async def register(self, registry: SectionRegistry) -> None:
+    @writes
+    def register(self, tx: Tx, registry: SectionRegistry) -> None:
         """From now on memories are stored in the sections of this registry."""
-        stored = await self._database.row("SELECT value FROM meta WHERE key = 'sections'")
         text = registry.to_json()
-        if (stored[0] if stored else SectionRegistry().to_json()) != text:
-            await self._database.write(lambda db: store_registry(db, text))
+        if (tx.meta("sections") or SectionRegistry().to_json()) != text:
+            store_registry(tx, text)
 
-    async def rounds(self, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
+    @reads
+    def rounds(self, tx: Tx, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
         """What a person's turns in a chat found since that instant, ms, oldest first; a damaged row is left out."""
-        return rounds_of(await self._database.rows(ROUNDS, (chat_id, person_id, since, KEPT_ROUNDS)))
+        return rounds_of(tx.all(ROUNDS, chat_id, person_id, since, KEPT_ROUNDS))
 
-    async def told(self, memory_id: int, audience: Audience) -> str:
+    @reads
+    def told(self, tx: Tx, memory_id: int, audience: Audience) -> str:
         """What a memory says, if this audience may see it and nobody forgot it; else ""."""
         where, params = visible_memory(audience)
-        row = await self._database.row(
-            f"SELECT text FROM memory WHERE id = ? AND disabled_at IS NULL AND {where}", (memory_id, *params)
-        )
-        return str(row[0]) if row else ""
+        visible = f"SELECT text FROM memory WHERE id = ? AND disabled_at IS NULL AND {where}"
+        return tx.value(visible, memory_id, *params) or ""
 
-    async def all(self) -> tuple[SectionHistory, ...]:
+    @reads
+    def all(self, tx: Tx) -> tuple[SectionHistory, ...]:
         """Everybody who has rounds, by chat and person, for the operator's eyes."""
         found: list[SectionHistory] = []
-        for chat, person, kind, title, name in await self._database.rows(WHOSE):
+        for chat, person, kind, title, name in tx.all(WHOSE):
             where, params = visible_memory(Audience(chat, kind, (person,)))
-            sizes = await self._database.rows(
+            sizes = tx.all(
                 f"SELECT section, count(*) FROM memory WHERE disabled_at IS NULL AND section <> '' AND {where} "
                 "GROUP BY section",
-                params,
+                *params,
             )
-            rounds = await self.rounds(chat, person, 0)
-            found.append(
-                SectionHistory(chat, person, kind, title, name, rounds, {str(key): int(n) for key, n in sizes})
-            )
+            rounds = rounds_of(tx.all(ROUNDS, chat, person, 0, KEPT_ROUNDS))
+            found.append(SectionHistory(chat, person, kind, title, name, rounds, dict(sizes)))
         return tuple(found)
 
 
@@ -278,107 +256,112 @@ def _round(turn_id: int, at: int, hits: object, searched: object, held: object) 
         return None
 
 
-_OPEN = "(SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')"
-
-_REPLY = """SELECT group_concat(text, ' ') FROM (SELECT text FROM event WHERE event.turn_id = feedback.turn_id
-    AND event.kind = 'bot' AND hidden = '' AND off_record = 0 ORDER BY event.id)"""
-
-_HERE = "turn.session_id IN (SELECT id FROM session WHERE chat_id = ?1)"
-"""The turns of a chat: by the index of its conversations, where an installation of many chats would be read through."""
-
-_MARKS = f"""SELECT at, sign, coalesce(({_REPLY}), '') FROM feedback JOIN turn ON turn.id = feedback.turn_id
-    WHERE {_HERE} AND feedback.person_id = ?2 ORDER BY at DESC, feedback.turn_id DESC LIMIT ?3"""
-
-_TOLD = f"""FROM turn_memory JOIN turn ON turn.id = turn_memory.turn_id JOIN session ON session.id = turn.session_id
-    JOIN memory ON memory.id = memory_id WHERE {_HERE} AND turn.state = 'said' AND memory.owner_id = ?2
-    AND memory.disabled_at IS NULL AND """
-
-
 class Insight(Repository):
-    """Chats seen from outside."""
+    """Chats seen from outside, and what memory put into their prompts."""
 
-    async def here(self, chat_id: int, day: int) -> ChatState:
-        """The open conversation of a chat and its replies since that instant, ms."""
-        sessions, said = await self._database.snapshot(
-            (f"SELECT number, opened_at, (SELECT count(*) FROM turn WHERE session_id = session.id AND state = 'said') "
-             f"FROM session WHERE id = {_OPEN}", (chat_id,)),
-            (f"SELECT count(*) FROM turn WHERE {_HERE} AND state = 'said' AND said_at >= ?2", (chat_id, day)),
-        )  # fmt: skip
-        number, opened, turns = sessions[0] if sessions else (0, 0, 0)
-        return ChatState(*(cast("int", value) for value in (number, opened, turns, said[0][0])))
-
-    async def signs(self, chat_id: int, person_id: int) -> tuple[tuple[str, int], ...]:
-        """How often a person gave which sign to the replies of a chat, the most frequent first."""
-        rows = await self._database.rows(
-            f"SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE {_HERE} "
-            "AND feedback.person_id = ?2 GROUP BY sign ORDER BY count(*) DESC, sign",
-            (chat_id, person_id),
+    @reads
+    def told_items(self, tx: Tx, epoch_id: int) -> tuple[tuple[int, ToldItem], ...]:
+        """What was brought by itself or by a tool to the log of an epoch, with the turn's number, oldest first."""
+        rows = tx.all(
+            "SELECT turn.number, way, ref, tokens, brought.why FROM brought JOIN turn ON turn.id = turn_id "
+            f"WHERE epoch_id = ? AND way <> 'opening' AND {IN_A_LOG} ORDER BY turn.id, brought.rowid",
+            epoch_id,
         )
-        return _counted(rows)
+        return tuple((number, ToldItem(*item)) for number, *item in rows)
 
-    async def marks(self, chat_id: int, person_id: int, limit: int) -> tuple[ReplySign, ...]:
+    @reads
+    def told_shares(self, tx: Tx, since: int) -> tuple[ToldShare, ...]:
+        """What each way put into the prompts of turns since that instant, ms; the largest first."""
+        return tx.all(
+            "SELECT way, count(DISTINCT turn_id), count(*), sum(tokens) FROM brought JOIN turn ON turn.id = turn_id "
+            "WHERE asked_at >= ? GROUP BY way ORDER BY sum(tokens) DESC, way",
+            since, to=ToldShare,
+        )  # fmt: skip
+
+    @reads
+    def here(self, tx: Tx, chat_id: int, day: int) -> ChatState:
+        """The open conversation of a chat and its replies since that instant, ms."""
+        number, opened, turns = tx.one(
+            "SELECT number, opened_at, (SELECT count(*) FROM turn WHERE session_id = session.id AND state = 'said') "
+            "FROM session WHERE id = (SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')",
+            chat_id,
+        ) or (0, 0, 0)
+        said = f"SELECT count(*) FROM turn WHERE {IN_CHAT} AND state = 'said' AND said_at >= ?2"
+        return ChatState(number, opened, turns, tx.value(said, chat_id, day))
+
+    @reads
+    def signs(self, tx: Tx, chat_id: int, person_id: int) -> tuple[tuple[str, int], ...]:
+        """How often a person gave which sign to the replies of a chat, the most frequent first."""
+        return _counted(tx, "feedback.person_id = ?2", chat_id, person_id)
+
+    @reads
+    def marks(self, tx: Tx, chat_id: int, person_id: int, limit: int) -> tuple[ReplySign, ...]:
         """A person's newest signs to the replies of a chat, newest first."""
-        rows = await self._database.rows(_MARKS, (chat_id, person_id, limit))
-        return tuple(ReplySign(*row) for row in rows)
+        told = "kind = 'bot' AND hidden = '' AND off_record = 0"
+        reply = f"SELECT text FROM event WHERE turn_id = ? AND {told} ORDER BY id"
+        marks = tx.all(
+            f"SELECT at, sign, feedback.turn_id FROM feedback JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} "
+            "AND feedback.person_id = ?2 ORDER BY at DESC, feedback.turn_id DESC LIMIT ?3",
+            chat_id, person_id, limit,
+        )  # fmt: skip
+        return tuple(
+            ReplySign(at, sign, " ".join(text for (text,) in tx.all(reply, turn_id))) for at, sign, turn_id in marks
+        )
 
-    async def told(self, owner_id: int, audience: Audience, limit: int) -> tuple[ToldMemory, ...]:
+    @reads
+    def told(self, tx: Tx, owner_id: int, audience: Audience, limit: int) -> tuple[ToldMemory, ...]:
         """Which memories of a person the newest replies of a chat were told, as this audience may see; newest first."""
         where, params = visible_memory(audience)
-        rows = await self._database.rows(
-            f"SELECT coalesce(turn.said_at, asked_at), session.number, turn.number, boot, memory.id, memory.text "
-            f"{_TOLD}"
-            f"{where} ORDER BY turn.id DESC, boot, memory.id LIMIT ?",
-            (audience.chat_id, owner_id, *params, limit),
-        )
-        return tuple(ToldMemory(row[0], row[1], row[2], bool(row[3]), row[4], row[5]) for row in rows)
+        return tx.all(
+            "SELECT coalesce(turn.said_at, asked_at), session.number, turn.number, boot, memory.id, memory.text "
+            f"{TOLD_MEMORIES}{where} ORDER BY turn.id DESC, boot, memory.id LIMIT ?",
+            audience.chat_id, owner_id, *params, limit, to=ToldMemory,
+        )  # fmt: skip
 
-    async def told_counts(self, owner_id: int, audience: Audience, since: int) -> ToldCounts:
+    @reads
+    def told_counts(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> ToldCounts:
         """How often replies of a chat since that instant (ms) were told memories of a person, as this audience may see.
 
         Only for so long it is kept what a reply was told.
         """
         where, params = visible_memory(audience)
-        row = await self._database.row(
+        said = f"SELECT count(*) FROM turn WHERE {IN_CHAT} AND state = 'said' AND asked_at >= ?2"
+        (counts,) = tx.all(
             "SELECT count(DISTINCT turn.id), coalesce(sum(boot = 0), 0), coalesce(sum(boot), 0), "
-            f"count(DISTINCT memory.id) {_TOLD}{where} AND turn.asked_at >= ?",
-            (audience.chat_id, owner_id, *params, since),
-        )
-        said = await self._database.row(
-            f"SELECT count(*) FROM turn WHERE {_HERE} AND state = 'said' AND asked_at >= ?2",
-            (audience.chat_id, since),
-        )
-        assert row is not None
-        assert said is not None
-        return ToldCounts(int(said[0]), *(int(value) for value in row))
+            f"count(DISTINCT memory.id) {TOLD_MEMORIES}{where} AND turn.asked_at >= ?",
+            audience.chat_id, owner_id, *params, since,
+        )  # fmt: skip
+        return ToldCounts(tx.value(said, audience.chat_id, since), *counts)
 
-    async def looked(self, chat_id: int, since: int) -> ChatStatistics:
+    @reads
+    def looked(self, tx: Tx, chat_id: int, since: int) -> ChatStatistics:
         """What happened in a chat since that instant, ms; of everybody there, and only numbers."""
-        given = (chat_id, since)
         unasked = ", ".join(f"'{why}'" for why in sorted(UNASKED))
-        turns, quiet, signs, told = await self._database.snapshot(
-            (f"SELECT coalesce(sum(state = 'said'), 0), coalesce(sum(state = 'said' AND why IN ({unasked})), 0), "
-             f"coalesce(sum(state = 'failed'), 0) FROM turn WHERE {_HERE} AND asked_at >= ?2", given),
-            ("SELECT count(*) FROM event WHERE chat_id = ?1 AND at >= ?2 AND kind = 'message' AND hidden = '' "
-             "AND state = 'listened'", given),
-            (f"SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE {_HERE} AND at >= ?2 "
-             "GROUP BY sign ORDER BY count(*) DESC, sign", given),
-            (f"SELECT count(DISTINCT turn_id) FROM turn_memory JOIN turn ON turn.id = turn_id WHERE {_HERE} "
-             "AND asked_at >= ?2 AND state = 'said'", given),
+        ((said, alone, failed),) = tx.all(
+            f"SELECT coalesce(sum(state = 'said'), 0), coalesce(sum(state = 'said' AND why IN ({unasked})), 0), "
+            f"coalesce(sum(state = 'failed'), 0) FROM turn WHERE {IN_CHAT} AND asked_at >= ?2",
+            chat_id, since,
         )  # fmt: skip
-        said, alone, failed = (cast("int", value) for value in turns[0])
-        return ChatStatistics(
-            said, alone, failed, cast("int", quiet[0][0]), _counted(signs), cast("int", told[0][0])
+        quiet = tx.value(
+            "SELECT count(*) FROM event WHERE chat_id = ?1 AND at >= ?2 AND kind = 'message' AND hidden = '' "
+            "AND state = 'listened'",
+            chat_id, since,
         )  # fmt: skip
+        told = tx.value(
+            f"SELECT count(DISTINCT turn_id) FROM turn_memory JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} "
+            "AND asked_at >= ?2 AND state = 'said'",
+            chat_id, since,
+        )  # fmt: skip
+        return ChatStatistics(said, alone, failed, quiet, _counted(tx, "at >= ?2", chat_id, since), told)
 
-    async def since(self, chat_id: int, signature: str) -> int:
+    @reads
+    def since(self, tx: Tx, chat_id: int, signature: str) -> int:
         """When a chat first talked on that stable prefix, ms; 0 when it never did."""
-        row = await self._database.row(
-            "SELECT min(epoch.opened_at) FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ? "
-            "AND signature = ?",
-            (chat_id, signature),
-        )
-        return int(row[0] or 0) if row is not None else 0
+        first = "SELECT min(epoch.opened_at) FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ?"
+        return tx.value(f"{first} AND signature = ?", chat_id, signature) or 0
 
 
-def _counted(rows: "list[Row] | tuple[Row, ...]") -> tuple[tuple[str, int], ...]:
-    return tuple((str(sign), cast("int", count)) for sign, count in rows)
+def _counted(tx: Tx, which: str, chat_id: int, value: int) -> tuple[tuple[str, int], ...]:
+    """How often which sign was given to the replies of a chat, the most frequent first."""
+    rows = tx.all(f"{SIGN_COUNTS}{which} GROUP BY sign ORDER BY count(*) DESC, sign", chat_id, value)
+    return tuple((sign, count) for sign, count in rows)

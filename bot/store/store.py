@@ -23,7 +23,7 @@ from bot.store.engine import Database, open_database
 from bot.store.events import Attachments, Events
 from bot.store.export import PersonalArchives
 from bot.store.failures import Failures, Refusals
-from bot.store.feedback import Insight, SectionRounds, ToldItems, remark
+from bot.store.feedback import Insight, SectionRounds, remark
 from bot.store.forget import MemoryForgetting, Undoing
 from bot.store.inspector import MemoryInspector, PeopleInspector, TurnInspector, Vitals
 from bot.store.interruptions import halt_or_interrupt
@@ -104,7 +104,6 @@ class Store:
         self.sharing = Sharing(database, note_storage)
         self.merges = Merges(database)
         self.asked = OwnLines(database, note_storage)
-        self.brought = ToldItems(database)
         self.lookup = Lookup(database)
         self.forgetting = MemoryForgetting(database, note_storage)
         self.agents = AgentWrites(database, note_storage)
