@@ -16,7 +16,7 @@ from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.reminders.requests import reminder_wish, task_of, time_reply
 from bot.language.time.dates import due_in, nudge_for
 from bot.language.time.days import lunar_day
-from bot.language.time.moments import HourRules, joined_parts, moment_meant, moment_of, time_parts
+from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts
 from bot.language.time.schedule import ending, next_of, stepped, zone_named, zone_near
 from bot.speaking.reminders import nudging_rules, promised_task, spoken_at
 from bot.text.dates import local, ms_of
@@ -95,7 +95,8 @@ def test_a_day_of_the_month_comes_once_in_every_month_until_its_end(day: int, da
 @given(TEXTS)
 def test_no_text_raises_and_every_instant_lies_ahead(text: str) -> None:
     now = datetime(2026, 11, 18, 10, 0, tzinfo=SHANGHAI)
-    for found in (moment_of(text, now), moment_of(f"提醒我 {text}", now), moment_of(f"remind me at {text}", now)):
+    for said in (text, f"提醒我 {text}", f"remind me at {text}"):
+        found = moment_meant(time_parts(said), now)
         if isinstance(found, Instant | Recurring):
             assert found.at > ms_of(now)
         else:
@@ -114,7 +115,7 @@ def test_no_text_raises_and_every_instant_lies_ahead(text: str) -> None:
 @given(TEXTS, TEXTS)
 def test_the_same_words_mean_the_same_and_an_answer_never_raises(text: str, answer: str) -> None:
     now = datetime(2026, 11, 18, 10, 0, tzinfo=SHANGHAI)
-    assert moment_of(text, now) == moment_of(text, now)
+    assert moment_meant(time_parts(text), now) == moment_meant(time_parts(text), now)
     moment_meant(joined_parts(time_parts(text), time_parts(answer)), now)
 
 

@@ -35,17 +35,8 @@ def value_error(text: str) -> PydanticCustomError:
 
 def server_url(url: str) -> str:
     """The address as it is, or an error that says what is wrong with it."""
-    if not url:
-        return url
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise value_error(
-            "must begin with http:// or https:// and name a server, for example http://localhost:11434/v1"
-        )
+    wanted = "must begin with http:// or https:// and name a server, for example http://localhost:11434/v1"
+    parts = urlsplit(_address(url, ("http", "https"), wanted))
     if parts.username is not None or parts.password is not None:
         raise value_error("must not hold a user name or password; the key belongs into model.api_key")
     return url

@@ -5,7 +5,7 @@ import unicodedata
 from itertools import pairwise
 
 from bot.text.clean import clean_line
-from bot.text.length import ELLIPSIS, clip, estimate_tokens
+from bot.text.length import ELLIPSIS, clip, estimate_tokens, longest_prefix
 
 SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]|\.(?!\s|$))+)([。！？!?；;….]*)")
 """A sentence, and what ends it."""
@@ -43,19 +43,10 @@ def excerpt(text: str, most: int) -> str:
     contrary."""
     if len(text) * MOST_TOKENS <= most or estimate_tokens(text) <= most:
         return text
-    room = _room(text, most)
+    room = longest_prefix(text, most * CHARS_PER_TOKEN, lambda part: estimate_tokens(part) <= most)
     for ends in (_SENTENCE, _CLAUSE):
         least = room * LEAST_SHARE
         cut = max((match.end() for match in ends.finditer(text, 0, room) if match.end() >= least), default=0)
         if cut:
             return text[:cut].rstrip() + ELLIPSIS
     return clip(text, room)
-
-
-def _room(text: str, most: int) -> int:
-    """How many characters of the beginning take at most so many tokens."""
-    low, high = 1, min(len(text), most * CHARS_PER_TOKEN)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate_tokens(text[:middle]) <= most else (low, middle - 1)
-    return low

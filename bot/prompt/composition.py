@@ -91,22 +91,18 @@ def log_budget(most: int, window: int, output: int, reserve: int) -> int:
     return max(0, min(most, window - output - reserve))
 
 
-def prompt_tokens(epoch: Epoch | None, prefix: int, added: int, ratio: float = 1.0, model: str = "") -> int:
-    """Tokens of the next prompt: `prefix` and `added` are estimates, what `model` itself counted before is exact.
+def prompt_sizes(epoch: Epoch | None, prefix: int, added: int, ratio: float, model: str) -> tuple[int, int]:
+    """Tokens of the next prompt, and as a bare estimate makes them: `prefix` and `added` are estimates, what `model`
+    itself counted before is exact.
 
     `ratio` is how many tokens the model counts for each estimated one.
     """
+    bare = prefix + (log_tokens(epoch) if epoch is not None else 0) + added
     counted = epoch is not None and epoch.counted_by in ("", model)
     if epoch is not None and counted and epoch.prompt_tokens and epoch.prompt_entries <= len(epoch.entries):
         new = sum(entry.tokens for entry in epoch.entries[epoch.prompt_entries :]) + added
-        return epoch.prompt_tokens + math.ceil(ratio * new)
-    return math.ceil(ratio * (prefix + (log_tokens(epoch) if epoch is not None else 0) + added))
-
-
-def prompt_sizes(epoch: Epoch | None, prefix: int, added: int, ratio: float, model: str) -> tuple[int, int]:
-    """Tokens of the next prompt as `prompt_tokens` says, and as a bare estimate makes them."""
-    bare = prefix + (log_tokens(epoch) if epoch is not None else 0) + added
-    return prompt_tokens(epoch, prefix, added, ratio, model), bare
+        return epoch.prompt_tokens + math.ceil(ratio * new), bare
+    return math.ceil(ratio * bare), bare
 
 
 def credible(usage: Usage, window: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta, tzinfo
 from itertools import pairwise, takewhile
 
-from bot.config.speaking import HeartbeatRules, JoinRules
+from bot.config.speaking import HeartbeatRules, JoinRules, RemindRules
 from bot.core.clock import HOUR_MS, MINUTE_MS
 from bot.core.events import ChatKind
 from bot.core.speaking import UNCALLED, GroupLine, GroupTalk, JoinReason, JoinVerdict, PastEntry, SilentChat
@@ -52,7 +52,7 @@ def heartbeat_due(silence: SilentChat, rules: HeartbeatRules, tz: tzinfo, not_be
     return min((usual, *(at for day, at in looks if local_day(at, tz) == day)))
 
 
-def is_quiet_hour(hour: int, rules: HeartbeatRules | JoinRules) -> bool:
+def is_quiet_hour(hour: int, rules: HeartbeatRules | JoinRules | RemindRules) -> bool:
     """Whether that local hour, 0-23, is one of the quiet ones; they may cross midnight."""
     return between_hours(hour, rules.quiet_from, rules.quiet_until)
 

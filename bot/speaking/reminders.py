@@ -15,8 +15,9 @@ from bot.language.time.days import date_of_named
 from bot.language.time.moments import hour_of, joined_parts, moment_meant, time_parts
 from bot.language.time.parts import DayPart, TimeParts
 from bot.language.time.schedule import SEVERAL, next_of
+from bot.speaking.initiative import is_quiet_hour
 from bot.text.codes import SIGNS
-from bot.text.dates import between_hours, local, local_day, local_hour, ms_of, next_local_time
+from bot.text.dates import local, local_day, local_hour, ms_of, next_local_time
 from bot.text.fold import fold
 from bot.text.length import clip
 from bot.text.similarity import content_words
@@ -67,13 +68,13 @@ _NOISE = re.compile(r"\b(?:the|my|your|me|you|i|a|an|about|to|for|of|that)\b|[çš
 
 def spoken_at(found: Instant, rules: RemindRules, tz: tzinfo) -> int:
     """When an instant is said, ms: what has no time of day waits for the end of the quiet hours."""
-    quiet = in_quiet_hours(local_hour(found.at, tz), rules)
+    quiet = is_quiet_hour(local_hour(found.at, tz), rules)
     return next_local_time(found.at, rules.quiet_until, tz) if quiet and not found.timed else found.at
 
 
 def quiet_end(hour: int, rules: RemindRules) -> int:
     """That local hour, or the end of the quiet ones where it is one of them."""
-    return rules.quiet_until if in_quiet_hours(hour, rules) else hour
+    return rules.quiet_until if is_quiet_hour(hour, rules) else hour
 
 
 def retimed(reminder: Reminder, said: TimeParts, half: DayPart, now: int, tz: tzinfo) -> tuple[int, str] | None:
@@ -145,11 +146,6 @@ def with_line_before(
             return then
         return unsure if named.precision == "time" and named.at - found.at <= SHORTLY_MS else wish
     return unsure if not own or alike else wish
-
-
-def in_quiet_hours(hour: int, rules: RemindRules) -> bool:
-    """Whether that local hour, 0-23, is one of the quiet ones; they may cross midnight."""
-    return between_hours(hour, rules.quiet_from, rules.quiet_until)
 
 
 def nudging_rules(rules: RemindRules) -> NudgeRules | None:

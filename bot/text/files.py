@@ -8,7 +8,7 @@ from typing import cast
 from bot.core.archive import FrontMatter, NoteChunk, NoteRefused
 from bot.core.memories import Visibility
 from bot.text.clean import clean
-from bot.text.length import clip, estimate_tokens
+from bot.text.length import clip, estimate_tokens, longest_prefix
 
 LONGEST_CHAR = 4
 """Bytes of one character in any of the encodings tried."""
@@ -269,14 +269,11 @@ def _cost(text: str) -> int:
 
 def _beginning(text: str, most: int) -> str:
     """The longest beginning of so many tokens, or up to the end of a sentence in its second half."""
-    low, high = 1, min(len(text), most * CHARS_PER_TOKEN)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _cost(text[:middle]) <= most else (low, middle - 1)
-    if low == len(text):
+    room = longest_prefix(text, most * CHARS_PER_TOKEN, lambda part: _cost(part) <= most)
+    if room == len(text):
         return text
-    ended = _END.match(text[:low])
-    return ended[0] if ended is not None and len(ended[0]) * 2 >= low else text[:low]
+    ended = _END.match(text[:room])
+    return ended[0] if ended is not None and len(ended[0]) * 2 >= room else text[:room]
 
 
 def _tail(units: list[_Unit], most: int) -> list[_Unit]:

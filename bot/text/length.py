@@ -2,7 +2,7 @@
 
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -91,6 +91,15 @@ def estimate_tokens(text: str, vocabulary: TokenVocabulary = "o200k") -> int:
         total += run * len(sizes) + more * sum([size - free for size in sizes if size > free])
     total += weights.newlines * len(_NEWLINE_RUN.findall(text))
     return -(-total // 100)
+
+
+def longest_prefix(text: str, most_chars: int, fits: Callable[[str], bool]) -> int:
+    """How many characters of the beginning fit, 1 to `most_chars`; what is longer must not fit better."""
+    low, high = 1, min(len(text), most_chars)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(text[:middle]) else (low, middle - 1)
+    return low
 
 
 ELLIPSIS = "…"

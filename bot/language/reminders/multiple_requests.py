@@ -23,9 +23,10 @@ from bot.language.reminders.wording import (
     in_second_person,
     without_courtesy,
     without_frame,
+    without_times,
 )
 from bot.language.time.moments import DAY_BEFORE, parts_folded, squeezed
-from bot.language.time.parts import TimeParts
+from bot.language.time.parts import TAKEN, TimeParts
 from bot.text.clean import clean
 from bot.text.fold import fold_mapped, unfold
 from bot.text.patterns import LazyPattern
@@ -124,7 +125,7 @@ def _several(text: str, names: tuple[str, ...], one: ReminderWish) -> tuple[Remi
 
 def _goes_on(folded: str, piece: _Piece) -> bool:
     """Whether it goes on with what is asked, and tells of nothing."""
-    return piece.joined or not _STATES.match(re.sub(r"\s", "", _untimed(folded[piece.begin : piece.end])))
+    return piece.joined or not _STATES.match(_untimed(folded[piece.begin : piece.end]))
 
 
 def _bare(said: str) -> ReminderWish:
@@ -135,10 +136,8 @@ def _bare(said: str) -> ReminderWish:
 
 
 def _untimed(words: str) -> str:
-    chars = list(words)
-    for begin, end in parts_folded(words).spans:
-        chars[begin:end] = " " * (end - begin)
-    return "".join(chars)
+    """Without times and spaces."""
+    return re.sub(rf"[\s{TAKEN}]", "", without_times(words, parts_folded(words)))
 
 
 def _pieces(folded: str) -> list[_Piece]:

@@ -85,14 +85,6 @@ class HourRules:
     sure: bool = False
 
 
-def moment_of(text: str, now: datetime, manner: HourRules = HourRules()) -> Moment | None:
-    """The time ahead that a text names, by the clock of `now` (aware, in the person's zone); None where it names none.
-
-    Instants are after `now`. Whatever is not certain is Unclear. Never raises.
-    """
-    return moment_meant(time_parts(text), now, manner)
-
-
 def time_parts(text: str) -> TimeParts:
     """What a text says of a time."""
     return parts_folded(fold(text[:TIME_CHARS])[:TIME_CHARS])
@@ -165,7 +157,10 @@ def joined_parts(before: TimeParts, answer: TimeParts) -> TimeParts:
 
 
 def moment_meant(parts: TimeParts, now: datetime, manner: HourRules = HourRules()) -> Moment | None:
-    """As `moment_of`, of parts that were read before."""
+    """The time ahead that these parts name, by the clock of `now` (aware, in the person's zone); None for none.
+
+    Instants are after `now`. Whatever is not certain is Unclear. Never raises.
+    """
     if parts.empty:
         return None
     try:

@@ -14,7 +14,7 @@ from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
 from bot.text.clean import clean_name, escaped, named_once
 from bot.text.dates import local
 from bot.text.fold import fold
-from bot.text.length import ELLIPSIS, clip, estimate_tokens
+from bot.text.length import ELLIPSIS, clip, estimate_tokens, longest_prefix
 from bot.text.terms import STOP_WORDS, index_terms
 
 LINE_TOKENS, TALK_TOKENS, KNOWN_TOKENS = 400, 6_000, 300
@@ -199,8 +199,5 @@ def clip_tokens(text: str, tokens: int) -> str:
     """The text, or as much of its beginning as has so many tokens."""
     if estimate_tokens(text) <= tokens:
         return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if estimate_tokens(text[:middle]) < tokens else (low, middle - 1)
-    return clip(text, low) if low > 1 else ELLIPSIS
+    room = longest_prefix(text, len(text), lambda part: estimate_tokens(part) < tokens)
+    return clip(text, room) if room > 1 else ELLIPSIS
