@@ -242,7 +242,7 @@ def _named(memories: tuple[Memory, ...]) -> str:
 def memory_tools(
     store: Store, words: Texts, specs: Mapping[str, ToolSpec], names: tuple[str, ...], thread: TextThread,
     consent: Consent,
-) -> tuple[Tool, Tool, Tool]:  # fmt: skip
+) -> tuple[Tool, ...]:  # fmt: skip
     """The tools; `names` are those the bot is called by. What takes long runs in `thread`."""
 
     async def said(context: ToolContext) -> tuple[OwnWords, ...]:

@@ -121,7 +121,7 @@ class CancelArguments(BaseModel):
 
 def remind_tools(
     store: Store, words: Texts, reminding: ReminderService, specs: Mapping[str, ToolSpec], consent: Consent
-) -> tuple[Tool, Tool]:  # fmt: skip
+) -> tuple[Tool, ...]:  # fmt: skip
     """Both tools."""
 
     async def asked(context: ToolContext) -> ReminderRequest:
