@@ -1,22 +1,20 @@
 """The running program: connects adapters, work queues, deadlines and services, and starts and stops them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 
 from bot.commands.registry import is_command
-from bot.container import Dependencies, Services, SharedServices, allow_list, make_services, speaking_rules
+from bot.container import Dependencies, allow_list, make_services
 from bot.core.errors import StoreError
 from bot.core.ports import Adapter, SceneSource
 from bot.language.sections import section_registry
-from bot.model.slots import ModelSlots
-from bot.pipeline.concurrency import Activity, TurnStopper, Work, WorkQueue
-from bot.pipeline.ingest import Ingest, IngestServices
+from bot.pipeline.concurrency import Activity, TurnStopper, WorkQueue
+from bot.pipeline.configuration import Configuration
+from bot.pipeline.ingest import Ingest
 from bot.pipeline.jobs.archives import PersonData
 from bot.pipeline.reminders import rearm_recurring
 from bot.pipeline.scheduler import RETRY_MS, DeadlineHandlers, Scheduler
 from bot.pipeline.send import OutboxSender
-from bot.speaking.reminders import nudging_rules
 from bot.store.ingest import Accepted
 
 GRACE_S = 4.0
@@ -30,96 +28,69 @@ class App:
     """The running bot: ingest for adapters, work queues for chats, sending, digests and alarms."""
 
     def __init__(self, parts: Dependencies, scenes: Sequence[SceneSource] = ()) -> None:
-        store, clock, settings, words, log = parts.store, parts.clock, parts.settings, parts.words, parts.log
+        store, clock, current, log = parts.store, parts.clock, parts.current, parts.log
+        self.parts = parts
         self._store, self._clock, self._thread, self._log = store, clock, parts.thread, log
         self._activity = Activity()
+        self._sends = WorkQueue("send", self._send, self._activity, log)
+        self._sender = OutboxSender(store, clock, current, self._sends.wake, self.look, log)
+        self._stopper = TurnStopper(self._sends.wake, log)
+        self._services = services = make_services(parts, self._sender, self._stopper, self.look_at_notes)
         self._working: list[WorkQueue] = []
         self._chats = self._queue("chat", self._turns)
         self._digests = self._queue("digest", self._digest)
-        self._lives = self._queue("life", lambda services, _: services.memory_aging.work())
-        self._rewrites = self._queue("rewrite", lambda services, memory_id: services.statement_rewriter.work(memory_id))
-        self._backups = self._queue("backup", lambda services, _: services.daily_backup.work())
-        self._rolls = self._queue("roll", lambda services, chat_id: services.dialogue_rollup.work(chat_id))
-        self._vectors = self._queue(
-            "vectors", lambda services, _: services.vector_maker.work(self._wake_vectors), looks=False
-        )
+        self._lives = self._queue("life", lambda _: services.memory_aging.work())
+        self._rewrites = self._queue("rewrite", services.statement_rewriter.work)
+        self._backups = self._queue("backup", lambda _: services.daily_backup.work())
+        self._rolls = self._queue("roll", services.dialogue_rollup.work)
+        self._vectors = self._queue("vectors", lambda _: services.vector_maker.work(self._wake_vectors), looks=False)
         self._notes = self._queue("notes", self._read_notes, looks=False)
-        self._sends = WorkQueue("send", self._send, self._activity, log)
-        self._sender = OutboxSender(store, clock, words, self._sends.wake, self.look, log)
-        self._stopper = TurnStopper(self._sends.wake, log)
-        self._shared = SharedServices(self._sender, self._stopper, ModelSlots(settings.model.slots), self.look_at_notes)
-        self._services = make_services(parts, self._shared)
-        self._left: list[Services] = []
         handlers = DeadlineHandlers(
             self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
-            self._rewrites.wake, self._rolls.wake, self._remind, self._backups.wake,
+            self._rewrites.wake, self._rolls.wake, services.reminders.fire, self._backups.wake,
         )  # fmt: skip
-        self._alarms = Scheduler(store, clock, handlers, settings, words.tz(words.zone), self.look, log)
-        self._alarm_queue = WorkQueue("alarm", self._alarms.work, self._activity, log)
+        self._alarms = Scheduler(store, clock, handlers, current, self.look, log)
+        self._alarm_queue = WorkQueue("alarm", self._hand_out, self._activity, log)
         self.ingest = Ingest(
-            store, clock, speaking_rules(settings), is_command, words, self._arrived, self._activity,
-            self._ingest_services(self._services, tuple(scenes)),
-        )  # fmt: skip
-
-    @staticmethod
-    def _ingest_services(services: Services, scenes: tuple[SceneSource, ...] = ()) -> IngestServices:
-        parts = services.parts
-        return IngestServices(
-            services.debounce, scenes, nudging_rules(parts.settings.remind), lambda: not parts.pool.first.model.digests
-        )  # fmt: skip
-
-    @property
-    def parts(self) -> Dependencies:
-        """What it is built of now; who stops the bot closes their model pool."""
-        return self._services.parts
+            store, clock, current, services.debounce, is_command, self._arrived, self._activity, tuple(scenes)
+        )
+        current.on_change(self._changed)
 
     @property
     def queues(self) -> dict[str, int]:
         """How much is under way, by work queue."""
         return {queue.name: queue.busy for queue in (*self._working, self._sends)}
 
-    async def renew(self, parts: Dependencies) -> None:
-        """From now on work by these parts: a turn under way ends by the old ones, the next begins by the new.
-
-        The store, what waits, windows and deadlines stay. A model pool that is not in these parts any more is closed
-        when its last call has ended. ConfigError when a text cannot be read; then nothing has changed.
-        """
-        services = await asyncio.to_thread(make_services, parts, self._shared)
-        settings, words, old = parts.settings, parts.words, self._services
-        rules, tz = speaking_rules(settings), words.tz(words.zone)
-        self._services = services
-        old.vector_maker.end()
-        self._left.append(old)
-        self._shared.slots.resize(settings.model.slots)
-        self._sender.speak(words)
-        self._alarms.apply(settings, tz)
-        self.ingest.apply(rules, words, self._ingest_services(services))
-        self._store.admit_by(frozenset(settings.bot.owners), allow_list(settings))
-        services.dispatcher.succeed(old.dispatcher.retire())
-        services.debounce.succeed(old.debounce.typists)
-        services.notes.succeed(old.notes.retire())
+    async def _changed(self, before: Configuration, after: Configuration) -> None:
+        """What goes by another configuration at once; everything else reads it at its next operation."""
+        old, new, services = before.settings, after.settings, self._services
+        self._store.admit_by(frozenset(new.bot.owners), allow_list(new))
+        services.slots.resize(new.model.slots)
+        services.vector_maker.begin_anew()
         try:
-            await self._store.sections.register(section_registry(settings.sections.own))
-            services.join.succeed(*old.join.under_way)
-            await services.heartbeat.succeed(*old.heartbeat.under_way)
-            await services.daily_backup.arm()
+            if new.sections.own != old.sections.own:
+                await self._store.sections.register(section_registry(new.sections.own))
+            if (new.heartbeat, new.bot) != (old.heartbeat, old.bot):
+                await services.heartbeat.rearm()
+            if (new.backup, new.bot) != (old.backup, old.bot):
+                await services.daily_backup.arm()
         except StoreError as error:
             self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
-        await self._clear_out()
         self._wake_vectors()
-        self.look_at_notes()
+        if (new.notes, new.bot) != (old.notes, old.bot):
+            self.look_at_notes()
         self.look()  # deadlines may have moved
 
     async def start(self, adapters: Sequence[Adapter]) -> None:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sender.connect(adapter)
-        await self._store.sections.register(section_registry(self.parts.settings.sections.own))
-        await PersonData(self._store, self.parts.clock, self._log, self.parts.scrub).finish()
+        await self._store.sections.register(section_registry(self.parts.current.settings.sections.own))
+        await PersonData(self._store, self._clock, self._log, self.parts.scrub).finish()
         resent, unknown = await self._store.outbox.recover(self._sender.resending, self._sender.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
         await self._alarms.take_up()
-        await rearm_recurring(self._store.reminders, self.parts.clock, self.parts.words, self._log)
+        await rearm_recurring(self._store.reminders, self._clock, self.parts.current.words, self._log)
         await self._services.heartbeat.start()
         await self._services.join.start()
         await self._services.daily_backup.arm()
@@ -178,23 +149,19 @@ class App:
         await self._sends.close(SEND_GRACE_S)
         self._sender.stop()
         await asyncio.to_thread(self._thread.close)
-        await self._clear_out()
 
-    def _queue(self, name: str, work: Callable[[Services, int], Awaitable[object]], *, looks: bool = True) -> WorkQueue:
-        """A work queue for the present services; with `looks` the scheduler is woken after each piece of work."""
-
-        async def inside(key: int) -> None:
-            async with self._inside() as services:
-                await work(services, key)
+    def _queue(self, name: str, work: Callable[[int], Awaitable[object]], *, looks: bool = True) -> WorkQueue:
+        """A work queue; with `looks` the scheduler is woken after each piece of work."""
 
         async def guarded(key: int) -> None:
-            if await self._guard(inside, key) and looks:
+            if await self._guard(work, key) and looks:
                 self.look()
 
         self._working.append(WorkQueue(name, guarded, self._activity, self._log))
         return self._working[-1]
 
-    async def _turns(self, services: Services, chat_id: int) -> None:
+    async def _turns(self, chat_id: int) -> None:
+        services = self._services
         await services.heartbeat.work(chat_id)
         await services.join.work(chat_id)
         await services.dispatcher.work(chat_id)
@@ -203,7 +170,8 @@ class App:
             self._digests.wake(chat_id)
         self._hint_vectors()
 
-    async def _digest(self, services: Services, chat_id: int) -> None:
+    async def _digest(self, chat_id: int) -> None:
+        services = self._services
         flushed = [
             await services.log_flusher.work(session_id) for session_id in await services.session_closer.ended(chat_id)
         ]
@@ -215,16 +183,13 @@ class App:
         await services.heartbeat.arm(chat_id, anew=True)
         self._hint_vectors()
 
-    async def _read_notes(self, services: Services, _: int) -> None:
-        if await services.notes.look():
+    async def _read_notes(self, _: int) -> None:
+        if await self._services.notes.look():
             self._hint_vectors()
 
     async def _write_first(self) -> None:
         if (chat_id := await self._services.heartbeat.fire()) is not None:
             self._chats.wake(chat_id)
-
-    async def _remind(self) -> tuple[int, ...]:
-        return await self._services.reminders.fire()
 
     def _join(self, chat_id: int) -> None:
         self._services.join.fire(chat_id)
@@ -233,39 +198,21 @@ class App:
     async def _send(self, chat_id: int) -> None:
         await self._guard(self._sender.work, chat_id)
 
+    async def _hand_out(self, _: int) -> None:
+        async with self.parts.current.held():
+            await self._alarms.work()
+
     def _wake_vectors(self) -> None:
         self._vectors.wake(0)
 
     def _hint_vectors(self) -> None:
         self._services.vector_maker.hint(self._wake_vectors)
 
-    @asynccontextmanager
-    async def _inside(self) -> AsyncIterator[Services]:
-        """The present services, which stay as they are until the block ends."""
-        services = self._services
-        services.inside += 1
+    async def _guard(self, work: Callable[[int], Awaitable[object]], key: int) -> bool:
+        """One operation; when the disk refuses, nothing was stored and nothing is lost: look again a little later."""
         try:
-            yield services
-        finally:
-            services.inside -= 1
-            await self._clear_out()
-
-    async def _clear_out(self) -> None:
-        """Close the model pools that nobody can ask any more."""
-        empty = [services.parts.pool for services in self._left if not services.inside]
-        self._left = [services for services in self._left if services.inside]
-        needed = [services.parts.pool for services in (self._services, *self._left)]
-        for pool in dict.fromkeys(empty):
-            if pool not in needed:
-                try:
-                    await pool.close()
-                except Exception as error:  # noqa: BLE001 - whatever a connection says at its end must not stop a chat
-                    self._log.error("crew_not_closed", exc_info=error)
-
-    async def _guard(self, work: Work, key: int) -> bool:
-        """Do it; when the disk refuses, nothing was stored and nothing is lost: look again a little later."""
-        try:
-            await work(key)
+            async with self.parts.current.held():
+                await work(key)
         except (StoreError, OSError) as error:
             self._log.error("store_failed", key=key, error=str(error))
             self._clock.at(self._clock.now() + RETRY_MS, self.look)

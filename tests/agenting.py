@@ -45,7 +45,11 @@ class Agent:
 
 def place_of(world: World) -> Installation:
     return Installation(
-        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+        world.settings,
+        world.folder,
+        PromptFiles(None),
+        resource_dir("data/persona") / world.settings.persona,
+        world.settings,
     )
 
 

@@ -25,7 +25,7 @@ class EmbeddedWorld(World):
     async def open(self, *, settle: bool = True) -> "EmbeddedWorld":
         """Start it."""
         await super().open(settle=settle)
-        self.dense = make_recall(self.parts, self.app._services.vector_maker._calls, pays=True)._near
+        self.dense = make_recall(self.parts, self.app._services.vector_maker._find_caller, pays=True)._near
         return self
 
 
@@ -40,8 +40,8 @@ async def embedded_world(
             yield world, server
         finally:
             await world.close()
-            if world.parts.pool.embedding is not None:
-                await world.parts.pool.embedding.embedder.close()
+            if world.parts.current.pool.embedding is not None:
+                await world.parts.current.pool.embedding.embedder.close()
 
 
 def settings(server: FakeEmbeddings, provider: str = "openai", **tables: object) -> Settings:

@@ -82,7 +82,7 @@ class Filed(World):
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow_list(self.settings))
         unsynced(self.store)
         parts = make_dependencies(place, self.store, self._make_pool(), self.log, self.clock)
-        self.parts = replace(parts, reload=self.reloader.command, settle=self.reloader.settle)
+        self.parts = replace(parts, reload=self.reloader.command, apply=self.reloader.apply)
         self.app = App(self.parts)
         self.reloader.serve(self.app, lambda _: None)
         await self.app.start([self.talk, *(Talk(platform, said=self.talk.said) for platform in self.platforms)])

@@ -48,7 +48,11 @@ def block(world: World) -> str:
 
 def place(world: World) -> Installation:
     return Installation(
-        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+        world.settings,
+        world.folder,
+        PromptFiles(None),
+        resource_dir("data/persona") / world.settings.persona,
+        world.settings,
     )
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from bot.config.memory import SectionRules
 from bot.config.settings import Settings
 from bot.core.memories import MemoryKind, NewMemory
 from bot.core.people import Audience
@@ -11,15 +10,17 @@ from bot.core.sessions import Digest
 from bot.ops.log_files import NullLog
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.jobs.upkeep import MemoryAging
-from bot.pipeline.opening import OpeningReader, PersonaOpening
+from bot.pipeline.opening import OpeningReader
 from bot.pipeline.recall import SectionFilter
 from bot.prompt.opening_facts import OpeningBlock
+from bot.prompt.templates import PersonaOpening
 from bot.store.deadlines import Retention
 from bot.store.digests import Digested
 from bot.store.store import Store
 from bot.text.fold import SCRIPTS
 from bot.text.length import estimate_tokens
 from tests.blank import lay, open_laid, unsynced
+from tests.configured import configured
 from tests.fakes.clock import SimClock
 from tests.storing import DAY, NOW, keep, look, statement, talk
 from tests.waking import TEMPLATES, WORDS
@@ -112,15 +113,10 @@ async def year(folder: Path) -> tuple[list[OpeningBlock], list[int], list[int]]:
     pages: list[int] = []
     async with await open_laid(folder) as store:
         unsynced(store)
-        booting = OpeningReader(
-            store,
-            settings,
-            WORDS,
-            lambda _: PersonaOpening(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。")),
-            SectionFilter(store, SectionRules()),
-            NullLog(),
-        )
-        tidying = MemoryAging(store, clock, settings, WORDS, thread, NullLog())
+        begins = PersonaOpening(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。"))
+        current = configured(settings, WORDS, opening=begins)
+        booting = OpeningReader(store, current, SectionFilter(store, current), NullLog())
+        tidying = MemoryAging(store, clock, current, thread, NullLog())
         await keep(store, "我对花生严重过敏")
         for day in range(1, DAYS + 1):
             await one_day(store, day)

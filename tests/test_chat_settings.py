@@ -119,7 +119,7 @@ async def test_any_configured_model_answers_first_and_no_other(tmp_path: Path) -
         assert await said(filed, ".ai model klein-1") == (
             "从下一句起由 klein-1 来答\n先回答的是：small（小王 06-12 09:00 说的）"
         )
-        settings = filed.app.parts.settings
+        settings = filed.app.parts.current.settings
         assert (settings.model.name, settings.fallback.name, settings.small.name) == ("klein-1", "groß-1", "")
         assert settings.fallback.base_url == "http://127.0.0.1:9/v1"
         await said(filed, ".ai budget pricein 3 priceout 4")
@@ -133,9 +133,9 @@ async def test_any_configured_model_answers_first_and_no_other(tmp_path: Path) -
         filed.write(SERVER.format(name="groß-1"))
         (problem, *_) = (await filed.reload()).problems
         assert problem.startswith("model.use: names [small], where no model is configured (set by a chat; `nuan unset")
-        assert filed.app.parts.settings.model.name == "klein-1"
+        assert filed.app.parts.current.settings.model.name == "klein-1"
         assert "从下一句起由 groß-1 来答" in await said(filed, ".ai model reset")
-        assert filed.app.parts.settings.model.name == "groß-1"
+        assert filed.app.parts.current.settings.model.name == "groß-1"
     finally:
         await filed.close()
 

@@ -49,7 +49,11 @@ async def world(new_world: NewWorld) -> World:
 async def shown(world: World, look: CtxRequest, person: str = "小王", chat: str = "local") -> str:
     """What `nuan ctx` prints beside that nuan."""
     place = Installation(
-        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+        world.settings,
+        world.folder,
+        PromptFiles(None),
+        resource_dir("data/persona") / world.settings.persona,
+        world.settings,
     )
     return (await show_ctx(place, PromptTarget(chat, person), look, world.clock)).decode()
 

@@ -83,7 +83,9 @@ async def beside(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterato
         world.model = client  # type: ignore[assignment]
         await world.open()
         persona = resource_dir("data/persona") / settings.persona
-        yield Beside(world, server, Installation(world.settings, tmp_path / "data", PromptFiles(None), persona))
+        yield Beside(
+            world, server, Installation(world.settings, tmp_path / "data", PromptFiles(None), persona, world.settings)
+        )
         await world.close()
         await client.close()
         assert server.violations == []

@@ -77,7 +77,7 @@ async def test_lines_summaries_and_notes_are_found_by_likeness_too(tmp_path: Pat
         asking = RecallQuery(dm(world), 1, "汪星人", world.clock.now(), mode="hybrid")
 
         async def brought(**limits: object) -> set[str]:
-            recalling = make_recall(world.parts, world.app._services.vector_maker._calls, pays=True)
+            recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
             trace = await recalling.recall(replace(asking, **limits))  # type: ignore[arg-type]
             return {one.finding.kind for one in trace.chosen if "狗" in one.finding.text or "猫" in one.finding.text}
 
@@ -127,7 +127,7 @@ async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
         if found:
             assert world.rows("SELECT person_id FROM call WHERE cause = 'embedding' ORDER BY id DESC LIMIT 1") == [(1,)]
         await world.close()
-        await world.parts.pool.close()
+        await world.parts.current.pool.close()
 
 
 @pytest.mark.parametrize("answer", [Vectors("http", 500), Vectors("hang"), Vectors("cut")])

@@ -224,7 +224,7 @@ async def test_a_probe_that_a_stop_cuts_off_frees_its_place(tmp_path: Path) -> N
         world.shut()
         await world.app.ingest.accept(world.message("在吗"))
         await world.held()
-        pool, now = world.parts.pool, world.clock.now()
+        pool, now = world.parts.current.pool, world.clock.now()
         assert pool.pick(now) is not pool.first
         await world.app._chats.close(0)
         assert pool.pick(now) is pool.first

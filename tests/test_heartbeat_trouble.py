@@ -10,11 +10,11 @@ from bot.commands.registry import is_command
 from bot.config.settings import Settings
 from bot.core.errors import ModelError
 from bot.pipeline.concurrency import Activity
-from bot.pipeline.ingest import Ingest, IngestServices
+from bot.pipeline.ingest import Ingest
 from bot.pipeline.initiative import HeartbeatService
-from bot.speaking.activation import SpeakingRules
 from bot.store.store import DATABASE
 from tests.beating import DAY_S, FIRST, HOUR_S, ON, beat_held, firsts, is_first, writes
+from tests.configured import configured
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import calls
@@ -81,11 +81,11 @@ async def test_what_cannot_even_be_composed_stops_nothing(new_world: NewWorld) -
         raise ValueError("a defect")
 
     settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "heartbeat": ON})
-    words, platforms = world.parts.words, frozenset(("console",))
-    beats = HeartbeatService(world.store, world.clock, settings, words, broken, lambda: platforms, world.log)
+    current, platforms = configured(settings), frozenset(("console",))
+    beats = HeartbeatService(world.store, world.clock, current, broken, lambda: platforms, world.log)
     await beats.start()
     world.away(DAY_S)
-    beats = HeartbeatService(world.store, world.clock, settings, words, broken, lambda: platforms, world.log)
+    beats = HeartbeatService(world.store, world.clock, current, broken, lambda: platforms, world.log)
     chat_id = await beats.fire()
     assert chat_id is not None
     await beats.work(chat_id)
@@ -151,12 +151,11 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWo
     unheard = Ingest(
         world.store,
         world.clock,
-        SpeakingRules(("小暖",)),
+        world.parts.current,
+        world.app._services.debounce,
         is_command,
-        world.parts.words,
         lambda *_: None,
         Activity(),
-        IngestServices(world.app._services.debounce),
     )
     await unheard.accept(world.message("在吗"))
     await world.let_answer()

@@ -180,7 +180,11 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     assert "下一 轮 · auto · #5 · " in shown
     assert "relevance" in shown
     place = Installation(
-        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+        world.settings,
+        world.folder,
+        PromptFiles(None),
+        resource_dir("data/persona") / world.settings.persona,
+        world.settings,
     )
     rows = {
         line.split()[0]: line.split()[-3:] for line in (await show_usage(place, 1, world.clock)).splitlines() if line

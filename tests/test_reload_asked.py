@@ -31,7 +31,7 @@ async def test_reload_is_carried_out_by_the_nuan_that_runs_and_says_what_it_took
             said = await nuan_in_thread(filed, "reload", "--json")
             told = json.loads(said.out)
             assert (said.code, said.err, told["changed"], len(told["problems"])) == (2, "", [], 2)
-            assert filed.app.parts.settings.input.max_chars == 9
+            assert filed.app.parts.current.settings.input.max_chars == 9
             keeping.cancel()
             await asyncio.wait((keeping,))
             assert "stopping" in (await nuan_in_thread(filed, "reload")).err

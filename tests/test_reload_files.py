@@ -41,7 +41,7 @@ async def test_whoever_asks_during_a_reload_shares_the_next(filed: Filed) -> Non
     done = await asyncio.gather(first, *(filed.reload() for _ in range(20)))
     assert len(filed.log.named("reloaded")) == 2
     assert len(set(done[1:])) == 1
-    assert filed.app.parts.settings.input.max_chars == 11
+    assert filed.app.parts.current.settings.input.max_chars == 11
 
 
 async def test_a_hundred_reloads_while_messages_flow_lose_and_leave_nothing(tmp_path: Path) -> None:

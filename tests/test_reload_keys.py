@@ -23,7 +23,6 @@ from bot.container import allow_list
 from bot.core.errors import ConfigError
 from bot.model.pool import Endpoint, ModelPool
 from bot.pipeline.endpoints import make_pool
-from bot.pipeline.media import MediaModel
 from tests.reloading import Filed
 from tests.world import NINE
 
@@ -117,7 +116,7 @@ def shape(thing: object, seen: set[int] | None = None) -> object:
         return type(thing).__name__
     names = {*getattr(thing, "__dict__", ()), *getattr(type(thing), "__slots__", ())} - RUNTIME
     held = {name: getattr(thing, name, None) for name in sorted(names)}
-    if isinstance(thing, Endpoint | MediaModel):
+    if isinstance(thing, Endpoint):
         held["rate"] = thing.rate(NINE)  # made of a whole section, of which it needs the prices
     return [type(thing).__name__, {name: shape(each, inside) for name, each in held.items()}]
 
@@ -135,7 +134,7 @@ class Real(Filed):
         parts = make_dependencies(
             place, self.store, make_pool(place.settings, place.prompts.path), self.log, self.clock
         )
-        return App(replace(parts, reload=self.reloader.command, settle=self.reloader.settle))
+        return App(replace(parts, reload=self.reloader.command, apply=self.reloader.apply))
 
 
 @pytest.fixture
@@ -148,7 +147,7 @@ async def home(tmp_path: Path) -> AsyncIterator[Real]:
     await real.open()
     yield real
     await real.close()
-    await real.app.parts.pool.close()
+    await real.app.parts.current.pool.close()
 
 
 def differences(one: object, other: object, path: str = "") -> list[str]:
@@ -185,7 +184,7 @@ async def test_after_a_reload_the_installation_is_as_one_that_was_started_with_t
     await home.reload()
     if found := differences(shape(home.app), shape(home.new())):
         wrong[table] = found
-    settings = home.app.parts.settings
+    settings = home.app.parts.current.settings
     lists = home.store._lists
     assert (lists.owners, lists.allow) == (frozenset(settings.bot.owners), allow_list(settings))
     assert wrong == {}

@@ -16,7 +16,8 @@ from tests.world import World
 
 def place(world: World) -> Installation:
     """The installation as a command finds it."""
-    return Installation(world.settings, world.folder, PromptFiles(None), resource_dir("data") / "persona" / "default")
+    persona = resource_dir("data") / "persona" / "default"
+    return Installation(world.settings, world.folder, PromptFiles(None), persona, world.settings)
 
 
 async def settled(new_world: NewWorld, turns: int = 5, **settings: object) -> World:

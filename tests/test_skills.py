@@ -1,16 +1,15 @@
 """Skills of a persona: listed by name in the full prefix, read by a tool, and never a path."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.config.resources import PromptFiles, resource_dir
-from bot.container import make_planner
 from bot.core.errors import ConfigError
 from bot.prompt.persona import PURPOSE_CHARS, SKILL_CHARS, Persona, read_bootstraps, read_skills
 from bot.text.length import estimate_tokens
+from tests.configured import configured
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.world import World
@@ -104,10 +103,9 @@ def test_a_persona_without_skills_lists_none(tmp_path: Path) -> None:
 
 
 async def test_a_persona_without_skills_has_no_tool_for_them(world: World, tmp_path: Path) -> None:
-    _, turn_model = make_planner(replace(world.parts, persona=persona_with(tmp_path / "bare")))
-    assert "skill" not in [tool.spec.name for tool in turn_model.tools]
-    _, turn_model = make_planner(world.parts)
-    assert "skill" in [tool.spec.name for tool in turn_model.tools]
+    bare = configured(world.settings, folders={"default": persona_with(tmp_path / "bare")})
+    assert "skill" not in bare.value.texts.tools
+    assert "skill" in world.parts.current.value.texts.tools
 
 
 def test_another_list_is_another_signature(tmp_path: Path) -> None:

@@ -105,8 +105,8 @@ async def test_a_tool_that_breaks_takes_neither_the_others_nor_the_turn_along(wo
     chat, person = await world.store.people.chat(1), await world.store.people.person(1)
     turn = Turn(1, 1, 1, 1, 1, "asked", "dm", 1, world.clock.now(), ())
     bench = ToolRound(turn, chat, person, (Message("assistant", "", asked),))
-    planner, words = world.app._services.dispatcher._planner, world.parts.words
-    outcomes = await ToolRunner(planner, tools, world.clock, words, world.log, None, 0).run(bench, asked)
+    planner, current = world.app._services.dispatcher._planner, world.parts.current
+    outcomes = await ToolRunner(planner, lambda: tools, world.clock, current, world.log).run(bench, asked)
     assert [outcome.text for outcome in outcomes] == ["工具出错了，没有执行：KeyError", "好了"]
     assert world.log.named("tool_failed")[0]["tool"] == "breaks"
 

@@ -22,7 +22,11 @@ BLOCKS = str.maketrans("", "", EIGHTHS.strip())
 def place(world: World) -> Installation:
     """Where that nuan lives."""
     return Installation(
-        world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+        world.settings,
+        world.folder,
+        PromptFiles(None),
+        resource_dir("data/persona") / world.settings.persona,
+        world.settings,
     )
 
 

@@ -119,8 +119,8 @@ class Webbed:
         self.box = None if reads else WebAdapter("小王", world.clock)
         prompts = PromptFiles(Path(world.settings.prompts_dir) if world.settings.prompts_dir else None)
         site_data = SiteData(
-            world.store, world.clock, world.settings, world.parts.words, catalogue(prompts.path, "web"), prompts.path,
-            {"default": world.parts.persona}, lambda: self.shown, self.box,
+            world.store, world.clock, world.settings, world.parts.current.words, catalogue(prompts.path, "web"),
+            prompts.path, world.parts.current.value.texts.folders, lambda: self.shown, self.box,
         )  # fmt: skip
         hosts = frozenset(("127.0.0.1", "localhost"))
         self.site = Site(lambda: site_data, Logins(TOKEN, world.clock), world.log, hosts)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from bot.app import App
-from bot.config.resources import PromptFiles, resource_dir
+from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.container import Dependencies, allow_list
 from bot.core.events import Incoming, Outgoing, Place, Sender
@@ -20,10 +20,10 @@ from bot.money.budget import rate_of
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.endpoints import make_embedding
 from bot.pipeline.texts import Texts
-from bot.prompt.persona import persona_folders
 from bot.store.store import Store, open_store
 from bot.text.catalogue import Catalogue, catalogue
 from tests.blank import lay, unsynced
+from tests.configured import configured
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
 
@@ -155,7 +155,6 @@ class World(Seen):
 
     async def open(self, *, settle: bool = True) -> "World":
         """Start nuan on this folder; without `settle` return while it still takes up what was left."""
-        prompts = PromptFiles(Path(self.settings.prompts_dir) if self.settings.prompts_dir else None)
         messages, openings = catalogues(self.settings.prompts_dir)
         words = Texts(
             messages, openings, self.settings.bot.language, self.settings.bot.timezone or MACHINE_ZONE,
@@ -165,13 +164,9 @@ class World(Seen):
         lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)
-        parts = Dependencies(
-            self.store, self._make_pool(), self.clock, self.settings, words, prompts.path,
-            resource_dir("data/persona") / self.settings.persona, self.log,
-            personas=persona_folders(resource_dir("data/persona")), scrub=self.scrub,
-        )  # fmt: skip
-        self.parts = parts
-        self.app = App(parts)
+        current = configured(self.settings, words, self._make_pool(), self.log)
+        self.parts = Dependencies(self.store, self.clock, self.log, current, scrub=self.scrub)
+        self.app = App(self.parts)
         # What is said anywhere is said to one list, in order.
         await self.app.start([self.talk, *(Talk(platform, said=self.talk.said) for platform in self.platforms)])
         if settle:

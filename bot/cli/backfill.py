@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bot.cli.data import refuse_itself, restore_report
 from bot.cli.installation import Installation, open_dependencies, require_database
 from bot.cli.terminal import json_document, progress_bar, progress_bars
-from bot.container import Dependencies, make_embedding_calls, make_vector_maker
+from bot.container import Dependencies, make_embedding_callers, make_vector_maker
 from bot.core.clock import SystemClock
 from bot.core.errors import NuanError
 from bot.core.inspection import MemoryFault, RepairPart
@@ -88,8 +88,8 @@ class VectorBackfill:
 
     def __init__(self, parts: Dependencies, *, anew: bool) -> None:
         self._anew = anew
-        calls = make_embedding_calls(parts)
-        self._work = make_vector_maker(parts, calls) if calls is not None else None
+        calls = make_embedding_callers(parts).caller
+        self._work = make_vector_maker(parts, calls) if calls() is not None else None
 
     async def lacking(self) -> int | None:
         """How many there are to make; None where no recall uses them."""

@@ -55,7 +55,7 @@ async def examine(place: Installation, *, call: bool = True) -> tuple[CheckResul
 
 async def _models(place: Installation) -> tuple[CheckResult, ...]:
     """Whether each model's server lets its key in and knows its name, and what it can do; asking costs nothing."""
-    settings = place.written or place.settings  # by the names that the operator gave them
+    settings = place.written  # by the names that the operator gave them
     if not settings.model.base_url:
         return (passed("model", "none is set: the built-in offline replies answer"),)
     return tuple([

@@ -53,11 +53,11 @@ class CtxRequest:
 async def show_ctx(place: Installation, view: PromptTarget, look: CtxRequest, clock: Clock | None = None) -> bytes:
     """What would be sent if that person said that now, and what a recall would bring; with `raw` the very bytes."""
     async with read_only(place, clock, models=_settings(place.settings, look)) as parts:
-        planner, _ = make_planner(parts)
+        planner = make_planner(parts)
         chat, person = await find_target(parts.store, view)
         if understand(look.query, place.settings.bot.names).commands:
             raise NuanError("--query: a memory command is carried out without a model; ask for a text without one")
-        plan = await plan_imagined(planner, parts.words, chat, person, look.query, parts.clock.now())
+        plan = await plan_imagined(planner, parts.current.words, chat, person, look.query, parts.clock.now())
         if look.raw:
             return await plan.endpoint.model.body(planner.request(plan.prompt, plan.prefix.signature))
         shown = await _ctx_text(parts, planner, plan, (chat, person), look)
@@ -74,7 +74,8 @@ async def _ctx_text(
     parts: Dependencies, planner: Planner, plan: TurnPlan, where: tuple[Chat, Person], look: CtxRequest
 ) -> str:
     chat, person = where
-    tz = parts.words.tz(parts.words.zone_of(chat, person))
+    words = parts.current.words
+    tz = words.tz(words.zone_of(chat, person))
     seen = await inspect_plan(parts.store, planner, plan, chat.id, parts.clock.now(), tz)
     recalling = make_recall(parts)
     traces: list[RecallTrace] = []
@@ -86,10 +87,10 @@ async def _ctx_text(
         ]
     if look.as_json:
         return ctx_json(seen, (chat, person, look.query), tuple(traces), recalling.mode, debug=look.debug)
-    script = parts.words.script(person)
+    script = words.script(person)
 
     def text(key: str, **values: object) -> str:
-        return parts.words.messages.text(key, script, **values)
+        return words.messages.text(key, script, **values)
 
     blocks = [ctx_report(seen, text)]
     if look.debug:
@@ -104,7 +105,7 @@ async def _ctx_text(
 async def show_usage(place: Installation, days: int, clock: Clock | None = None, *, as_json: bool = False) -> str:
     """What the model calls of the last `days` local days used."""
     async with read_only(place, clock) as parts:
-        store, words, language = parts.store, parts.words, place.settings.bot.language
+        store, words, language = parts.store, parts.current.words, place.settings.bot.language
         span = DaySpan.until(parts.clock.now(), days, words.tz(words.zone))
         chats = {NO_CHAT: "nuan"} | {chat.id: chat.label for chat in await store.people.chats()}
         used, shares = await store.ledger.used(span.since), await store.insight.told_shares(span.since)
@@ -137,7 +138,7 @@ async def show_boot(
 ) -> str:
     """The block that a talk would open with, to the letter, or what it tells as JSON."""
     async with read_only(place, clock) as parts:
-        planner, _ = make_planner(parts)
+        planner = make_planner(parts)
         chat, person = await find_target(parts.store, view)
         now = parts.clock.now()
         opened = await planner.boot(chat, person, now)

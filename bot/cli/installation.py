@@ -5,7 +5,7 @@ import gc
 import hashlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
@@ -21,13 +21,14 @@ from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, StoreError
 from bot.core.models import ToolSpec
 from bot.core.ports import Clock, Log, SettingChanges
-from bot.mcp.agents import read_texts
+from bot.mcp.agents import read_texts as read_agent_texts
 from bot.model.client import OpenAIModel
 from bot.model.pool import ModelPool
 from bot.ops.log_files import NullLog
+from bot.pipeline.configuration import INSTRUCTIONS, Configuration, Current, PromptTexts, read_texts, texts_key
 from bot.pipeline.endpoints import make_pool, price_problems, vision_rate, with_provider_defaults
 from bot.pipeline.texts import Texts, read_instructions
-from bot.pipeline.tools.registry import read_specs
+from bot.pipeline.tools.registry import read_specs, sent_specs
 from bot.prompt.persona import Persona, Skill, persona_folders, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
 from bot.store.settings import settings_in
@@ -50,7 +51,7 @@ class Installation:
     data: Path
     prompts: PromptFiles
     persona: Path
-    written: Settings | None = None
+    written: Settings
     personas: Mapping[str, Path] = field(default_factory=dict)
 
 
@@ -67,10 +68,10 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
 
     own = Path(settings.prompts_dir).expanduser() if settings.prompts_dir else None
     find = PromptFiles(own).path
-    attempt(lambda: read_texts(find))
+    attempt(lambda: read_agent_texts(find))
     for folder in ("messages", "opening", "offline", "web"):
         attempt(lambda folder=folder: catalogue(find, folder))  # type: ignore[misc]
-    for folder in ("digest", "mend", "check", "media", "flush", "rewrite", "rollup"):
+    for folder in INSTRUCTIONS:
         attempt(lambda folder=folder: read_instructions(find, folder))  # type: ignore[misc]
     tools = tuple((attempt(lambda: read_specs(find)) or {}).values())
     place = attempt(lambda: find_installation(settings, data))
@@ -107,14 +108,12 @@ def find_installation(settings: Settings, data: Path) -> Installation:
     persona = next((folder / settings.persona for folder in folders if (folder / settings.persona).is_dir()), None)
     if persona is None:
         raise ConfigError((f"persona: there is no persona {settings.persona!r} in data/persona",))
-    return Installation(
-        with_provider_defaults(with_chosen_model(settings)),
-        data,
-        PromptFiles(own),
-        persona,
-        settings,
-        persona_folders(*folders),
-    )
+    return Installation(_tuned(settings), data, PromptFiles(own), persona, settings, persona_folders(*folders))
+
+
+def _tuned(settings: Settings) -> Settings:
+    """The settings that services work by: with the chosen model first, and what is unset as suits its provider."""
+    return with_provider_defaults(with_chosen_model(settings))
 
 
 def require_database(place: Installation) -> None:
@@ -135,11 +134,17 @@ def make_words(place: Installation) -> Texts:
 def make_dependencies(
     place: Installation, store: Store, pool: ModelPool, log: Log, clock: Clock | None = None
 ) -> Dependencies:
-    """Everything the installation is built of; without a clock, in real time."""
-    return Dependencies(
-        store, pool, clock or SystemClock(), place.settings, make_words(place), place.prompts.path, place.persona, log,
-        seeing=vision_rate(place.settings), personas=place.personas, written=place.written,
-    )  # fmt: skip
+    """What the services of the installation are built from; without a clock, in real time."""
+    return Dependencies(store, clock or SystemClock(), log, Current(make_configuration(place, pool), log))
+
+
+def make_configuration(place: Installation, pool: ModelPool, texts: PromptTexts | None = None) -> Configuration:
+    """What its services work by; without `texts` these are read. ConfigError for a file that cannot be used."""
+    settings, folders = place.settings, {**place.personas, place.settings.persona: place.persona}
+    if texts is None:
+        find, dialect = place.prompts.path, pool.first.model.dialect
+        texts = read_texts(settings, make_words(place), find, folders, sent_specs(settings, find), dialect)
+    return Configuration(settings, place.written, texts, pool, vision_rate(settings))
 
 
 @asynccontextmanager
@@ -151,7 +156,7 @@ async def open_dependencies(
     try:
         yield parts
     finally:
-        await parts.pool.close()
+        await parts.current.pool.close()
         await asyncio.to_thread(parts.thread.close)
 
 
@@ -220,15 +225,26 @@ class ConfigSource:
         """The configuration file, whether it is there or not."""
         return self.config or Path("nuan.toml")
 
-    def read(self, *, whole: bool = False, wish: SettingChanges | None = None) -> Installation:
+    def read(
+        self, *, whole: bool = False, wish: SettingChanges | None = None, before: Installation | None = None
+    ) -> Installation:
         """Everything, checked; ConfigError with all problems. `whole`: the file must be there, also without a name.
 
-        What was set in chats comes before the file, and a `wish` that is not stored yet before that.
+        What was set in chats comes before the file, and a `wish` that is not stored yet before that. The texts of the
+        installation that was there `before` are not checked again, unless other settings name them.
         """
+
+        def same_texts(settings: Settings) -> bool:
+            return before is not None and texts_key(settings) == texts_key(before.written)
+
         config = self.file if whole else self.config
         said = {one.key: one.value for one in settings_in(self.data / DATABASE)} | dict(wish or {})
         known = {key: value for key, value in said.items() if value is not None}
-        settings = load(config, self.env, lambda settings: text_problems(settings, self.data), known)
+        settings = load(
+            config, self.env, lambda it: price_problems(it) if same_texts(it) else text_problems(it, self.data), known
+        )
+        if before is not None and same_texts(settings):
+            return replace(before, settings=_tuned(settings), written=settings)
         return find_installation(settings, self.data)
 
     def stamps(self, place: Installation) -> FileStamps:

@@ -28,9 +28,11 @@ def change_handler(app: App) -> Callable[[AgentRequest], Awaitable[AgentReply]]:
     """What the running bot does for agents, by the configuration that holds at the moment."""
 
     async def carry_out(wish: AgentRequest) -> AgentReply:
-        parts = app.parts
-        writes = AgentWriter(parts.store, parts.clock, parts.settings, parts.words, catalogue(parts.prompts, "mcp"))
-        reply = await writes.carry_out(wish)
+        parts, current = app.parts, app.parts.current
+        async with current.held():
+            texts = catalogue(current.value.texts.prompts, "mcp")
+            writes = AgentWriter(parts.store, parts.clock, current.settings, current.words, texts)
+            reply = await writes.carry_out(wish)
         app.look_at_notes()  # what was forgotten may stand in one
         app.look()  # its person is told
         return reply
@@ -125,8 +127,9 @@ async def agent_tools(
     texts = read_texts(place.prompts.path)
     async with open_dependencies(place, store, log, clock) as parts:
         changing = ChangeClient(place, texts, log, parts.clock)
-        planner, _ = make_planner(parts)
-        services = AgentServices(store, planner, make_recall(parts), parts.words, place.settings, parts.clock, log)
+        recall = make_recall(parts)
+        planner, words = make_planner(parts, recall), parts.current.words
+        services = AgentServices(store, planner, recall, words, place.settings, parts.clock, log)
         try:
             yield AgentTools(services, principal, texts, changing.carry_out)
         finally:

@@ -2,20 +2,18 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from bot.app import App
-from bot.cli.installation import ConfigSource, Installation, make_words, preload, text_hashes
-from bot.config.checks import AppliedSettings
+from bot.cli.installation import ConfigSource, Installation, make_configuration, preload, text_hashes
 from bot.config.keys import differing
 from bot.config.settings import Settings
-from bot.container import Dependencies
 from bot.core.errors import ConfigError, NuanError
 from bot.core.ports import Log, ReloadResult, SettingChanges
 from bot.model.pool import ModelPool
 from bot.ops.log_files import NullLog
-from bot.pipeline.endpoints import make_pool, pool_key, vision_rate
+from bot.pipeline.configuration import Current, texts_key
+from bot.pipeline.endpoints import make_pool, pool_key
 
 RESTART_LOG_KEYS = (
     "log.text", "log.level", "log.max_megabytes", "log.keep", "metrics.on", "metrics.host", "metrics.port",
@@ -105,14 +103,13 @@ class Reloader:
             elif self._place.settings.reload.watch_seconds:
                 await self.look()
 
-    async def settle(self, wish: SettingChanges, person_id: int) -> AppliedSettings:
+    async def apply(self, wish: SettingChanges, person_id: int) -> tuple[str, ...]:
         """An owner sets something in a chat: check it with all the rest, store it, work by it.
 
-        With problems nothing has changed; the files are read anew besides.
+        With problems nothing has changed; nuan.toml is read anew besides.
         """
         async with self._lock:
-            done = await self._reload("chat", wish, person_id)
-            return AppliedSettings(self._place.written or self._place.settings, done.problems)
+            return (await self._reload("chat", wish, person_id)).problems
 
     async def look(self) -> None:
         """Take what has changed once it is quiet: while a file is still being written, the next look sees more."""
@@ -139,9 +136,10 @@ class Reloader:
 
     async def _reload(self, why: str, wish: SettingChanges | None = None, person_id: int | None = None) -> ReloadResult:
         assert self._app is not None
-        self._tried = await asyncio.to_thread(self._source.stamps, self._place)
+        if not wish:
+            self._tried = await asyncio.to_thread(self._source.stamps, self._place)
         try:
-            done = await self._renew(self._app, wish or {}, person_id)
+            done = await self._take(self._app, wish or {}, person_id)
         except ConfigError as error:
             done = ReloadResult(problems=error.problems)
         except (NuanError, OSError) as error:
@@ -155,22 +153,21 @@ class Reloader:
             self._log.info("reloaded", why=why, changed=list(done.changed), restart=list(done.restart))
         return done
 
-    async def _renew(self, app: App, wish: SettingChanges, person_id: int | None) -> ReloadResult:
-        old = self._place
-        place = await asyncio.to_thread(lambda: self._source.read(whole=self._there, wish=wish))
-        texts = await asyncio.to_thread(text_hashes, place)
-        written, before = place.written or place.settings, old.written or old.settings
+    async def _take(self, app: App, wish: SettingChanges, person_id: int | None) -> ReloadResult:
+        old, before = self._place, self._place if wish else None
+        place = await asyncio.to_thread(lambda: self._source.read(whole=self._there, wish=wish, before=before))
+        same_texts = texts_key(place.written) == texts_key(old.written)
+        texts = self._texts if wish and same_texts else await asyncio.to_thread(text_hashes, place)
         named = {name for name in texts.keys() | self._texts.keys() if texts.get(name) != self._texts.get(name)}
-        changed = (*differing(before, written), *sorted(named))
-        started = self._begun_with.written or self._begun_with.settings
-        restart = tuple(key for key in differing(started, written) if key in self._fixed)
+        changed = (*differing(old.written, place.written), *sorted(named))
+        restart = tuple(key for key in differing(self._begun_with.written, place.written) if key in self._fixed)
         said = app.parts.store.settings
         earlier = await said.all() if wish else ()
         if wish:
             await said.put(wish, person_id, app.parts.clock.now())
         if set(changed) - set(self._fixed):
             try:
-                await self._swap(app, place, keeps_pool=not any(name.startswith("prompts/offline/") for name in named))
+                await self._replace(app.parts.current, place, named, same_texts=same_texts)
             except BaseException:
                 if wish:
                     await said.put_back(earlier)
@@ -178,24 +175,21 @@ class Reloader:
         self._place, self._texts, self._there = place, texts, self._there or self._source.file.exists()
         return ReloadResult(changed, restart)
 
-    async def _swap(self, app: App, place: Installation, *, keeps_pool: bool) -> None:
-        """Build everything, then let the bot work by it; a model pool that it does not take is closed."""
-        old = app.parts.pool
-        keeps_pool = keeps_pool and pool_key(place.settings) == pool_key(self._place.settings)
-        parts = await asyncio.to_thread(self._parts, app.parts, place, keeps_pool)
-        self._taken(place.settings)
+    async def _replace(self, current: Current, place: Installation, named: set[str], *, same_texts: bool) -> None:
+        """Have the bot work by it; a model pool that it does not take is closed. `named` are the files that changed."""
+        before, settings = current.newest, place.settings
+        keeps_pool = pool_key(settings) == pool_key(self._place.settings)
+        keeps_pool = keeps_pool and not any(name.startswith("prompts/offline/") for name in named)
+        pool = before.pool if keeps_pool else await asyncio.to_thread(self._make_pool, settings, place.prompts.path)
+        same_texts = same_texts and not named and pool.first.model.dialect == before.pool.first.model.dialect
         try:
-            if parts.pool is not old:
-                await preload(parts.pool)
-            await app.renew(parts)
+            configuration = await asyncio.to_thread(
+                make_configuration, place, pool, before.texts if same_texts else None
+            )
+            self._taken(settings)
+            if not keeps_pool:
+                await preload(pool)
+            await current.replace(configuration)
         finally:
-            if app.parts.pool is not parts.pool:
-                await parts.pool.close()
-
-    def _parts(self, parts: Dependencies, place: Installation, keeps_pool: bool) -> Dependencies:
-        settings, find = place.settings, place.prompts.path
-        return replace(
-            parts, settings=settings, words=make_words(place), prompts=find, persona=place.persona,
-            personas=place.personas, written=place.written,
-            seeing=vision_rate(settings), pool=parts.pool if keeps_pool else self._make_pool(settings, find),
-        )  # fmt: skip
+            if current.newest.pool is not pool:
+                await pool.close()

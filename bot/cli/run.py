@@ -35,12 +35,12 @@ from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
 from bot.core.events import Incoming
 from bot.core.events import Place as EventPlace
-from bot.core.ports import Adapter, Clock, Liveness, Log
+from bot.core.ports import Adapter, Clock, Liveness
 from bot.ops.control import control_socket
 from bot.ops.health import HealthCheck, Supervisor
-from bot.ops.log_files import NullLog
 from bot.ops.logs import Logs
 from bot.ops.metrics import MetricsPages, make_metrics, serve_pages
+from bot.pipeline.configuration import Configuration
 from bot.pipeline.endpoints import make_pool
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, open_store
@@ -63,7 +63,7 @@ async def metrics_page(
     store, log = app.parts.store, app.parts.log
     hearing = {each.platform: each for each in adapters if isinstance(each, Liveness)}
     health_check = HealthCheck(
-        store, lambda: app.parts.pool, lambda: supervisor.states,
+        store, lambda: app.parts.current.newest.pool, lambda: supervisor.states,
         lambda: {name: each.silent_ms() for name, each in hearing.items()}, lambda: app.queues,
     )  # fmt: skip
     shown = MetricsPages(health_check, meters)
@@ -88,7 +88,7 @@ class WebFrontend:
         self.adapter = adapter
         self._page = page
         self._source = source
-        self._made: tuple[Dependencies, SiteData] | None = None
+        self._made: tuple[Configuration, SiteData] | None = None
 
     def take(self, settings: Settings) -> None:
         """Whoever writes is called as these settings say."""
@@ -96,24 +96,25 @@ class WebFrontend:
             self.adapter.rename(owner_name(settings))
 
     @contextlib.asynccontextmanager
-    async def served(self, parts: Callable[[], Dependencies], log: Log) -> AsyncIterator[None]:
+    async def served(self, parts: Dependencies) -> AsyncIterator[None]:
         """The page is answered by the bot as it is at each request, and the terminal is told where."""
-        async with self._page.served(lambda: self._site_data(parts()), log):
+        async with self._page.served(lambda: self._site_data(parts), parts.log):
             print(self._page.greeting(sys.stdout.isatty()), flush=True)
             yield
 
     def _site_data(self, parts: Dependencies) -> "SiteData":
         from bot.web.requests import SiteData
 
-        if self._made is None or self._made[0] is not parts:
-            settings, source = parts.settings, self._source
+        configuration, source = parts.current.newest, self._source
+        if self._made is None or self._made[0] is not configuration:
+            settings, texts = configuration.settings, configuration.texts
             site = SiteData(
-                parts.store, parts.clock, settings, parts.words, catalogue(parts.prompts, "web"), parts.prompts,
-                {parts.persona.name: parts.persona, **parts.personas},
+                parts.store, parts.clock, settings, texts.words, catalogue(texts.prompts, "web"), texts.prompts,
+                texts.folders,
                 lambda: settings_shown(settings, source.config, source.env, settings_in(source.data / DATABASE)),
                 self.adapter,
             )  # fmt: skip
-            self._made = parts, site
+            self._made = configuration, site
         return self._made[1]
 
 
@@ -160,7 +161,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                     adapters = (*adapters, front.adapter)
                 pool = make_pool(settings, place.prompts.path)
                 parts = make_dependencies(place, store, pool, logs.log, clock)
-                app = App(replace(parts, reload=reloader.command, settle=reloader.settle, scrub=logs.scrub))
+                app = App(replace(parts, reload=reloader.command, apply=reloader.apply, scrub=logs.scrub))
                 reloader.serve(app, lambda settings: _apply_settings(settings, logs, front))
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
@@ -173,7 +174,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                         async with control, _web_page(front, app), page:
                             await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
-                    await app.parts.pool.close()
+                    await parts.current.newest.pool.close()
 
 
 def _apply_settings(settings: Settings, logs: Logs, front: WebFrontend | None) -> None:
@@ -183,7 +184,7 @@ def _apply_settings(settings: Settings, logs: Logs, front: WebFrontend | None) -
 
 
 def _web_page(front: WebFrontend | None, app: App) -> AbstractAsyncContextManager[None]:
-    return contextlib.nullcontext() if front is None else front.served(lambda: app.parts, app.parts.log)
+    return contextlib.nullcontext() if front is None else front.served(app.parts)
 
 
 async def _serve_platforms(
@@ -241,7 +242,7 @@ async def serve_read_only(source: ConfigSource, place: Installation) -> None:
     """The page over the database of a nuan that answers elsewhere: nothing is changed, nobody is answered."""
     settings, clock, stopped = place.settings, SystemClock(), asyncio.Event()
     with handle_signals(stopped.set, lambda: None), open_web_frontend(source, settings, clock, reads=True) as front:
-        async with read_only(place, clock) as parts, front.served(lambda: parts, NullLog()):
+        async with read_only(place, clock) as parts, front.served(parts):
             print("nuan: another nuan answers from this folder, so this page only reads", flush=True)
             await stopped.wait()
 
@@ -262,7 +263,7 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
                 replace(
                     make_dependencies(place, store, pool, logs.log),
                     reload=reloader.command,
-                    settle=reloader.settle,
+                    apply=reloader.apply,
                     scrub=logs.scrub,
                 )
             )
@@ -290,7 +291,7 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
                 await asyncio.wait((reloading,))
                 await app.stop()
                 await warm
-                await app.parts.pool.close()
+                await app.parts.current.newest.pool.close()
 
 
 def _prefix(settings: Settings) -> str:

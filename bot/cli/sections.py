@@ -14,7 +14,7 @@ from bot.core.people import Audience
 from bot.core.ports import Clock
 from bot.core.recall import RecallRound, SectionAdvice, SectionHistory, TopicLine
 from bot.memory.archive.records import time_text
-from bot.pipeline.recall import SectionFilter
+from bot.pipeline.recall import topic_of
 from bot.prompt.opening import TEXT_CHARS, section_name
 from bot.recall.sections import FRESH_MS, SectionLabel, advice, index_state, sections_to_search, shares, topic_file
 from bot.store.store import Store, open_store
@@ -63,7 +63,7 @@ async def show_sections(place: Installation, export: Path | None, clock: Clock |
 async def _report(store: Store, rules: SectionRules, sighted: SectionHistory, now: int) -> SectionReport:
     late = tuple(each for each in sighted.rounds if each.at >= now - FRESH_MS)
     audience = Audience(sighted.chat_id, sighted.kind, (sighted.person_id,))
-    topic = await SectionFilter(store, rules).topic(audience, sighted.person_id, now)
+    topic = await topic_of(store, rules, audience, sighted.person_id, now)
     first = sections_to_search(late, (), rules.proportion) if rules.on else ()
     return SectionReport(sighted, late, advice(late, sighted.sizes, rules.proportion), first, topic)
 

@@ -85,20 +85,19 @@ COUNT_RESETS: dict[str, BudgetPeriod] = {f"reset{period}": period for period in 
 )  # fmt: skip
 async def budget(call: Invocation) -> str:
     """Show, set and count anew; only owners may do more than look, and words that set nothing change nothing."""
-    words, settings = call.folded, call.services.written
+    words = call.folded
     if words not in ((), ("show",)) and not call.person.is_owner:
         return call.text("not_allowed")
     if len(words) == 1 and words[0] in COUNT_RESETS:
         return await _count_anew(call, COUNT_RESETS[words[0]])
-    wish = parse_setting("budget", call.words, settings)
+    wish = parse_setting("budget", call.words, call.services.written)
     if isinstance(wish, InvalidWords):
         return wrong_words(call, wish)
     if not wish:
         return await _shown(call)
-    problem, settings = await apply_wish(call, wish)
-    if problem:
+    if problem := await apply_wish(call, wish):
         return _with_both_prices(call, problem, wish)
-    lines = await setting_lines(call, settings, [key for key in keys_of("budget", settings) if key in wish])
+    lines = await setting_lines(call, [key for key in keys_of("budget", call.services.written) if key in wish])
     if "budget.currency" in wish:
         lines.append(call.text("set_currency_note"))
     return "\n".join(lines)
@@ -151,9 +150,8 @@ async def _said_in_chats(call: Invocation, begun: dict[BudgetPeriod, int]) -> li
     """What is set in chats, and which counts began anew; for owners alone, since it names who did."""
     if not call.person.is_owner:
         return []
-    settings = call.services.written
     said = {one.key for one in await call.store.settings.all()}
-    lines = await setting_lines(call, settings, [key for key in keys_of("budget", settings) if key in said])
+    lines = await setting_lines(call, [key for key in keys_of("budget", call.services.written) if key in said])
     for period, anew in (await call.store.budget_resets.last()).items():
         if anew.at >= begun[period]:
             name = anew.name or call.text("set_somebody")

@@ -7,11 +7,11 @@ from datetime import tzinfo
 from difflib import get_close_matches
 from typing import Literal
 
-from bot.config.checks import ApplyWish
 from bot.config.settings import Settings
 from bot.core.events import ArgumentShape, Event
 from bot.core.people import Audience, Chat, Person
-from bot.core.ports import Adapter, Clock, Reload
+from bot.core.ports import Adapter, ApplySettings, Clock, Reload
+from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.archives import PersonData
 from bot.pipeline.jobs.notes import NoteWriter
 from bot.pipeline.plan import Planner
@@ -33,22 +33,34 @@ TOPICS: tuple[HelpTopic, ...] = ("chat", "memory", "you", "inside", "house")
 class CommandServices:
     """What handlers work with.
 
-    `written` are the settings as files and people say them, with nothing tuned or swapped. Without `reload` and
-    `settle` there is nobody who could take other settings up. `adapter` finds a platform by name.
+    Without `reload` and `apply` there is nobody who could take other settings up. `adapter` finds a platform by name.
     """
 
     store: Store
     planner: Planner
     clock: Clock
-    settings: Settings
-    written: Settings
-    texts: Texts
+    current: Current
     notes: NoteWriter
     reminders: ReminderService
     personal_data: PersonData
     reload: Reload | None
-    settle: ApplyWish | None
+    apply: ApplySettings | None
     adapter: Callable[[str], Adapter | None]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings by which nuan works."""
+        return self.current.settings
+
+    @property
+    def written(self) -> Settings:
+        """The settings as files and people say them, with what this command has changed."""
+        return self.current.newest.written
+
+    @property
+    def texts(self) -> Texts:
+        """The texts for people."""
+        return self.current.words
 
 
 @dataclass(frozen=True, slots=True)

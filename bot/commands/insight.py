@@ -124,8 +124,8 @@ CALLS_SHOWN, MOST_CALLS = 10, 50
 )  # fmt: skip
 async def calls(call: Invocation) -> str:
     """The calls of models, the newest first; switches those of the background."""
-    settings, words = call.services.settings, call.folded
-    gate = BackgroundGate(call.store.switches, settings.background)
+    words = call.folded
+    gate = BackgroundGate(call.store.switches, call.services.current)
     shown = calls_wanted(words)
     if shown is None and words not in (("background", "on"), ("background", "off")):
         return call.text("calls_words")
@@ -135,7 +135,7 @@ async def calls(call: Invocation) -> str:
         return call.text("background_fixed")
     made = await call.store.ledger.recent(shown or CALLS_SHOWN)
     sources = gate.sources if await gate.is_on() else ()
-    report = calls_report(made, sources, call.tz, settings.budget.currency, call.text)
+    report = calls_report(made, sources, call.tz, call.services.settings.budget.currency, call.text)
     dead = sum((await call.store.failures.dead()).values())
     return f"{report}\n{call.text('calls_dead', n=dead)}" if dead else report
 

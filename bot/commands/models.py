@@ -27,7 +27,7 @@ async def model(call: Invocation) -> str:
         return call.text("model_offline")
     words = fold(" ".join(call.words))
     if words in ("", "show"):
-        return "\n".join([*_listed(call, found), *await setting_lines(call, settings, (USE_KEY,))])
+        return "\n".join([*_listed(call, found), *await setting_lines(call, (USE_KEY,))])
     use = None if words == "reset" else _use(words, found)
     if words != "reset" and use is None:
         right = nearest_word(words, [*found, *(fold(each.name) for each in found.values())])
@@ -38,11 +38,11 @@ async def model(call: Invocation) -> str:
     if use is None and settings.model.use != "model":
         # prices that were said of the chosen one mean nothing where it is configured no more
         wish |= dict.fromkeys(f"{settings.model.use}.{name}" for name in MODEL_PRICES)
-    problem, settings = await apply_wish(call, wish)
-    if problem:
+    if problem := await apply_wish(call, wish):
         return problem
+    settings = call.services.written
     name = configured_models(settings)[settings.model.use].name
-    return "\n".join((call.text("model_set", name=name), *await setting_lines(call, settings, (USE_KEY,))))
+    return "\n".join((call.text("model_set", name=name), *await setting_lines(call, (USE_KEY,))))
 
 
 def _listed(call: Invocation, found: Mapping[ModelUse, ModelSettings]) -> list[str]:

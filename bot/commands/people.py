@@ -18,7 +18,7 @@ async def start(call: Invocation) -> str:
         return call.text("start")
     if call.chat.kind == "group":
         return call.text("start_group")
-    strangers = Strangers(call.store, call.services.clock, call.services.texts)
+    strangers = Strangers(call.store, call.services.clock, call.services.current)
     await strangers.request_pairing(call.event, call.chat, call.person, always=True)
     return ""
 
@@ -52,7 +52,7 @@ async def export(call: Invocation) -> str:
     """
     match call.folded:
         case (who,) if who in ME_WORDS:
-            path = await call.services.personal_data.export(call.person.id)
+            path = await call.services.personal_data.export(call.person.id, call.services.texts.zone)
         case _:
             return call.text("export_words")
     file = f"{path.parent.name}/{path.name}"

@@ -163,15 +163,12 @@ SAID_CHARS = 40
 MOST_PROBLEMS = 5
 
 
-async def apply_wish(call: Invocation, wish: SettingChanges) -> tuple[str, Settings]:
-    """Have the wish carried out; why it is not ("" when it is), and the settings of afterwards."""
-    services = call.services
-    if services.settle is None:
-        return call.text("reload_unable"), services.written
-    done = await services.settle(wish, call.person.id)
-    if not done.problems:
-        return "", done.settings
-    return "\n".join((call.text("set_refused"), *done.problems[:MOST_PROBLEMS])), services.written
+async def apply_wish(call: Invocation, wish: SettingChanges) -> str:
+    """Have the wish carried out; why it is not, "" when it is."""
+    if call.services.apply is None:
+        return call.text("reload_unable")
+    problems = await call.services.apply(wish, call.person.id)
+    return "\n".join((call.text("set_refused"), *problems[:MOST_PROBLEMS])) if problems else ""
 
 
 def wrong_words(call: Invocation, wrong: InvalidWords) -> str:
@@ -179,8 +176,9 @@ def wrong_words(call: Invocation, wrong: InvalidWords) -> str:
     return call.text("set_wrong", said=clip(clean_name(wrong.said), SAID_CHARS), example=wrong.example)
 
 
-async def setting_lines(call: Invocation, settings: Settings, keys: Sequence[str]) -> list[str]:
+async def setting_lines(call: Invocation, keys: Sequence[str]) -> list[str]:
     """Each of these keys with its value, and where that comes from."""
+    settings = call.services.written
     said = {one.key: one for one in await call.store.settings.all()}
     return [
         call.text(
@@ -233,12 +231,11 @@ async def show_or_set(call: Invocation, name: str) -> str:
     nothing change nothing."""
     if not call.person.is_owner:
         return call.text("not_allowed")
-    settings = call.services.written
-    wish = parse_setting(name, call.words, settings)
+    wish = parse_setting(name, call.words, call.services.written)
     if isinstance(wish, InvalidWords):
         return wrong_words(call, wish)
-    problem, settings = await apply_wish(call, wish) if wish else ("", settings)
-    return problem or "\n".join(await setting_lines(call, settings, keys_of(name, settings)))
+    problem = await apply_wish(call, wish) if wish else ""
+    return problem or "\n".join(await setting_lines(call, keys_of(name, call.services.written)))
 
 
 @command("max", "[N | reset]", who="owner", topic="house", private=True, example="800")

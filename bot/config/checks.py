@@ -1,7 +1,7 @@
 """Checks over several keys: contradictions, which configured model answers first, whether a value set in a chat
 fits."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from bot.config.base import is_loopback
 from bot.config.memory import EmbeddingServer
 from bot.config.models import ModelSettings, ModelUse
 from bot.config.settings import Settings
-from bot.core.ports import SettingChanges
 
 
 def configured_models(settings: Settings) -> dict[ModelUse, ModelSettings]:
@@ -51,18 +50,6 @@ def _as(section: ModelSettings, model: ModelSettings | None) -> ModelSettings:
     if model is None:
         return section
     return section.model_copy(update={name: getattr(model, name) for name in ModelSettings.model_fields})
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedSettings:
-    """The settings that nuan works by afterwards, or why nothing has changed."""
-
-    settings: Settings
-    problems: tuple[str, ...] = ()
-
-
-ApplyWish = Callable[[SettingChanges, int], Awaitable[AppliedSettings]]
-"""Checks the wish of a person (by number) with all the rest, stores it and has nuan work by it."""
 
 
 def value_fits(key: str, value: str) -> bool:

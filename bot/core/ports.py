@@ -377,5 +377,5 @@ class ChatSetting:
 SettingChanges = Mapping[str, str | None]
 """Dotted keys of the configuration with their new values; None takes back what was said of that key."""
 
-ApplySettings = Callable[[SettingChanges, int], Awaitable[ReloadResult]]
-"""Stores the wish of a person (by number) and lets the bot work by it; with problems nothing has changed."""
+ApplySettings = Callable[[SettingChanges, int], Awaitable[tuple[str, ...]]]
+"""Checks what a person (by number) sets, stores it and has nuan work by it; with problems nothing has changed."""

@@ -1,17 +1,18 @@
 """Calls that nobody waits for: whether they are allowed, and texts that a model writes then."""
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from bot.config.settings import BackgroundRules, BackgroundSource, Settings
+from bot.config.settings import BackgroundRules, BackgroundSource
 from bot.core.errors import ModelError
 from bot.core.models import Message, ModelRequest, Prompt, ResponseFormat
 from bot.core.ports import Clock
 from bot.core.sessions import CallCause, ModelCall
 from bot.model.pool import Endpoint
 from bot.pipeline.calls import ModelCaller, complete_whole, settlement_of
+from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
 from bot.prompt.composition import message_tokens
 from bot.store.ledger import Ledger, Reservation, Settlement
@@ -22,9 +23,13 @@ from bot.text.fold import Script
 class BackgroundGate:
     """The gate before every call in the background (seed AI Chat Pipeline, C43)."""
 
-    def __init__(self, switches: Switches, rules: BackgroundRules) -> None:
+    def __init__(self, switches: Switches, current: Current) -> None:
         self._switches = switches
-        self._rules = rules
+        self._current = current
+
+    @property
+    def _rules(self) -> BackgroundRules:
+        return self._current.settings.background
 
     async def allows(self, source: BackgroundSource) -> bool:
         """Whether that source may call now."""
@@ -79,23 +84,22 @@ class WrittenText:
 
 
 class BackgroundWriter:
-    """Who writes one kind of these texts, and what it is told in each language."""
+    """Who writes one kind of these texts, by the instructions of that folder."""
 
     def __init__(
-        self, caller: ModelCaller, instructions: Mapping[Script, str], planner: Planner, ledger: Ledger, clock: Clock,
-        settings: Settings,
-    ) -> None:  # fmt: skip
+        self, caller: ModelCaller, folder: str, planner: Planner, ledger: Ledger, clock: Clock, current: Current
+    ) -> None:
         self._caller = caller
-        self._instructions = instructions
+        self._folder = folder
         self._planner = planner
         self._ledger = ledger
         self._clock = clock
-        self._model = settings.model
+        self._current = current
 
     @property
     def able(self) -> bool:
         """Whether the first model can write such texts; the offline one cannot."""
-        return self._caller.pool.first.model.digests
+        return self._current.pool.first.model.digests
 
     @asynccontextmanager
     async def written(self, task: WritingTask, reserve: ReserveAt) -> AsyncIterator[WrittenText]:
@@ -103,12 +107,13 @@ class BackgroundWriter:
 
         ModelError: no model answered. OverBudget: a limit leaves no room for the call.
         """
-        system = Message("system", self._instructions[task.script])
+        model, pool = self._current.settings.model, self._current.pool
+        system = Message("system", self._current.value.texts.instructions[self._folder][task.script])
         prompt = Prompt((), (system, Message("user", task.text), *task.more))
         vocabulary = self._planner.vocabulary
         estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
-        most = min(task.output_tokens, self._model.max_output_tokens)
-        request = ModelRequest(prompt, most, 0.0, self._model.deadline_seconds, shape=task.shape)
+        most = min(task.output_tokens, model.max_output_tokens)
+        request = ModelRequest(prompt, most, 0.0, model.deadline_seconds, shape=task.shape)
         calls: list[ModelCall] = []
 
         async def book(endpoint: Endpoint) -> ModelCall:
@@ -116,11 +121,11 @@ class BackgroundWriter:
             calls.append(await reserve(self._planner.reservation(task.cause, endpoint, tokens, now, estimated), now))
             return calls[-1]
 
-        endpoint = self._caller.pool.pick(self._clock.now(), small=task.small)
+        endpoint = pool.pick(self._clock.now(), small=task.small)
         try:
             first = endpoint, await book(endpoint)
             answered = await self._caller.ask(task.chat_id, request, first, book, self._ledger, complete_whole)
-            paid = settlement_of(answered, vocabulary, self._clock.now(), self._model.window_tokens)
+            paid = settlement_of(answered, vocabulary, self._clock.now(), model.window_tokens)
             yield WrittenText(answered.completion.text, paid)
         except Exception as error:
             if calls:

@@ -9,9 +9,10 @@ from bot.core.errors import ModelError, OverBudget, OverLimit, StoreError
 from bot.core.models import Completion, ModelRequest, Usage
 from bot.core.ports import Clock, Log, Model, model_fields, pause
 from bot.core.sessions import ModelCall
-from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure, ModelPool
+from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure
 from bot.model.slots import ModelSlots
 from bot.money import budget
+from bot.pipeline.configuration import Current
 from bot.prompt.composition import credible, message_tokens
 from bot.store.ledger import Ledger, Settlement
 from bot.store.store import Store
@@ -80,8 +81,8 @@ class ModelReply:
 class ModelCaller:
     """Asks models for turns and digests; `slots` bounds the calls in flight over all chats, shared fairly."""
 
-    def __init__(self, pool: ModelPool, slots: ModelSlots, clock: Clock, log: Log) -> None:
-        self.pool = pool
+    def __init__(self, current: Current, slots: ModelSlots, clock: Clock, log: Log) -> None:
+        self._current = current
         self._slots = slots
         self._clock = clock
         self._log = log
@@ -90,7 +91,7 @@ class ModelCaller:
 
     def behind(self, stop: asyncio.Event | None = None) -> "ModelCaller":
         """The same for what nobody waits for: its calls come after those of people, and end when `stop` is set."""
-        other = ModelCaller(self.pool, self._slots, self._clock, self._log)
+        other = ModelCaller(self._current, self._slots, self._clock, self._log)
         other._behind, other._stop = True, stop
         return other
 
@@ -103,13 +104,13 @@ class ModelCaller:
         Reservations of requests that failed before it are charged or released here; `reserve` makes the next one and
         may raise OverBudget. The deadline begins when a slot is free; who still waits for one at `by` (ms) is late.
         """
-        endpoint, call = first
+        (endpoint, call), pool = first, self._current.pool
         async with self._slot(chat_id, by):
             ends, tried = self._clock.now() + request.deadline_s * 1000, 0
             failed: dict[Endpoint, EndpointFailure] = {}
             while True:
                 now = self._clock.now()
-                followed = self.pool.followed(endpoint, failed, tried + 1, now)
+                followed = pool.followed(endpoint, failed, tried + 1, now)
                 try:
                     completion = await self._try(
                         endpoint, with_deadline(request, (ends - now) / 1000, followed), listen, failed
@@ -118,7 +119,7 @@ class ModelCaller:
                 except ModelError as error:
                     now = self._clock.now()
                     tried += failed[endpoint].asked  # one that wanted no call yet was not asked
-                    following = self.pool.after(endpoint, failed, tried, now)
+                    following = pool.after(endpoint, failed, tried, now)
                     if following is None or now + following.wait_ms >= ends:
                         raise
                     self._log.warning(
@@ -165,9 +166,9 @@ class ModelCaller:
         failure.
         """
         before, failure, probe, begun = failed.get(endpoint), None, False, False
-        begun_at = self._clock.now()
+        begun_at, pool = self._clock.now(), self._current.pool
         try:
-            probe, begun = self.pool.begin(endpoint, begun_at), True
+            probe, begun = pool.begin(endpoint, begun_at), True
             model = endpoint.model if self._stop is None else InterruptibleModel(endpoint.model, self._stop)
             completion = await listen(model, request)
         except ModelError as error:
@@ -177,11 +178,11 @@ class ModelCaller:
             raise
         else:
             begun = False
-            self.pool.worked(endpoint, begun_at)
+            pool.worked(endpoint, begun_at)
             return completion
         finally:
             if begun:
-                self.pool.failed(endpoint, self._clock.now(), failure, probe=probe, again=before is not None)
+                pool.failed(endpoint, self._clock.now(), failure, probe=probe, again=before is not None)
 
 
 def with_deadline(request: ModelRequest, left_s: float, followed: bool) -> ModelRequest:

@@ -1,7 +1,7 @@
 """Dispatch: what is due in a chat is taken in order; commands and edits without a model, the rest in one turn."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -20,13 +20,13 @@ from bot.pipeline.actions.plans import KnownOfPerson, known_of_person
 from bot.pipeline.actions.receipts import CommandContext, DoneCommand
 from bot.pipeline.actions.remember import RememberActions
 from bot.pipeline.concurrency import TurnStopper
+from bot.pipeline.configuration import Current
 from bot.pipeline.ingest import Debounce
 from bot.pipeline.media import MediaReader
 from bot.pipeline.plan import Planner
 from bot.pipeline.refusals import FailureRetry, Strangers, TalkLimiter, is_machine_error, unparked
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.send import OutboxSender
-from bot.pipeline.texts import Texts
 from bot.pipeline.turn import TurnRunner
 from bot.speaking.bursts import due_batch as next_batch
 from bot.store.changes import Revision
@@ -114,60 +114,35 @@ class CommandHandler(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class DispatchServices:
-    """What an answer passes: limits, attachments to look at, the way out, who says stop, the wait before it, and
-    who takes requests to be reminded.
-    """
-
-    sender: OutboxSender
-    media: MediaReader
-    stopper: TurnStopper
-    limiter: TalkLimiter
-    debounce: Debounce
-    reminders: ReminderService
-
-
 class Dispatcher:
     """The work of the chat queue."""
 
     def __init__(
         self, store: Store, runner: TurnRunner, remember_actions: RememberActions, planner: Planner, clock: Clock,
-        words: Texts, services: DispatchServices, log: Log, judged: Callable[[], bool],
+        current: Current, sender: OutboxSender, media: MediaReader, stopper: TurnStopper, limiter: TalkLimiter,
+        debounce: Debounce, reminders: ReminderService, log: Log,
     ) -> None:  # fmt: skip
-        """`judged` says whether a model with tools is connected, so that what is not certain is left to it."""
-        self._judged = judged
         self._store = store
         self._runner = runner
         self._remember_actions = remember_actions
         self._planner = planner
         self._clock = clock
-        self._words = words
+        self._current = current
         self._log = log
-        self._sender = services.sender
-        self._media = services.media
-        self._stopper = services.stopper
-        self._limiter = services.limiter
-        self._debounce = services.debounce
-        self._reminders = services.reminders
-        self._strangers = Strangers(store, clock, words)
-        self._retrying = FailureRetry(store, clock, words, log)
+        self._sender = sender
+        self._media = media
+        self._stopper = stopper
+        self._limiter = limiter
+        self._debounce = debounce
+        self._reminders = reminders
+        self._strangers = Strangers(store, clock, current)
+        self._retrying = FailureRetry(store, clock, current, log)
         self._command_handler: CommandHandler | None = None
         self._unfinished: set[int] = set()
-        self._replaced = False
 
     def set_commands(self, handler: CommandHandler) -> None:
         """Hand in who carries out dot-commands: they stand on a floor above."""
         self._command_handler = handler
-
-    def retire(self) -> set[int]:
-        """End the turns under way and begin none; the chats with one, for whoever goes on."""
-        self._replaced = True
-        return self._unfinished
-
-    def succeed(self, unfinished: set[int]) -> None:
-        """Go on in the place of one that has retired."""
-        self._unfinished = unfinished
 
     def take_up(self, chat_id: int) -> None:
         """A turn of this chat was left between asked and said: it is finished before anything else."""
@@ -188,35 +163,36 @@ class Dispatcher:
                     await self._retrying.failed(chat_id, await self._store.failures.events(turn.event_ids), error)
                 self._sender.enqueue(chat_id, None)
         self._unfinished.add(chat_id)
-        while not self._replaced and await self._some(chat_id):
+        while await self._some(chat_id):
             self._sender.enqueue(chat_id, None)
         self._unfinished.discard(chat_id)
 
     async def _some(self, chat_id: int) -> bool:
         """The first dot-command that is due, or all that comes before it; False when nothing is due."""
-        held: list[Event] = []
-        try:
-            return await self._next(chat_id, held)
-        except Exception as error:
-            if is_machine_error(error):
-                raise
-            # One message that cannot be handled must not stop the chat.
-            return await self._retrying.failed(chat_id, held, error)
+        handled: list[Event] = []
+        async with self._current.held():
+            try:
+                return await self._next(chat_id, handled)
+            except Exception as error:
+                if is_machine_error(error):
+                    raise
+                # One message that cannot be handled must not stop the chat.
+                return await self._retrying.failed(chat_id, handled, error)
 
-    async def _next(self, chat_id: int, held: list[Event]) -> bool:
-        """As `_some`; `held` is what is being handled."""
+    async def _next(self, chat_id: int, handled: list[Event]) -> bool:
+        """As `_some`; `handled` is what it is about."""
         waiting = await self._store.views.waiting(chat_id, self._clock.now())
         chat, due = waiting.chat, waiting.due
         if not due:
             return False
         changes = tuple(event for event in due if event.kind != "message")
         for event in changes:
-            held[:] = (event,)
+            handled[:] = (event,)
             await apply_change(event, self._store, self._remember_actions, self._clock, self._reminders)
         if changes:
             return True
         batch = await self._batch(waiting)
-        held[:] = batch
+        handled[:] = batch
         if await self._debounce.wait_for_typists(waiting):
             return True
         match batch[0].why:
@@ -332,7 +308,7 @@ class Dispatcher:
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: _hides(pair[1]))
         several = sum(command.verb == "remember" for _, command in commands) > 1
-        script, done = self._words.script_of(event.text, person.script), list[DoneCommand]()
+        script, done = self._current.words.script_of(event.text, person.script), list[DoneCommand]()
         dated = [command.content for _, command in commands if command.verb == "remember" and command.content]
         offer = await self._reminders.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
         for place, command in commands:
@@ -342,7 +318,7 @@ class Dispatcher:
                 last, tuple(done), several, offer if command.verb == "remember" else "",
             )  # fmt: skip
             done.append((command, await self._remember_actions.carry_out(told)))
-        if not rest and not (self._judged() and await self._remember_actions.changes(event)):
+        if not rest and not (self._current.value.uses_tools and await self._remember_actions.changes(event)):
             return [], None
         forgot = any(_hides(command) for command in understood.commands)
         receipts = self._remember_actions.receipts.joined(done, script)
@@ -351,12 +327,13 @@ class Dispatcher:
     async def _asked_back(self, event: Event, chat: Chat, person: Person, over: PromiseEndings) -> bool:
         """Whether a message may ask something of memory, or end one of several promises, and its writer was asked, as
         no model can tell."""
-        found = None if person.is_bot or self._judged() or event.why == "window" else self._remember_actions.cue(event)
+        left = person.is_bot or self._current.value.uses_tools or event.why == "window"
+        found = None if left else self._remember_actions.cue(event)
         if found is None and not over.asks:
             return False
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.access.answer_to(event)
-        script = self._words.script_of(event.text, person.script)
+        script = self._current.words.script_of(event.text, person.script)
         command = MemoryCommand("done", None) if found is None else MemoryCommand(found.verb, found.about or None)
         told = CommandContext(command, event, chat, person.id, audience, script, 0, "", False, account)
         if found is None:
@@ -367,7 +344,7 @@ class Dispatcher:
 
     async def _cues(self, answering: Iterable[Event], chat: Chat, person: Person) -> tuple[str, ...]:
         """What messages may ask of memory, and which promises they may end, for the model that answers them."""
-        if not self._judged():
+        if not self._current.value.uses_tools:
             return ()
         found: list[str] = []
         for event in answering:

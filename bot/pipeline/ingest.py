@@ -1,12 +1,12 @@
 """Ingest: an event is committed with its decision before the platform is told that it arrived."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
-from bot.config.speaking import SpeakRules
+from bot.config.settings import Settings
 from bot.context.xml import scene_text
-from bot.core.commitments import NudgeRules, SpokenPromise
+from bot.core.commitments import SpokenPromise
 from bot.core.events import Event, Incoming, Place
 from bot.core.memories import ParsedCommands
 from bot.core.ports import Adapter, AwaitsAnswers, Clock, Debounces, SceneSource, implements
@@ -20,9 +20,10 @@ from bot.language.wishes.reader import menu_command, understand
 from bot.language.wishes.short import reply_wish
 from bot.memory.transcript import own_words
 from bot.pipeline.concurrency import Activity
-from bot.pipeline.texts import Texts
+from bot.pipeline.configuration import Current
 from bot.speaking.activation import SpeakingRules, decide
 from bot.speaking.bursts import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, with_deadline
+from bot.speaking.reminders import nudging_rules
 from bot.store.ingest import Accepted, Arrival, no_promise
 from bot.store.store import Store
 from bot.store.views import WaitingChat
@@ -36,33 +37,25 @@ class Debounce:
     """Joins what belongs together. What it stores are deadlines only."""
 
     def __init__(
-        self, store: Store, clock: Clock, rules: SpeakRules, understand: Callable[[Event], Awaitable[ParsedCommands]],
+        self, store: Store, clock: Clock, current: Current, understand: Callable[[Event], Awaitable[ParsedCommands]],
         adapter: Callable[[str], Adapter | None],
     ) -> None:  # fmt: skip
         """`understand` tells memory commands, which never wait; `adapter` finds who talks to a platform."""
         self._store = store
         self._clock = clock
-        self._rules = rules
+        self._current = current
         self._understand = understand
         self._adapter = adapter
         self._typists = Typists()
 
     def rules(self, platform: str) -> BurstRules:
         """What holds for a message of that platform; unless configured, each platform has a wait of its own."""
-        wait, adapter = round(self._rules.debounce_seconds * 1000), self._adapter(platform)
-        if "debounce_seconds" not in self._rules.model_fields_set:
+        speak, adapter = self._current.settings.speak, self._adapter(platform)
+        wait = round(speak.debounce_seconds * 1000)
+        if "debounce_seconds" not in speak.model_fields_set:
             wait = adapter.debounce_ms if implements(adapter, Debounces) else 0
         gathers = not (implements(adapter, AwaitsAnswers) and adapter.awaits)
-        return BurstRules(self._rules.busy, wait, self._rules.followup_seconds * 1000, gathers)
-
-    @property
-    def typists(self) -> Typists:
-        """Who is typing; for whoever goes on."""
-        return self._typists
-
-    def succeed(self, typists: Typists) -> None:
-        """Go on in the place of another by other rules: who is typing is typing still."""
-        self._typists = typists
+        return BurstRules(speak.busy, wait, speak.followup_seconds * 1000, gathers)
 
     def typing(self, place: Place, account: str) -> None:
         """Somebody is typing there."""
@@ -112,52 +105,42 @@ MOST_CHARS = 100_000
 """What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class IngestServices:
-    """What is asked beside the message: how long one waits for the next, and who describes its place.
-
-    `nudging` is how people are reminded of what they promise in it; `by_rule` says whether no model is
-    connected that digests, so that a rule reads promises off messages as they come.
-    """
-
-    debounce: Debounce
-    scenes: tuple[SceneSource, ...] = ()
-    nudging: NudgeRules | None = None
-    by_rule: Callable[[], bool] = lambda: False
+def speaking_rules(settings: Settings) -> SpeakingRules:
+    """The part of the settings by which ingest decides."""
+    speak = settings.speak
+    return SpeakingRules(
+        settings.bot.names, settings.bot.prefix_trigger, speak.window_seconds * 1000, speak.followup_seconds * 1000,
+        speak.backlog_seconds * 1000, speak.bots == "limited", speak.mode, speak.join.lull_seconds * 1000,
+    )  # fmt: skip
 
 
 class Ingest:
     """Takes events in from any adapter."""
 
     def __init__(
-        self, store: Store, clock: Clock, rules: SpeakingRules, is_command: Callable[[str], bool], words: Texts,
-        arrived: Callable[[Accepted], None], activity: Activity, services: IngestServices,
+        self, store: Store, clock: Clock, current: Current, debounce: Debounce, is_command: Callable[[str], bool],
+        arrived: Callable[[Accepted], None], activity: Activity, scenes: tuple[SceneSource, ...] = (),
     ) -> None:  # fmt: skip
-        """`arrived` is told of everything that is stored."""
+        """`arrived` is told of everything that is stored; `scenes` describe the place of a message."""
         self._store = store
         self._clock = clock
-        self._rules = rules
+        self._debounce = debounce
         self._is_command = is_command
-        self._words = words
+        self._current = current
         self._arrived = arrived
         self._activity = activity
-        self._scenes = services.scenes
-        self._debounce, self._nudging, self._by_rule = services.debounce, services.nudging, services.by_rule
-
-    def apply(self, rules: SpeakingRules, words: Texts, services: IngestServices) -> None:
-        """Decide by these from now on; what is stored was decided, and who describes places stays."""
-        self._rules, self._words = rules, words
-        self._debounce, self._nudging, self._by_rule = services.debounce, services.nudging, services.by_rule
+        self._scenes = scenes
 
     async def accept(self, incoming: Incoming) -> bool:
         """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
         self._activity.begin()
         try:
-            rules = self._rules  # the same for the whole event, also when it is decided after a reload
-            arrival = self._arrival(self._cleaned(incoming))
-            if incoming.sender is not None and incoming.kind == "message":
-                self._debounce.wrote(incoming.place, incoming.sender.external_id)
-            accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, rules))
+            async with self._current.held():
+                rules = speaking_rules(self._current.settings)
+                arrival = self._arrival(self._cleaned(incoming))
+                if incoming.sender is not None and incoming.kind == "message":
+                    self._debounce.wrote(incoming.place, incoming.sender.external_id)
+                accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, rules))
             self._arrived(accepted)
             return True
         finally:
@@ -196,18 +179,19 @@ class Ingest:
 
     def _arrival(self, incoming: Incoming) -> Arrival:
         text, is_message = incoming.text[:READ_CHARS], incoming.kind == "message"
+        words, names = self._current.words, self._current.settings.bot.names
         is_command = is_message and not incoming.forwarded and self._is_command(text)
         order = menu_command(text) if is_command else None
         bursts = self._debounce.rules(incoming.place.platform)
         situation = Situation(
             at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
             from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
-            is_memory_command=bool(order) if is_command else _commands(incoming, text, self._rules.names),
+            is_memory_command=bool(order) if is_command else _commands(incoming, text, names),
             mentions_bot=incoming.mentions_bot and incoming.sender is not None, replies_to_bot=incoming.replies_to_bot,
             addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
             greets=is_command and is_greeting(text), code=code_in(text, is_command) if is_message else "",
             awaited=bool(incoming.via), age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
-            stop=stop_command(text, self._rules.names) if is_message and not is_command else "",
+            stop=stop_command(text, names) if is_message and not is_command else "",
         )  # fmt: skip
         said = is_message and not is_command and not incoming.forwarded and not situation.from_bot
         told = "" if not is_message or is_command or situation.code else text
@@ -215,26 +199,29 @@ class Ingest:
             told = order.content or ""
         return Arrival(
             incoming, situation,
-            lambda last, lines: self._script((told, *lines), _known(last)) if told.strip() else last,
+            lambda last, lines: (
+                usual_script((told, *lines), names, _known(last), words.language) if told.strip() else last
+            ),
             "command" if is_command and order is None else "",
-            lambda key, script: self._words.messages.text(key, self._words.script_of(text, script)),
-            lambda waiting: bool(understand(waiting[:COMMAND_CHARS], self._rules.names).commands),
+            lambda key, script: words.messages.text(key, words.script_of(text, script)),
+            lambda waiting: bool(understand(waiting[:COMMAND_CHARS], names).commands),
             lambda decision, waiting: with_deadline(decision, situation, waiting, bursts),
             bursts.busy == "interrupt", bursts.debounce_ms,
-            feedback_signals(told, self._rules.names) if said else (),
+            feedback_signals(told, names) if said else (),
             self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else no_promise,
         )  # fmt: skip
 
     def _promising(self, incoming: Incoming, text: str) -> Callable[[str], tuple[SpokenPromise, ...]]:
         """What a message, or the edit of one, promises, given the name of its writer's time zone."""
-        if not self._by_rule():
-            return no_promise
-        at, words = incoming.at or self._clock.now(), own_words(text[:PROMISE_CHARS], self._rules.names)
-        made = tuple(islice(tasks_in(words), MOST))
+        configuration = self._current.value
+        if configuration.pool.first.model.digests:
+            return no_promise  # the digest tells what was promised
+        settings, texts, names = configuration.settings, configuration.texts.words, configuration.settings.bot.names
+        at, nudging = incoming.at or self._clock.now(), nudging_rules(settings.remind)
+        made = tuple(islice(tasks_in(own_words(text[:PROMISE_CHARS], names)), MOST))
         # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
-        if not made or understand(text[:COMMAND_CHARS], self._rules.names).commands:
+        if not made or understand(text[:COMMAND_CHARS], names).commands:
             return no_promise
-        texts, nudging = self._words, self._nudging
 
         def promised(zone: str) -> tuple[SpokenPromise, ...]:
             tz = texts.tz(zone or texts.zone)
@@ -244,9 +231,6 @@ class Ingest:
             )
 
         return promised
-
-    def _script(self, lines: tuple[str, ...], before: Script | None) -> Script:
-        return usual_script(lines, self._rules.names, before, self._words.language)
 
 
 def cleaned(text: str) -> str:

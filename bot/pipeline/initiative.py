@@ -2,10 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
-from bot.config.settings import Settings
-from bot.config.speaking import SpeakRules
 from bot.core.errors import OverLimit, StoreError
 from bot.core.ports import Clock, Log
 from bot.core.recall import RecallQuery
@@ -13,10 +10,10 @@ from bot.core.sessions import Occasion
 from bot.core.speaking import HEARTBEAT, JOIN, GroupLine, GroupTalk, JoinVerdict, SilentChat
 from bot.language.small_talk import asks_something
 from bot.pipeline.background import BackgroundGate
+from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
 from bot.pipeline.recall import Recall
 from bot.pipeline.refusals import TalkLimiter
-from bot.pipeline.texts import Texts
 from bot.speaking.initiative import addressee, heartbeat_due, manners_verdict, score_verdict
 from bot.store.proactive import TalkLineRow, TalkState
 from bot.store.store import Store
@@ -30,15 +27,14 @@ class HeartbeatService:
     """What the alarm and the chat queues do so that nuan writes first."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, begin: Begin,
+        self, store: Store, clock: Clock, current: Current, begin: Begin,
         platforms: Callable[[], frozenset[str]], log: Log,
     ) -> None:  # fmt: skip
         """`platforms` are those that one can send to now."""
         self._store = store
         self._clock = clock
-        self._rules = settings.heartbeat
-        self._gate = BackgroundGate(store.switches, settings.background)
-        self._words = words
+        self._gate = BackgroundGate(store.switches, current)
+        self._current = current
         self._begin = begin
         self._platforms = platforms
         self._log = log
@@ -49,14 +45,8 @@ class HeartbeatService:
         """Drop what an earlier process began, nobody waits for it, and set all deadlines."""
         await self._store.heartbeats.begin(self._platforms(), self._due, self._clock.now())
 
-    @property
-    def under_way(self) -> tuple[set[int], dict[int, asyncio.Event]]:
-        """The chats where it was due, and what ends their turns; for whoever goes on."""
-        return self._fired, self._stops
-
-    async def succeed(self, fired: set[int], stops: dict[int, asyncio.Event]) -> None:
-        """Go on in the place of another by other rules: every deadline is set anew."""
-        self._fired, self._stops = fired, stops
+    async def rearm(self) -> None:
+        """Set every deadline anew, by other rules."""
         await self._store.heartbeats.rearm(self._platforms(), self._due)
 
     async def arm(self, chat_id: int, *, anew: bool = False) -> None:
@@ -64,7 +54,7 @@ class HeartbeatService:
 
         `anew`: more is known of the days ahead.
         """
-        if self._rules.on:
+        if self._current.settings.heartbeat.on:
             await self._store.heartbeats.arm(chat_id, self._platforms(), self._due, anew=anew)
 
     async def fire(self) -> int | None:
@@ -115,12 +105,12 @@ class HeartbeatService:
         return "void"
 
     def _due(self, silence: SilentChat, not_before: int) -> int | None:
-        tz = self._words.tz(silence.timezone or self._words.zone)
-        return heartbeat_due(silence, self._rules, tz, not_before)
+        tz = self._current.words.tz(silence.timezone or self._current.words.zone)
+        return heartbeat_due(silence, self._current.settings.heartbeat, tz, not_before)
 
     def _told(self, silence: SilentChat, now: int) -> str:
         """What the model is told instead of a message."""
-        text = self._words.opening(self._words.script_named(silence.script))
+        text = self._current.words.opening(self._current.words.script_named(silence.script))
         return text("heartbeat", silent=duration_label(now - (silence.heard_at or silence.last_at)))
 
 
@@ -128,31 +118,20 @@ SAID = 6
 """Newest lines that are compared with what nuan knows (SEED_SYSTEMS C27: up to 6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class JoinServices:
-    """What an entry passes: memories and the words of who nuan is by `persona`, limits, and the gate of the owner."""
-
-    recalling: Recall
-    planner: Planner
-    persona: Callable[[str], str]
-    limiter: TalkLimiter
-    gate: BackgroundGate
-
-
 class JoinService:
     """What the alarm and the chat queues do so that nuan enters talks."""
 
     def __init__(
-        self, store: Store, clock: Clock, speak: SpeakRules, words: Texts, services: JoinServices, begin: Begin,
-        log: Log,
+        self, store: Store, clock: Clock, current: Current, recalling: Recall, planner: Planner,
+        limiter: TalkLimiter, begin: Begin, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
-        self._mode = speak.mode
-        self._rules = speak.join
-        self._window_ms = speak.window_seconds * 1000
-        self._words = words
-        self._services = services
+        self._current = current
+        self._recalling = recalling
+        self._planner = planner
+        self._limiter = limiter
+        self._gate = BackgroundGate(store.switches, current)
         self._begin = begin
         self._log = log
         self._due: set[int] = set()
@@ -162,15 +141,6 @@ class JoinService:
     async def start(self) -> None:
         """Drop what an earlier process began: it is said once or not at all."""
         await self._store.joins.begin(self._clock.now())
-
-    @property
-    def under_way(self) -> tuple[set[int], set[int], dict[int, asyncio.Event]]:
-        """The chats where it is due, where it was begun, and what ends their turns; for whoever goes on."""
-        return self._due, self._under_way, self._stops
-
-    def succeed(self, due: set[int], under_way: set[int], stops: dict[int, asyncio.Event]) -> None:
-        """Go on in the place of another by other rules."""
-        self._due, self._under_way, self._stops = due, under_way, stops
 
     def fire(self, chat_id: int) -> None:
         """The deadline of that chat has come: its work queue looks next."""
@@ -192,8 +162,9 @@ class JoinService:
         if chat_id not in self._due:
             return
         self._due.discard(chat_id)
-        standing = await self._store.joins.take(chat_id, self._window_ms, self._clock.now())
-        if standing is None or (standing.mode or self._mode) != "join":
+        speak = self._current.settings.speak
+        standing = await self._store.joins.take(chat_id, speak.window_seconds * 1000, self._clock.now())
+        if standing is None or (standing.mode or speak.mode) != "join":
             return
         stop = self._stops[chat_id] = asyncio.Event()
         try:
@@ -207,17 +178,18 @@ class JoinService:
 
     async def _look(self, chat_id: int, standing: TalkState, stop: asyncio.Event) -> None:
         """Judge the talk, remember and log the verdict, and enter where that is it."""
-        now, tz, talk = self._clock.now(), self._words.tz(self._words.zone), talk_of(standing)
-        verdict = manners_verdict(talk, self._rules, self._window_ms, tz, now)
-        if verdict is None and not await self._services.gate.allows("join"):
+        now, tz, talk = self._clock.now(), self._current.words.tz(self._current.words.zone), talk_of(standing)
+        speak = self._current.settings.speak
+        verdict = manners_verdict(talk, speak.join, speak.window_seconds * 1000, tz, now)
+        if verdict is None and not await self._gate.allows("join"):
             verdict = JoinVerdict("silent", "background")
         if verdict is None:
-            verdict = score_verdict(talk, await self._relevance(chat_id, standing), self._rules, now)
+            verdict = score_verdict(talk, await self._relevance(chat_id, standing), speak.join, now)
         newest = standing.lines[-1] if standing.lines else None
         if verdict.action == "enter" and newest is not None:
             self._under_way.add(chat_id)
             person = await self._store.people.person(newest.person_id)
-            told = self._words.opening(self._words.script(person))("entry")
+            told = self._current.words.opening(self._current.words.script(person))("entry")
             verdict = await self._store.joins.enter(chat_id, verdict, newest, told, now)
         else:
             await self._store.joins.keep(chat_id, verdict, newest.id if newest is not None else 0, now)
@@ -236,7 +208,7 @@ class JoinService:
             if len(mine) < len(waiting.due) or stop.is_set():
                 outcome = "overtaken"
             elif mine:
-                pace = self._services.limiter.pace(None, mine, waiting.limits)
+                pace = self._limiter.pace(None, mine, waiting.limits)
                 person = waiting.people[mine[0].person_id]
                 await self._begin(Occasion(waiting.chat, person, mine, JOIN, pace=pace), stop)
         except OverLimit as error:
@@ -252,12 +224,11 @@ class JoinService:
         last = [line for line in standing.lines if line.id > standing.spoke_id and not line.from_bot][-SAID:]
         text = "\n".join(line.text for line in last if not line.forwarded)
         chat, person = await self._store.people.chat(chat_id), await self._store.people.person(last[-1].person_id)
-        audience = await self._services.planner.audience(chat, person)
-        now, recalling = self._clock.now(), self._services.recalling
-        known = await recalling.known(RecallQuery(audience, person.id, text, now))
-        return max(
-            known, self._rules.weight_persona * await recalling.shared(text, self._services.persona(chat.persona))
-        )
+        audience = await self._planner.audience(chat, person)
+        known = await self._recalling.known(RecallQuery(audience, person.id, text, self._clock.now()))
+        about = self._current.value.texts.about[self._planner.personas.name(chat.persona)]
+        weight = self._current.settings.speak.join.weight_persona
+        return max(known, weight * await self._recalling.shared(text, about))
 
 
 def talk_of(standing: TalkState) -> GroupTalk:

@@ -2,24 +2,24 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.config.settings import Settings
 from bot.core.errors import ModelError, OverBudget, SendError
 from bot.core.events import Attachment, Event
 from bot.core.models import Completion, ToolSpec, Usage
-from bot.core.money import AnswerLimits, PriceAt
+from bot.core.money import AnswerLimits, Price
 from bot.core.people import Chat, Person
-from bot.core.ports import Adapter, Clock, Files, Log, Model, PerceptionModel, implements
+from bot.core.ports import Adapter, Clock, Files, Log, PerceptionModel, implements
 from bot.core.sessions import CallCause
 from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 from bot.model.slots import ModelSlots
 from bot.money import budget
 from bot.pipeline.calls import reserve_shielded
+from bot.pipeline.configuration import Current
 from bot.pipeline.texts import Texts
 from bot.store.events import QuotingEvent, ReservationFate, SentAttachment
 from bot.store.ledger import Reservation, Settlement
@@ -56,16 +56,6 @@ class NotSeen(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class MediaModel:
-    """Who sees and hears and at what prices, what it is told in each language, and the slots it shares with turns."""
-
-    model: Model
-    rate: PriceAt
-    instructions: Mapping[Script, str]
-    slots: ModelSlots
-
-
-@dataclass(frozen=True, slots=True)
 class MediaAsker:
     """For whom something is looked at: their chat, on whose platform it lies, their language, how often one may."""
 
@@ -89,22 +79,16 @@ class MediaReader:
     """Looks at, listens to and reads what people send along."""
 
     def __init__(
-        self, store: Store, eyes: MediaModel, adapter: Callable[[str], Adapter | None], clock: Clock,
-        settings: Settings, words: Texts, log: Log,
+        self, store: Store, slots: ModelSlots, adapter: Callable[[str], Adapter | None], clock: Clock,
+        current: Current, log: Log,
     ) -> None:  # fmt: skip
+        """`slots` are shared with turns; `adapter` finds the platform that has a file."""
         self._store = store
-        self._eyes = eyes
+        self._slots = slots
         self._adapter = adapter
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._log = log
-        self._most = int(settings.media.max_megabytes * 1_000_000)
-
-    @property
-    def slots(self) -> ModelSlots:
-        """What bounds the calls in flight, of turns too."""
-        return self._eyes.slots
 
     async def understand(
         self, chat: Chat, person: Person, events: tuple[Event, ...], pace: AnswerLimits | None = None
@@ -115,7 +99,7 @@ class MediaReader:
         """
         numbers = [event.id for event in events if isinstance(event, QuotingEvent) and event.marks]
         waiting = await self._store.attachments.waiting(numbers) if numbers else ()
-        asker = MediaAsker(chat, person.id, self._words.script(person), pace)
+        asker = MediaAsker(chat, person.id, self._current.words.script(person), pace)
         for sent in waiting:
             if self._wanted(sent.attachment):
                 await self._understand(asker, sent)
@@ -142,7 +126,7 @@ class MediaReader:
         return text if there else None
 
     def _wanted(self, attachment: Attachment) -> bool:
-        media = self._settings.media
+        media = self._current.settings.media
         match attachment.kind:
             case "image":
                 return bool(media.images)
@@ -155,14 +139,14 @@ class MediaReader:
         try:
             text, settlement = await self._text(asker, sent)
         except NotSeen as missed:
-            reason = self._words.opening(asker.script)(f"media_{missed.reason}")
+            reason = self._current.words.opening(asker.script)(f"media_{missed.reason}")
             await self._store.attachments.refused(sent, reason, missed.call, self._clock.now())
             self._log.info("not_seen", chat=asker.chat.id, number=sent.event_id, reason=missed.reason)
         else:
             await self._store.attachments.described(sent, text, settlement, self._clock.now())
 
     async def _text(self, asker: MediaAsker, sent: SentAttachment) -> tuple[str, Settlement | None]:
-        attachment, media = sent.attachment, self._settings.media
+        attachment, media = sent.attachment, self._current.settings.media
         if sent.position >= media.max_per_message:
             raise NotSeen("too_many")
         match attachment.kind:
@@ -180,37 +164,43 @@ class MediaReader:
 
     async def _fetch(self, chat: Chat, attachment: Attachment) -> bytes:
         """The content of an attachment, at most as large as allowed."""
-        adapter = self._adapter(chat.platform)
-        if attachment.size > self._most:
+        adapter, most = self._adapter(chat.platform), int(self._current.settings.media.max_megabytes * 1_000_000)
+        if attachment.size > most:
             raise NotSeen("too_large")
         if not implements(adapter, Files):
             raise NotSeen("failed")
         try:
             async with asyncio.timeout(FETCH_S):
-                data = await adapter.fetch(attachment, self._most)
+                data = await adapter.fetch(attachment, most)
         except (SendError, OSError) as error:
             self._log.warning("fetch_failed", chat=chat.id, error=str(error))
             raise NotSeen("failed") from error
         except Exception as error:
             self._log.error("fetch_failed", chat=chat.id, exc_info=error)
             raise NotSeen("failed") from error
-        if len(data) > self._most:
+        if len(data) > most:
             raise NotSeen("too_large")
         return data
 
     async def _see(self, asker: MediaAsker, picture: bytes, question: str) -> tuple[str, Settlement]:
-        model, mime, media = self._eyes.model, picture_mime(picture), self._settings.media
+        model, mime, media = self._current.pool.first.model, picture_mime(picture), self._current.settings.media
         if not mime:
             raise NotSeen("unreadable")
         if not implements(model, PerceptionModel):
             raise NotSeen("no_model")
-        text = "\n\n".join(part for part in (self._eyes.instructions[asker.script], question) if part)
+        instruction = self._current.value.texts.instructions["media"][asker.script]
+        text = "\n\n".join(part for part in (instruction, question) if part)
         cost = _Cost("see", media.images, PICTURE_TOKENS + estimate_tokens(text), media.description_tokens)
         call = await self._reserve(asker, cost)
 
         async def ask() -> Completion:
             return await model.see(
-                media.images, picture, mime, text, media.description_tokens, self._settings.model.deadline_seconds
+                media.images,
+                picture,
+                mime,
+                text,
+                media.description_tokens,
+                self._current.settings.model.deadline_seconds,
             )
 
         answer = await self._ask(asker, call, ask)
@@ -218,7 +208,7 @@ class MediaReader:
         return seen, self._settlement(call, answer.usage or Usage(cost.prompt, 0, estimate_tokens(answer.text), False))
 
     async def _hear(self, asker: MediaAsker, attachment: Attachment, sound: bytes) -> tuple[str, Settlement]:
-        model, media = self._eyes.model, self._settings.media
+        model, media = self._current.pool.first.model, self._current.settings.media
         if not implements(model, PerceptionModel):
             raise NotSeen("no_model")
         prompt = -(-len(sound) // BYTES_PER_TOKEN)
@@ -226,17 +216,17 @@ class MediaReader:
 
         async def ask() -> str:
             name = _sound_name(attachment)
-            return await model.listen(media.voice, sound, name, self._settings.model.deadline_seconds)
+            return await model.listen(media.voice, sound, name, self._current.settings.model.deadline_seconds)
 
         heard = await self._ask(asker, call, ask)
         settlement = self._settlement(call, Usage(prompt, 0, estimate_tokens(heard), returned=False))
         text = clip(clean(heard).strip(), media.file_chars)
-        return text or self._words.opening(asker.script)("media_silent"), settlement
+        return text or self._current.words.opening(asker.script)("media_silent"), settlement
 
     async def _reserve(self, asker: MediaAsker, cost: _Cost) -> int:
-        now, settings = self._clock.now(), self._settings
-        most = budget.estimate(cost.prompt, cost.output, self._eyes.rate(now))
-        day, month = budget.periods(now, self._words.tz(self._words.zone))
+        now, settings = self._clock.now(), self._current.settings
+        most = budget.estimate(cost.prompt, cost.output, self._rate(now))
+        day, month = budget.periods(now, self._current.words.tz(self._current.words.zone))
         reservation = Reservation(
             cost.cause, cost.model, most.tokens, most.cost, budget.limits(settings), day, month, pace=asker.pace
         )  # fmt: skip
@@ -250,7 +240,7 @@ class MediaReader:
     async def _ask(self, asker: MediaAsker, call: int, ask: Callable[[], Awaitable[T]]) -> T:
         """The answer to a reserved call; NotSeen says what becomes of the reservation of one that failed."""
         try:
-            async with self._eyes.slots.of(asker.chat.id):
+            async with self._slots.of(asker.chat.id):
                 return await ask()
         except ModelError as error:
             self._log.warning("media_failed", call=call, fault=error.fault, detail=error.detail, text=error.said)
@@ -263,7 +253,11 @@ class MediaReader:
             raise NotSeen("failed", (call, "charge")) from error
 
     def _settlement(self, call: int, usage: Usage) -> Settlement:
-        return Settlement(call, usage, budget.cost(usage, self._eyes.rate(self._clock.now())))
+        return Settlement(call, usage, budget.cost(usage, self._rate(self._clock.now())))
+
+    def _rate(self, now: int) -> Price:
+        configuration = self._current.value
+        return (configuration.vision_rate or configuration.pool.first.rate)(now)
 
 
 def _sound_name(attachment: Attachment) -> str:

@@ -1,10 +1,9 @@
 """What a new log begins with: the opening block and the last lines, read from the store for their audience."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from bot.config.resources import PromptFiles
-from bot.config.settings import Settings
 from bot.context.bus import fold_events
 from bot.context.xml import CtxLimits, scene_text
 from bot.core.events import Event
@@ -14,12 +13,12 @@ from bot.core.sessions import Dialogue, Occasion, Session
 from bot.language.statements import AT_ONCE, AT_ONCE_MS, names_time, redates, with_correction
 from bot.memory.dialogue import OLDEST_MS, select_talks
 from bot.memory.lifecycle import vitality
+from bot.pipeline.configuration import Current
 from bot.pipeline.findings import already_told
 from bot.pipeline.recall import SectionFilter
-from bot.pipeline.texts import Texts
 from bot.prompt.opening import PEOPLE, light, opening
 from bot.prompt.opening_facts import OpeningBlock, OpeningFacts
-from bot.prompt.templates import BootTemplate, TemplateFailed, shipped_templates
+from bot.prompt.templates import BootTemplate, PersonaOpening, TemplateFailed, shipped_templates
 from bot.prompt.warm_boot import LIVING
 from bot.store.store import Store
 from bot.text.fold import Script
@@ -52,15 +51,15 @@ class OpeningLines:
 class OpeningLineReader:
     """Reads the lines that stand before a log."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, current: Current) -> None:
         self._store = store
-        self._settings = settings
+        self._current = current
 
     def limits(self, tokens: int) -> CtxLimits:
         """The configured limits of one delta, with so many tokens of lines that nobody waits on."""
         return CtxLimits(
-            tokens=tokens, answered=self._settings.input.max_chars,
-            scene=self._settings.context.scene.max_chars, gap_ms=self._settings.context.gap_seconds * 1000,
+            tokens=tokens, answered=self._current.settings.input.max_chars,
+            scene=self._current.settings.context.scene.max_chars, gap_ms=self._current.settings.context.gap_seconds * 1000,
         )  # fmt: skip
 
     async def read(self, occasion: Occasion, session: Session | None, now: int, light: bool) -> OpeningLines:
@@ -68,7 +67,7 @@ class OpeningLineReader:
 
         A session that is open tells its own lines, and before them what it was, or would have been, opened with.
         """
-        context, chat = self._settings.context, occasion.chat
+        context, chat = self._current.settings.context, occasion.chat
         wish = await self._store.switches.context(chat.id)
         recent = context.recent if wish.recent is None else wish.recent
         window = context.window_seconds if wish.window_seconds is None else wish.window_seconds
@@ -85,7 +84,7 @@ class OpeningLineReader:
         lines = min(LIGHT_LINES, recent) if light else most
         events, earlier = await self._store.views.lines(
             chat.id, tuple(event.id for event in occasion.answering), floor, (own, opened - window * 1000), lines,
-            apart=self._settings.speak.busy == "queue",
+            apart=self._current.settings.speak.busy == "queue",
         )  # fmt: skip
         if light:
             limits = self.limits(LIGHT_TOKENS)
@@ -128,28 +127,12 @@ COMMITMENTS = 100
 """Open promises that an opening chooses from, the newest."""
 
 
-@dataclass(frozen=True, slots=True)
-class PersonaOpening:
-    """How a persona wakes up: by which templates, as whom (the first line of its identity), and what its owner wrote
-    of themselves for it."""
-
-    templates: Mapping[Script, BootTemplate]
-    who: Mapping[Script, str]
-    user: str = ""
-
-
 class OpeningReader:
     """Reads what an opening may tell an audience, and tells it."""
 
-    def __init__(
-        self, store: Store, settings: Settings, words: Texts, wake: Callable[[str], PersonaOpening],
-        sectioning: SectionFilter, log: Log,
-    ) -> None:  # fmt: skip
-        """`wake` is how the persona of that name wakes up."""
+    def __init__(self, store: Store, current: Current, sectioning: SectionFilter, log: Log) -> None:
         self._store = store
-        self._settings = settings
-        self._words = words
-        self._wake = wake
+        self._current = current
         self._sectioning = sectioning
         self._log = log
 
@@ -159,8 +142,9 @@ class OpeningReader:
 
     async def facts(self, audience: Audience, chat: Chat, person: Person, now: int) -> OpeningFacts:
         """What this audience may be told, with the days of the calendar that counts for this person there."""
-        zone, settings, wake = self._words.zone_of(chat, person), self._settings, self._wake(chat.persona)
-        tz = self._words.tz(zone)
+        words, settings, wake = self._current.words, self._current.settings, self._wake(chat.persona)
+        zone = words.zone_of(chat, person)
+        tz = words.tz(zone)
         found = await self._store.views.opening(audience, now, PEOPLE, tz)
         alone = found.people[audience.alone] if audience.alone is not None else None
         commitments = await self._store.commitments.open(audience, COMMITMENTS)
@@ -168,7 +152,7 @@ class OpeningReader:
         said = {memory.chat_id for memory in found.memories if memory.visibility == "chat"}
         said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
         return OpeningFacts(
-            bot_name=settings.bot.names[0], who=wake.who[self._words.script(person)], owner=settings.bot.owner,
+            bot_name=settings.bot.names[0], who=wake.who[self._current.words.script(person)], owner=settings.bot.owner,
             zone=zone, tz=tz, now=now, chat=self.seen(chat),
             present=tuple(found.people[number] for number in audience.person_ids[:PEOPLE]),
             names={number: each.name for number, each in found.people.items()}, memories=found.memories,
@@ -182,7 +166,7 @@ class OpeningReader:
 
     def opening(self, facts: OpeningFacts, person: Person) -> OpeningBlock:
         """The block that opens a full log, in the script of that person."""
-        words, limit = self._words, self._settings.context.opening_tokens
+        words, limit = self._current.words, self._current.settings.context.opening_tokens
         script = words.script(person)
 
         def told(templates: Mapping[Script, BootTemplate]) -> OpeningBlock:
@@ -197,12 +181,17 @@ class OpeningReader:
 
     def light(self, facts: OpeningFacts, person: Person) -> OpeningBlock:
         """What opens a light log: who is here, and after a pause what matters now."""
-        script = self._words.script(person)
-        return _noted(light(facts, self._words.opening(script), self._words.days(script)), facts)
+        script = self._current.words.script(person)
+        return _noted(light(facts, self._current.words.opening(script), self._current.words.days(script)), facts)
+
+    def _wake(self, chosen: str) -> PersonaOpening:
+        """How the persona wakes up that was chosen somewhere."""
+        texts = self._current.value.texts
+        return texts.openings[texts.personas.name(chosen)]
 
     def seen(self, chat: Chat) -> Chat:
         """The chat with as much of its scene as may be told."""
-        scene = self._settings.context.scene
+        scene = self._current.settings.context.scene
         return replace(chat, scene=scene_text(chat.scene, scene.max_chars) if scene.include else "")
 
 

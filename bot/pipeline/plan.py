@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bot.config.settings import Settings
 from bot.context.bus import SCENE_LABEL, following_names, waiting_names, whole_lines
 from bot.context.xml import CtxLimits, render_delta
 from bot.core.clock import HOUR_MS
@@ -14,12 +13,12 @@ from bot.core.people import Audience, Chat, Person
 from bot.core.sessions import BootstrapMode, CallCause, CloseReason, Epoch, LogEntry, Occasion, Session, ToldItem, Turn
 from bot.core.speaking import HEARTBEAT, JOIN, UNASKED
 from bot.language.small_talk import asks_something, is_casual
-from bot.model.pool import Endpoint, ModelPool
+from bot.model.pool import Endpoint
 from bot.money import budget as prices
 from bot.money.budget import BudgetStep, cheaper, later_step, step_of
+from bot.pipeline.configuration import Current
 from bot.pipeline.opening import OpeningLineReader, OpeningReader
 from bot.pipeline.recall import AutoRecall, AutoRecalled, RecallReader
-from bot.pipeline.texts import Texts
 from bot.prompt.composition import (
     BootstrapChoice,
     Composed,
@@ -49,31 +48,27 @@ LAST_LINES = 20
 class ModeChooser:
     """Chooses light or full."""
 
-    def __init__(
-        self, store: Store, settings: Settings, pool: ModelPool, vocabulary: TokenVocabulary
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, current: Current) -> None:
         self._store = store
-        self._settings = settings
-        self._pool = pool
-        self._vocabulary = vocabulary
+        self._current = current
 
     async def choose(
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None, full: Prefix, now: int, step: BudgetStep
     ) -> BootstrapChoice:  # fmt: skip
         """How much of the bootstrap this turn brings; `full` is what it would bring with all of it."""
-        rules, goes_on = self._settings.prompt, session is not None and epoch is not None and not epoch.stale
+        rules, goes_on = self._current.settings.prompt, session is not None and epoch is not None and not epoch.stale
         small = rules.light != "off" and all(self._is_small_talk(event) for event in occasion.answering)
         small = small and not occasion.cues and not await self._asked(occasion)
         log = log_tokens(epoch) if goes_on and epoch is not None else 0
         warm = rules.light == "auto" and small and await self._warm(full, log, now)
         poor = step in ("light", "over") and occasion.why not in UNASKED
         mode = epoch.mode if goes_on and epoch is not None else None
-        whole = mode == "full" and epoch is not None and log_tokens(epoch) > self._settings.context.carry_tokens
+        whole = mode == "full" and epoch is not None and log_tokens(epoch) > self._current.settings.context.carry_tokens
         return choose_bootstrap(rules.light, casual=small, log=mode, warm=warm, full_log=whole, poor=poor)
 
     async def small_talk_turns(self, occasion: Occasion, choice: BootstrapChoice) -> int:
         """After how many replies that were small talk alone this one is told so; 0 where it is not."""
-        turns = self._settings.prompt.light_hint_turns
+        turns = self._current.settings.prompt.light_hint_turns
         if not turns or choice.mode != "light" or choice.why == "budget":
             return 0
         run = await self._store.views.light_run(occasion.chat.id, occasion.person.id, turns + 1)
@@ -81,10 +76,10 @@ class ModeChooser:
 
     async def _warm(self, full: Prefix, log: int, now: int) -> bool:
         """Whether the provider would read the full prefix, with a log of so many tokens, from its cache."""
-        first = self._pool.first
-        if prefix_tokens(full.message, full.tools, self._vocabulary) + log < first.least_cached:
+        first = self._current.pool.first
+        if prefix_tokens(full.message, full.tools, vocabulary_used(self._current)) + log < first.least_cached:
             return False
-        since = now - self._settings.prompt.warm_seconds * 1000
+        since = now - self._current.settings.prompt.warm_seconds * 1000
         return await self._store.ledger.used_since(full.signature, first.model.name, since)
 
     async def _asked(self, occasion: Occasion) -> bool:
@@ -100,7 +95,12 @@ class ModeChooser:
             or event.forwarded
             or (isinstance(event, QuotingEvent) and bool(event.marks or event.quote))
         )
-        return not about and is_casual(event.text, self._settings.bot.names)
+        return not about and is_casual(event.text, self._current.settings.bot.names)
+
+
+def vocabulary_used(current: Current) -> TokenVocabulary:
+    """How the first model counts tokens."""
+    return current.settings.model.vocabulary or vocabulary_of(current.pool.first.model.name)
 
 
 def why_anew(session: Session | None, epoch: Epoch | None, prefix: Prefix, choice: BootstrapChoice) -> str:
@@ -160,20 +160,23 @@ class TurnLines:
 class Planner:
     """Composes turns for any chat."""
 
-    def __init__(
-        self, store: Store, settings: Settings, personas: Personas, words: Texts, pool: ModelPool, bringing: AutoRecall,
-        booting: OpeningReader,
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, current: Current, bringing: AutoRecall, booting: OpeningReader) -> None:
         self._store = store
-        self._settings = settings
-        self.personas = personas
-        self._words = words
-        self._pool = pool
-        self.vocabulary: TokenVocabulary = settings.model.vocabulary or vocabulary_of(pool.first.model.name)
-        self._lines = OpeningLineReader(store, settings)
-        self._chooser = ModeChooser(store, settings, pool, self.vocabulary)
+        self._current = current
+        self._lines = OpeningLineReader(store, current)
+        self._chooser = ModeChooser(store, current)
         self._bringing = bringing
         self._booting = booting
+
+    @property
+    def personas(self) -> Personas:
+        """The prefixes of every persona."""
+        return self._current.value.texts.personas
+
+    @property
+    def vocabulary(self) -> TokenVocabulary:
+        """How the first model counts tokens."""
+        return vocabulary_used(self._current)
 
     async def plan(self, occasion: Occasion, now: int, at_least: BudgetStep = "full") -> TurnPlan:
         """Compose the turn that answers these messages now, doing without what `at_least` does without.
@@ -181,15 +184,15 @@ class Planner:
         Where light is asked for, the log does not go on: a shorter one fits into what is left of a limit.
         """
         chat, store = occasion.chat, self._store
-        answering, apart = tuple(event.id for event in occasion.answering), self._settings.speak.busy == "queue"
-        most = self._settings.context.bus_max
+        answering, apart = tuple(event.id for event in occasion.answering), self._current.settings.speak.busy == "queue"
+        most = self._current.settings.context.bus_max
         log = await store.views.log(chat.id, most, occasion.person.id, answering, apart=apart)
         session, ends = log.session, NOT_LATE
         if session is not None and session.close_at <= now:
-            ends = reason_of(session, self._settings.session.idle_seconds * 1000)
+            ends = reason_of(session, self._current.settings.session.idle_seconds * 1000)
             session = None
         step = later_step((await self.step(chat.id, occasion.person.id, now))[0], at_least)
-        prefixes, script = self.personas.of(chat.persona), self._words.script(occasion.person)
+        prefixes, script = self.personas.of(chat.persona), self._current.words.script(occasion.person)
         goes_on = log.epoch.signature if session is not None and log.epoch is not None else ""
         alone = chat.kind == "dm"
         full = prefixes.of("full", script, goes_on, alone=alone)
@@ -199,18 +202,18 @@ class Planner:
         reason = why_anew(session, log.epoch, prefix, choice)
         epoch = None if reason else log.epoch
         first = epoch is None or not epoch.entries
-        zone = self._words.zone_of(chat, occasion.person)
+        zone = self._current.words.zone_of(chat, occasion.person)
         told = await self._told(occasion, session, log, now, None if not first else choice.mode)
         events, opened = told.events, told.opened
         upto = max(event.id for event in (*events, *occasion.answering))
-        if first or not self._settings.context.scene.include:
+        if first or not self._current.settings.context.scene.include:
             # The opening tells the present scene; after it only a change is news.
             events = tuple(event for event in events if event.label != SCENE_LABEL)
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
         answered = (
             whole_lines(occasion.answering, self._room(), told.limits.answered, estimate_tokens) | told.unanswered
         )
-        frame = self._words.frame(now, zone, script, first=first, group=chat.kind == "group")
+        frame = self._current.words.frame(now, zone, script, first=first, group=chat.kind == "group")
         to, follow = waiting_names(occasion.answering, every), following_names(occasion.answering)
         frame = replace(frame, to=to, follow=follow)
         logged = epoch.logged_upto if epoch is not None and not first else 0
@@ -219,7 +222,7 @@ class Planner:
         said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
-        endpoint = self._pool.pick(now, small=step != "full")
+        endpoint = self._current.pool.pick(now, small=step != "full")
         size = self._sized(endpoint, prefix, epoch, composed.tokens, log.ratios)
         asking = replace(
             self._asking(occasion, session, epoch, composed, now, new, endpoint, size),
@@ -243,7 +246,7 @@ class Planner:
     ) -> TurnLines:  # fmt: skip
         """What the next message tells; `begins` is the mode of the log that it opens, None where one goes on."""
         if begins is None:
-            limits = self._lines.limits(self._settings.context.delta_tokens)
+            limits = self._lines.limits(self._current.settings.context.delta_tokens)
             return TurnLines(log.news, limits, log.earlier, OpeningBlock(""))
         light = begins == "light"
         begun = await self._lines.read(occasion, session, now, light)
@@ -260,14 +263,14 @@ class Planner:
 
     def _cues(self, occasion: Occasion, choice: BootstrapChoice) -> str:
         """A line for each thing that the messages may ask of memory, for a model that has the tools for it."""
-        words = self._words.opening(self._words.script(occasion.person))
+        words = self._current.words.opening(self._current.words.script(occasion.person))
         cues = (cue.partition(" ") for cue in occasion.cues) if choice.mode == "full" else ()
         return "".join("\n" + words(f"cue_{verb}", id=numbers) for verb, _, numbers in cues)
 
     async def _hint(self, occasion: Occasion, choice: BootstrapChoice) -> str:
         """A line after the messages when it has been small talk alone for long."""
         turns = await self._chooser.small_talk_turns(occasion, choice)
-        words = self._words.opening(self._words.script(occasion.person))
+        words = self._current.words.opening(self._current.words.script(occasion.person))
         return "\n" + words("light_hint", n=turns) if turns else ""
 
     async def _recalled(
@@ -277,8 +280,8 @@ class Planner:
         if not self._bringing.wanted(occasion, mode):
             return AutoRecalled()
         audience = await self.audience(occasion.chat, occasion.person)
-        zone = self._words.zone_of(occasion.chat, occasion.person)
-        script, scene = self._words.script(occasion.person), self._booting.seen(occasion.chat).scene
+        zone = self._current.words.zone_of(occasion.chat, occasion.person)
+        script, scene = self._current.words.script(occasion.person), self._booting.seen(occasion.chat).scene
         telling = RecallReader(audience, script, zone, now, self.vocabulary, own, scene)
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
         return await self._bringing.lines(occasion, telling, "\n".join((*logged, new)))
@@ -289,12 +292,12 @@ class Planner:
 
     def _room(self) -> int:
         """Tokens of answered messages that a prompt takes at most: half of what the window has room for."""
-        model, limits = self._settings.model, self._settings.session
+        model, limits = self._current.settings.model, self._current.settings.session
         return (model.window_tokens - model.max_output_tokens - limits.reserve_tokens) // 2
 
     def cheaper(self, plan: TurnPlan) -> BudgetStep | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""
-        step = cheaper(plan.step, has_small=self._pool.has_small)
+        step = cheaper(plan.step, has_small=self._current.pool.has_small)
         return None if step == "light" and plan.asking.why in UNASKED else step
 
     async def boot(self, chat: Chat, person: Person, now: int) -> OpeningBlock:
@@ -314,7 +317,7 @@ class Planner:
 
     def request(self, prompt: Prompt, signature: str) -> ModelRequest:
         """The call that sends this prompt; requests with the same prefix go to the same cache."""
-        model = self._settings.model
+        model = self._current.settings.model
         return ModelRequest(
             prompt, model.max_output_tokens, model.temperature, model.deadline_seconds, f"nuan-{signature}",
             first_s=model.first_token_seconds,
@@ -322,11 +325,11 @@ class Planner:
 
     async def step(self, chat_id: int, person_id: int | None, now: int) -> tuple[BudgetStep, BudgetPressure]:
         """What is done without for that person (None: for nobody) in that chat, and the limit that it is for."""
-        day, month = prices.periods(now, self._words.tz(self._words.zone))
-        budget = self._settings.budget
-        limits = prices.limits(self._settings)
+        day, month = prices.periods(now, self._current.words.tz(self._current.words.zone))
+        budget = self._current.settings.budget
+        limits = prices.limits(self._current.settings)
         pressure = await self._store.ledger.pressure(limits, day, month, chat_id, person_id)
-        has_small = self._pool.has_small
+        has_small = self._current.pool.has_small
         return step_of(pressure.share, budget.small_at, budget.light_at, has_small=has_small), pressure
 
     async def size(
@@ -348,9 +351,9 @@ class Planner:
 
     def reservation(self, cause: CallCause, endpoint: Endpoint, tokens: int, now: int, estimated: int) -> Reservation:
         """What a call with a prompt of `tokens` must reserve; `estimated` is what a bare estimate makes of it."""
-        most = prices.estimate(tokens, self._settings.model.max_output_tokens, endpoint.rate(now))
-        day, month = prices.periods(now, self._words.tz(self._words.zone))
-        settings = self._settings
+        most = prices.estimate(tokens, self._current.settings.model.max_output_tokens, endpoint.rate(now))
+        day, month = prices.periods(now, self._current.words.tz(self._current.words.zone))
+        settings = self._current.settings
         own = {HEARTBEAT: settings.heartbeat.day_tokens, JOIN: settings.speak.join.day_tokens}.get(cause)
         return Reservation(
             cause, endpoint.model.name, most.tokens, most.cost, prices.limits(settings), day, month, estimated, own
@@ -358,8 +361,8 @@ class Planner:
 
     def close_at(self, opened: int, chat: Chat, person: Person, now: int) -> int:
         """When a session that was opened at `opened` is to be closed: after silence, or at the next early hour."""
-        tz = self._words.tz(self._words.zone_of(chat, person))
-        limits = self._settings.session
+        tz = self._current.words.tz(self._current.words.zone_of(chat, person))
+        limits = self._current.settings.session
         return min(now + limits.idle_seconds * 1000, next_local_time(opened, limits.close_hour, tz))
 
     def _asking(
@@ -378,5 +381,5 @@ class Planner:
             person_id=occasion.person.id, receipts=occasion.receipts,
             close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
             reservation=replace(self.reservation(cause, endpoint, tokens, now, estimated), pace=occasion.pace),
-            rest_ms=self._settings.memory.life.interval_hours * HOUR_MS,
+            rest_ms=self._current.settings.memory.life.interval_hours * HOUR_MS,
         )  # fmt: skip

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from bot.config.memory import MemoryRules, SectionRules
-from bot.config.settings import Settings
 from bot.core.events import Event
 from bot.core.people import Audience
 from bot.core.recall import (
     Candidate,
     Matches,
     RankingProfile,
+    RecallMode,
     RecallQuery,
     RecallRound,
     RecallTrace,
@@ -22,12 +22,12 @@ from bot.core.recall import (
 )
 from bot.core.sessions import BootstrapMode, Occasion, ToldItem
 from bot.core.speaking import UNASKED
-from bot.language.sections import section_registry
+from bot.language.sections import SectionRegistry, section_registry
 from bot.language.time.dates import coming_spans, spans
 from bot.language.time.schedule import zone_or
 from bot.pipeline.concurrency import TextThread
+from bot.pipeline.configuration import Current
 from bot.pipeline.findings import already_told, memory_line
-from bot.pipeline.texts import Texts
 from bot.prompt.days import DayFormatter
 from bot.recall.filters import asks_about_past
 from bot.recall.lexical import candidate_pool
@@ -69,31 +69,41 @@ class SectionChoice:
 class SectionFilter:
     """Follows what talks are about."""
 
-    def __init__(self, store: Store, rules: SectionRules) -> None:
+    def __init__(self, store: Store, current: Current) -> None:
         self._store = store
-        self._rules = rules
-        self.registry = section_registry(rules.own)
+        self._current = current
+
+    @property
+    def registry(self) -> SectionRegistry:
+        """The sections that there are."""
+        return section_registry(self._current.settings.sections.own)
 
     async def narrow(self, chat_id: int, person_id: int, text: str, now: int) -> SectionChoice:
         """Where a message is searched first."""
-        if not self._rules.on:
+        rules = self._current.settings.sections
+        if not rules.on:
             return SectionChoice(off=True)
         rounds = await self._store.sections.rounds(chat_id, person_id, now - FRESH_MS)
-        named = self.registry.named(text)
-        there = set(self.registry.keys)
-        searched = sections_to_search(rounds, named, self._rules.proportion)
+        registry = self.registry
+        named, there = registry.named(text), set(registry.keys)
+        searched = sections_to_search(rounds, named, rules.proportion)
         return SectionChoice(searched if there.issuperset(searched) else (), named)
 
     async def topic(self, audience: Audience, person_id: int, now: int) -> TopicLine | None:
         """What the person's talk in this chat stays with, if this audience may be told."""
-        if not (self._rules.on and self._rules.topic):
-            return None
-        rounds = await self._store.sections.rounds(audience.chat_id, person_id, now - FRESH_MS)
-        found = current_topic(rounds, self._rules.proportion)
-        if found is None:
-            return None
-        text = await self._store.sections.told(found.memory_id, audience)
-        return TopicLine(found.section, text, found.memory_id) if text else None
+        return await topic_of(self._store, self._current.settings.sections, audience, person_id, now)
+
+
+async def topic_of(store: Store, rules: SectionRules, audience: Audience, person_id: int, now: int) -> TopicLine | None:
+    """As `SectionFilter.topic`, by these rules."""
+    if not (rules.on and rules.topic):
+        return None
+    rounds = await store.sections.rounds(audience.chat_id, person_id, now - FRESH_MS)
+    found = current_topic(rounds, rules.proportion)
+    if found is None:
+        return None
+    text = await store.sections.told(found.memory_id, audience)
+    return TopicLine(found.section, text, found.memory_id) if text else None
 
 
 NEAREST = 60
@@ -103,16 +113,17 @@ NEAREST = 60
 class Recall:
     """Answers questions from memory, each for its audience alone."""
 
-    def __init__(self, store: Store, thread: TextThread, settings: Settings, zone: str, near: SimilaritySearch) -> None:
-        """`zone` is the installation's, by which 昨天 counts in groups; `near` finds by likeness in the mode hybrid."""
+    def __init__(self, store: Store, thread: TextThread, current: Current, near: SimilaritySearch) -> None:
+        """`near` finds by likeness in the mode hybrid."""
         self._store = store
         self._thread = thread
         self._near = near
-        self._names = settings.bot.names
-        self._zone = zone
-        self._memory = settings.memory
-        self.mode = settings.memory.mode
-        self.most = settings.memory.max
+        self._current = current
+
+    @property
+    def mode(self) -> RecallMode:
+        """The configured one."""
+        return self._current.settings.memory.mode
 
     async def recall(self, asking: RecallQuery) -> RecallTrace:
         """What this audience may see that answers the question best, with how that came about.
@@ -130,40 +141,43 @@ class Recall:
             asked.spans,
             lambda matches: WantedDocuments(*candidate_pool(asked, matches, near)),
         )
-        if not candidates and mode == "keyword":
-            docs = await finding.newest(asking, asking.most or self.most)
-            candidates = await finding.read(asking, WantedDocuments(docs, ()))
         task = self._task(asking, asked)
+        if not candidates and mode == "keyword":
+            docs = await finding.newest(asking, task.limit)
+            candidates = await finding.read(asking, WantedDocuments(docs, ()))
         return await self._thread.run(_ranked, task, matches, candidates, like)
 
     async def known(self, asking: RecallQuery) -> float:
         """0 to 1: how much of what a text says one memory has in common with it, the best of all."""
         trace = await self.recall(replace(asking, kinds=("memory",), mode="v2", profile="default", most=1))
         texts = tuple(one.finding.text for one in trace.scored if one.cut not in ("no_term", "former"))
-        return await self._thread.run(_shared, asking.text, self._names, texts)
+        return await self._thread.run(_shared, asking.text, self._current.settings.bot.names, texts)
 
     async def shared(self, text: str, other: str) -> float:
         """How much of what a text says is in another one, 0 to 1, as the reference measures it."""
-        return await self._thread.run(_shared, text, self._names, (other,))
+        return await self._thread.run(_shared, text, self._current.settings.bot.names, (other,))
 
     async def _asked(self, asking: RecallQuery) -> SearchQuery:
         people = await self._store.people.named((*asking.audience.person_ids, asking.person_id))
         talkers = (
-            *(Talker(None, name, True) for name in self._names),
+            *(Talker(None, name, True) for name in self._current.settings.bot.names),
             *(Talker(number, name, number == asking.person_id) for number, (name, _) in people.items()),
         )
         own = people.get(asking.person_id, ("", ""))[1] if asking.audience.kind == "dm" else ""
-        return await self._thread.run(_question, asking, talkers, zone_or(own or self._zone, self._zone))
+        # 昨天 counts by the installation's calendar in groups.
+        zone = self._current.words.zone
+        return await self._thread.run(_question, asking, talkers, zone_or(own or zone, zone))
 
     def _task(self, asking: RecallQuery, asked: SearchQuery) -> RankTask:
-        profile = asking.profile or self._memory.profile
+        memory = self._current.settings.memory
+        profile = asking.profile or memory.profile
         return RankTask(
-            asking.mode or self.mode,
+            asking.mode or memory.mode,
             profile,
-            rules_of(self._memory, profile),
+            rules_of(memory, profile),
             asked,
             asking.now,
-            asking.most or self.most,
+            asking.most or memory.max,
             asking.strict,
         )
 
@@ -236,21 +250,16 @@ class AutoRecalled:
 class AutoRecall:
     """Finds what a turn is told without asking."""
 
-    def __init__(
-        self, recalling: Recall, thread: TextThread, rules: MemoryRules, names: tuple[str, ...],
-        words: Texts, sectioning: SectionFilter,
-    ) -> None:  # fmt: skip
-        """`names` are those that nuan is called by."""
+    def __init__(self, recalling: Recall, thread: TextThread, current: Current, sectioning: SectionFilter) -> None:
         self._recalling = recalling
         self._thread = thread
-        self._rules = rules
-        self._names = names
-        self._words = words
+        self._current = current
         self.sectioning = sectioning
 
     def wanted(self, occasion: Occasion, mode: BootstrapMode) -> bool:
         """Whether this turn may be told something: never small talk, nor where nobody called."""
-        return self._rules.inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
+        inject = self._current.settings.memory.inject
+        return inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
 
     async def lines(self, occasion: Occasion, telling: RecallReader, said: str) -> AutoRecalled:
         """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
@@ -277,8 +286,9 @@ class AutoRecall:
         It comes with all that was found, and with where that was.
         """
         trace = await self._recalling.recall(replace(asking, sections=narrowing.searched))
+        names = self._current.settings.bot.names
         # Nothing for most messages: no thread has to be asked, and no dictionary loaded.
-        found = await self._thread.run(called_for, trace, asking.text, self._names) if trace.chosen else ()
+        found = await self._thread.run(called_for, trace, asking.text, names) if trace.chosen else ()
         if narrowing.searched and not found:
             return await self.found(asking, narrowing.widened())
         return trace, found, narrowing
@@ -292,13 +302,16 @@ class AutoRecall:
             for one in found
             if (memory := one.finding.memory) is not None and not already_told(said, memory.text)
         ]
-        text = self._words.opening(telling.script)
-        days = DayFormatter(telling.now, self._words.tz(telling.zone), text, self._words.days(telling.script))
+        text = self._current.words.opening(telling.script)
+        days = DayFormatter(
+            telling.now, self._current.words.tz(telling.zone), text, self._current.words.days(telling.script)
+        )
         alone = telling.audience.kind == "dm"
-        left = self._rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
+        rules = self._current.settings.memory
+        left = rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
         lines: list[str] = []
         brought: list[ToldItem] = []
-        for one, memory in news[: self._rules.max]:
+        for one, memory in news[: rules.max]:
             line = memory_line(days, one.finding, memory, alone=alone, most=LINE_CHARS)
             tokens = estimate_tokens(line, telling.vocabulary)
             left -= tokens

@@ -15,7 +15,7 @@ from bot.core.sessions import Occasion
 from bot.core.speaking import UNCALLED
 from bot.money import budget
 from bot.money.budget import shortage
-from bot.pipeline.texts import Texts
+from bot.pipeline.configuration import Current
 from bot.store.codes import PairingRequest
 from bot.store.settings import Switches
 from bot.store.store import Store
@@ -27,14 +27,14 @@ from bot.text.fold import Script
 class Strangers:
     """Answers people who are not allowed yet."""
 
-    def __init__(self, store: Store, clock: Clock, words: Texts) -> None:
+    def __init__(self, store: Store, clock: Clock, current: Current) -> None:
         self._store = store
         self._clock = clock
-        self._words = words
+        self._current = current
 
     def text(self, key: str, script: str, **values: object) -> str:
         """A sentence in that script, the configured language for one who never wrote."""
-        return self._words.messages.text(key, self._words.script_named(script), **values)
+        return self._current.words.messages.text(key, self._current.words.script_named(script), **values)
 
     async def closed(self, event: Event, chat: Chat, person: Person) -> None:
         """Say that nuan does not talk here, and who can change that; without a model."""
@@ -88,11 +88,10 @@ def unparked(batch: tuple[Event, ...], waiting: WaitingChat) -> tuple[Event, ...
 class TalkLimiter:
     """Stands before every call that a person causes."""
 
-    def __init__(self, store: Store, clock: Clock, rules: TalkLimits, words: Texts, log: Log) -> None:
+    def __init__(self, store: Store, clock: Clock, current: Current, log: Log) -> None:
         self._store = store
         self._clock = clock
-        self._rules = rules
-        self._words = words
+        self._current = current
         self._log = log
 
     def pace(self, person: Person | None, batch: tuple[Event, ...], said: Mapping[str, str]) -> AnswerLimits:
@@ -100,7 +99,10 @@ class TalkLimiter:
 
         Those of one person are not for owners, nor if nobody asked.
         """
-        rules, tz = effective_limits(self._rules, said), self._words.tz(self._words.zone)
+        rules, tz = (
+            effective_limits(self._current.settings.limits, said),
+            self._current.words.tz(self._current.words.zone),
+        )
         now, first = self._clock.now(), min(event.id for event in batch)
         since, until = day_start(now, tz), next_local_time(now, 0, tz)
         if person is None or person.is_owner:
@@ -133,17 +135,21 @@ class TalkLimiter:
         What others wrote beside somebody who reached their own limit stays on the queue. A bot is told nothing.
         """
         now, person = self._clock.now(), occasion.person
-        rules = await current_limits(self._store.switches, self._rules)
+        rules = await current_limits(self._store.switches, self._current.settings.limits)
         refused = [
             event for event in occasion.answering if error.limit not in PERSON_LIMITS or event.person_id == person.id
         ]
         receipts = "\n".join(occasion.receipts)
         notice = ""
         if rules.notify and occasion.why != "window" and not person.is_bot:
-            notice = "\n".join((*occasion.receipts, self._text(error, self._words.script(person))))
+            notice = "\n".join((*occasion.receipts, self._text(error, self._current.words.script(person))))
         by_day = error.limit.endswith("day")
         pause = (rules.cooldown_seconds or 0) * 1000 if error.limit == "cooldown" else 0
-        since = day_start(now, self._words.tz(self._words.zone)) if by_day else now - max(MINUTE_MS, pause) + 1
+        since = (
+            day_start(now, self._current.words.tz(self._current.words.zone))
+            if by_day
+            else now - max(MINUTE_MS, pause) + 1
+        )
         said = await self._store.refusals.limit(
             occasion.chat.id, person.id, tuple(event.id for event in refused),
             (Draft(notice, "notice") if notice else None, Draft(receipts, "notice") if receipts else None),
@@ -152,7 +158,7 @@ class TalkLimiter:
         self._log.warning("over_limit", chat=occasion.chat.id, person=person.id, limit=error.limit, said=said)
 
     def _text(self, error: OverLimit, script: Script) -> str:
-        text = self._words.messages.text
+        text = self._current.words.messages.text
         everybody = "" if error.limit in PERSON_LIMITS else "_all"
         if error.limit.endswith("day"):
             return text(f"limited_day{everybody}", script, when=text("tomorrow", script))
@@ -174,12 +180,10 @@ OF_MESSAGE: tuple[ModelFault, ...] = ("filtered", "overflow")
 class BudgetRefusal:
     """Takes messages off the queue that no call may be made for."""
 
-    def __init__(self, store: Store, clock: Clock, words: Texts, log: Log, *, notify: bool) -> None:
-        """Unless it is to `notify`, nobody is told."""
-        self._notify = notify
+    def __init__(self, store: Store, clock: Clock, current: Current, log: Log) -> None:
         self._store = store
         self._clock = clock
-        self._words = words
+        self._current = current
         self._log = log
 
     async def refuse(self, occasion: Occasion, error: OverBudget) -> None:
@@ -201,9 +205,9 @@ class BudgetRefusal:
 
     async def told(self, chat_id: int, person: Person) -> bool:
         """Whether nobody is to tell that person any more that a limit is reached: it was said there today."""
-        if not self._notify:
+        if not self._current.settings.budget.notify:
             return True
-        day, _ = budget.periods(self._clock.now(), self._words.tz(self._words.zone))
+        day, _ = budget.periods(self._clock.now(), self._current.words.tz(self._current.words.zone))
         anew = (await self._store.budget_resets.last()).get("day")
         return await self._store.refusals.told_since(chat_id, person.id, max(day, anew.at if anew else 0))
 
@@ -215,14 +219,16 @@ class BudgetRefusal:
         outage = error.fault not in OF_MESSAGE
         if outage and await self._store.refusals.sorry(chat_id, self._clock.now() - OUTAGE_MS):
             return "", False
-        return self._words.messages.text(f"model_failed_{error.fault}", self._words.script(person)), outage
+        return self._current.words.messages.text(
+            f"model_failed_{error.fault}", self._current.words.script(person)
+        ), outage
 
     def text(self, person: Person, error: OverBudget) -> str:
         """The line, in the person's script."""
-        script = self._words.script(person)
+        script = self._current.words.script(person)
 
         def text(key: str, **values: object) -> str:
-            return self._words.messages.text(key, script, **values)
+            return self._current.words.messages.text(key, script, **values)
 
         key = "budget_over" if error.used >= 1 else "budget_short"
         return text(key, limit=shortage(error, text))
@@ -255,10 +261,10 @@ def retry_wait(tries: int) -> int | None:
 class FailureRetry:
     """Puts off what failed, and gives it up in the end."""
 
-    def __init__(self, store: Store, clock: Clock, words: Texts, log: Log) -> None:
+    def __init__(self, store: Store, clock: Clock, current: Current, log: Log) -> None:
         self._store = store
         self._clock = clock
-        self._words = words
+        self._current = current
         self._log = log
 
     async def failed(self, chat_id: int, events: Sequence[Event], error: Exception) -> bool:
@@ -283,7 +289,9 @@ class FailureRetry:
                     continue
                 person = await self._store.people.person(event.person_id or 0)
                 if not person.is_bot:
-                    return Draft(self._words.messages.text("went_wrong", self._words.script(person)), "notice")
+                    return Draft(
+                        self._current.words.messages.text("went_wrong", self._current.words.script(person)), "notice"
+                    )
         except Exception as error:  # noqa: BLE001 - what makes a message fail may be who wrote it
             self._log.error("notice_failed", exc_info=error)
         return None

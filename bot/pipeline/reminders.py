@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import partial
 
-from bot.config.settings import Settings
+from bot.config.speaking import RemindRules
 from bot.core.clock import DAY_MS, MINUTE_MS, Instant, Moment, Recurring, Unclear, UnclearTime
 from bot.core.commitments import DueReminder, IncompleteReminder, NewReminder, Reminder
 from bot.core.events import Event
@@ -21,6 +21,7 @@ from bot.language.time.parts import NamedDay, TimeParts
 from bot.language.time.schedule import next_of, short_day
 from bot.language.wishes.own_words import READ_CHARS
 from bot.language.wishes.reader import understand
+from bot.pipeline.configuration import Current
 from bot.pipeline.texts import Texts, reminder_line, reminder_subject, rule_label, when_label
 from bot.speaking.reminders import (
     names_numbers,
@@ -107,26 +108,26 @@ _PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 class ReminderService:
     """What chat queues, commands and the alarm do about reminders."""
 
-    def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, log: Log, *,
-        judged: Callable[[], bool] = lambda: False,
-    ) -> None:  # fmt: skip
-        """`judged`: whether a model with tools answers; several times of one request are left to it."""
-        self._judged = judged
+    def __init__(self, store: Store, clock: Clock, current: Current, log: Log) -> None:
         self._store = store.reminders
         self._asked = store.asked
         self._clock = clock
-        self._rules = settings.remind
-        self._offers = not settings.memory.rewrite  # which may ask about the very same line
-        self._names = settings.bot.names
-        self._words = words
+        self._current = current
         self._log = log
         self._asking: set[tuple[int, int]] | None = None
 
+    @property
+    def _rules(self) -> RemindRules:
+        return self._current.settings.remind
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self._current.settings.bot.names
+
     def request(self, chat: Chat, person: Person, event_id: int) -> ReminderRequest:
         """A wish of this message; a person's own zone counts everywhere, else the installation's."""
-        zone = self._words.tz(person.timezone or self._words.zone)
-        return ReminderRequest(chat, person, event_id, self._clock.now(), zone, self._words.script(person))
+        zone = self._current.words.tz(person.timezone or self._current.words.zone)
+        return ReminderRequest(chat, person, event_id, self._clock.now(), zone, self._current.words.script(person))
 
     async def heard(self, event: Event, chat: Chat, person: Person) -> RequestOutcome:
         """Do what a message asks of reminders, or answers about one."""
@@ -142,14 +143,14 @@ class ReminderService:
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             bare = at.chat.kind == "group" and any(not wish.task for wish in found)  # what it is of stands in the talk
-            if self._judged() and (bare or any(_left(each) for each in made)):
+            if self._current.value.judges and (bare or any(_left(each) for each in made)):
                 return RequestOutcome(False, cued=True)
             if rest := found[-1].rest or kept:
                 receipt = await self._plain(at, found, "words")
                 await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
                 return RequestOutcome(False, receipt, rest)
             return RequestOutcome(await self._settle(at, found, made))
-        other = RequestOutcome(False, cued=self._judged() and hinted(event.text))
+        other = RequestOutcome(False, cued=self._current.value.judges and hinted(event.text))
         if (chat.id, person.id) not in self._asking:
             return other
         waiting = await self._store.question(chat.id, person.id, at.now)
@@ -174,7 +175,9 @@ class ReminderService:
         at, parts = self._read(event, chat, person), time_parts(kept)
         task = promised_task(kept)
         wish = ReminderWish("set", in_second_person(kept if _HOLE.search(task) else task), parts, said=kept)
-        if not self._offers or event.forwarded or not parts.day or not isinstance(self._made(at, wish), NewReminder):
+        if self._current.settings.memory.rewrite:
+            return ""  # which may ask about the very same line
+        if event.forwarded or not parts.day or not isinstance(self._made(at, wish), NewReminder):
             return ""
         self._note(at)
         await self._store.ask(chat.id, person.id, self._waiting(at, wish), at.now + self._rules.ask_seconds * 1000)
@@ -209,7 +212,7 @@ class ReminderService:
         """Their open reminders, one a line."""
         lines = [
             f"{number_mark('reminder', each.id)} {self._when(at, each)}"
-            + (reminder_subject(self._words, each, at.script) if each.text else "")
+            + (reminder_subject(self._current.words, each, at.script) if each.text else "")
             for each in await self.mine(at)
         ]
         if len(lines) > SHOWN:
@@ -254,8 +257,8 @@ class ReminderService:
 
     def confirmation(self, at: ReminderRequest, new: NewReminder, number: int | str) -> str:
         """What is said of a reminder that was set, with its whole date, and of what was assumed for it."""
-        when = when_label(self._words, new.due_at, at.now, at.tz, at.script)
-        rule = rule_label(self._words, new.rule, at.script) if new.rule else ""
+        when = when_label(self._current.words, new.due_at, at.now, at.tz, at.script)
+        rule = rule_label(self._current.words, new.rule, at.script) if new.rule else ""
         everyone = "_all" if new.shared and at.chat.kind == "group" else "" if new.text else "_bare"
         said = self._text(at.script, f"remind_set{'_rule' if rule else ''}{everyone}", when=when, rule=rule,
                           task=new.text, id=number)  # fmt: skip
@@ -283,7 +286,7 @@ class ReminderService:
         if said.clock:
             telling = [line for line in before if line.at >= at.now - JUST_MS and not idle(fold(line.text))]
             for line in telling:
-                near, judged = line is telling[0], self._judged()
+                near, judged = line is telling[0], self._current.value.judges
                 then = with_line_before(wish, line.text, line.at, at.now, at.tz, judged=judged, near=near)
                 if then != wish:
                     return (then,)
@@ -493,15 +496,15 @@ class ReminderService:
 
     def _when(self, at: ReminderRequest, reminder: Reminder) -> str:
         if reminder.rule:
-            return rule_label(self._words, reminder.rule, at.script)
-        return when_label(self._words, reminder.due_at, at.now, at.tz, at.script)
+            return rule_label(self._current.words, reminder.rule, at.script)
+        return when_label(self._current.words, reminder.due_at, at.now, at.tz, at.script)
 
     def _spoken(self, due: DueReminder) -> str:
-        return reminder_line(self._words, due, self._clock.now(), self._rules.late_minutes * MINUTE_MS)
+        return reminder_line(self._current.words, due, self._clock.now(), self._rules.late_minutes * MINUTE_MS)
 
     def _upcoming(self, due: DueReminder) -> int | None:
         after = max(self._clock.now(), due.reminder.due_at)
-        return next_time(due.reminder, due.timezone, after, self._words, self._log)
+        return next_time(due.reminder, due.timezone, after, self._current.words, self._log)
 
     async def _room(self, at: ReminderRequest, more: int) -> bool:
         return len(await self._store.open(at.person.id)) + more <= self._rules.most_open
@@ -510,7 +513,7 @@ class ReminderService:
         return ReminderAnswer(at.chat.id, at.event_id, text)
 
     def _text(self, script: Script, key: str, **values: object) -> str:
-        return self._words.messages.text(key, script, **values)
+        return self._current.words.messages.text(key, script, **values)
 
 
 def _same(waiting: IncompleteReminder | None, numbers: tuple[int, ...]) -> IncompleteReminder | None:

@@ -1,16 +1,14 @@
 """From a model to a reply: shown while it is written where the platform can, then nothing, one message or several."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bot.config.settings import Settings
 from bot.core.events import Draft
 from bot.core.models import Completion, Message, ModelRequest
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock, Drafts, Edits, Log, Model, Streams, implements
 from bot.core.sessions import Turn
+from bot.pipeline.configuration import Current
 from bot.pipeline.send import LinkCheck, OutboxSender, Preview
-from bot.pipeline.texts import Texts
 from bot.speaking.initiative import is_silent_answer, is_skip_word
 from bot.speaking.pacing import PacedMessage, paced_messages
 from bot.store.store import Store
@@ -21,33 +19,33 @@ class StreamListener:
     """Hears completions out."""
 
     def __init__(
-        self, store: Store, clock: Clock, sender: OutboxSender, settings: Settings, log: Log,
-        paced: Callable[[Chat], bool],
+        self, store: Store, clock: Clock, sender: OutboxSender, current: Current, log: Log
     ) -> None:  # fmt: skip
-        """What is `paced` in a chat is shown message by message when it is whole, never as one that grows."""
         self._store = store
         self._clock = clock
         self._sender = sender
+        self._current = current
         self._log = log
-        self._paced = paced
-        self._most = settings.speak.reply_chars
-        self._links = settings.speak.links
-        self._silent = frozenset(name for name, platform in settings.platforms.items() if not platform.stream)
 
     async def listen(self, chat: Chat, turn: Turn, model: Model, request: ModelRequest) -> Completion:
         """The completion of a call for that turn; raises as the model does."""
-        preview = self._preview(chat, turn, LinkCheck(request.prompt.messages, self._links))
+        speak = self._current.settings.speak
+        preview = self._preview(chat, turn, LinkCheck(request.prompt.messages, speak.links))
         if preview is None or not implements(model, Streams):
             return await model.complete(request)
         try:
-            return await model.stream(request, lambda source: preview.hear(lambda: shorten(source(), self._most)))
+            return await model.stream(
+                request, lambda source: preview.hear(lambda: shorten(source(), speak.reply_chars))
+            )
         finally:
             await preview.end()
 
     def _preview(self, chat: Chat, turn: Turn, naming: LinkCheck) -> Preview | None:
-        adapter = self._sender.adapter(chat.platform)
+        adapter, platform = self._sender.adapter(chat.platform), self._current.settings.platforms.get(chat.platform)
         shows = implements(adapter, Edits) or implements(adapter, Drafts)
-        if adapter is None or self._paced(chat) or chat.platform in self._silent or not shows:
+        # A paced reply is shown message by message when it is whole, never as one that grows.
+        paced = self._current.value.texts.personas.paced(chat)
+        if adapter is None or paced or not shows or (platform is not None and not platform.stream):
             return None
         return Preview(self._store, self._clock, adapter, chat, turn, self._log, naming.so_far)
 
@@ -71,21 +69,17 @@ class BuiltReply:
 
 
 class ReplyBuilder:
-    """How a reply is said; `paced` replies are scripts, on whichever bootstrap they were made."""
+    """How a reply is said; those of a paced persona are scripts, on whichever bootstrap they were made."""
 
-    def __init__(
-        self, sender: OutboxSender, words: Texts, paced: Callable[[Chat], bool], most_chars: int | None = None
-    ) -> None:  # fmt: skip
-        """What is longer than `most_chars` is cut, in the log, too: it holds what people saw."""
-        self._most = most_chars
+    def __init__(self, sender: OutboxSender, current: Current) -> None:
         self._sender = sender
-        self._words = words
-        self._paced = paced
+        self._current = current
 
     def said(self, completion: Completion, turn: Turn, chat: Chat, person: Person, naming: LinkCheck) -> BuiltReply:
         """What to say: nothing where silence is chosen, but in a DM nobody waits for an answer in vain."""
         checked = naming.checked(completion.text)
-        told = shorten(checked.text.strip(), self._most)
+        # What is too long is cut in the log, too: it holds what people saw.
+        told = shorten(checked.text.strip(), self._current.settings.speak.reply_chars)
         parts = self._parts(told, turn.id, chat)
         text = "\n".join(part.text for part in parts)
         message = completion.message()
@@ -94,12 +88,12 @@ class ReplyBuilder:
         if is_silent_answer(text, turn.why, chat.kind):
             parts, text = (), ""
         elif chat.kind == "dm" and (is_skip_word(text) or (completion.text.strip() and not text)):
-            text = self._words.messages.text("listening", self._words.script(person))
+            text = self._current.words.messages.text("listening", self._current.words.script(person))
             parts, message = (PacedMessage(text),), Message("assistant", text)
         return BuiltReply(message, text, self._drafts(parts, turn, chat), checked.removed)
 
     def _parts(self, text: str, seed: int, chat: Chat) -> tuple[PacedMessage, ...]:
-        if self._paced(chat):
+        if self._current.value.texts.personas.paced(chat):
             return paced_messages(text, seed)
         return (PacedMessage(text.strip()),) if text.strip() else ()
 

@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import tzinfo
 
-from bot.config.settings import Settings
 from bot.core.clock import DAY_MS
 from bot.core.errors import StoreError
 from bot.core.ports import Alarm, Clock, JumpingClock, Log, implements
+from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.jobs.digests import LONGEST_SHARED_MS as DIGEST_WAIT_MS
 from bot.pipeline.send import LONGEST_WAIT_MS as SEND_WAIT_MS
@@ -57,14 +56,13 @@ class Scheduler:
     """The work of the alarm queue."""
 
     def __init__(
-        self, store: Store, clock: Clock, handlers: DeadlineHandlers, settings: Settings, tz: tzinfo,
+        self, store: Store, clock: Clock, handlers: DeadlineHandlers, current: Current,
         wake: Callable[[], None], log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
         self._handlers = handlers
-        self._settings = settings
-        self._tz = tz
+        self._current = current
         self._wake = wake
         self._log = log
         self._alarm: Alarm | None = None
@@ -73,10 +71,14 @@ class Scheduler:
 
     async def take_up(self) -> None:
         """At a start: deadlines that an earlier process set by a clock that was ahead do not wait for it."""
-        speak, now = self._settings.speak, self._clock.now()
+        speak, now = self._current.settings.speak, self._clock.now()
         followup, window = max(speak.followup_seconds * 1000, SOON_MS), speak.window_seconds * 1000 + TOTAL_MS
         farthest = DeadlineBounds(
-            followup, window, self._settings.session.idle_seconds * 1000, max(TOTAL_MS, SEND_WAIT_MS), DIGEST_WAIT_MS
+            followup,
+            window,
+            self._current.settings.session.idle_seconds * 1000,
+            max(TOTAL_MS, SEND_WAIT_MS),
+            DIGEST_WAIT_MS,
         )
         if changed := await self._store.deadlines.bring_back(now, farthest):
             self._log.warning("clock_was_ahead", deadlines=changed)
@@ -97,10 +99,6 @@ class Scheduler:
         times = [now + wait for wait in again] + ([] if upcoming is None else [upcoming])
         if times:
             self._alarm = self._clock.at(min(times), self._wake)
-
-    def apply(self, settings: Settings, tz: tzinfo) -> None:
-        """Go by these settings from now on; what is armed stays."""
-        self._settings, self._tz = settings, tz
 
     def stop(self) -> None:
         """No alarm is armed any more."""
@@ -141,7 +139,10 @@ class Scheduler:
             case "session":
                 session = await self._store.sessions.session(number)
                 if await self._store.sessions.close(
-                    number, close_reason(session, self._settings.session.idle_seconds * 1000), now, deadline=True
+                    number,
+                    close_reason(session, self._current.settings.session.idle_seconds * 1000),
+                    now,
+                    deadline=True,
                 ):
                     self._handlers.digest(session.chat_id)
             case "window":
@@ -170,13 +171,14 @@ class Scheduler:
                 await self._tidy(now)
 
     async def _tidy(self, now: int) -> None:
-        keep = self._settings.retention
+        settings, words = self._current.settings, self._current.words
+        keep, tz = settings.retention, words.tz(words.zone)
         await self._store.deadlines.tidy(
             Retention(
                 now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,
-                next_local_time(now, self._settings.session.close_hour, self._tz), now - keep.dialogue_days * DAY_MS,
+                next_local_time(now, settings.session.close_hour, tz), now - keep.dialogue_days * DAY_MS,
                 now - keep.counts_days * DAY_MS, now + MORE_MS,
             )
         )  # fmt: skip
         await asyncio.to_thread(self._store.personal_archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
-        await asyncio.to_thread(tidy_beside, self._store.folder, now - self._settings.backup.days * DAY_MS)
+        await asyncio.to_thread(tidy_beside, self._store.folder, now - settings.backup.days * DAY_MS)

@@ -12,7 +12,7 @@ from bot.core.models import Message
 from bot.core.people import Chat
 from bot.core.ports import Adapter, Alarm, Clock, Drafts, Edits, Log, Splits, Typing, implements
 from bot.core.sessions import Turn
-from bot.pipeline.texts import Texts
+from bot.pipeline.configuration import Current
 from bot.store.store import Store
 from bot.text.clean import shown
 from bot.text.links import Checked, addresses, checked_links, finished, unmasked
@@ -182,11 +182,12 @@ class OutboxSender:
     """The work of the send queue."""
 
     def __init__(
-        self, store: Store, clock: Clock, words: Texts, wake: Callable[[int], None], look: Callable[[], None], log: Log
+        self, store: Store, clock: Clock, current: Current, wake: Callable[[int], None], look: Callable[[], None],
+        log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
-        self._words = words
+        self._current = current
         self._wake = wake
         self._look = look
         self._log = log
@@ -199,10 +200,6 @@ class OutboxSender:
     def connect(self, adapter: Adapter) -> None:
         """A platform can be sent to from now on."""
         self._adapters[adapter.platform] = adapter
-
-    def speak(self, words: Texts) -> None:
-        """What is told from now on is told in these words."""
-        self._words = words
 
     @property
     def platforms(self) -> frozenset[str]:
@@ -338,7 +335,7 @@ class OutboxSender:
 
     def _first(self, name: str, script: str) -> Draft:
         """What somebody is told whom the platform does not let nuan write to in private."""
-        text = self._words.messages.text("private_first", self._words.script_named(script), name=name)
+        text = self._current.words.messages.text("private_first", self._current.words.script_named(script), name=name)
         return Draft(text, "notice")
 
     async def _refused(self, outgoing: Outgoing, error: SendError) -> bool:

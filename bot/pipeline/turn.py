@@ -1,9 +1,9 @@
 """Turn: from asked to said, with calls, tools and settlement. It can be taken up again at any of its commits."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bot.config.settings import Settings
-from bot.core.clock import DAY_MS, HOUR_MS
+from bot.core.clock import DAY_MS
 from bot.core.errors import LogForgottenError, ModelError, OverBudget, StoreError
 from bot.core.events import Button, Draft, Event
 from bot.core.models import Completion, ModelRequest, ToolSpec
@@ -15,11 +15,11 @@ from bot.core.tools import Tool, UnlearnRequest
 from bot.model.pool import Endpoint
 from bot.money.budget import BudgetStep
 from bot.pipeline.calls import ModelCaller, ModelReply, settlement_of
+from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner, TurnPlan
 from bot.pipeline.refusals import BudgetRefusal, is_machine_error
 from bot.pipeline.reply import ReplyBuilder, StreamListener
 from bot.pipeline.send import LinkCheck, OutboxSender
-from bot.pipeline.texts import Texts
 from bot.pipeline.tools.calls import (
     MOST_CALLS,
     ToolRound,
@@ -59,26 +59,25 @@ class RunningTurn:
 class ToolForget:
     """Forgets within a turn."""
 
-    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Texts) -> None:
+    def __init__(self, store: Store, clock: Clock, current: Current) -> None:
         self._store = store
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
 
     async def carry_out(self, turn: Turn, person: Person, unlearn: UnlearnRequest) -> None:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
-        now, memories, days = self._clock.now(), unlearn.memories, self._settings.memory.undo_days
+        now, memories, days = self._clock.now(), unlearn.memories, self._current.settings.memory.undo_days
         forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
         self._store.tombstones.add_tombstones(
             [(memory.id, text) for memory in memories for text in memory.wordings], now
         )
-        script = self._words.script(person)
+        script = self._current.words.script(person)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
         _, account = await self._store.access.answer_to(event)
         gone_ids = " ".join(f"#{memory.id}" for memory in memories)
 
         def say(key: str, number: int) -> str:
-            text = self._words.messages.text
+            text = self._current.words.messages.text
             what, gone = text("matter_this", script), text("gone_lines", script, n=len(lines))
             return text(key, script, id=number, list=gone_ids, days=days, what=what, gone=gone)
 
@@ -101,11 +100,10 @@ class ToolForget:
 class TurnTrace:
     """Tells of turns that are over."""
 
-    def __init__(self, store: Store, clock: Clock, words: Texts, currency: str) -> None:
+    def __init__(self, store: Store, clock: Clock, current: Current) -> None:
         self._store = store
         self._clock = clock
-        self._words = words
-        self._currency = currency
+        self._current = current
 
     async def tell(self, turn: Turn, outcome: str) -> None:
         """Say it to everyone who asked for it and is an owner still; a line that a crash cuts off is never said."""
@@ -118,10 +116,10 @@ class TurnTrace:
             person = await self._store.people.person(person_id)
             if not person.is_owner:
                 continue
-            line = self._words.messages.text(
-                "trace_line", self._words.script(person), chat=turn.chat_id, session=turn.session_number,
+            line = self._current.words.messages.text(
+                "trace_line", self._current.words.script(person), chat=turn.chat_id, session=turn.session_number,
                 turn=turn.number, why=turn.why, mode=turn.mode, outcome=outcome, model=model, calls=calls,
-                prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} {self._currency}",
+                prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} {self._current.settings.budget.currency}",
                 ms=now - turn.asked_at,
             )  # fmt: skip
             await self._store.traces.tell(chat_id, Draft(line, "notice"), now)
@@ -134,36 +132,26 @@ MOST_AT_ONCE = 16
 """Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnModel:
-    """Who answers and with which tools."""
-
-    caller: ModelCaller
-    tools: tuple[Tool, ...]
-
-
 class TurnRunner:
     """Runs turns; every effect is committed before the next step."""
 
     def __init__(
-        self, store: Store, planner: Planner, turn_model: TurnModel, clock: Clock, settings: Settings, words: Texts,
-        log: Log, sender: OutboxSender,
+        self, store: Store, planner: Planner, caller: ModelCaller, tools: Callable[[], tuple[Tool, ...]], clock: Clock,
+        current: Current, log: Log, sender: OutboxSender,
     ) -> None:  # fmt: skip
         self._store = store
         self._planner = planner
-        self._turn_model = turn_model
+        self._caller = caller
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._log = log
         self._sender = sender
-        self._refusing = BudgetRefusal(store, clock, words, log, notify=settings.budget.notify)
-        rest_ms = settings.memory.life.interval_hours * HOUR_MS
-        self._tooling = ToolRunner(planner, turn_model.tools, clock, words, log, settings.budget.turn_tokens, rest_ms)
-        self._stream_listener = StreamListener(store, clock, sender, settings, log, planner.personas.paced)
-        self._tracing = TurnTrace(store, clock, words, settings.budget.currency)
-        self._reply_builder = ReplyBuilder(sender, words, planner.personas.paced, settings.speak.reply_chars)
-        self._unlearning = ToolForget(store, clock, settings, words)
+        self._refusing = BudgetRefusal(store, clock, current, log)
+        self._tooling = ToolRunner(planner, tools, clock, current, log)
+        self._stream_listener = StreamListener(store, clock, sender, current, log)
+        self._tracing = TurnTrace(store, clock, current)
+        self._reply_builder = ReplyBuilder(sender, current)
+        self._unlearning = ToolForget(store, clock, current)
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
@@ -205,7 +193,9 @@ class TurnRunner:
         chat, person = await self._store.people.chat(turn.chat_id), await self._store.people.person(turn.person_id)
         epoch = await self._store.sessions.epoch(turn.session_id)
         if epoch is None or not messages_of(epoch, turn):
-            await self._fail(turn, person, "log gone", self._words.messages.text("went_wrong", person.script), "charge")
+            await self._fail(
+                turn, person, "log gone", self._current.words.messages.text("went_wrong", person.script), "charge"
+            )
             return
         if epoch.stale == "forgotten":
             await self._begin_anew(turn, "forgotten", "charge")
@@ -241,7 +231,7 @@ class TurnRunner:
             if turn.why not in UNASKED and not await self._store.failures.acted(turn.id):
                 await self._begin_anew(turn, type(error).__name__, "charge")
                 raise
-            text = self._words.messages.text("went_wrong", self._words.script(person))
+            text = self._current.words.messages.text("went_wrong", self._current.words.script(person))
             await self._fail(turn, person, type(error).__name__, text, "charge")
 
     async def _step(self, running: RunningTurn) -> RunningTurn | None:
@@ -272,7 +262,7 @@ class TurnRunner:
             return None
         answered = await self._ask(running)
         completion = answered.completion
-        vocabulary, window = self._planner.vocabulary, self._settings.model.window_tokens
+        vocabulary, window = self._planner.vocabulary, self._current.settings.model.window_tokens
         settlement = settlement_of(answered, vocabulary, self._clock.now(), window)
         if len(completion.tool_calls) > MOST_AT_ONCE:
             raise ModelError("invalid", f"{len(completion.tool_calls)} tool calls at once")
@@ -308,12 +298,12 @@ class TurnRunner:
         async def listen(model: Model, request: ModelRequest) -> Completion:
             return await self._stream_listener.listen(running.chat, turn, model, request)
 
-        by = running.written_at + self._settings.speak.late_seconds * 1000
-        return await self._turn_model.caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
+        by = running.written_at + self._current.settings.speak.late_seconds * 1000
+        return await self._caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
 
     async def _reserved(self, running: RunningTurn, *, small: bool) -> tuple[Endpoint, ModelCall]:
         """The next call of a turn, with the small model where only that fits into a limit."""
-        pool = self._turn_model.caller.pool
+        pool = self._current.pool
         endpoint = pool.pick(self._clock.now(), small=small)
         try:
             return endpoint, await self._reserve(running, endpoint)
@@ -333,20 +323,20 @@ class TurnRunner:
     async def _say(self, running: RunningTurn, completion: Completion, settlement: Settlement | None) -> None:
         now, turn = self._clock.now(), running.turn
         asked = whole_prompt(running.epoch.prefix, running.tools, running.epoch, ())
-        naming = LinkCheck(asked.messages, self._settings.speak.links)
+        naming = LinkCheck(asked.messages, self._current.settings.speak.links)
         said = self._reply_builder.said(completion, turn, running.chat, running.person, naming)
         if said.unnamed:
             self._log.warning("links_removed", **turn.numbers, count=said.unnamed)
         saying = TurnToSay(
             turn_id=turn.id, entry=said.message, tokens=message_tokens(said.message, self._planner.vocabulary),
             settlement=settlement, line=said.line, drafts=said.drafts,
-            window_until=now + said.lasts_ms + self._settings.speak.window_seconds * 1000,
+            window_until=now + said.lasts_ms + self._current.settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sender.platforms,
         )  # fmt: skip
         self._sender.enqueue(turn.chat_id, await self._store.say(turn.why, saying, now))
         await self._report(turn, reply=said.line)
-        model, limits = self._settings.model, self._settings.session
+        model, limits = self._current.settings.model, self._current.settings.session
         most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
         if log_tokens(running.epoch) + saying.tokens >= most:
             # The log has reached its budget: the next turn opens a new session on its raw tail.
@@ -359,7 +349,7 @@ class TurnRunner:
         line = self._log.warning if error else self._log.info
         line(
             "turn", **turn.numbers, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
-            **model_fields("chat", model, self._turn_model.caller.pool.provider(model)),
+            **model_fields("chat", model, self._current.pool.provider(model)),
             **{"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.cache_read.input_tokens": cached,
                "gen_ai.usage.output_tokens": output},
             cost=round(cost, 6), ms=self._clock.now() - turn.asked_at, calls=calls, reply=reply,

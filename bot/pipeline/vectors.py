@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.config.memory import EmbeddingServer
-from bot.config.settings import Settings
 from bot.core.clock import HOUR_MS
 from bot.core.errors import ModelError, OverBudget
 from bot.core.models import Embeddings, MissingEmbedding, Usage
@@ -20,7 +19,7 @@ from bot.money import budget
 from bot.pipeline.background import BackgroundGate
 from bot.pipeline.calls import reserve_shielded
 from bot.pipeline.concurrency import TextThread
-from bot.pipeline.texts import Texts
+from bot.pipeline.configuration import Current
 from bot.recall.ranking import HASH_WEIGHT, Likeness
 from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest
 from bot.store.ledger import Reservation, Settlement
@@ -38,15 +37,12 @@ Trouble = Literal["", "down", "budget", "switched_off"]
 class EmbeddingCaller:
     """Asks one embedder, and knows how it went."""
 
-    def __init__(
-        self, store: Store, endpoint: EmbeddingEndpoint, clock: Clock, settings: Settings, words: Texts, log: Log
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, endpoint: EmbeddingEndpoint, clock: Clock, current: Current, log: Log) -> None:
         self.embedder = endpoint.embedder
         self._store = store
         self._rate = endpoint.rate
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._log = log
         self._breaker = CircuitBreaker()
         self._wanted_until = 0
@@ -109,8 +105,8 @@ class EmbeddingCaller:
 
     async def _reserve(self, tokens: int, chat_id: int, person_id: int | None, now: int) -> int:
         most = budget.estimate(tokens, 0, self._rate(now))
-        day, month = budget.periods(now, self._words.tz(self._words.zone))
-        limits = budget.limits(self._settings)
+        day, month = budget.periods(now, self._current.words.tz(self._current.words.zone))
+        limits = budget.limits(self._current.settings)
         reservation = Reservation("embedding", self.embedder.name, most.tokens, most.cost, limits, day, month)
         try:
             booking = self._store.vectors.reserve(chat_id, person_id, reservation, now)
@@ -127,6 +123,29 @@ class EmbeddingCaller:
         await (ledger.charge if error.billed else ledger.release)(call, now)
         self.note("down", f"{error.fault}: {error.detail}")
 
+
+class EmbeddingCallers:
+    """The caller of the embedder that is configured."""
+
+    def __init__(self, store: Store, clock: Clock, current: Current, log: Log) -> None:
+        self._store = store
+        self._clock = clock
+        self._current = current
+        self._log = log
+        self._made: tuple[EmbeddingEndpoint, EmbeddingCaller] | None = None
+
+    def caller(self) -> EmbeddingCaller | None:
+        """Who is asked for vectors now; None where none are wanted."""
+        endpoint = self._current.pool.embedding
+        if endpoint is None:
+            return None
+        if self._made is None or self._made[0] is not endpoint:
+            self._made = endpoint, EmbeddingCaller(self._store, endpoint, self._clock, self._current, self._log)
+        return self._made[1]
+
+
+FindCaller = Callable[[], EmbeddingCaller | None]
+"""Who is asked for vectors now; None where none are wanted."""
 
 GATHER_MS = 20_000
 """How long what is new is gathered before one call makes its vectors: a talk has many short lines."""
@@ -160,20 +179,20 @@ class VectorProgress:
 class VectorMaker:
     """The work of the queue for vectors; without an embedder there is none."""
 
-    def __init__(
-        self, store: Store, calls: EmbeddingCaller | None, gate: BackgroundGate, clock: Clock, batch: int,
-        timeout_s: float, log: Log,
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, calls: FindCaller, clock: Clock, current: Current, log: Log) -> None:
         self._store = store
-        self._calls = calls
-        self._gate = gate
+        self._find_caller = calls
+        self._gate = BackgroundGate(store.switches, current)
         self._clock = clock
-        self._batch = batch
-        self._timeout_s = timeout_s
+        self._current = current
         self._log = log
         self._progress = VectorProgress()
         self._alarm: Alarm | None = None
         self._ended = False
+
+    @property
+    def _calls(self) -> EmbeddingCaller | None:
+        return self._find_caller()
 
     def hint(self, wake: Callable[[], None], *, now: bool = False) -> None:
         """There may be new documents: wake the queue soon, or now."""
@@ -183,6 +202,11 @@ class VectorMaker:
     def end(self) -> None:
         """No alarm is armed any more, and the round under way ends after its batch."""
         self._ended = True
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Look at every document once more: another configuration holds, so what was waited for is over."""
+        self._progress = VectorProgress()
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -193,7 +217,7 @@ class VectorMaker:
             return
         done = 0
         try:
-            while not self._ended:
+            while not self._stops:
                 page = await self._page()
                 if not page:
                     break
@@ -219,7 +243,7 @@ class VectorMaker:
             await self._store.vectors.drop()
             self._progress = VectorProgress()
         made = 0
-        while self._calls is not None and not self._ended and (page := await self._page()):
+        while self._calls is not None and not self._stops and (page := await self._page()):
             made += await self.make(page)
             progress(made)
 
@@ -238,14 +262,20 @@ class VectorMaker:
                 chats.setdefault(each.chat_id, []).append(each)
         made = 0
         for documents in chats.values():
-            for start in range(0, len(documents), self._batch):
-                if self._ended:
+            batch = self._current.settings.memory.embedding.batch
+            for start in range(0, len(documents), batch):
+                if self._stops:
                     return made
-                made += await self._one(documents[start : start + self._batch])
+                made += await self._one(documents[start : start + batch])
         if not self._progress.begun:
             return made  # the dimensions are others now: all over again
         self._progress.after = page[-1].id
         return made
+
+    @property
+    def _stops(self) -> bool:
+        """Whether the round ends: nuan stops, or another configuration holds by now."""
+        return self._ended or self._current.outdated
 
     async def _page(self) -> tuple[MissingEmbedding, ...]:
         assert self._calls is not None
@@ -285,7 +315,8 @@ class VectorMaker:
     async def _call(self, batch: Sequence[MissingEmbedding]) -> int:
         assert self._calls is not None
         texts = list(dict.fromkeys(each.text for each in batch))
-        found, settlement = await self._calls.embed(texts, batch[0].chat_id, None, self._timeout_s)
+        timeout_s = self._current.settings.memory.embedding.timeout_seconds
+        found, settlement = await self._calls.embed(texts, batch[0].chat_id, None, timeout_s)
         self._calls.note("")
         vectors = dict(zip(texts, found.vectors, strict=True))
         space = VectorSpace(self._calls.embedder.name, found.dimensions)
@@ -296,6 +327,8 @@ class VectorMaker:
 
     def _check(self, found: Embeddings) -> None:
         """Other dimensions than so far: all vectors are made anew, but not again and again."""
+        if self._current.outdated:
+            return  # the progress is that of the next round
         progress = self._progress
         if progress.dimensions and found.dimensions != progress.dimensions:
             if progress.moved:
@@ -305,7 +338,7 @@ class VectorMaker:
         progress.dimensions = found.dimensions
 
     def _again(self, wake: Callable[[], None], wait_ms: int) -> None:
-        if not self._ended and self._alarm is None:
+        if not self._stops and self._alarm is None:
             self._arm(self._clock.now() + wait_ms, wake)
 
     def _arm(self, when: int, wake: Callable[[], None]) -> None:
@@ -333,18 +366,26 @@ class VectorSearch:
     """Finds by likeness. The work on vectors runs beside the event loop."""
 
     def __init__(
-        self, store: Store, thread: TextThread, calls: EmbeddingCaller | None, clock: Clock, rules: EmbeddingServer, *,
+        self, store: Store, thread: TextThread, calls: FindCaller, clock: Clock, current: Current, *,
         pays: bool = True,
     ) -> None:  # fmt: skip
         """Without `pays` no server is asked."""
         self._store = store
         self._thread = thread
-        self._calls = calls
+        self._find_caller = calls
         self._clock = clock
-        self._rules = rules
+        self._current = current
         self._pays = pays
-        self._questions: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
-        self._matrices: OrderedDict[tuple[Audience, int], tuple[State, VectorMatrix]] = OrderedDict()
+        self._questions: OrderedDict[tuple[str, str], tuple[bytes, int]] = OrderedDict()
+        self._matrices: OrderedDict[tuple[Audience, VectorSpace], tuple[State, VectorMatrix]] = OrderedDict()
+
+    @property
+    def _calls(self) -> EmbeddingCaller | None:
+        return self._find_caller()
+
+    @property
+    def _rules(self) -> EmbeddingServer:
+        return self._current.settings.memory.embedding
 
     async def like(self, asking: RecallQuery, most: int) -> Likeness:
         """At most `most` documents like the question; without vectors at once nothing, and why."""
@@ -377,27 +418,26 @@ class VectorSearch:
     async def _vector(self, asking: RecallQuery) -> tuple[bytes, int]:
         """The question's vector, from a call unless it was asked lately."""
         assert self._calls is not None
-        text, chat_id = asking.text, asking.audience.chat_id
-        if text in self._questions:
-            self._questions.move_to_end(text)
-            return self._questions[text]
-        found, settlement = await self._calls.embed((text,), chat_id, asking.person_id, self._rules.query_seconds)
+        key, chat_id = (self._calls.embedder.name, asking.text), asking.audience.chat_id
+        if key in self._questions:
+            self._questions.move_to_end(key)
+            return self._questions[key]
+        found, settlement = await self._calls.embed(
+            (asking.text,), chat_id, asking.person_id, self._rules.query_seconds
+        )
         if settlement is not None:
             await asyncio.shield(self._store.ledger.settle(settlement, self._clock.now()))
         self._calls.note("")
-        self._questions[text] = found.vectors[0], found.dimensions
+        self._questions[key] = found.vectors[0], found.dimensions
         if len(self._questions) > QUESTIONS:
             self._questions.popitem(last=False)
-        return self._questions[text]
+        return self._questions[key]
 
     async def _rows(self, audience: Audience, dimensions: int, state: State) -> VectorMatrix:
         """The vectors that this audience may see; only those that are not known from the last question are read."""
         assert self._calls is not None
-        key, space, vectors = (
-            (audience, dimensions),
-            VectorSpace(self._calls.embedder.name, dimensions),
-            self._store.vectors,
-        )
+        space, vectors = VectorSpace(self._calls.embedder.name, dimensions), self._store.vectors
+        key = audience, space
         before, known = self._matrices.pop(key, (None, None))
         if known is None or before != state:
             wanted = await vectors.numbers(audience, space)

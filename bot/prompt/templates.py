@@ -13,6 +13,7 @@ from markupsafe import Markup
 from bot.core.errors import ConfigError
 from bot.core.memories import NumberedThing
 from bot.prompt.opening_facts import OpeningLine, OpeningSection, OpeningSectionName
+from bot.prompt.persona import Persona, read_user, read_who
 from bot.text.clean import as_data
 from bot.text.codes import number_mark
 from bot.text.fold import SCRIPTS, Script
@@ -140,6 +141,21 @@ def shipped_templates(find: Callable[[str], Path]) -> dict[Script, BootTemplate]
         language: _compiled(find(f"warmboot/{language}.md.j2").read_text("utf-8"), f"warmboot/{language}.md.j2")
         for language in SCRIPTS
     }
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaOpening:
+    """How a persona wakes up: by which templates, as whom (the first line of its identity), and what its owner wrote
+    of themselves for it."""
+
+    templates: Mapping[Script, BootTemplate]
+    who: Mapping[Script, str]
+    user: str = ""
+
+
+def read_opening(find: Callable[[str], Path], persona: Persona, name: str) -> PersonaOpening:
+    """How a persona wakes up as a bot of that name; ConfigError for a file that cannot be used."""
+    return PersonaOpening(read_templates(find, persona.folder), read_who(persona, name), read_user(persona))
 
 
 @lru_cache(maxsize=32)

@@ -13,18 +13,19 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from bot.config.memory import SectionRules
 from bot.config.settings import Settings
 from bot.core.memories import STABILITY_DAYS, MemoryKind
 from bot.core.people import Audience
 from bot.ops.log_files import NullLog
-from bot.pipeline.opening import OpeningReader, PersonaOpening
+from bot.pipeline.opening import OpeningReader
 from bot.pipeline.recall import SectionFilter
+from bot.prompt.templates import PersonaOpening
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.fold import SCRIPTS
 from bot.text.length import estimate_tokens
 from tests.bench.recall_speed import sentence
 from tests.blank import lay
+from tests.configured import configured
 from tests.waking import NOW, TEMPLATES, WORDS
 
 MEMORIES, RUNS = 10_000, 100
@@ -57,14 +58,9 @@ def fill(folder: Path, asked: float) -> None:
 
 async def measured(store: Store, audience: Audience) -> tuple[float, float, int]:
     """Median and least CPU time of one opening, in ms, and its tokens."""
-    booting = OpeningReader(
-        store,
-        Settings(),
-        WORDS,
-        lambda _: PersonaOpening(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。")),
-        SectionFilter(store, SectionRules()),
-        NullLog(),
-    )
+    begins = PersonaOpening(TEMPLATES, dict.fromkeys(SCRIPTS, "小暖，记得住事的伙伴。"))
+    current = configured(Settings(), WORDS, opening=begins)
+    booting = OpeningReader(store, current, SectionFilter(store, current), NullLog())
     chat, person = await store.people.chat(audience.chat_id), await store.people.person(1)
     block = await booting.boot(audience, chat, person, NOW)
     times: list[float] = []

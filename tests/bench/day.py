@@ -28,10 +28,10 @@ from bot.pipeline.texts import Texts
 from bot.prompt.composition import message_tokens
 from bot.prompt.persona import FULL
 from bot.store.store import DATABASE, Store, open_store
-from bot.text.catalogue import catalogue
 from bot.text.length import estimate_tokens
 from tests.bench.dmday import FACTS, HOUR_MS
 from tests.bench.logs import PLATFORM, Log, Step
+from tests.configured import configured
 from tests.fakes.clock import SimClock
 from tests.world import Lines
 
@@ -194,13 +194,10 @@ async def live(
     clock = SimClock(MIDNIGHT - 2 * DAY_MS + 9 * HOUR_MS)
     bot, log = settings.bot, Lines()
     companion = Companion(bot.names, clock, random.Random(seed), TOOL_SHARE / (1 - small_talk))
-    words = Texts(
-        catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"), bot.language, bot.timezone,
-        bot.holidays,
-    )  # fmt: skip
     async with await open_store(folder) as store:
         pool = ModelPool(Endpoint(companion, rate_of(settings.model, Capabilities())))
-        app = App(Dependencies(store, pool, clock, settings, words, PROMPTS.path, persona_at, log))
+        current = configured(settings, pool=pool, log=log, folders={settings.persona: persona_at})
+        app = App(Dependencies(store, clock, log, current))
         await app.start([Anywhere()])
         for step in (*_kept(steps, bot.names[0], clock.now()), *steps):
             await clock.advance(step.at - clock.now(), app.settled)
@@ -213,7 +210,7 @@ async def live(
         events = {c.id: await store.events.between(c.id, 0, 2**62) for c in await store.people.chats()}
         await app.stop()
     trouble = tuple(f"{event} {fields}" for level, event, fields in log.lines if level not in ("debug", "info"))
-    return _day(folder, companion, events, words, bot.names[0], trouble)
+    return _day(folder, companion, events, current.words, bot.names[0], trouble)
 
 
 async def _waiting(store: Store) -> bool:

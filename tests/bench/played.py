@@ -164,18 +164,18 @@ async def person_in(nuan: PlayedBot, row: Row) -> tuple[Chat, Person] | None:
 async def next_request(nuan: PlayedBot, chat: Chat, person: Person, text: str) -> tuple[Message, ...]:
     """All messages of the request that this person would cause with that text now; nothing is written."""
     parts = nuan.parts
-    planner, _ = make_planner(parts)
-    return (await plan_imagined(planner, parts.words, chat, person, text, parts.clock.now())).prompt.messages
+    planner = make_planner(parts)
+    return (await plan_imagined(planner, parts.current.words, chat, person, text, parts.clock.now())).prompt.messages
 
 
 async def recalled(nuan: PlayedBot, chat: Chat, person: Person, query: str, most: int) -> tuple[str, ...]:
     """The best findings of a memory search there, best first, each as a model reads it."""
     parts = nuan.parts
-    planner, _ = make_planner(parts)
+    planner = make_planner(parts)
     audience, now = await planner.audience(chat, person), parts.clock.now()
     trace = await make_recall(parts).recall(RecallQuery(audience, person.id, query, now, most))
-    context = ToolContext(audience, person.id, 0, (), parts.words.script(person), now)
-    told = [await findings_text(parts.store, parts.words, context, (one.finding,)) for one in trace.chosen]
+    context = ToolContext(audience, person.id, 0, (), parts.current.words.script(person), now)
+    told = [await findings_text(parts.store, parts.current.words, context, (one.finding,)) for one in trace.chosen]
     return tuple(" ".join(text.splitlines()[1:]) for text in told[:most])
 
 

@@ -200,7 +200,7 @@ async def measure(
         await feed(world, name, lines)
     fed = perf_counter() - began
     await world.app._services.vector_maker.make_all(lambda made: None)
-    recalling = make_recall(world.parts, world.app._services.vector_maker._calls, pays=True)
+    recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
     there = await known(world, convs)
     turn, session = Tally(), Tally()
     categories: dict[str, Tally] = defaultdict(Tally)

@@ -123,7 +123,7 @@ async def measure(folder: Path, documents: int, people: int, modes: tuple[Recall
 async def asked(world: World, people: int, mode: RecallMode) -> dict[str, object]:
     """How long recalls take in this mode, the first of which loads."""
     chance = random.Random(11)
-    recalling = make_recall(world.parts, world.app._services.vector_maker._calls, pays=True)
+    recalling = make_recall(world.parts, world.app._services.vector_maker._find_caller, pays=True)
     times: list[float] = []
     busy: list[float] = []
     async with Gaps() as gaps:

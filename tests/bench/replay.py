@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 
 from bot.app import App
-from bot.config.resources import PromptFiles, resource_dir
+from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.container import Dependencies
 from bot.core.models import Capabilities
@@ -27,12 +27,12 @@ from bot.model.offline import OfflineModel
 from bot.model.pool import Endpoint, ModelPool
 from bot.money.budget import rate_of
 from bot.ops.logs import Logs
-from bot.pipeline.texts import Texts
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 from tests.bench.counts import checksum, count, epochs_of_calls, peak_mb, spread
 from tests.bench.logs import Log, read_logs
 from tests.bench.probe import CountedLog, Stopwatch, WatchedAdapter, WatchedClock, WatchedModel
+from tests.configured import configured
 
 STEP_MS = 1_800_000
 MOST_STEPS = 200
@@ -115,14 +115,8 @@ async def _waiting(store: Store) -> bool:
 
 
 def _parts(settings: Settings, store: Store, model: WatchedModel, clock: WatchedClock, log: CountedLog) -> Dependencies:
-    bot = settings.bot
-    words = Texts(
-        catalogue(PROMPTS.path, "messages"), catalogue(PROMPTS.path, "opening"), bot.language, bot.timezone,
-        bot.holidays,
-    )  # fmt: skip
-    persona = resource_dir("data/persona") / settings.persona
     pool = ModelPool(Endpoint(model, rate_of(settings.model, Capabilities())))
-    return Dependencies(store, pool, clock, settings, words, PROMPTS.path, persona, log)
+    return Dependencies(store, clock, log, configured(settings, pool=pool, log=log))
 
 
 async def replay(logs: Sequence[Log], folder: Path) -> Report:

@@ -128,7 +128,7 @@ async def ask(
     """One turn both ways: narrowed, and everywhere."""
     sectioning, rows = bringing.sectioning, Rows.of(bringing)
     named = sectioning.registry.named(asking.text)
-    first = SectionChoice(sections_to_search(rounds, named, sectioning._rules.proportion), named)
+    first = SectionChoice(sections_to_search(rounds, named, sectioning._current.settings.sections.proportion), named)
     everywhere = await bringing._recalling.recall(asking)
     saved.of_handed += rows.taken()
     trace, found, where = await bringing.found(asking, first)
@@ -157,7 +157,7 @@ async def measure(options: argparse.Namespace, data: Path, settings: Settings) -
     convs = conversations(options.folder, options.part)
     world = World(data, settings)
     await world.open()
-    planner, _ = make_planner(world.parts)
+    planner = make_planner(world.parts)
     saved = Saved()
     narrow, whole, called, called_whole = Tally(), Tally(), Tally(), Tally()
     queries = [row for row in _rows(options.folder / "queries.jsonl") if row["gold_turns"]]

@@ -17,14 +17,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.app import App
-from bot.config.resources import PromptFiles, resource_dir
+from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.container import Dependencies, make_planner
 from bot.core.events import Incoming, Outgoing, Place, Sender
 from bot.pipeline.endpoints import make_pool
-from bot.pipeline.texts import Texts
 from bot.store.store import Store, open_store
-from bot.text.catalogue import catalogue
+from tests.configured import configured as current_of
 from tests.fakes.clock import SimClock
 
 TALKS = Path(__file__).parent / "talks"
@@ -135,21 +134,14 @@ def configured(url: str, model: str) -> Settings:
 
 def parts(store: Store, settings: Settings, clock: SimClock, page: Page) -> Dependencies:
     """The installation of the talks."""
-    prompts, bot = PromptFiles(None), settings.bot
-    words = Texts(
-        catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"), bot.language, bot.timezone,
-        bot.holidays,
-    )  # fmt: skip
-    persona = resource_dir("data/persona") / settings.persona
-    pool = make_pool(settings, prompts.path)
-    return Dependencies(store, pool, clock, settings, words, prompts.path, persona, page)
+    pool = make_pool(settings, PromptFiles(None).path)
+    return Dependencies(store, clock, page, current_of(settings, pool=pool, log=page))
 
 
 async def opening(nuan: Dependencies) -> str:
     """What the first chat's next talk opens with."""
     chat = await nuan.store.people.chat(1)
-    planner, _ = make_planner(nuan)
-    return (await planner.boot(chat, await nuan.store.people.person(1), nuan.clock.now())).text
+    return (await make_planner(nuan).boot(chat, await nuan.store.people.person(1), nuan.clock.now())).text
 
 
 async def live(folder: Path, settings: Settings, talks: tuple[Talk, ...]) -> list[tuple[Talk, Page]]:
@@ -175,7 +167,7 @@ async def live(folder: Path, settings: Settings, talks: tuple[Talk, ...]) -> lis
             await clock.advance(QUIET_MS, app.settled)
             told.append((talk, Page(clock, lines=page.lines, turns=page.turns)))
         await app.stop()
-        await nuan.pool.close()
+        await nuan.current.pool.close()
     return told
 
 

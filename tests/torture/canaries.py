@@ -210,7 +210,11 @@ class Field:
         """What `nuan ctx` and `nuan boot` show of that chat."""
         world = self.world
         place = Installation(
-            world.settings, world.folder, PromptFiles(None), resource_dir("data/persona") / world.settings.persona
+            world.settings,
+            world.folder,
+            PromptFiles(None),
+            resource_dir("data/persona") / world.settings.persona,
+            world.settings,
         )
         sql = (
             "SELECT place.chat_id, account.person_id FROM place, account WHERE place.platform = ?1 AND "

@@ -119,7 +119,7 @@ async def result(world: "World", strings: Strings) -> str:
 
     name, title, body, file, found = strings
     context = ToolContext(Audience(1, "dm", (1,)), 1, 1, (), "zh-Hans", world.clock.now())
-    return await findings_text(world.store, world.parts.words, context, (
+    return await findings_text(world.store, world.parts.current.words, context, (
         SearchHit(1, "memory", 1, found, 1, name, 1), SearchHit(2, "line", 2, body, 1, name, 1, around=((name, file),)),
         SearchHit(3, "digest", 3, found, 1, name, 1), SearchHit(4, "note", 4, title, None, "", 1),
     ), ROOM)  # fmt: skip

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bot.config.settings import Settings
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.events import Event
 from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, NumberedThing, Visibility
@@ -15,8 +14,8 @@ from bot.language.wishes.reader import understand
 from bot.pipeline.actions.plans import PlanKind, PlannedItem, open_plans, plans_meant
 from bot.pipeline.actions.receipts import NAMED, CommandContext, Receipts, brief, memory_line_for_people
 from bot.pipeline.concurrency import TextThread
+from bot.pipeline.configuration import Current
 from bot.pipeline.ingest import READ_CHARS
-from bot.pipeline.texts import Texts
 from bot.store.forget import Forgetting, LastPlan
 from bot.store.memories import ReceiptQuote
 from bot.store.store import Store
@@ -36,12 +35,10 @@ YES_NO = ("button_yes", "button_no")
 class MatterForgetting:
     """Finds all that is about a name or a matter, and forgets it."""
 
-    def __init__(
-        self, store: Store, clock: Clock, settings: Settings, receipts: Receipts, thread: TextThread
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, clock: Clock, current: Current, receipts: Receipts, thread: TextThread) -> None:
         self._store = store
         self._clock = clock
-        self._settings = settings
+        self._current = current
         self._receipts = receipts
         self._thread = thread
 
@@ -101,7 +98,7 @@ class MatterForgetting:
 
     async def forget(self, command: MemoryCommand, told: CommandContext) -> str:
         """All that was said of it goes, these lines for good, with the memories, promises and reminders of it."""
-        now, days, content = self._clock.now(), self._settings.memory.undo_days, command.content or ""
+        now, days, content = self._clock.now(), self._current.settings.memory.undo_days, command.content or ""
         lines = await self.told_of(command, told.event, told.chat)
         every = command.scope == "matter"
         found, plans = await self._found(content, told, command.forever) if command.scope != "line" else ((), ())
@@ -164,14 +161,13 @@ class ForgetActions:
     """Takes things out of memory, each once."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, receipts: Receipts, thread: TextThread
+        self, store: Store, clock: Clock, current: Current, receipts: Receipts, thread: TextThread
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._receipts = receipts
-        self.about = MatterForgetting(store, clock, settings, receipts, thread)
+        self.about = MatterForgetting(store, clock, current, receipts, thread)
 
     async def carry_out(self, command: MemoryCommand, told: CommandContext) -> str:
         """Do it and return its receipt, which is stored with it."""
@@ -203,7 +199,9 @@ class ForgetActions:
 
     async def _lines(self, told: CommandContext) -> tuple[Event, ...]:
         """What people said there before, in order."""
-        events = await self._store.events.recent(told.chat.id, 0, 0, self._settings.context.bus_max, waiting=True)
+        events = await self._store.events.recent(
+            told.chat.id, 0, 0, self._current.settings.context.bus_max, waiting=True
+        )
         return tuple(event for event in events if event.id < told.event.id and event.kind == "message")
 
     async def _forget(self, command: MemoryCommand, told: CommandContext) -> str:
@@ -243,7 +241,7 @@ class ForgetActions:
         last = next(reversed(await self.mine(told)), None)
         if last is None or last.at < max(after, told.event.at - JUST_MS) or says_nothing(last.text):
             return None
-        return last if not understand(last.text[:READ_CHARS], self._settings.bot.names).commands else None
+        return last if not understand(last.text[:READ_CHARS], self._current.settings.bot.names).commands else None
 
     async def _said(self, command: MemoryCommand, told: CommandContext) -> tuple[int, ...]:
         """Their lines that say what a wish to keep nothing of it names."""
@@ -315,7 +313,7 @@ class ForgetActions:
         """Forget these memories of that person; they alone can take it back. `missing` are numbers without one."""
         now = self._clock.now()
         self._store.tombstones.add_tombstones(wordings(found), now)
-        days = self._settings.memory.undo_days
+        days = self._current.settings.memory.undo_days
         forever = forever or not days
         forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
         # For good is for good: not even the message on its way out holds the words.
@@ -352,13 +350,13 @@ class ForgetActions:
             standing = await self._store.access.standing(told.chat.id, told.person_id)
             if not standing.owner:
                 return await say("unsaid_not_yours", told)
-        numbers = self._words.confirmed(what.receipt)
+        numbers = self._current.words.confirmed(what.receipt)
         if numbers:
             known = [memory for number in numbers if (memory := await self._store.taken_back_lines.keeper(number))]
             if not known:
                 return await say("forgot_none", told)
             return await self._disable(tuple(known), known[0].owner_id or told.person_id, command.forever, told)
-        now, days = self._clock.now(), self._settings.memory.undo_days
+        now, days = self._clock.now(), self._current.settings.memory.undo_days
         kept = bool(what.memories) and bool(days) and not command.forever
         shown = self._receipts.numbers(what.memories, told)
         own = all(memory.owner_id == told.person_id for memory in what.memories)
@@ -383,7 +381,7 @@ class ForgetActions:
         owned = await self._store.memories.owned(told.person_id, told.audience)
         kept = await self._store.taken_back_lines.kept_from(events, told.person_id)
         found = kept or (matching(command.content, owned) if command.content else ())
-        now, days = self._clock.now(), self._settings.memory.undo_days
+        now, days = self._clock.now(), self._current.settings.memory.undo_days
         if found:
             self._store.tombstones.add_tombstones(wordings(found), now)
         purge_at = now + days * DAY_MS if days else None
@@ -404,7 +402,7 @@ class ForgetActions:
 
     async def _undo(self, command: MemoryCommand, told: CommandContext) -> str:
         """撤销: what was forgotten comes back, what was kept goes; without a number the last of both."""
-        now, days = self._clock.now(), self._settings.memory.undo_days
+        now, days = self._clock.now(), self._current.settings.memory.undo_days
         if command.number is None or command.of != "memory":
             last = await self._store.undo.last(told.person_id, told.audience, now - days * DAY_MS, now)
             plan = await self._plan(command, told, last.at if last is not None else now - days * DAY_MS)

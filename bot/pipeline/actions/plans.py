@@ -1,6 +1,5 @@
 """Promises and reminders as wishes find them, and promises that somebody says are done or off."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +14,7 @@ from bot.memory.promises import PromiseEndings, may_tell_end, promise_endings
 from bot.memory.transcript import own_words
 from bot.pipeline.actions.receipts import Choices, CommandContext, Receipts
 from bot.pipeline.concurrency import TextThread
+from bot.pipeline.configuration import Current
 from bot.speaking.reminders import promised_task
 from bot.store.memories import Receipt
 from bot.store.store import Store
@@ -81,25 +81,20 @@ STATES: dict[str, CommitmentState] = {"done": "done", "off": "failed"}
 class PromiseSettling:
     """Ends promises, each once, and opens them again."""
 
-    def __init__(
-        self, store: Store, clock: Clock, names: tuple[str, ...], receipts: Receipts, thread: TextThread,
-        judged: Callable[[], bool],
-    ) -> None:  # fmt: skip
-        """`names` are those the bot is called by; `judged` says whether a model with tools is left to judge."""
-        self._judged = judged
+    def __init__(self, store: Store, clock: Clock, current: Current, receipts: Receipts, thread: TextThread) -> None:
         self._store = store
         self._clock = clock
-        self._names = names
+        self._current = current
         self._receipts = receipts
         self._thread = thread
 
     async def heard(self, event: Event, audience: Audience) -> PromiseEndings:
         """What is to be done about a message without a model that judges; with one nothing."""
-        return PromiseEndings() if self._judged() else await self.read(event, audience)
+        return PromiseEndings() if self._current.value.judges else await self.read(event, audience)
 
     async def cue(self, event: Event, audience: Audience) -> list[str]:
         """The promises that a message may end, for a model that judges."""
-        found = await self.read(event, audience) if self._judged() else PromiseEndings()
+        found = await self.read(event, audience) if self._current.value.judges else PromiseEndings()
         numbers = (*(each.number for each in found.ended), *found.asks)
         if not numbers:
             return []
@@ -114,7 +109,7 @@ class PromiseSettling:
         """What a message says became of its writer's open promises that this audience may see."""
         owner = event.person_id or 0
         mine = await self._store.commitments.to_end(event.id, owner, audience)
-        words = own_words(event.text[:READ_CHARS], self._names) if mine else ""
+        words = own_words(event.text[:READ_CHARS], self._current.settings.bot.names) if mine else ""
         if not words:
             return PromiseEndings()
         last = await self._store.commitments.nudged(event.chat_id, owner)

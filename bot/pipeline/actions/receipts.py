@@ -9,7 +9,7 @@ from bot.core.events import Button, Event
 from bot.core.memories import Memory, MemoryCommand, MemoryQuestion
 from bot.core.people import Audience, Chat
 from bot.core.ports import Clock
-from bot.pipeline.texts import Texts
+from bot.pipeline.configuration import Current
 from bot.store.memories import OpenQuestion, Receipt, ReceiptQuote
 from bot.store.store import Store
 from bot.text.codes import number_mark
@@ -67,12 +67,10 @@ class CommandContext:
 class Receipts:
     """Makes receipts."""
 
-    def __init__(self, store: Store, clock: Clock, words: Texts, answer_ms: int) -> None:
-        """`answer_ms` is how long an answer to a question is waited for."""
+    def __init__(self, store: Store, clock: Clock, current: Current) -> None:
         self._store = store
         self._clock = clock
-        self._words = words
-        self._answer_ms = answer_ms
+        self._current = current
 
     def key(self, told: CommandContext) -> str:
         """What makes a command happen once."""
@@ -80,7 +78,7 @@ class Receipts:
 
     def text(self, key: str, told: CommandContext, **values: object) -> str:
         """A sentence in the person's script."""
-        return self._words.messages.text(key, told.script, **values)
+        return self._current.words.messages.text(key, told.script, **values)
 
     def numbers(self, memories: Sequence[Memory], told: CommandContext) -> str:
         """The numbers of these memories as a receipt names them: whoever forgets thousands is not told each."""
@@ -129,9 +127,10 @@ class Receipts:
             return "\n".join(self.joined((*told.before, (told.command, own)), told.script))
 
         def address(slot: str, name: str) -> str:
-            return self._words.opening(told.script)(f"{slot}_event", wanted=" ".join(name.split()))
+            return self._current.words.opening(told.script)(f"{slot}_event", wanted=" ".join(name.split()))
 
-        asked = OpenQuestion(question, self._clock.now() + self._answer_ms) if question is not None else None
+        until = self._clock.now() + self._current.settings.memory.confirm_seconds * 1000
+        asked = OpenQuestion(question, until) if question is not None else None
         return Receipt(
             told.event.id, told.chat.id, self.key(told), text, not told.rest, told.rest,
             told.hide, told.last, buttons, whole, told.person_id, asked, address, quotes,
@@ -142,10 +141,10 @@ class Receipts:
         lines: list[str] = []
         refused: MemoryCommand | None = None
         for command, receipt in done:
-            new = self._words.confirmed(receipt) if refused is not None and command.verb == "nick_set" else ()
-            old = self._words.confirmed(lines[-1]) if new else ()
+            new = self._current.words.confirmed(receipt) if refused is not None and command.verb == "nick_set" else ()
+            old = self._current.words.confirmed(lines[-1]) if new else ()
             if refused is not None and new and old:
-                lines[-1] = self._words.messages.text(
+                lines[-1] = self._current.words.messages.text(
                     "nick_changed", script, old=refused.content, old_id=old[0], nick=command.content, id=new[0]
                 )
             else:

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
-from bot.config.settings import Settings
 from bot.core.events import Event
 from bot.core.memories import (
     KeepQuota,
@@ -39,8 +38,8 @@ from bot.pipeline.actions.forget import JUST_MS, YES_NO, ForgetActions
 from bot.pipeline.actions.plans import KnownOfPerson, PromiseSettling
 from bot.pipeline.actions.receipts import CommandContext, Receipts, brief
 from bot.pipeline.concurrency import TextThread
+from bot.pipeline.configuration import Current
 from bot.pipeline.ingest import READ_CHARS
-from bot.pipeline.texts import Texts
 from bot.store.memories import ReceiptQuote
 from bot.store.store import Store
 from bot.text.fold import fold
@@ -71,23 +70,18 @@ class KeptText:
 class RememberActions:
     """Carries out memory commands, each once."""
 
-    def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, thread: TextThread,
-        judged: Callable[[], bool]
-    ) -> None:  # fmt: skip
-        """`judged` says whether a model with tools is left to judge which promises are done."""
+    def __init__(self, store: Store, clock: Clock, current: Current, thread: TextThread) -> None:
         self._store = store
         self._clock = clock
-        self._settings = settings
+        self._current = current
         self._thread = thread
-        self._words = words
-        self.receipts = Receipts(store, clock, words, settings.memory.confirm_seconds * 1000)
-        self.settling = PromiseSettling(store, clock, settings.bot.names, self.receipts, thread, judged)
-        self._forget_actions = ForgetActions(store, clock, settings, words, self.receipts, thread)
+        self.receipts = Receipts(store, clock, current)
+        self.settling = PromiseSettling(store, clock, current, self.receipts, thread)
+        self._forget_actions = ForgetActions(store, clock, current, self.receipts, thread)
 
     async def understand(self, event: Event) -> ParsedCommands:
         """What a message asks of memory, and what is left of it to answer."""
-        text, names = event.text[:READ_CHARS], self._settings.bot.names
+        text, names = event.text[:READ_CHARS], self._current.settings.bot.names
         order = None if event.forwarded else menu_command(text)
         if order is not None and (order != NOTHING_NAMED or not await self._store.taken_back_lines.is_reply(event.id)):
             return ParsedCommands((order,), "")
@@ -106,7 +100,7 @@ class RememberActions:
 
     async def _read(self, text: str) -> ParsedCommands:
         """What a text asks; a long one takes long to understand, and the other chats must not wait for it."""
-        text, names = text[:READ_CHARS], self._settings.bot.names
+        text, names = text[:READ_CHARS], self._current.settings.bot.names
         return await self._thread.run(understand, text, names) if len(text) > LONG_TEXT else understand(text, names)
 
     async def heard(
@@ -120,7 +114,11 @@ class RememberActions:
         matter = await self._matter(event, known)
         if matter is not None:
             return ParsedCommands((matter,), ""), False
-        understood, text, names = await self.understand(event), event.text[:READ_CHARS], self._settings.bot.names
+        understood, text, names = (
+            await self.understand(event),
+            event.text[:READ_CHARS],
+            self._current.settings.bot.names,
+        )
         command = answer_to(question, text, names) if question is not None and not event.forwarded else None
         if question is not None and question.kind == "which" and command is not None and _counts(understood):
             return ParsedCommands((command,), ""), False  # 忘记第二条 is the second of those that were shown
@@ -155,7 +153,7 @@ class RememberActions:
         if len(command.chosen) > 1:
             return MemoryCommand("forget", said[0].text, scope="line", forever=command.forever, said_in=number)
         if command.scope == "about":
-            named = bare_object(said[0].text, self._settings.bot.names)
+            named = bare_object(said[0].text, self._current.settings.bot.names)
             content = named.content if named is not None else said[0].text.strip()
             return MemoryCommand("forget", content, scope="matter", forever=command.forever, said_in=number)
         found = self.cue(said[0])
@@ -163,7 +161,7 @@ class RememberActions:
 
     def cue(self, event: Event) -> WishCue | None:
         """What a message may ask of memory that is not certain."""
-        return None if event.forwarded else wish_cue(event.text[:READ_CHARS], self._settings.bot.names)
+        return None if event.forwarded else wish_cue(event.text[:READ_CHARS], self._current.settings.bot.names)
 
     async def cues(self, event: Event) -> list[str]:
         """What a message may ask of memory, for a model that answers it: what it seems to, a change of what is kept, or
@@ -175,7 +173,9 @@ class RememberActions:
             return [seems.verb]
         if await self.changes(event):
             return ["update"]
-        some = has_wish_word(event.text, self._settings.bot.names) and not (await self.understand(event)).commands
+        some = (
+            has_wish_word(event.text, self._current.settings.bot.names) and not (await self.understand(event)).commands
+        )
         return ["any"] if some else []
 
     async def changes(self, event: Event) -> bool:
@@ -195,7 +195,7 @@ class RememberActions:
 
     async def _matter(self, event: Event, known: Callable[[bool], Awaitable[KnownOfPerson]]) -> MemoryCommand | None:
         """The wish to forget a matter its writer talked of, also said again; None where they said nothing of it."""
-        found = None if event.forwarded else matter_in(event.text, self._settings.bot.names)
+        found = None if event.forwarded else matter_in(event.text, self._current.settings.bot.names)
         if found is None or (found.scope == "just" and len(matching(found.content or "", (await known(False))[0])) > 1):
             return None  # of several memories it is asked which
         chat = await self._store.people.chat(event.chat_id)
@@ -236,7 +236,7 @@ class RememberActions:
             asked=True,
         )  # fmt: skip
         if not slot:
-            memory = with_day(memory, said.at, self._words.tz(await self._zone(told)))
+            memory = with_day(memory, said.at, self._current.words.tz(await self._zone(told)))
         older = await self._replaced(command, told, memory)
         if older is None:
             memory = with_slot(memory)
@@ -264,7 +264,7 @@ class RememberActions:
             old = clip(" ".join(old.split()), OLD_CHARS)
             return self.receipts.text(key, told, id=number, nick=new, old_id=older.id, old=old)
 
-        rewrite = self._settings.memory.rewrite and not slot
+        rewrite = self._current.settings.memory.rewrite and not slot
         rule = merge_rule({told.person_id: told.event.name})
         quota = await self._quota(told)
         if over := await self._store.memories.passes(memory, quota, now):
@@ -308,12 +308,12 @@ class RememberActions:
 
     async def _quota(self, told: CommandContext) -> KeepQuota:
         """How much they may still ask to keep; the owner's own installation holds what the owner wants."""
-        rules, person = self._settings.memory, await self._store.people.person(told.person_id)
+        rules, person = self._current.settings.memory, await self._store.people.person(told.person_id)
         return KeepQuota(None, None) if person.is_owner else KeepQuota(rules.keep_minute, rules.keep_most)
 
     async def _zone(self, told: CommandContext) -> str:
         """The zone in which a day that they name is meant."""
-        return self._words.zone_of(told.chat, await self._store.people.person(told.person_id))
+        return self._current.words.zone_of(told.chat, await self._store.people.person(told.person_id))
 
     async def _before(self, told: CommandContext) -> KeptText:
         """What 把这个记下来 points at, with the lines it came from: the line replied to, else what they said before."""
@@ -321,7 +321,7 @@ class RememberActions:
         if text and not says_nothing(text):
             return KeptText((*lines, told.event.id), text, at)
         for event in reversed(await self.mine(told)):
-            if bare_wish(event.text, self._settings.bot.names):
+            if bare_wish(event.text, self._current.settings.bot.names):
                 continue
             understood = await self._read(event.text)
             kept = next((each.content for each in understood.commands if each.verb == "remember" and each.content), "")

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.config.settings import Settings
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.errors import StoreError
 from bot.core.people import ErasedPerson
 from bot.core.ports import Clock, Log
 from bot.language.time.schedule import zone_or
 from bot.memory.archive.person import person_archive
-from bot.pipeline.texts import Texts
+from bot.pipeline.configuration import Current
 from bot.store.backups import BackupRetention, folder_of, write_backup
 from bot.store.store import Store
 from bot.text.dates import next_local_time
@@ -51,18 +50,20 @@ async def pack_person(store: Store, person_id: int, at: int, zone: str) -> Perso
 class PersonData:
     """Exports and erases, for the chat commands and the command line alike."""
 
-    def __init__(self, store: Store, clock: Clock, log: Log, scrub: Scrub | None = None, zone: str = "UTC") -> None:
-        """Without `scrub` no log is written here; `zone` is the installation's."""
+    def __init__(self, store: Store, clock: Clock, log: Log, scrub: Scrub | None = None) -> None:
+        """Without `scrub` no log is written here."""
         self._store = store
         self._clock = clock
         self._log = log
         self._scrub = scrub
-        self._zone = zone
 
-    async def export(self, person_id: int) -> Path:
-        """Put a person's archive in the data folder, where it waits ARCHIVE_DAYS; StoreError when it cannot."""
+    async def export(self, person_id: int, zone: str) -> Path:
+        """Put a person's archive in the data folder, where it waits ARCHIVE_DAYS; StoreError when it cannot.
+
+        `zone` is the installation's.
+        """
         now = self._clock.now()
-        packed = await pack_person(self._store, person_id, now, self._zone)
+        packed = await pack_person(self._store, person_id, now, zone)
         await asyncio.to_thread(self._store.personal_archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
         path = await asyncio.to_thread(self._store.personal_archives.write, person_id, packed.data, now)
         self._log.info("exported", person=person_id, file=path.name)
@@ -97,17 +98,16 @@ class PersonData:
 class DailyBackup:
     """Makes the daily backup."""
 
-    def __init__(self, store: Store, clock: Clock, settings: Settings, words: Texts, log: Log) -> None:
+    def __init__(self, store: Store, clock: Clock, current: Current, log: Log) -> None:
         self._store = store
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._log = log
 
     async def arm(self) -> None:
         """Set when the next one is due by these settings; one that was missed is due at once, once."""
         now, due = self._clock.now(), await self._store.deadlines.backup_at()
-        if not self._settings.backup.daily:
+        if not self._current.settings.backup.daily:
             if due is not None:
                 await self._store.deadlines.set_backup(None)
         elif due is None or now < due != self._next(now):
@@ -115,7 +115,7 @@ class DailyBackup:
 
     async def work(self) -> None:
         """Make one if it is time; what fails is said in the log and tried again in an hour."""
-        rules, now, due = self._settings.backup, self._clock.now(), await self._store.deadlines.backup_at()
+        rules, now, due = self._current.settings.backup, self._clock.now(), await self._store.deadlines.backup_at()
         if due is None or due > now:
             return
         data = self._store.folder
@@ -130,4 +130,6 @@ class DailyBackup:
         await self._store.deadlines.set_backup(self._next(now))
 
     def _next(self, now: int) -> int:
-        return next_local_time(now, self._settings.backup.hour, self._words.tz(self._words.zone))
+        return next_local_time(
+            now, self._current.settings.backup.hour, self._current.words.tz(self._current.words.zone)
+        )

@@ -1,6 +1,6 @@
 """Closing sessions: each is told by exactly one digest, made by a model that is checked, or by the rule."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
@@ -25,8 +25,8 @@ from bot.memory.supersession import merge_rule
 from bot.memory.transcript import DigestLine, TalkScope
 from bot.pipeline.background import BackgroundGate, BackgroundWriter, ReserveAt, WritingTask
 from bot.pipeline.concurrency import TextThread
+from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
-from bot.pipeline.texts import Texts
 from bot.speaking.reminders import nudging_rules
 from bot.store.digests import Digested
 from bot.store.events import QuotingEvent
@@ -90,15 +90,6 @@ Made = tuple[Digest, Settlement | None]
 
 
 @dataclass(frozen=True, slots=True)
-class DigestPrompts:
-    """Who writes digests, and what they are told in each language: to mend an answer's form, and to check a digest."""
-
-    writer: BackgroundWriter
-    mending: Mapping[Script, str]
-    checking: Mapping[Script, str]
-
-
-@dataclass(frozen=True, slots=True)
 class _Failed:
     """An answer that is no digest: what is wrong with it, and the answer as far as there is one."""
 
@@ -129,23 +120,23 @@ class DigestMaker:
     """Makes digests; stores none."""
 
     def __init__(
-        self, store: Store, prompts: DigestPrompts, planner: Planner, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, writer: BackgroundWriter, planner: Planner, clock: Clock, current: Current,
         thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
-        self._writer = prompts.writer
-        self._prompts = prompts
+        self._writer = writer
         self._planner = planner
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._thread = thread
         self._log = log
-        self._gate = BackgroundGate(store.switches, settings.background)
+        self._gate = BackgroundGate(store.switches, current)
 
     async def told(self, session: Session) -> tuple[DigestLine, ...]:
         """What was said in a session, and in those that it tells with its own, as it is now."""
-        return await read_talk(self._store, self._settings, session.chat_id, session.told_from, session.upto_event)
+        return await read_talk(
+            self._store, self._current.settings, session.chat_id, session.told_from, session.upto_event
+        )
 
     async def able(self) -> bool:
         """Whether a model may make digests now."""
@@ -153,7 +144,7 @@ class DigestMaker:
 
     def wanted(self, lines: tuple[DigestLine, ...]) -> bool:
         """Whether somebody said more than small talk, so that a model is to make the digest."""
-        return needs_model(lines, lambda text: is_casual(text, self._settings.bot.names))
+        return needs_model(lines, lambda text: is_casual(text, self._current.settings.bot.names))
 
     async def make(
         self, session: Session, lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFacts = NOTHING
@@ -201,7 +192,7 @@ class DigestMaker:
         if not found.review.answer.items and not found.review.answer.changes:
             return await self._digest(found.review, asked), found.settlement
         await self._store.ledger.settle(found.settlement, self._clock.now())
-        note = self._prompts.checking[task.script]
+        note = self._instruction("check", task.script)
         lines, rows = await self._thread.run(found.review.second_look, asked.lines, asked.known)
         talk = task.text
         if lines != asked.lines:
@@ -217,9 +208,12 @@ class DigestMaker:
         whole = await self._thread.run(checked, found.review, wrong, asked.lines, asked.scope, asked.known)
         return await self._digest(whole, asked), settlement
 
+    def _instruction(self, folder: str, script: Script) -> str:
+        return self._current.value.texts.instructions[folder][script]
+
     def _told(self, task: WritingTask, failed: _Failed) -> WritingTask:
         """The task with what is wrong with its answer."""
-        note = self._prompts.mending[task.script].replace("{fault}", failed.fault)
+        note = self._instruction("mend", task.script).replace("{fault}", failed.fault)
         shown = clip(failed.answer, BROKEN_CHARS)
         if shown.strip():
             return replace(task, more=(Message("assistant", shown), Message("user", note)))
@@ -249,7 +243,7 @@ class DigestMaker:
         """What a model is shown."""
         session, lines, now = asked.session, asked.lines, self._clock.now()
         step, _ = await self._planner.step(session.chat_id, None, now)
-        script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
+        script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._current.words.language)
         text = await self._thread.run(request_text, lines, asked.scope, asked.known, now)
         return WritingTask(
             "digest", session.chat_id, script, text, OUTPUT_TOKENS, small=step != "full", shape=DIGEST_SHAPE
@@ -267,7 +261,7 @@ class DigestMaker:
         """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""
         session, lines, known = asked.session, asked.lines, asked.known
         last = lines[-1].event_id if lines else session.upto_event
-        around = await read_talk_around(self._store, self._settings, session.chat_id, last)
+        around = await read_talk_around(self._store, self._current.settings, session.chat_id, last)
         return await self._thread.run(rule_digest, lines, asked.scope, around, known.commitments, known.memories)
 
 
@@ -290,13 +284,12 @@ class SessionCloser:
     """Makes and commits digests."""
 
     def __init__(
-        self, store: Store, digest_maker: DigestMaker, clock: Clock, settings: Settings, words: Texts, log: Log
+        self, store: Store, digest_maker: DigestMaker, clock: Clock, current: Current, log: Log
     ) -> None:  # fmt: skip
         self._store = store
         self._digest_maker = digest_maker
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._log = log
 
     async def ended(self, chat_id: int) -> tuple[int, ...]:
@@ -324,14 +317,14 @@ class SessionCloser:
             before = ()
         told_from = min(each.told_from for each in (*before, session))
         if chat.kind == "group":
-            most = self._settings.session.heard_lines
+            most = self._current.settings.session.heard_lines
             told_from = min(told_from, await self._store.sessions.heard_from((*before, session)[0], most))
         whole = replace(session, digest_from=told_from)
         seen = await self._store.digests.seen(chat.id)
         lines = await self._digest_maker.told(whole) if session.close_reason != "clear" else ()
         scope = await self._scope(chat, lines)
         known = await self._known(chat, session, lines)
-        early = next_local_time(self._clock.now(), self._settings.session.close_hour, scope.tz)
+        early = next_local_time(self._clock.now(), self._current.settings.session.close_hour, scope.tz)
         if begins and not _at_once(lines, scope, early, known) and await self._may_wait(session, lines):
             await self._store.sessions.wait(session, early)
             return
@@ -403,12 +396,12 @@ class SessionCloser:
         """Whose talk it was, and by which calendars."""
         people = _people(lines)
         owner = next(iter(people), None) if chat.kind == "dm" else None
-        zone = self._words.zone
+        zone = self._current.words.zone
         if owner is not None:
-            zone = self._words.zone_of(chat, await self._store.people.person(owner))
+            zone = self._current.words.zone_of(chat, await self._store.people.person(owner))
         return TalkScope(
-            chat.id, chat.kind, self._settings.bot.names[0], owner, self._words.tz(zone), await self._zones(people),
-            nudging_rules(self._settings.remind), names=await self._names(chat),
+            chat.id, chat.kind, self._current.settings.bot.names[0], owner, self._current.words.tz(zone), await self._zones(people),
+            nudging_rules(self._current.settings.remind), names=await self._names(chat),
         )  # fmt: skip
 
     async def _names(self, chat: Chat) -> dict[int, str]:
@@ -419,7 +412,7 @@ class SessionCloser:
     async def _zones(self, people: Iterable[int]) -> dict[int, tzinfo]:
         """By whose calendar each of these people promises: their own where they set one."""
         known = [await self._store.people.person(number) for number in people]
-        return {person.id: self._words.tz(person.timezone) for person in known if person.timezone}
+        return {person.id: self._current.words.tz(person.timezone) for person in known if person.timezone}
 
 
 def _at_once(lines: tuple[DigestLine, ...], scope: TalkScope, early: int, known: KnownFacts) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 
 from bot.config.memory import NoteRules
-from bot.config.settings import Settings
 from bot.core.archive import (
     CURATED_NOTE,
     FrontMatter,
@@ -28,9 +27,9 @@ from bot.memory.notes import kept_lines, note_name, talk_lines, unwished
 from bot.memory.transcript import DigestLine, excerpt
 from bot.pipeline.background import BackgroundGate, BackgroundWriter, WritingTask
 from bot.pipeline.concurrency import TextThread
+from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.digests import read_talk
 from bot.pipeline.plan import Planner
-from bot.pipeline.texts import Texts
 from bot.prompt.composition import log_budget
 from bot.store.ledger import Reservation
 from bot.store.note_rows import Listing, NoteFiles
@@ -85,26 +84,22 @@ class NoteReader:
     """The work of the notes queue."""
 
     def __init__(
-        self, store: Store, clock: Clock, way: NoteIndexing, thread: TextThread, wake: Callable[[], None], log: Log
+        self, store: Store, clock: Clock, current: Current, thread: TextThread, wake: Callable[[], None], log: Log
     ) -> None:  # fmt: skip
         """`wake` has `look` called once more."""
         self._store = store
         self._clock = clock
-        self._way = way
+        self._current = current
         self._thread = thread
         self._wake = wake
         self._log = log
         self._watched = WatchedFiles()
         self._alarm: Alarm | None = None
 
-    def retire(self) -> WatchedFiles:
-        """Look no more; what was seen, for whoever goes on."""
-        self.stop()
-        return self._watched
-
-    def succeed(self, watched: WatchedFiles) -> None:
-        """Go on in the place of one that has retired."""
-        self._watched = watched
+    @property
+    def _way(self) -> NoteIndexing:
+        words = self._current.words
+        return NoteIndexing(self._current.settings.notes, words.tz(words.zone), self._store.tombstones.covers)
 
     def stop(self) -> None:
         """No alarm is armed any more."""
@@ -150,8 +145,9 @@ class NoteReader:
 
     async def _see(self, path: str, stamp: str, known: IndexedNote | None, owners: tuple[int, ...]) -> bool:
         """Read a file that has changed; whether the index has it anew."""
-        watched, key = self._watched, f"{self._way.cut} {self._way.rules.max_kilobytes} {owners}"
-        cut = self._way.cut if known is not None and known.made else f"{self._way.cut} {owners}"
+        watched, way = self._watched, self._way
+        key = f"{way.cut} {way.rules.max_kilobytes} {owners}"
+        cut = way.cut if known is not None and known.made else f"{way.cut} {owners}"
         if (known is not None and (known.stamp, known.cut) == (stamp, cut)) or watched.passed.get(path) == (stamp, key):
             watched.waiting.pop(path, None)
             return False
@@ -160,7 +156,7 @@ class NoteReader:
             return False
         watched.waiting.pop(path, None)
         try:
-            taken = await self._thread.run(_taken, self._store.notes.files, path, self._way, owners, self._clock.now())
+            taken = await self._thread.run(_taken, self._store.notes.files, path, way, owners, self._clock.now())
             if taken is None or not await self._store.notes.take(taken):
                 watched.waiting[path] = "", self._clock.now()  # it changes just now
                 return False
@@ -255,28 +251,27 @@ class NoteWriter:
     """Writes talks down."""
 
     def __init__(
-        self, store: Store, settings: Settings, words: Texts, thread: TextThread, log: Log, written: Callable[[], None]
+        self, store: Store, current: Current, thread: TextThread, log: Log, written: Callable[[], None]
     ) -> None:  # fmt: skip
         """`written` is told of every note, so that it is read."""
         self._told = written
         self._store = store
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._thread = thread
         self._log = log
 
     async def ended(self, event: Event, chat: Chat, person: Person) -> None:
         """That person ends the talk of a chat with that command: its last messages become a note of this chat."""
         session = await self._store.sessions.open_session(chat.id)
-        if not self._settings.notes.on_new or session is None:
+        if not self._current.settings.notes.on_new or session is None:
             return
-        told = await read_talk(self._store, self._settings, chat.id, session.from_event, event.id)
-        lines = await self._thread.run(unwished, told, self._settings.bot.names)
+        told = await read_talk(self._store, self._current.settings, chat.id, session.from_event, event.id)
+        lines = await self._thread.run(unwished, told, self._current.settings.bot.names)
         said = [line for line in lines if not line.is_bot]
         if not said:
             return
-        tz = self._words.tz(self._words.zone_of(chat, person))
-        name, number = note_name([line.text for line in said], self._settings.bot.names)
+        tz = self._current.words.tz(self._current.words.zone_of(chat, person))
+        name, number = note_name([line.text for line in said], self._current.settings.bot.names)
         new = NewNote(
             FrontMatter(chat.id, "private" if chat.kind == "dm" else "chat"),
             f"{local_day(event.at, tz)}-{name or time_label(event.at, tz)[:5].replace(':', '')}",
@@ -285,7 +280,7 @@ class NoteWriter:
             (said[number].event_id,) if name else (),
         )  # fmt: skip
         try:
-            path = await self._store.notes.write(new, self._settings.notes.max_kilobytes * 1024)
+            path = await self._store.notes.write(new, self._current.settings.notes.max_kilobytes * 1024)
         except StoreError as error:
             self._log.error("note_failed", chat=chat.id, error=str(error))
             return
@@ -305,28 +300,27 @@ class LogFlusher:
     """Flushes logs, each once."""
 
     def __init__(
-        self, store: Store, writer: BackgroundWriter, planner: Planner, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, writer: BackgroundWriter, planner: Planner, clock: Clock, current: Current,
         log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._writer = writer
         self._planner = planner
         self._clock = clock
-        self._settings = settings
-        self._words = words
-        self._gate = BackgroundGate(store.switches, settings.background)
+        self._current = current
+        self._gate = BackgroundGate(store.switches, current)
         self._log = log
 
     async def due(self, chat_id: int) -> int | None:
         """The open session of a chat when its log is to be flushed."""
-        if not self._settings.memory.flush:
+        if not self._current.settings.memory.flush:
             return None
         log = await self._store.flushes.open_log(chat_id)
         return log.session_id if log is not None and self._wants(log) else None
 
     async def work(self, session_id: int) -> bool:
         """Flush the log of a session if it is to be; whether a note came of it."""
-        if not self._settings.memory.flush:
+        if not self._current.settings.memory.flush:
             return False
         try:
             log = await self._store.flushes.log(session_id)
@@ -345,12 +339,14 @@ class LogFlusher:
     def _wants(self, log: FullLog) -> bool:
         """Whether it is full enough, for the first time, and by somebody's words."""
         return (
-            not log.flushed and log.last_why != HEARTBEAT and log.tokens >= self._part(self._settings.memory.flush_at)
+            not log.flushed
+            and log.last_why != HEARTBEAT
+            and log.tokens >= self._part(self._current.settings.memory.flush_at)
         )
 
     def _part(self, share: float) -> float:
         """So much of the log budget, in tokens."""
-        model, limits = self._settings.model, self._settings.session
+        model, limits = self._current.settings.model, self._current.settings.session
         return share * log_budget(
             limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens
         )
@@ -359,11 +355,11 @@ class LogFlusher:
         session = await self._store.sessions.session(log.session_id)
         chat = await self._store.people.chat(session.chat_id)
         after, upto = max(session.from_event, log.before), session.upto_event
-        lines = await read_talk(self._store, self._settings, chat.id, after, upto)
+        lines = await read_talk(self._store, self._current.settings, chat.id, after, upto)
         said = sum(estimate_tokens(line.text) for line in lines if not line.is_bot)
         step, _ = await self._planner.step(chat.id, None, self._clock.now())
         able = self._writer.able and await self._gate.allows("flush")
-        if not said or said < self._part(self._settings.memory.flush_least) or step != "full" or not able:
+        if not said or said < self._part(self._current.settings.memory.flush_least) or step != "full" or not able:
             return False
         if not await self._store.flushes.begin(log.epoch_id, upto):
             return False
@@ -371,18 +367,18 @@ class LogFlusher:
         async def reserve(reservation: Reservation, now: int) -> ModelCall:
             return await self._store.ledger.reserve(log.session_id, reservation, now)
 
-        script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._words.language)
+        script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._current.words.language)
         shown = excerpt(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
         task = WritingTask("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)
         async with self._writer.written(task, reserve) as written:
             kept = self._kept(written.text, lines)
             # What somebody edited while the model wrote is not kept as it was.
-            now = await read_talk(self._store, self._settings, chat.id, after, upto)
+            now = await read_talk(self._store, self._current.settings, chat.id, after, upto)
             same = {(line.event_id, line.text) for line in now}
             there = {line.event_id for line in lines if (line.event_id, line.text) in same}
             kept = tuple(line for line in kept if there.issuperset(line.event_ids))
             new = await self._note(chat, lines, kept) if kept else None
-            most = self._settings.notes.max_kilobytes * 1024
+            most = self._current.settings.notes.max_kilobytes * 1024
             path = await self._store.flushes.store(written.settlement, new, most, self._clock.now())
         self._log.info("flushed", chat=chat.id, session=session.number, lines=len(kept) if path else 0)
         return path is not None
@@ -396,7 +392,7 @@ class LogFlusher:
         """The part of the day's note that these lines become, by the calendar of whoever the chat belongs to."""
         newest = next(line for line in reversed(lines) if not line.is_bot)
         person = await self._store.people.person(newest.person_id or 0)
-        tz = self._words.tz(self._words.zone_of(chat, person))
+        tz = self._current.words.tz(self._current.words.zone_of(chat, person))
         front = FrontMatter(chat.id, "private" if chat.kind == "dm" else "chat")
         label = clock_label(newest.at, tz)
         return NewNote(front, f"{local_day(newest.at, tz)}", f"## {label}", kept, appends=True)

@@ -1,6 +1,5 @@
 """Upkeep of memory: aging once a day, rolling up talks, and rewriting kept sentences into clean statements."""
 
-from bot.config.settings import Settings
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.errors import ModelError, OverBudget
 from bot.core.events import Draft
@@ -15,7 +14,7 @@ from bot.memory.lifecycle import Capacity, count_after, crowded_out, reread, use
 from bot.memory.transcript import TalkScope
 from bot.pipeline.background import BackgroundGate, BackgroundWriter, WritingTask
 from bot.pipeline.concurrency import TextThread
-from bot.pipeline.texts import Texts
+from bot.pipeline.configuration import Current
 from bot.store.agents import PendingRewrite, RewriteOutcome
 from bot.store.digests import UnwrittenRollup
 from bot.store.ledger import Reservation, Settlement
@@ -34,12 +33,11 @@ class MemoryAging:
     """Archives what is worn out or has no room, and lets the counts of what nobody uses fall."""
 
     def __init__(
-        self, store: Store, clock: Clock, settings: Settings, words: Texts, thread: TextThread, log: Log
+        self, store: Store, clock: Clock, current: Current, thread: TextThread, log: Log
     ) -> None:  # fmt: skip
         self._store = store
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._thread = thread
         self._log = log
 
@@ -58,17 +56,17 @@ class MemoryAging:
                 counted, archived = counted + len(upkeep.counts), archived + len(upkeep.archived)
         await self._overhear(now)
         await lives.come_true(now)
-        rules, tz = self._settings.memory.life, self._words.tz(self._words.zone)
-        next_at = next_local_time(now, self._settings.session.close_hour, tz)
+        rules, tz = self._current.settings.memory.life, self._current.words.tz(self._current.words.zone)
+        next_at = next_local_time(now, self._current.settings.session.close_hour, tz)
         await lives.done(now - rules.archive_days * DAY_MS, now, next_at)
-        days = self._settings.memory.commitment_days
+        days = self._current.settings.memory.commitment_days
         await self._store.commitments.tidy(now - days * DAY_MS, now)
         if counted or archived:
             self._log.info("memories_tidied", counted=counted, archived=archived)
 
     async def _overhear(self, now: int) -> None:
         """What groups said today without the bot gets its digest, too."""
-        most = self._settings.session.heard_lines
+        most = self._current.settings.session.heard_lines
         if most and (made := await self._store.sessions.overhear(now, now - 2 * DAY_MS, LEAST_LINES, most)):
             self._log.info("groups_overheard", groups=made)
 
@@ -83,12 +81,12 @@ class MemoryAging:
             self._log.info("memories_reread", mended=mended)
 
     def _found(self, older: tuple[OldMemory, ...]) -> tuple[ReviewedMemory, ...]:
-        found = (reread(one, self._words.tz(one.zone or self._words.zone)) for one in older)
+        found = (reread(one, self._current.words.tz(one.zone or self._current.words.zone)) for one in older)
         return tuple(one for one in found if one is not None)
 
     def _upkeep(self, known: tuple[tuple[Memory, int], ...], now: int) -> UpkeepPlan:
         """What becomes of one owner's memories; each comes with when its count was last looked at."""
-        rules = self._settings.memory.life
+        rules = self._current.settings.memory.life
         limits = Capacity(
             rules.max_emotion, rules.max_knowledge, rules.max_event, rules.max_experience, rules.max_total,
             rules.max_lasting,
@@ -117,15 +115,14 @@ class DialogueRollup:
     """Rolls up the talks of one chat."""
 
     def __init__(
-        self, store: Store, writer: BackgroundWriter, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, writer: BackgroundWriter, clock: Clock, current: Current,
         thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._writer = writer
         self._clock = clock
-        self._most = settings.memory.raw_dialogues
-        self._gate = BackgroundGate(store.switches, settings.background)
-        self._words = words
+        self._current = current
+        self._gate = BackgroundGate(store.switches, current)
         self._thread = thread
         self._log = log
 
@@ -135,10 +132,11 @@ class DialogueRollup:
         rows = await rollups.standing(chat_id)
         chat = await self._store.people.chat(chat_id)
         owner = next((row.owner_id for row in rows if row.owner_id is not None), None)
-        zone = self._words.zone
+        zone = self._current.words.zone
         if owner is not None:
-            zone = self._words.zone_of(chat, await self._store.people.person(owner))
-        plan = await self._thread.run(plan_rolls, rows, now, self._words.tz(zone), self._most)
+            zone = self._current.words.zone_of(chat, await self._store.people.person(owner))
+        most = self._current.settings.memory.raw_dialogues
+        plan = await self._thread.run(plan_rolls, rows, now, self._current.words.tz(zone), most)
         absorbed = await rollups.roll(chat_id, plan, now)
         if absorbed:
             tiers = [roll.tier for roll in plan.rolls]
@@ -155,9 +153,9 @@ class DialogueRollup:
         async def reserve(reservation: Reservation, now: int) -> ModelCall:
             return await self._store.ledger.book(chat_id, reservation, now)
 
-        told, tz = [text for _, text in row.talks], self._words.tz(zone)
-        script = script_of(" ".join(told), self._words.language)
-        mark = self._words.opening(script)("talk_changed")
+        told, tz = [text for _, text in row.talks], self._current.words.tz(zone)
+        script = script_of(" ".join(told), self._current.words.language)
+        mark = self._current.words.opening(script)("talk_changed")
         shown = "\n".join(
             f"{local_day(at, tz)}: {text}{mark if place in row.changed else ''}"
             for place, (at, text) in enumerate(row.talks)
@@ -198,16 +196,15 @@ class StatementRewriter:
     """Rewrites what waits for it."""
 
     def __init__(
-        self, store: Store, writer: BackgroundWriter, clock: Clock, settings: Settings, words: Texts,
+        self, store: Store, writer: BackgroundWriter, clock: Clock, current: Current,
         thread: TextThread, log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._writer = writer
         self._clock = clock
-        self._settings = settings
-        self._words = words
+        self._current = current
         self._thread = thread
-        self._gate = BackgroundGate(store.switches, settings.background)
+        self._gate = BackgroundGate(store.switches, current)
         self._log = log
 
     async def work(self, memory_id: int) -> None:
@@ -216,7 +213,7 @@ class StatementRewriter:
         if waiting is None:
             return
         silent = bool(waiting.question) and waiting.answer is None
-        allowed = self._settings.memory.rewrite and not silent and await self._gate.allows("rewrite")
+        allowed = self._current.settings.memory.rewrite and not silent and await self._gate.allows("rewrite")
         outcome = await self._asked(waiting) if allowed and waiting.attempts < MOST_TRIES else RewriteOutcome("")
         if outcome is not None:
             await self._store.rewrites.end(waiting.memory, outcome, self._clock.now())
@@ -225,7 +222,7 @@ class StatementRewriter:
         """What the model makes of it; None when it is to be tried again."""
         memory = waiting.memory
         person = await self._store.people.person(memory.owner_id or 0)
-        script = self._words.script(person)
+        script = self._current.words.script(person)
 
         async def reserve(reservation: Reservation, now: int) -> ModelCall:
             return await self._store.rewrites.reserve(memory, reservation, now)
@@ -262,10 +259,10 @@ class StatementRewriter:
             return True
         memory, answer = waiting.memory, waiting.answer
         chat = await self._store.people.chat(memory.chat_id)
-        tz = self._words.tz(self._words.zone_of(chat, person))
+        tz = self._current.words.tz(self._current.words.zone_of(chat, person))
         said = [(memory.text, memory.said_at or memory.created_at)]
         said += [(clip(answer.text, ANSWER_CHARS), answer.at)] if answer is not None else []
-        scope = TalkScope(chat.id, chat.kind, self._settings.bot.names[0], person.id, tz)
+        scope = TalkScope(chat.id, chat.kind, self._current.settings.bot.names[0], person.id, tz)
         return await self._thread.run(grounded, verdict.text, said, scope)
 
     def _outcome(
@@ -278,7 +275,7 @@ class StatementRewriter:
         memory, answer = waiting.memory, waiting.answer
 
         def notice(key: str, **values: object) -> Draft:
-            return Draft(self._words.messages.text(key, script, id=memory.id, **values), "notice")
+            return Draft(self._current.words.messages.text(key, script, id=memory.id, **values), "notice")
 
         if verdict.kind == "ok":
             if fold(verdict.text) == fold(memory.text) or self._store.tombstones.covers(verdict.text):
@@ -289,7 +286,7 @@ class StatementRewriter:
         if answer is not None:
             return RewriteOutcome("", None, paid)
         if verdict.kind == "clarify" and waiting.attempts + 1 < MOST_TRIES:
-            until = self._clock.now() + self._settings.memory.confirm_seconds * 1000
+            until = self._clock.now() + self._current.settings.memory.confirm_seconds * 1000
             asked = OpenQuestion(MemoryQuestion("clarify", (memory.id,)), until)
             return RewriteOutcome("", notice("rewrite_asks", text=verdict.text), paid, asked)
         return RewriteOutcome("", notice("rewrite_kept"), paid)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import cast
 
+from bot.core.clock import HOUR_MS
 from bot.core.errors import StoreError
 from bot.core.models import Message, ToolCall
 from bot.core.people import Chat, Person
@@ -15,8 +16,8 @@ from bot.core.sessions import CallCause, Epoch, Turn
 from bot.core.speaking import UNASKED
 from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolOutcome, ToolRefused
 from bot.memory.supersession import merge_rule
+from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
-from bot.pipeline.texts import Texts
 from bot.text.length import estimate_tokens
 
 LONGEST_NAME = 64
@@ -124,16 +125,12 @@ class ToolRunner:
     """Carries out tool calls; it commits nothing."""
 
     def __init__(
-        self, planner: Planner, tools: tuple[Tool, ...], clock: Clock, words: Texts, log: Log, most_tokens: int | None,
-        rest_ms: int,
-    ) -> None:  # fmt: skip
-        """A turn that has used `most_tokens` gets no more tools; a recall strengthens at most once in `rest_ms`."""
+        self, planner: Planner, tools: Callable[[], tuple[Tool, ...]], clock: Clock, current: Current, log: Log
+    ) -> None:
         self._planner = planner
-        self._most_tokens = most_tokens
-        self._rest_ms = rest_ms
         self._tools = tools
         self._clock = clock
-        self._words = words
+        self._current = current
         self._log = log
 
     async def run(self, bench: ToolRound, calls: tuple[ToolCall, ...]) -> tuple[ToolOutcome, ...]:
@@ -145,12 +142,12 @@ class ToolRunner:
         )
 
     def _reads(self, call: ToolCall) -> bool:
-        return any(tool.spec.name == call.name and tool.reads for tool in self._tools)
+        return any(tool.spec.name == call.name and tool.reads for tool in self._tools())
 
     async def _one(self, bench: ToolRound, call: ToolCall, results: int) -> ToolOutcome:
         """The result of one call when the turn has `results` of those before it."""
-        text = self._words.opening(self._words.script_of(bench.said, bench.person.script))
-        tool = next((tool for tool in self._tools if tool.spec.name == call.name), None)
+        text = self._current.words.opening(self._current.words.script_of(bench.said, bench.person.script))
+        tool = next((tool for tool in self._tools() if tool.spec.name == call.name), None)
         found, rounds = None, sum(message.role == "assistant" for message in bench.logged)
         # What comes to nothing when nuan has nothing to say first may not change anything.
         first = bench.turn.why in UNASKED and tool is not None and not tool.reads
@@ -170,9 +167,10 @@ class ToolRunner:
         outcome = replace(outcome, name=tool.spec.name if tool is not None else "")
         if found is None:
             return outcome
+        rest_ms = self._current.settings.memory.life.interval_hours * HOUR_MS
         return replace(
             outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines,
-            digests=found.digests, commitments=found.commitments, rest_ms=self._rest_ms,
+            digests=found.digests, commitments=found.commitments, rest_ms=rest_ms,
             commitment=found.commitment, settled=found.settled, receipt=found.receipt, remind=found.remind,
             unremind=found.unremind, merging=merge_rule({bench.person.id: bench.person.name}),
         )  # fmt: skip
@@ -196,14 +194,14 @@ class ToolRunner:
 
     def _spent(self, bench: ToolRound) -> bool:
         """Whether the turn has lasted, or cost, as much as it may."""
-        late = self._clock.now() - bench.turn.asked_at > MOST_TURN_MS
-        return late or (self._most_tokens is not None and bench.used > self._most_tokens)
+        most = self._current.settings.budget.turn_tokens
+        return self._clock.now() - bench.turn.asked_at > MOST_TURN_MS or (most is not None and bench.used > most)
 
     async def _context(self, bench: ToolRound) -> ToolContext:
         turn, person = bench.turn, bench.person
         return ToolContext(
             await self._planner.audience(bench.chat, person), person.id, turn.session_id, turn.event_ids,
-            self._words.script(person), self._clock.now(),
+            self._current.words.script(person), self._clock.now(),
         )  # fmt: skip
 
 

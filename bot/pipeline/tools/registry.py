@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
@@ -15,11 +14,11 @@ from bot.core.models import Message, ToolSpec
 from bot.core.recall import RecallQuery, SearchHit
 from bot.core.tools import Tool, ToolContext
 from bot.pipeline.concurrency import TextThread
+from bot.pipeline.configuration import Configuration, Current
 from bot.pipeline.findings import ReadNote, findings_text, memory_get, timezone_of
 from bot.pipeline.media import MediaReader, look_tool
 from bot.pipeline.recall import Recall
 from bot.pipeline.reminders import ReminderService
-from bot.pipeline.texts import Texts
 from bot.pipeline.tools.consent import Consent
 from bot.pipeline.tools.memories import experience_tool, memory_tools
 from bot.pipeline.tools.tasks import promise_tool, remind_tools
@@ -34,66 +33,77 @@ Search = Callable[[ToolContext, RecallRequest], Awaitable[tuple[SearchHit, ...]]
 """What the tool that recalls searches with."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolServices:
-    """What tools read of what is remembered: recalls, lines of notes; long work runs in `thread`."""
+class ToolRegistry:
+    """The tools of each configuration, made once for it."""
 
-    recalling: Recall
-    notes: ReadNote
-    thread: TextThread
+    def __init__(
+        self, store: Store, current: Current, recalling: Recall, notes: ReadNote, reminders: ReminderService,
+        media: MediaReader, thread: TextThread,
+    ) -> None:  # fmt: skip
+        """`notes` reads lines of notes; long work runs in `thread`."""
+        self._store = store
+        self._current = current
+        self._recalling = recalling
+        self._notes = notes
+        self._reminders = reminders
+        self._media = media
+        self._thread = thread
+        self._made: tuple[Configuration, tuple[Tool, ...]] | None = None
 
+    def tools(self) -> tuple[Tool, ...]:
+        """Those that a turn brings now, in the order in which they are sent."""
+        configuration = self._current.value
+        if self._made is None or self._made[0] is not configuration:
+            self._made = configuration, self._make(configuration)
+        return self._made[1]
 
-def make_tools(
-    store: Store, words: Texts, find: Callable[[str], Path], known: ToolServices, settings: Settings,
-    reminding: ReminderService, media: MediaReader | None = None,
-    skills: Callable[[str], Mapping[str, str]] | None = None,
-) -> tuple[Tool, ...]:  # fmt: skip
-    """All tools in the order they are sent.
+    def _make(self, configuration: Configuration) -> tuple[Tool, ...]:
+        store, thread, settings, prompts = self._store, self._thread, configuration.settings, configuration.texts
+        words, specs, names = prompts.words, prompts.tools, settings.bot.names
+        if not specs:
+            return ()
 
-    `media` lets the model see pictures again, `skills` are texts by name that it may read as the persona chosen in its
-    chat: without them the stable prefix stays smaller.
-    """
+        async def render(context: ToolContext, found: tuple[SearchHit, ...]) -> str:
+            epoch = await store.sessions.epoch(context.session_id)
+            said = "\n".join(entry.message.content for entry in epoch.entries) if epoch is not None else ""
+            return await findings_text(store, words, context, found, said=said, bot=names[0])
 
-    async def render(context: ToolContext, found: tuple[SearchHit, ...]) -> str:
-        epoch = await store.sessions.epoch(context.session_id)
-        said = "\n".join(entry.message.content for entry in epoch.entries) if epoch is not None else ""
-        return await findings_text(store, words, context, found, said=said, bot=settings.bot.names[0])
+        async def zone(context: ToolContext) -> tzinfo:
+            return await timezone_of(store, words, context)
 
-    async def zone(context: ToolContext) -> tzinfo:
-        return await timezone_of(store, words, context)
+        async def skills(context: ToolContext) -> Mapping[str, str]:
+            chat = await store.people.chat(context.audience.chat_id)
+            return prompts.skills[prompts.personas.name(chat.persona)]
 
-    async def texts(context: ToolContext) -> Mapping[str, str]:
-        chat = await store.people.chat(context.audience.chat_id)
-        return skills(chat.persona) if skills is not None else {}
+        async def saved(context: ToolContext) -> int:
+            session = await store.sessions.session(context.session_id)
+            return await store.memories.experiences_since(session.chat_id, session.opened_at)
 
-    async def saved(context: ToolContext) -> int:
-        session = await store.sessions.session(context.session_id)
-        return await store.memories.experiences_since(session.chat_id, session.opened_at)
+        async def shown(context: ToolContext) -> tuple[str, ...]:
+            epoch = await store.sessions.epoch(context.session_id)
+            messages = (entry.message for entry in epoch.entries) if epoch is not None else ()
+            return tuple(row for message in messages for row in _recalled(message).splitlines())
 
-    async def shown(context: ToolContext) -> tuple[str, ...]:
-        epoch = await store.sessions.epoch(context.session_id)
-        messages = (entry.message for entry in epoch.entries) if epoch is not None else ()
-        return tuple(row for message in messages for row in _recalled(message).splitlines())
-
-    specs = read_specs(find)
-    consent = Consent(store, words, settings.bot.names, known.thread)
-    done = partial(consent.answer, key="experience_saved")
-    recalls = (
-        recall_tool(specs["memory_recall"], searching(store, known.recalling, settings), render, zone),
-        memory_get(store, words, specs["memory_get"], known.notes, settings.bot.names[0]),
-    )
-    return (
-        *(recalls if settings.memory.inject in ("tool", "both") else ()),
-        experience_tool(specs["save_experience"], saved, store.tombstones.covers, done, shown),
-        *memory_tools(store, words, specs, settings.bot.names, known.thread, consent),
-        promise_tool(
-            store, words, specs["add_commitment"], consent, nudging_rules(settings.remind), known.thread
-        ),
-        *remind_tools(store, words, reminding, specs, consent),
-        listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
-        *((look_tool(specs["look"], store, media, words),) if media is not None else ()),
-        *((skill_tool(specs["skill"], texts),) if skills else ()),
-    )  # fmt: skip
+        consent = Consent(store, words, names, thread)
+        made = (
+            *((recall_tool(specs["memory_recall"], searching(store, self._recalling, settings), render, zone),
+               memory_get(store, words, specs["memory_get"], self._notes, names[0]))
+              if "memory_recall" in specs else ()),
+            experience_tool(
+                specs["save_experience"], saved, store.tombstones.covers,
+                partial(consent.answer, key="experience_saved"), shown,
+            ),
+            *memory_tools(
+                store, words, specs, names, thread, consent
+            ),
+            promise_tool(
+                store, words, specs["add_commitment"], consent, nudging_rules(settings.remind), thread
+            ),
+            *remind_tools(store, words, self._reminders, specs, consent),
+            listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
+        )  # fmt: skip
+        seeing = (look_tool(specs["look"], store, self._media, words),) if "look" in specs else ()
+        return (*made, *seeing, *((skill_tool(specs["skill"], skills),) if "skill" in specs else ()))
 
 
 def searching(store: Store, recalling: Recall, settings: Settings) -> Search:
@@ -118,6 +128,26 @@ def searching(store: Store, recalling: Recall, settings: Settings) -> Search:
 def _recalled(message: Message) -> str:
     """What a message of a log brought back: a tool's result, or the memories that stand behind what is new."""
     return message.content if message.role == "tool" else message.content.partition("</ctx>")[2]
+
+
+TOOLS = (
+    "memory_recall", "memory_get", "save_experience", "remember", "forget", "update_memory", "add_commitment", "remind",
+    "cancel_reminder", "stop_listen", "look", "skill",
+)  # fmt: skip
+"""The files of prompts/tools, in the order in which the tools are sent."""
+
+
+def sent_specs(settings: Settings, find: Callable[[str], Path]) -> dict[str, ToolSpec]:
+    """What the model reads of the tools that a turn brings, by the names of their files; ConfigError as `read_specs`.
+
+    Whether there are skills to read is not known here.
+    """
+    if not settings.prompt.tools:
+        return {}
+    recalls, looks = settings.memory.inject in ("tool", "both"), bool(settings.media.images)
+    wanted = {"memory_recall": recalls, "memory_get": recalls, "look": looks}
+    specs = read_specs(find)
+    return {name: specs[name] for name in TOOLS if wanted.get(name, True)}
 
 
 def read_specs(find: Callable[[str], Path]) -> dict[str, ToolSpec]:
