@@ -51,7 +51,7 @@ class ToolRegistry:
         self._made: tuple[Configuration, tuple[Tool, ...]] | None = None
 
     def tools(self) -> tuple[Tool, ...]:
-        """Those that a turn brings now, in the order in which they are sent."""
+        """Those that a turn brings now."""
         configuration = self._current.value
         if self._made is None or self._made[0] is not configuration:
             self._made = configuration, self._make(configuration)
@@ -85,25 +85,23 @@ class ToolRegistry:
             return tuple(row for message in messages for row in _recalled(message).splitlines())
 
         consent = Consent(store, words, names, thread)
-        made = (
-            *((recall_tool(specs["memory_recall"], searching(store, self._recalling, settings), render, zone),
-               memory_get(store, words, specs["memory_get"], self._notes, names[0]))
-              if "memory_recall" in specs else ()),
-            experience_tool(
-                specs["save_experience"], saved, store.tombstones.covers,
-                partial(consent.answer, key="experience_saved"), shown,
-            ),
-            *memory_tools(
-                store, words, specs, names, thread, consent
-            ),
-            promise_tool(
-                store, words, specs["add_commitment"], consent, nudging_rules(settings.remind), thread
-            ),
+        done = partial(consent.answer, key="experience_saved")
+        tools = [
+            experience_tool(specs["save_experience"], saved, store.tombstones.covers, done, shown),
+            *memory_tools(store, words, specs, names, thread, consent),
+            promise_tool(store, words, specs["add_commitment"], consent, nudging_rules(settings.remind), thread),
             *remind_tools(store, words, self._reminders, specs, consent),
             listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
-        )  # fmt: skip
-        seeing = (look_tool(specs["look"], store, self._media, words),) if "look" in specs else ()
-        return (*made, *seeing, *((skill_tool(specs["skill"], skills),) if "skill" in specs else ()))
+        ]
+        if "memory_recall" in specs:
+            search = searching(store, self._recalling, settings)
+            tools.append(recall_tool(specs["memory_recall"], search, render, zone))
+            tools.append(memory_get(store, words, specs["memory_get"], self._notes, names[0]))
+        if "look" in specs:
+            tools.append(look_tool(specs["look"], store, self._media, words))
+        if "skill" in specs:
+            tools.append(skill_tool(specs["skill"], skills))
+        return tuple(tools)
 
 
 def searching(store: Store, recalling: Recall, settings: Settings) -> Search:
@@ -134,7 +132,7 @@ TOOLS = (
     "memory_recall", "memory_get", "save_experience", "remember", "forget", "update_memory", "add_commitment", "remind",
     "cancel_reminder", "stop_listen", "look", "skill",
 )  # fmt: skip
-"""The files of prompts/tools, in the order in which the tools are sent."""
+"""The files of prompts/tools, in the order in which the tools are sent; what is not named here comes after them."""
 
 
 def sent_specs(settings: Settings, find: Callable[[str], Path]) -> dict[str, ToolSpec]:
@@ -147,7 +145,8 @@ def sent_specs(settings: Settings, find: Callable[[str], Path]) -> dict[str, Too
     recalls, looks = settings.memory.inject in ("tool", "both"), bool(settings.media.images)
     wanted = {"memory_recall": recalls, "memory_get": recalls, "look": looks}
     specs = read_specs(find)
-    return {name: specs[name] for name in TOOLS if wanted.get(name, True)}
+    order = sorted(specs, key=lambda name: TOOLS.index(name) if name in TOOLS else len(TOOLS))
+    return {name: specs[name] for name in order if wanted.get(name, True)}
 
 
 def read_specs(find: Callable[[str], Path]) -> dict[str, ToolSpec]:
