@@ -22,6 +22,7 @@ from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.config.sources import load
 from bot.container import allow_list
+from bot.model.client import LazyTransport
 from bot.model.pool import Endpoint, ModelPool
 from bot.pipeline.configuration import texts_key
 from bot.pipeline.endpoints import make_pool, pool_key
@@ -174,7 +175,9 @@ def shape(thing: object, seen: set[int] | None = None) -> object:
         return [thing.__qualname__, *(shape(cell.cell_contents, inside) for cell in thing.__closure__ or ())]
     if isinstance(thing, type) or not type(thing).__module__.startswith("bot."):
         return type(thing).__name__
-    names = {*getattr(thing, "__dict__", ()), *getattr(type(thing), "__slots__", ())} - {"_wire"}
+    names = {*getattr(thing, "__dict__", ()), *getattr(type(thing), "__slots__", ())}
+    if isinstance(thing, LazyTransport):
+        names.discard("_transport")  # there once it was asked for
     held = {name: getattr(thing, name, None) for name in sorted(names)}
     if isinstance(thing, Endpoint):
         held["rate"] = thing.rate(NINE)  # made of a whole section, of which it needs the prices
