@@ -177,7 +177,7 @@ def shape(thing: object, seen: set[int] | None = None) -> object:
         return type(thing).__name__
     names = {*getattr(thing, "__dict__", ()), *getattr(type(thing), "__slots__", ())}
     if isinstance(thing, LazyTransport):
-        names.discard("_transport")  # there once it was asked for
+        names.discard("_loaded")  # there once it was asked for
     held = {name: getattr(thing, name, None) for name in sorted(names)}
     if isinstance(thing, Endpoint):
         held["rate"] = thing.rate(NINE)  # made of a whole section, of which it needs the prices
