@@ -15,6 +15,7 @@ from bot.core.recall import HIT_KINDS, HitKind, Matches, RecallQuery
 from bot.store.engine import Database, open_database
 from bot.store.search import SearchIndex, WantedDocuments
 from bot.store.store import DATABASE
+from bot.store.transactions import Tx
 from tests.bench.recall_speed import NOW, fill, sentence
 
 T = TypeVar("T")
@@ -25,13 +26,13 @@ class Counted:
 
     def __init__(self, path: Path) -> None:
         self.steps = 0
-        self._db = sqlite3.connect(path)
+        self._db = sqlite3.connect(path, factory=Tx)
         self._db.set_progress_handler(self._step, 10)
 
     def _step(self) -> None:
         self.steps += 10
 
-    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, work: Callable[[Tx], T]) -> T:
         return work(self._db)
 
     def close(self) -> None:
