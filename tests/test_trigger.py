@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.config.settings import BotSettings, Settings
+from bot.config.speaking import SpeakRules
 from bot.core.speaking import Decision, Situation
-from bot.speaking.activation import SpeakingRules, decide, extended
+from bot.speaking.activation import decide, extended
 from bot.speaking.triggers import called_by_name
 
 NAMES = ("小暖", "暖暖", "nuan")
-RULES = SpeakingRules(NAMES)
+RULES = Settings(bot=BotSettings(names=NAMES))
 AT = 1_795_000_000_000
 HEARD = Situation(
     at=AT,
@@ -192,7 +194,7 @@ def test_what_is_decided(facts: dict[str, object], decision: Decision) -> None:
 
 
 def test_the_operator_sets_both_times() -> None:
-    slow = SpeakingRules(NAMES, window_ms=90_000, followup_ms=8_000)
+    slow = Settings(bot=RULES.bot, speak=SpeakRules(window_seconds=90, followup_seconds=8))
     assert decide(replace(HEARD, window_until=OPEN), slow) == Decision("follow", "window", AT + 8_000, AT + 90_000)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import islice
 
-from bot.config.settings import Settings
 from bot.context.xml import scene_text
 from bot.core.commitments import SpokenPromise
 from bot.core.events import Event, Incoming, Place
@@ -21,7 +20,7 @@ from bot.language.wishes.short import reply_wish
 from bot.memory.transcript import own_words
 from bot.pipeline.concurrency import Activity
 from bot.pipeline.configuration import Current
-from bot.speaking.activation import SpeakingRules, decide
+from bot.speaking.activation import decide
 from bot.speaking.bursts import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, with_deadline
 from bot.speaking.reminders import nudging_rules
 from bot.store.ingest import Accepted, Arrival, no_promise
@@ -105,15 +104,6 @@ MOST_CHARS = 100_000
 """What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
 
 
-def speaking_rules(settings: Settings) -> SpeakingRules:
-    """The part of the settings by which ingest decides."""
-    speak = settings.speak
-    return SpeakingRules(
-        settings.bot.names, settings.bot.prefix_trigger, speak.window_seconds * 1000, speak.followup_seconds * 1000,
-        speak.backlog_seconds * 1000, speak.bots == "limited", speak.mode, speak.join.lull_seconds * 1000,
-    )  # fmt: skip
-
-
 class Ingest:
     """Takes events in from any adapter."""
 
@@ -136,11 +126,11 @@ class Ingest:
         self._activity.begin()
         try:
             async with self._current.held():
-                rules = speaking_rules(self._current.settings)
+                settings = self._current.settings
                 arrival = self._arrival(self._cleaned(incoming))
                 if incoming.sender is not None and incoming.kind == "message":
                     self._debounce.wrote(incoming.place, incoming.sender.external_id)
-                accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, rules))
+                accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, settings))
             self._arrived(accepted)
             return True
         finally:

@@ -1,12 +1,12 @@
 """Whether a message is answered now, after silence or not, and the reason as a catalogue key."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from bot.config.settings import Settings
 from bot.core.speaking import (
     STOP_REASONS,
     Decision,
-    GroupMode,
     LastDecisions,
     LastEntry,
     LastLine,
@@ -17,35 +17,8 @@ from bot.core.speaking import (
 )
 from bot.speaking.triggers import called_by_name
 
-WINDOW_MS = 60_000
-"""A person need not call again for this long (SEED_SYSTEMS 1.2, C11)."""
 
-FOLLOWUP_MS = 5_000
-"""Silence of that person before a follow-up is answered (SEED_SYSTEMS 1.2, C12)."""
-
-BACKLOG_MS = 600_000
-"""What is older is read, not answered (FAULTS D14); what is told to be kept or forgotten is done at any age."""
-
-
-@dataclass(frozen=True, slots=True)
-class SpeakingRules:
-    """What the operator decides: names that call, whether three letters of one are enough, times in ms, other bots.
-
-    `mode` is that of a chat without its own; `silence_ms` is the silence after which nuan looks whether to enter a
-    talk.
-    """
-
-    names: tuple[str, ...]
-    prefix_trigger: bool = False
-    window_ms: int = WINDOW_MS
-    followup_ms: int = FOLLOWUP_MS
-    backlog_ms: int = BACKLOG_MS
-    bots: bool = True
-    mode: GroupMode = "window"
-    silence_ms: int = 20_000
-
-
-def decide(situation: Situation, rules: SpeakingRules) -> Decision:
+def decide(situation: Situation, settings: Settings) -> Decision:
     """The decision for one message. `due_at` of an answer is ms, 0 when nuan only listens.
 
     What nuan answers renews the person's window; a dot-command and what she only hears leave it as it was. What is
@@ -57,21 +30,21 @@ def decide(situation: Situation, rules: SpeakingRules) -> Decision:
     a follow-up; in the mode join a pause after what nobody is called by may be entered. Where nuan is switched off who
     tells her to keep or forget something learns that.
     """
-    decision, age = _in_time(situation, rules), situation.age_ms
+    speak, age, decision = settings.speak, situation.age_ms, _in_time(situation, settings)
     at_any_age = situation.greets or decision.why in ("pair", "closed", "off")
-    if decision.action == "listen" or age <= rules.followup_ms or at_any_age:
+    if decision.action == "listen" or age <= speak.followup_seconds * 1000 or at_any_age:
         return decision
-    if decision.why == "bot" or (age > rules.backlog_ms and not situation.is_memory_command):
+    if decision.why == "bot" or (age > speak.backlog_seconds * 1000 and not situation.is_memory_command):
         return _listen(situation, "old")
     if decision.why in STOP_REASONS:
         return decision
-    return replace(decision, action="follow", due_at=situation.at + rules.followup_ms)
+    return replace(decision, action="follow", due_at=situation.at + speak.followup_seconds * 1000)
 
 
-def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
+def _in_time(seen: Situation, settings: Settings) -> Decision:
     """The decision for a message that comes as it is written."""
     if not seen.is_message or seen.from_bot:
-        return _bot(seen, rules) if seen.allowed and not seen.refused else _listen(seen, "stranger")
+        return _bot(seen, settings) if seen.allowed and not seen.refused else _listen(seen, "stranger")
     if seen.refused:
         return _closed(seen, "stranger")
     if seen.is_command and not seen.forwarded and (seen.allowed or seen.from_owner or seen.greets):
@@ -80,30 +53,31 @@ def _in_time(seen: Situation, rules: SpeakingRules) -> Decision:
         in_dm = seen.chat_kind == "dm"
         return Decision("now", "pair", seen.at, seen.window_until) if in_dm else _closed(seen, "stranger")
     if not seen.enabled:
-        return _off(seen, rules)
+        return _off(seen, settings)
     if seen.muted:
         return _listen(seen, "muted")
-    if (call := _call(seen, rules)) is not None:
-        return _halt(seen) or _now(seen, call, rules)
+    if (call := _call(seen, settings)) is not None:
+        return _halt(seen) or _now(seen, call, settings)
     if seen.forwarded:
         return _listen(seen, "forwarded")
     if seen.addresses_other:
         return _listen(seen, "other")
-    mode = seen.mode or rules.mode
+    speak, followup_ms = settings.speak, settings.speak.followup_seconds * 1000
+    mode = seen.mode or speak.mode
     if mode == "called":
         return _listen(seen, "uncalled")
     if seen.window_until <= seen.at:
-        lull_at = seen.at + rules.silence_ms if mode == "join" and seen.age_ms <= rules.followup_ms else 0
+        lull_at = seen.at + speak.join.lull_seconds * 1000 if mode == "join" and seen.age_ms <= followup_ms else 0
         return replace(_listen(seen, "silent"), silence_at=lull_at)
     if (halt := _halt(seen)) is not None:
         return halt
     if seen.is_memory_command:
-        return _now(seen, "window", rules)
-    until = extended(seen.window_until, seen.at, rules)
-    return Decision("follow", "window", seen.at + rules.followup_ms, until)
+        return _now(seen, "window", settings)
+    until = extended(seen.window_until, seen.at, settings)
+    return Decision("follow", "window", seen.at + followup_ms, until)
 
 
-def _call(seen: Situation, rules: SpeakingRules) -> Why | None:
+def _call(seen: Situation, settings: Settings) -> Why | None:
     """How a message calls nuan, without regard to windows; in a DM every one does."""
     if seen.chat_kind == "dm":
         return "dm"
@@ -113,7 +87,7 @@ def _call(seen: Situation, rules: SpeakingRules) -> Why | None:
         return "mention"
     if seen.replies_to_bot:
         return "reply"
-    return "name" if called_by_name(seen.text, rules.names, rules.prefix_trigger) else None
+    return "name" if called_by_name(seen.text, settings.bot.names, settings.bot.prefix_trigger) else None
 
 
 def _halt(seen: Situation) -> Decision | None:
@@ -123,21 +97,28 @@ def _halt(seen: Situation) -> Decision | None:
     return Decision("now", seen.stop, seen.at, seen.window_until)
 
 
-def _bot(seen: Situation, rules: SpeakingRules) -> Decision:
+def _bot(seen: Situation, settings: Settings) -> Decision:
     """The decision for what no human wrote."""
     calls = seen.is_message and seen.chat_kind == "group" and seen.mentions_bot
-    if not calls or not rules.bots or seen.is_command or seen.forwarded or not seen.enabled or seen.muted:
+    if (
+        not calls
+        or settings.speak.bots == "never"
+        or seen.is_command
+        or seen.forwarded
+        or not seen.enabled
+        or seen.muted
+    ):
         return _listen(seen, "listen")
     return _listen(seen, "bots") if seen.bots_quiet else Decision("now", "bot", seen.at, seen.window_until)
 
 
-def extended(window_until: int, at: int, rules: SpeakingRules) -> int:
+def extended(window_until: int, at: int, settings: Settings) -> int:
     """The end of a person's window after something at `at` that keeps it open: a call, a follow-up or a reply."""
-    return max(window_until, at + rules.window_ms)
+    return max(window_until, at + settings.speak.window_seconds * 1000)
 
 
-def _now(seen: Situation, why: Why, rules: SpeakingRules) -> Decision:
-    return Decision("now", why, seen.at, extended(seen.window_until, seen.at, rules))
+def _now(seen: Situation, why: Why, settings: Settings) -> Decision:
+    return Decision("now", why, seen.at, extended(seen.window_until, seen.at, settings))
 
 
 def _closed(seen: Situation, why: Why) -> Decision:
@@ -145,9 +126,9 @@ def _closed(seen: Situation, why: Why) -> Decision:
     return Decision("now", "closed", seen.at, seen.window_until) if seen.awaited else _listen(seen, why)
 
 
-def _off(seen: Situation, rules: SpeakingRules) -> Decision:
+def _off(seen: Situation, settings: Settings) -> Decision:
     """Where nuan is switched off a wish to her memory is not passed over: she says that it is not carried out."""
-    wish = seen.is_memory_command and not seen.forwarded and not seen.muted and _call(seen, rules) is not None
+    wish = seen.is_memory_command and not seen.forwarded and not seen.muted and _call(seen, settings) is not None
     return Decision("now", "off", seen.at, seen.window_until) if wish else _closed(seen, "off")
 
 
