@@ -85,12 +85,12 @@ async def test_what_was_forgotten_is_found_in_no_table_but_the_row_kept_for_undo
 async def test_the_session_of_a_scrubbed_digest_is_to_be_digested_again_once(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
         memory, audience = await told_everywhere(store)
-        assert await store.deadlines.due(NOW + 1) == (
+        assert (await store.deadlines.look(NOW + 1))[0] == (
             ("outbox", memory.chat_id), ("roll", memory.chat_id), ("tidy", 0), ("life", 0)
         )  # fmt: skip
         await drop(store, memory)
         session = await store.sessions.session(1)
-        assert ("digest", session.id) in await store.deadlines.due(NOW + 1)
+        assert ("digest", session.id) in (await store.deadlines.look(NOW + 1))[0]
         again = Digested(session, Digest("聊了天", (), "rule"), memory.owner_id, ("Ann",), ())
         assert await store.digests.store(again, NOW)
         assert not await store.digests.store(again, NOW)
@@ -108,7 +108,7 @@ async def test_a_digest_made_while_its_lines_were_forgotten_is_not_stored_and_st
         owned = await store.memories.owned(asked.turn.person_id, Audience(1, "dm", (asked.turn.person_id,)))
         await drop(store, next(memory for memory in owned if memory.id == number))
         assert not await store.digests.store(made, NOW)
-        assert ("digest", session.id) in await store.deadlines.due(NOW)
+        assert ("digest", session.id) in (await store.deadlines.look(NOW))[0]
         assert holding(tmp_path, CANARY) == ["memory.text", "memory.folded"]
 
 

@@ -84,8 +84,8 @@ async def test_a_digest_that_failed_is_due_again_later(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
         session = await closed(store)
         await store.sessions.postpone_digest(session, NOW + 30_000)
-        assert ("digest", session) not in await store.deadlines.due(NOW + 29_999)
-        assert ("digest", session) in await store.deadlines.due(NOW + 30_000)
+        assert ("digest", session) not in (await store.deadlines.look(NOW + 29_999))[0]
+        assert ("digest", session) in (await store.deadlines.look(NOW + 30_000))[0]
         assert (await store.sessions.session(session)).digest_attempts == 1
 
 
@@ -120,5 +120,5 @@ async def test_what_is_too_old_is_dropped_and_counts_and_what_waits_stay(tmp_pat
         assert look(tmp_path, "SELECT count(*) FROM turn") == [(2,)]
         assert look(tmp_path, "SELECT count(*) FROM event WHERE delivery_key IS NOT NULL") == [(0,)]
         assert [d.summary for d in await store.digests.told(Audience(1, "dm", (1,)), 1, 0)] == ["聊了天"]
-        assert ("tidy", 0) not in await store.deadlines.due(NOW + DAY - 1)
-        assert ("tidy", 0) in await store.deadlines.due(NOW + DAY)
+        assert ("tidy", 0) not in (await store.deadlines.look(NOW + DAY - 1))[0]
+        assert ("tidy", 0) in (await store.deadlines.look(NOW + DAY))[0]

@@ -241,7 +241,7 @@ def check_still_there(tx: Tx, shown: tuple[int, ...], answering: tuple[int, ...]
     StoreError stores nothing.
     """
     for number in sorted({*shown, *answering}):
-        hidden, outcome, why = tx.all("SELECT hidden, outcome, why FROM event WHERE id = ?", number)[0]
+        hidden, outcome, why = tx.row("SELECT hidden, outcome, why FROM event WHERE id = ?", number)
         if hidden == "deleted" or (number in answering and (outcome == "stopped" or why in STOP_REASONS)):
             raise StoreError(f"event {number!r} was taken back meanwhile: nothing was stored, compose again")
 

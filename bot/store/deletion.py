@@ -180,9 +180,9 @@ class TakenBackLines(ScrubbingRepository):
         by: set[int] = set()
         receipt, there, memories = "", False, dict[int, Memory]()
         for number in sorted(lines_of_message(tx, chat_id, target)):
-            kind, person_id, text, label, turn_id, hidden = tx.all(
+            kind, person_id, text, label, turn_id, hidden = tx.row(
                 "SELECT kind, person_id, text, label, turn_id, hidden FROM event WHERE id = ?", number
-            )[0]
+            )
             if hidden in ("deleted", "forgotten"):
                 continue
             there = True
@@ -323,7 +323,7 @@ def forget_with_lines(
 
 def _reply_of(tx: Tx, event_id: int) -> tuple[int, str]:
     """The chat of a message, and the id of what it replies to."""
-    chat_id, target = tx.all("SELECT chat_id, target FROM event WHERE id = ?", event_id)[0]
+    chat_id, target = tx.row("SELECT chat_id, target FROM event WHERE id = ?", event_id)
     return chat_id, target
 
 

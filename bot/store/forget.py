@@ -10,6 +10,7 @@ from bot.core.people import Audience
 from bot.store.commitments import drop_commitment, forget_promises, settle_commitment
 from bot.store.digests import summary_changed
 from bot.store.engine import Database, Repository, reads, writes
+from bot.store.events import note_effect
 from bot.store.export import drop_archives
 from bot.store.index import drop_documents, forget_terms, index_lines
 from bot.store.memories import Receipt, earlier_receipt, store_receipt, visible_memory
@@ -283,11 +284,7 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, note
     """Rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     if forgetting.purge_at is None and forgetting.person_id:
-        tx.run(
-            "INSERT INTO effect (key, result, at) VALUES (?, 'done', ?) "
-            "ON CONFLICT (key) DO UPDATE SET result = 'done', at = excluded.at",
-            final_key(forgetting.person_id, chat_id), at,
-        )  # fmt: skip
+        note_effect(tx, final_key(forgetting.person_id, chat_id), at)
     told: dict[tuple[int, ...], EchoIndex] = {}  # who forgets all they told forgets hundreds
     for memory in forgetting.memories:
         end_memory(tx, memory.id, "asked", at, purge_at)

@@ -21,7 +21,7 @@ from bot.core.memories import (
 )
 from bot.core.people import Audience
 from bot.store.engine import Repository, reads, writes
-from bot.store.events import finish_events
+from bot.store.events import add_line, finish_events
 from bot.store.index import index_lines, index_memory, sort_memory
 from bot.store.outbox import enqueue
 from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, placeholders
@@ -275,9 +275,7 @@ def store_receipt(tx: Tx, receipt: Receipt, text: str, at: int, changed: int = 0
         index_lines(tx, (receipt.event_id,))
     aloud, text = text, receipt.logged(text)
     if receipt.last:
-        line = tx.insert(
-            "event", chat_id=receipt.chat_id, at=at, kind="bot", text=receipt.whole(text), label="memory", state="done"
-        )
+        line = add_line(tx, receipt.chat_id, receipt.whole(text), at, "memory")
         if receipt.send:
             offered = receipt.buttons(changed) if changed or receipt.asks is not None else ()
             _send(tx, receipt, receipt.whole(aloud), at, offered, line)

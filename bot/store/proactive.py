@@ -1,46 +1,25 @@
 """Speaking unasked: writing first after a silence, and entering a group's talk."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from bot.core.events import Event, Outgoing
 from bot.core.people import Audience
 from bot.core.sessions import Turn
 from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, JoinVerdict, PastEntry, SilentChat
 from bot.store.commitments import visible_commitment
-from bot.store.engine import Database
+from bot.store.engine import Database, Repository, reads, writes
 from bot.store.events import IS_VISIBLE, SELECT_EVENT, event_of
 from bot.store.failures import fail_turn
 from bot.store.ingest import QUOTED_ID
-from bot.store.ledger import charge_call, settle_call
+from bot.store.ledger import charge_reserved, settle_call
 from bot.store.memories import visible_memory
 from bot.store.people import AccessLists, permissions_of
 from bot.store.schema import IS_CURRENT
 from bot.store.settings import BOT_OFF
 from bot.store.transactions import Tx
 from bot.store.turns import SELECT_TURN, TurnToSay, say_turn, turn_of
-
-
-def void_unasked(db: Tx, why: str, chat_id: int | None, outcome: str, at: int) -> None:
-    """Within a transaction: of all that was asked for that reason in a chat (None: in any) nothing is said any more."""
-    where = "why = ?2 AND (?1 IS NULL OR {}chat_id = ?1)"
-    running = f"WHERE turn.state IN ('asked', 'answered') AND turn.{where.format('turn.')}"
-    for row in db.execute(SELECT_TURN + running, (chat_id, why)).fetchall():
-        _void(db, turn_of(row), outcome, at)
-    db.execute(
-        f"UPDATE event SET state = 'done', outcome = ?3, due_at = NULL WHERE state = 'queued' AND {where.format('')}",
-        (chat_id, why, outcome),
-    )
-
-
-def _void(db: Tx, turn: Turn, error: str, at: int) -> None:
-    """A turn that is over without a word; what it logged goes, a call in flight costs what was reserved."""
-    for (call_id,) in db.execute("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", (turn.id,)).fetchall():
-        charge_call(db, call_id, at)
-    fail_turn(db, turn, error, None, None, at)
-    db.execute("UPDATE turn SET state = 'void' WHERE id = ?", (turn.id,))
-
 
 GAP_MS = 60_000
 """Between two chats in which nuan is asked to write first: after a long absence not all of them at once."""
@@ -79,160 +58,6 @@ MOST_AHEAD = 16
 
 NextHeartbeat = Callable[[SilentChat, int], int | None]
 """When nuan may write first, ms, from the given moment on; None: not until the person writes."""
-
-
-class Heartbeats:
-    """The deadlines of first messages, one for each DM; one may be early, and is worked out anew when it comes."""
-
-    def __init__(self, database: Database, lists: AccessLists, boot: str) -> None:
-        self._database = database
-        self._lists = lists
-        self._boot = boot
-
-    async def begin(self, platforms: frozenset[str], due: NextHeartbeat, at: int) -> None:
-        """At a start: what an earlier process began is not said any more, and every deadline is set anew."""
-
-        def transaction(db: Tx) -> None:
-            void_unasked(db, HEARTBEAT, None, "crash", at)
-            self._arm_all(db, platforms, due)
-
-        await self._database.write(transaction)
-
-    async def rearm(self, platforms: frozenset[str], due: NextHeartbeat) -> None:
-        """The rules have changed: every deadline is set anew, what is under way goes on."""
-        await self._database.write(lambda db: self._arm_all(db, platforms, due))
-
-    async def arm(self, chat_id: int, platforms: frozenset[str], due: NextHeartbeat, *, anew: bool = False) -> None:
-        """Set the deadline of a chat that has none; what was said since moves one only when it is due, or `anew`."""
-        known = "SELECT 1 FROM chat LEFT JOIN heartbeat ON chat_id = id WHERE id = ? AND (kind = 'group' OR due_at > 0)"
-        if anew or await self._database.row(known, (chat_id,)) is None:
-            await self._database.write(lambda db: self._arm(db, chat_id, platforms, due))
-
-    async def fire(
-        self, platforms: frozenset[str], due: NextHeartbeat, text: Callable[[SilentChat], str], at: int
-    ) -> int | None:  # fmt: skip
-        """Queue the event that asks nuan to write first, in the first chat where that is due; that chat.
-
-        At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
-        """
-
-        def transaction(db: Tx) -> int | None:
-            for (chat_id,) in db.execute(DUE_HEARTBEATS, (at,)).fetchall():
-                silence = silent_chat_of(db, self._lists, chat_id, platforms)
-                when = due(silence, at) if silence is not None else None
-                if silence is None or when is None or when > at:
-                    db.execute("UPDATE heartbeat SET due_at = ? WHERE chat_id = ?", (when, chat_id))
-                    continue
-                db.execute("UPDATE heartbeat SET due_at = NULL, tried_at = ? WHERE chat_id = ?", (at, chat_id))
-                db.execute(
-                    "INSERT INTO event (chat_id, at, kind, person_id, text, label, state, why, due_at, hidden) "
-                    "VALUES (?1, ?2, 'event', ?3, ?4, ?5, 'queued', ?5, ?2, ?5)",
-                    (chat_id, at, silence.person_id, text(silence), HEARTBEAT),
-                )
-                return cast("int", chat_id)
-            return None
-
-        return await self._database.write(transaction)
-
-    async def unanswered(self, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
-        """What nuan wrote first in a chat since somebody wrote there last, after < id <= upto, in order."""
-        rows = await self._database.rows(UNANSWERED, (chat_id, after, upto, HEARTBEAT))
-        return tuple(event_of(row) for row in reversed(rows))
-
-    async def say(self, saying: TurnToSay, at: int) -> Outgoing | None:
-        """The last commit of a turn that nobody asked for; what to send first.
-
-        Without a line, or when somebody wrote meanwhile, it is void: paid for, not logged, and nothing is sent.
-        """
-        return await self._database.write(lambda db: say_first(db, self._lists, saying, at, self._boot))
-
-    async def leave(self, chat_id: int, outcome: str, at: int) -> None:
-        """Nothing is said first in this chat: what runs is void, what waits is taken off the queue."""
-        await self._database.write(lambda db: void_unasked(db, HEARTBEAT, chat_id, outcome, at))
-
-    def _arm_all(self, db: Tx, platforms: frozenset[str], due: NextHeartbeat) -> None:
-        db.execute("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
-        for (chat_id,) in db.execute("SELECT id FROM chat WHERE kind = 'dm'").fetchall():
-            self._arm(db, chat_id, platforms, due)
-
-    def _arm(self, db: Tx, chat_id: int, platforms: frozenset[str], due: NextHeartbeat) -> None:
-        silence = silent_chat_of(db, self._lists, chat_id, platforms)
-        when = due(silence, 0) if silence is not None else None
-        if when is not None:
-            db.execute(
-                "INSERT INTO heartbeat (chat_id, due_at) VALUES (?1, ?2) "
-                "ON CONFLICT (chat_id) DO UPDATE SET due_at = ?2",
-                (chat_id, when),
-            )
-
-
-def silent_chat_of(db: Tx, lists: AccessLists, chat_id: int, platforms: frozenset[str]) -> SilentChat | None:
-    """Within a transaction: the silence of a chat; None where nuan never writes first.
-
-    That is in groups, with people who are not allowed or never talked with nuan here, where she was told to be quiet,
-    where nothing can be sent to, and in all DMs of a person but the one they were last seen in.
-    """
-    row = db.execute(WHO, (chat_id,)).fetchone()
-    if row is None:
-        return None
-    person_id, script, timezone = row
-    reached = (number for number, platform in db.execute(REACHED, (person_id,)).fetchall() if platform in platforms)
-    if next(reached, None) != chat_id or not permissions_of(db, lists, chat_id, person_id).allowed:
-        return None
-    if db.execute(HAS_TALKED, (chat_id, HEARTBEAT)).fetchone() is None:
-        return None
-    heard, spoke = (db.execute(LAST_LINE_OF, (chat_id, kind)).fetchone() or (0, 0) for kind in ("message", "bot"))
-    skips = db.execute(SKIPS, (chat_id, heard[1], HEARTBEAT)).fetchone()[0]
-    tried = db.execute("SELECT tried_at FROM heartbeat WHERE chat_id = ?", (chat_id,)).fetchone()
-    said = tuple(
-        cast("int", at)
-        for (at,) in db.execute(
-            "SELECT said_at FROM turn WHERE chat_id = ? AND why = 'heartbeat' AND state = 'said' "
-            "ORDER BY said_at DESC LIMIT ?",
-            (chat_id, MOST_SAID),
-        )
-    )
-    ignored = sum(at > heard[0] for at in said)
-    return SilentChat(
-        max(heard[0], spoke[0]), (tried[0] if tried else None) or 0, said, ignored, person_id, script, timezone,
-        heard[0], skips, *dated_moments(db, Audience(chat_id, "dm", (person_id,)), heard[0]),
-    )  # fmt: skip
-
-
-def dated_moments(db: Tx, audience: Audience, after: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Within a transaction: moments after `after`, ms, that something of a person is dated to which may be told in
-    their DM, and the days of every year.
-
-    What they have still to do by a day, and what they told of before it was: an appointment; birthdays.
-    """
-    promised, given = visible_commitment(audience)
-    told, known = visible_memory(audience)
-    mine = f"FROM memory WHERE {IS_CURRENT} AND owner_id = ? AND {told} AND kind"
-    ahead = db.execute(
-        f"SELECT due_at FROM commitment WHERE ended_at IS NULL AND due_at > ? AND {promised} UNION "
-        f"SELECT observed_at {mine} <> 'anniversary' AND observed_at > ? AND observed_at > said_at "
-        "AND dated NOT IN ('month', 'year') ORDER BY 1 LIMIT ?",
-        (after, *given, audience.alone, *known, after, MOST_AHEAD),
-    )
-    yearly = db.execute(
-        f"SELECT observed_at {mine} = 'anniversary' ORDER BY id DESC LIMIT ?", (audience.alone, *known, MOST_AHEAD)
-    )
-    return tuple(cast("int", at) for (at,) in ahead), tuple(cast("int", at) for (at,) in yearly)
-
-
-def say_first(db: Tx, lists: AccessLists, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
-    """One transaction: as `say`, unless there is nothing to say, somebody waits for an answer, or nuan may not write
-    any more.
-    """
-    turn = turn_of(db.execute(SELECT_TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
-    waits = "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?"
-    may = silent_chat_of(db, lists, turn.chat_id, saying.platforms) is not None
-    if saying.line and may and db.execute(waits, (turn.chat_id, HEARTBEAT)).fetchone() is None:
-        return say_turn(db, saying, at, boot)
-    if saying.settlement is not None:
-        settle_call(db, saying.settlement, at)
-    void_unasked(db, HEARTBEAT, turn.chat_id, "overtaken" if saying.line else "skip", at)
-    return None
 
 
 MOST_LINES = 30
@@ -294,149 +119,267 @@ class TalkState:
     hushed: bool
 
 
-class Joins:
-    """The talks that nuan may enter."""
+class UnaskedTurns(Repository, ABC):
+    """Turns that nobody asked for, all taken for the reason `_why`."""
+
+    _why: str
 
     def __init__(self, database: Database, lists: AccessLists, boot: str) -> None:
-        self._database = database
+        super().__init__(database)
         self._lists = lists
         self._boot = boot
 
-    async def begin(self, at: int) -> None:
-        """At a start: what an earlier process began to say is not said any more."""
-        await self._database.write(lambda db: void_unasked(db, JOIN, None, "crash", at))
+    @writes
+    def say(self, tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
+        """The last commit of a turn that nobody asked for; what to send first.
 
-    async def take(self, chat_id: int, window_ms: int, at: int) -> TalkState | None:
+        Without a line, when somebody wrote meanwhile, or when nuan may not speak there any more, it is void: paid for,
+        not logged, and nothing is sent.
+        """
+        turn = turn_of(tx.row(f"{SELECT_TURN}WHERE turn.id = ?", saying.turn_id))
+        if saying.line and self._may_say(tx, turn, saying):
+            return say_turn(tx, saying, at, self._boot)
+        if saying.settlement is not None:
+            settle_call(tx, saying.settlement, at)
+        self._void(tx, turn.chat_id, "overtaken" if saying.line else "skip", at)
+        return None
+
+    @abstractmethod
+    def _may_say(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
+        """Whether it may still be said."""
+
+    def _ask(self, tx: Tx, chat_id: int, person_id: int, text: str, label: str, at: int) -> None:
+        """Queue the event that asks nuan; `text` is what the model is told."""
+        tx.insert(
+            "event", chat_id=chat_id, at=at, kind="event", person_id=person_id, text=text, label=label, state="queued",
+            why=self._why, due_at=at, hidden=label,
+        )  # fmt: skip
+
+    def _void(self, tx: Tx, chat_id: int | None, outcome: str, at: int) -> None:
+        """Of all that was asked for in a chat (None: in any) nothing is said any more, and nothing stays logged; a call
+        in flight costs what was reserved.
+        """
+        here = "why = ?2 AND (?1 IS NULL OR {}chat_id = ?1)"
+        running = f"{SELECT_TURN}WHERE turn.state IN ('asked', 'answered') AND turn.{here.format('turn.')}"
+        for turn in map(turn_of, tx.all(running, chat_id, self._why)):
+            charge_reserved(tx, turn.id, at)
+            fail_turn(tx, turn, outcome, None, None, at)
+            tx.run("UPDATE turn SET state = 'void' WHERE id = ?", turn.id)
+        tx.run(
+            "UPDATE event SET state = 'done', outcome = ?3, due_at = NULL "
+            f"WHERE state = 'queued' AND {here.format('')}",
+            chat_id, self._why, outcome,
+        )  # fmt: skip
+
+
+class Heartbeats(UnaskedTurns):
+    """The deadlines of first messages, one for each DM; one may be early, and is worked out anew when it comes."""
+
+    _why = HEARTBEAT
+
+    @writes
+    def begin(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat, at: int) -> None:
+        """At a start: what an earlier process began is not said any more, and every deadline is set anew."""
+        self._void(tx, None, "crash", at)
+        self._arm_all(tx, platforms, due)
+
+    @writes
+    def rearm(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat) -> None:
+        """The rules have changed: every deadline is set anew, what is under way goes on."""
+        self._arm_all(tx, platforms, due)
+
+    async def arm(self, chat_id: int, platforms: frozenset[str], due: NextHeartbeat, *, anew: bool = False) -> None:
+        """Set the deadline of a chat that has none; what was said since moves one only when it is due, or `anew`."""
+        known = "SELECT 1 FROM chat LEFT JOIN heartbeat ON chat_id = id WHERE id = ? AND (kind = 'group' OR due_at > 0)"
+        if anew or await self._database.row(known, (chat_id,)) is None:
+            await self._database.write(lambda tx: self._arm(tx, chat_id, platforms, due))
+
+    @writes
+    def fire(
+        self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat, text: Callable[[SilentChat], str], at: int
+    ) -> int | None:  # fmt: skip
+        """Queue the event that asks nuan to write first, in the first chat where that is due; that chat.
+
+        At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
+        """
+        for chat_id in tx.ids(DUE_HEARTBEATS, at):
+            silence = silent_chat_of(tx, self._lists, chat_id, platforms)
+            when = due(silence, at) if silence is not None else None
+            if silence is None or when is None or when > at:
+                tx.run("UPDATE heartbeat SET due_at = ? WHERE chat_id = ?", when, chat_id)
+                continue
+            tx.run("UPDATE heartbeat SET due_at = NULL, tried_at = ? WHERE chat_id = ?", at, chat_id)
+            self._ask(tx, chat_id, silence.person_id, text(silence), HEARTBEAT, at)
+            return chat_id
+        return None
+
+    @reads
+    def unanswered(self, tx: Tx, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
+        """What nuan wrote first in a chat since somebody wrote there last, after < id <= upto, in order."""
+        return tuple(event_of(row) for row in reversed(tx.all(UNANSWERED, chat_id, after, upto, HEARTBEAT)))
+
+    @writes
+    def leave(self, tx: Tx, chat_id: int, outcome: str, at: int) -> None:
+        """Nothing is said first in this chat: what runs is void, what waits is taken off the queue."""
+        self._void(tx, chat_id, outcome, at)
+
+    def _arm_all(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat) -> None:
+        tx.run("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
+        for chat_id in tx.ids("SELECT id FROM chat WHERE kind = 'dm'"):
+            self._arm(tx, chat_id, platforms, due)
+
+    def _arm(self, tx: Tx, chat_id: int, platforms: frozenset[str], due: NextHeartbeat) -> None:
+        silence = silent_chat_of(tx, self._lists, chat_id, platforms)
+        when = due(silence, 0) if silence is not None else None
+        if when is not None:
+            then = "ON CONFLICT (chat_id) DO UPDATE SET due_at = excluded.due_at"
+            tx.run(f"INSERT INTO heartbeat (chat_id, due_at) VALUES (?, ?) {then}", chat_id, when)
+
+    def _may_say(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
+        if silent_chat_of(tx, self._lists, turn.chat_id, saying.platforms) is None:
+            return False
+        return not tx.has(
+            "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?", turn.chat_id, HEARTBEAT
+        )
+
+
+def silent_chat_of(tx: Tx, lists: AccessLists, chat_id: int, platforms: frozenset[str]) -> SilentChat | None:
+    """The silence of a chat; None where nuan never writes first.
+
+    That is in groups, with people who are not allowed or never talked with nuan here, where she was told to be quiet,
+    where nothing can be sent to, and in all DMs of a person but the one they were last seen in.
+    """
+    row = tx.one(WHO, chat_id)
+    if row is None:
+        return None
+    person_id, script, timezone = row
+    reached = (number for number, platform in tx.all(REACHED, person_id) if platform in platforms)
+    if next(reached, None) != chat_id or not permissions_of(tx, lists, chat_id, person_id).allowed:
+        return None
+    if not tx.has(HAS_TALKED, chat_id, HEARTBEAT):
+        return None
+    heard_at, heard_id = tx.one(LAST_LINE_OF, chat_id, "message") or (0, 0)
+    spoke_at = tx.value(LAST_LINE_OF, chat_id, "bot") or 0
+    said = tx.ids(
+        "SELECT said_at FROM turn WHERE chat_id = ? AND why = 'heartbeat' AND state = 'said' "
+        "ORDER BY said_at DESC LIMIT ?",
+        chat_id, MOST_SAID,
+    )  # fmt: skip
+    return SilentChat(
+        max(heard_at, spoke_at), tx.value("SELECT tried_at FROM heartbeat WHERE chat_id = ?", chat_id) or 0, said,
+        sum(at > heard_at for at in said), person_id, script, timezone, heard_at,
+        tx.value(SKIPS, chat_id, heard_id, HEARTBEAT), *dated_moments(tx, Audience(chat_id, "dm", (person_id,)), heard_at),
+    )  # fmt: skip
+
+
+def dated_moments(tx: Tx, audience: Audience, after: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Moments after `after`, ms, that something of a person is dated to which may be told in their DM, and the days of
+    every year.
+
+    What they have still to do by a day, and what they told of before it was: an appointment; birthdays.
+    """
+    promised, given = visible_commitment(audience)
+    told, known = visible_memory(audience)
+    mine = f"FROM memory WHERE {IS_CURRENT} AND owner_id = ? AND {told} AND kind"
+    ahead = tx.ids(
+        f"SELECT due_at FROM commitment WHERE ended_at IS NULL AND due_at > ? AND {promised} UNION "
+        f"SELECT observed_at {mine} <> 'anniversary' AND observed_at > ? AND observed_at > said_at "
+        "AND dated NOT IN ('month', 'year') ORDER BY 1 LIMIT ?",
+        after, *given, audience.alone, *known, after, MOST_AHEAD,
+    )  # fmt: skip
+    yearly = f"SELECT observed_at {mine} = 'anniversary' ORDER BY id DESC LIMIT ?"
+    return ahead, tx.ids(yearly, audience.alone, *known, MOST_AHEAD)
+
+
+class Joins(UnaskedTurns):
+    """The talks that nuan may enter."""
+
+    _why = JOIN
+
+    @writes
+    def begin(self, tx: Tx, at: int) -> None:
+        """At a start: what an earlier process began to say is not said any more."""
+        self._void(tx, None, "crash", at)
+
+    @writes
+    def take(self, tx: Tx, chat_id: int, window_ms: int, at: int) -> TalkState | None:
         """The talk of a chat whose deadline has come, which is over with that; None where none has.
 
         What somebody said up to `window_ms` after an entry may answer it.
         """
-        return await self._database.write(lambda db: take_talk(db, chat_id, window_ms, at))
+        if not tx.run("UPDATE joining SET due_at = NULL WHERE chat_id = ? AND due_at <= ?", chat_id, at):
+            return None
+        entries = tx.all(_ENTRIES, chat_id, window_ms)
+        spoke_id, spoke_at = tx.one(_SPOKE, chat_id) or (0, 0)
+        return TalkState(
+            mode=tx.value("SELECT mode FROM chat WHERE id = ?", chat_id) or None,
+            lines=tx.all(_LINES, chat_id, to=TalkLineRow)[::-1],
+            entries=tuple(
+                PastEntry(said_at, outcome == "answered", bool(answered) and outcome == "answered",
+                          outcome not in NEUTRAL_OUTCOMES)
+                for _, said_at, outcome, answered in reversed(entries)
+            ),
+            seen=entries[0][0] if entries else 0,
+            spoke_id=spoke_id,
+            spoke_at=spoke_at,
+            waiting=tx.has(_WAITING, chat_id),
+            hushed=bool(tx.value("SELECT hushed FROM joining WHERE chat_id = ?", chat_id)),
+        )  # fmt: skip
 
-    async def keep(self, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
+    @writes
+    def keep(self, tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
         """Remember what was judged of a talk up to that event, and when to look again."""
-        await self._database.write(lambda db: keep_verdict(db, chat_id, verdict, event_id, at))
+        _keep(tx, chat_id, verdict, event_id, at)
 
-    async def enter(self, chat_id: int, verdict: JoinVerdict, newest: TalkLineRow, text: str, at: int) -> JoinVerdict:
+    @writes
+    def enter(
+        self, tx: Tx, chat_id: int, verdict: JoinVerdict, newest: TalkLineRow, text: str, at: int
+    ) -> JoinVerdict:  # fmt: skip
         """Queue the event that asks nuan; `text` is what the model is told. What came of it is remembered.
 
         Nothing is queued where somebody said something after the `newest` line, or where nuan may not speak now.
         """
-        return await self._database.write(lambda db: enter_talk(db, self._lists, chat_id, (verdict, newest, text), at))
+        if self._may_speak(tx, chat_id, newest.person_id, newest.id):
+            self._ask(tx, chat_id, newest.person_id, text, ENTRY, at)
+        else:
+            verdict = JoinVerdict("silent", "away", score=verdict.score)
+        _keep(tx, chat_id, verdict, newest.id, at)
+        return verdict
 
-    async def say(self, saying: TurnToSay, at: int) -> Outgoing | None:
-        """The last commit of a turn that nobody asked for; what to send first.
-
-        Without a line, or when somebody said something meanwhile, it is void: paid for, not logged, nothing is sent.
-        """
-        return await self._database.write(lambda db: say_entry(db, self._lists, saying, at, self._boot))
-
-    async def leave(self, chat_id: int, outcome: str, *, overtaken: bool, at: int) -> None:
+    @writes
+    def leave(self, tx: Tx, chat_id: int, outcome: str, *, overtaken: bool, at: int) -> None:
         """What is under way in this chat is not said. A call that was `overtaken` by people did not fail."""
+        self._void(tx, chat_id, outcome, at)
+        if overtaken:
+            tx.run(
+                "UPDATE event SET outcome = 'overtaken' WHERE outcome = 'failed' AND id = "
+                "(SELECT max(id) FROM event WHERE chat_id = ? AND why = ?)",
+                chat_id, JOIN,
+            )  # fmt: skip
 
-        def transaction(db: Tx) -> None:
-            void_unasked(db, JOIN, chat_id, outcome, at)
-            if overtaken:
-                db.execute(
-                    "UPDATE event SET outcome = 'overtaken' WHERE outcome = 'failed' AND id = "
-                    "(SELECT max(id) FROM event WHERE chat_id = ? AND why = ?)",
-                    (chat_id, JOIN),
-                )
+    def _may_say(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
+        asked = tx.value("SELECT max(event_id) FROM turn_event WHERE turn_id = ?", turn.id)
+        return self._may_speak(tx, turn.chat_id, turn.person_id, asked)
 
-        await self._database.write(transaction)
-
-
-def take_talk(db: Tx, chat_id: int, window_ms: int, at: int) -> TalkState | None:
-    """One transaction: see `Joins.take`."""
-    due = "UPDATE joining SET due_at = NULL WHERE chat_id = ? AND due_at <= ?"
-    if db.execute(due, (chat_id, at)).rowcount != 1:
-        return None
-    (mode,) = db.execute("SELECT mode FROM chat WHERE id = ?", (chat_id,)).fetchone()
-    (hushed,) = db.execute("SELECT hushed FROM joining WHERE chat_id = ?", (chat_id,)).fetchone()
-    entries = db.execute(_ENTRIES, (chat_id, window_ms)).fetchall()
-    spoke = db.execute(_SPOKE, (chat_id,)).fetchone() or (0, 0)
-    return TalkState(
-        mode=cast("GroupMode", mode) if mode else None,
-        lines=tuple(_heard(row) for row in reversed(db.execute(_LINES, (chat_id,)).fetchall())),
-        entries=tuple(
-            PastEntry(
-                said_at,
-                outcome == "answered",
-                bool(answered) and outcome == "answered",
-                outcome not in NEUTRAL_OUTCOMES,
-            )
-            for _, said_at, outcome, answered in reversed(entries)
-        ),
-        seen=entries[0][0] if entries else 0,
-        spoke_id=spoke[0],
-        spoke_at=spoke[1],
-        waiting=db.execute(_WAITING, (chat_id,)).fetchone() is not None,
-        hushed=bool(hushed),
-    )
+    def _may_speak(self, tx: Tx, chat_id: int, person_id: int, after: int) -> bool:
+        """Whether nuan may speak there unasked: switched on, not muted, allowed with whoever spoke last, nothing was
+        said after that event, and nobody waits.
+        """
+        here = (
+            "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0 "
+            f"AND NOT {BOT_OFF}"
+        )
+        said = "SELECT 1 FROM event WHERE chat_id = ? AND id > ? AND kind = 'message' AND hidden = '' LIMIT 1"
+        if tx.has(said, chat_id, after) or tx.has(_WAITING, chat_id) or not tx.has(here, chat_id):
+            return False
+        return permissions_of(tx, self._lists, chat_id, person_id).allowed
 
 
-def _heard(row: tuple[object, ...]) -> TalkLineRow:
-    number, at, person, name, text, why, forwarded, is_bot, is_reply, to = row
-    return TalkLineRow(
-        cast("int", number), cast("int", at), cast("int", person), str(name), str(text), str(why), bool(forwarded),
-        bool(is_bot), bool(is_reply), cast("int | None", to),
-    )  # fmt: skip
-
-
-def keep_verdict(db: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
-    """One transaction: see `Joins.keep`; a nearer deadline that came meanwhile stays."""
+def _keep(tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
+    """What was judged of a talk; a nearer deadline that came meanwhile stays."""
     due = verdict.at if verdict.action == "wait" else None
-    db.execute(
+    tx.run(
         "UPDATE joining SET due_at = CASE WHEN ?2 IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END, "
         "why = ?3, until = ?4, score = ?5, event_id = ?6, looked_at = ?7 WHERE chat_id = ?1",
-        (chat_id, due, verdict.why, verdict.at, verdict.score, event_id, at),
-    )
-
-
-def enter_talk(
-    db: Tx, lists: AccessLists, chat_id: int, what: tuple[JoinVerdict, TalkLineRow, str], at: int
-) -> JoinVerdict:  # fmt: skip
-    """One transaction: see `Joins.enter`."""
-    verdict, newest, text = what
-    if not _may(db, lists, chat_id, newest.person_id) or _later(db, chat_id, newest.id):
-        verdict = JoinVerdict("silent", "away", score=verdict.score)
-    else:
-        db.execute(
-            "INSERT INTO event (chat_id, at, kind, person_id, text, label, state, why, due_at, hidden) "
-            "VALUES (?1, ?2, 'event', ?3, ?4, ?5, 'queued', ?6, ?2, ?5)",
-            (chat_id, at, newest.person_id, text, ENTRY, JOIN),
-        )
-    keep_verdict(db, chat_id, verdict, newest.id, at)
-    return verdict
-
-
-def say_entry(db: Tx, lists: AccessLists, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
-    """One transaction: as `say`, unless there is nothing to say, somebody said something, or nuan may not speak any
-    more.
-    """
-    turn = turn_of(db.execute(SELECT_TURN + "WHERE turn.id = ?", (saying.turn_id,)).fetchone())
-    (asked,) = db.execute("SELECT max(event_id) FROM turn_event WHERE turn_id = ?", (turn.id,)).fetchone()
-    free = _may(db, lists, turn.chat_id, turn.person_id) and not _later(db, turn.chat_id, asked)
-    if saying.line and free:
-        return say_turn(db, saying, at, boot)
-    if saying.settlement is not None:
-        settle_call(db, saying.settlement, at)
-    void_unasked(db, JOIN, turn.chat_id, "overtaken" if saying.line else "skip", at)
-    return None
-
-
-def _may(db: Tx, lists: AccessLists, chat_id: int, person_id: int) -> bool:
-    """Whether nuan may speak there unasked: switched on, not muted, allowed with whoever spoke last."""
-    here = (
-        "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0 "
-        f"AND NOT {BOT_OFF}"
-    )
-    on = db.execute(here, (chat_id,)).fetchone() is not None
-    return on and permissions_of(db, lists, chat_id, person_id).allowed
-
-
-def _later(db: Tx, chat_id: int, event_id: int) -> bool:
-    """Whether something was said after that event, or somebody waits."""
-    said = "SELECT 1 FROM event WHERE chat_id = ? AND id > ? AND kind = 'message' AND hidden = '' LIMIT 1"
-    later = db.execute(said, (chat_id, event_id)).fetchone() is not None
-    return later or db.execute(_WAITING, (chat_id,)).fetchone() is not None
+        chat_id, due, verdict.why, verdict.at, verdict.score, event_id, at,
+    )  # fmt: skip

@@ -9,7 +9,7 @@ from bot.core.commitments import DueReminder, IncompleteReminder, NewReminder, R
 from bot.core.events import Draft
 from bot.core.sessions import ChangedReminder
 from bot.store.engine import Database, Repository, reads, writes, writing
-from bot.store.events import finish_events
+from bot.store.events import add_line, finish_events
 from bot.store.outbox import enqueue
 from bot.store.people import AccessLists, permissions_of
 from bot.store.transactions import Tx, row_reader
@@ -184,14 +184,10 @@ def reminder_of(columns: Sequence[object]) -> Reminder:
 
 def _add_line(tx: Tx, chat_id: int, draft: Draft, at: int, numbers: Iterable[int] = ()) -> None:
     """nuan's line about these reminders, in the outbox and among those of the chat."""
-    line = _tell(tx, chat_id, draft.text, at)
+    line = add_line(tx, chat_id, draft.text, at, REMINDER_LABEL)
     for number in numbers:
         tx.link("reminded", number, (line,))
     enqueue(tx, chat_id, draft, at, event_id=line)
-
-
-def _tell(tx: Tx, chat_id: int, text: str, at: int) -> int:
-    return tx.insert("event", chat_id=chat_id, at=at, kind="bot", text=text, label=REMINDER_LABEL, state="done")
 
 
 def _answer(tx: Tx, said: ReminderAnswer, numbers: tuple[int, ...], at: int) -> None:
@@ -314,7 +310,7 @@ class Reminders(Repository):
         """A line among those of the chat, once for a message: the answer to its rest brings this receipt."""
         once = "INSERT INTO effect (key, result, at) VALUES (?, 'done', ?) ON CONFLICT DO NOTHING"
         if tx.run(once, f"event:{event_id}:reminder", at):
-            _tell(tx, chat_id, text, at)
+            add_line(tx, chat_id, text, at, REMINDER_LABEL)
 
     @writes
     def cancel(self, tx: Tx, numbers: tuple[int, ...], at: int) -> int:

@@ -31,6 +31,9 @@ SELECT_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memory "
 EVENT_QUEUE = "event INDEXED BY event_queue"
 """The events of a chat by state: without the hint SQLite may read all that the chat ever said."""
 
+OUTBOX_DUE = "outbox INDEXED BY outbox_due"
+"""What waits to be sent: without the hint SQLite may read all that was ever sent."""
+
 
 def placeholders(values: Sized) -> str:
     """A question mark for each value, for IN (…); SQLite takes none, too."""

@@ -131,7 +131,7 @@ def apply_dated_ahead(tx: Tx, at: int) -> int:
 
 def restore_former(tx: Tx, number: int) -> None:
     """What this memory took the place of is current again, or former for what took the place of this one."""
-    owner, by = tx.all("SELECT owner_id, replaced_by FROM memory WHERE id = ?", number)[0]
+    owner, by = tx.row("SELECT owner_id, replaced_by FROM memory WHERE id = ?", number)
     if by is not None:
         tx.run("UPDATE memory SET replaced_by = ? WHERE replaced_by = ?", by, number)
     elif tx.run("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE replaced_by = ?", number) > 1:
@@ -190,9 +190,9 @@ class Merges(Repository):
         if tx.value("SELECT text FROM memory WHERE id = ?", memory.id) != before:
             tx.run("UPDATE memory SET observed_at = ? WHERE id = ?", seen, memory.id)
             reword_memory(tx, memory.id, before, at)
-        owner_id, chat_id, visibility = tx.all(
+        owner_id, chat_id, visibility = tx.row(
             "SELECT owner_id, chat_id, visibility FROM memory WHERE id = ?", memory.id
-        )[0]
+        )
         other = tx.insert(
             "memory", owner_id=owner_id, chat_id=chat_id, visibility=visibility, kind=kind, text=said,
             folded=fold(said), source=source, stability_days=STABILITY_DAYS[kind], accessed_at=at,
