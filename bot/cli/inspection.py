@@ -1,11 +1,10 @@
-"""`nuan ctx`, `nuan boot` and `nuan usage`: what the model would be sent and what it cost, beside a running nuan."""
+"""`nuan ctx` and `nuan boot`: what the model would be sent, beside a running nuan."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from bot.cli.installation import Installation, read_only
 from bot.cli.lookup import PromptTarget, find_target
-from bot.cli.usage import UsageNames, usage_json, usage_report
 from bot.commands.prompt_report import ctx_json, ctx_report, recall_report, trace_report
 from bot.config.settings import Settings
 from bot.container import Dependencies, make_planner, make_recall
@@ -14,11 +13,9 @@ from bot.core.people import Chat, Person
 from bot.core.ports import Clock
 from bot.core.recall import RECALL_MODES, RecallQuery, RecallTrace
 from bot.language.wishes.reader import understand
-from bot.money.usage import DaySpan
 from bot.pipeline.inspection import inspect_plan, plan_imagined
 from bot.pipeline.plan import Planner, TurnPlan
 from bot.prompt.opening import boot_json
-from bot.store.ledger import NO_CHAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +97,6 @@ async def _ctx_text(
     if look.debug:
         blocks += [trace_report(trace, text) for trace in traces]
     return "\n".join(blocks)
-
-
-async def show_usage(place: Installation, days: int, clock: Clock | None = None, *, as_json: bool = False) -> str:
-    """What the model calls of the last `days` local days used."""
-    async with read_only(place, clock) as parts:
-        store, words, language = parts.store, parts.current.words, place.settings.bot.language
-        span = DaySpan.until(parts.clock.now(), days, words.tz(words.zone))
-        chats = {NO_CHAT: "nuan"} | {chat.id: chat.label for chat in await store.people.chats()}
-        used, shares = await store.ledger.used(span.since), await store.insight.told_shares(span.since)
-        numbers = {each.person_id for each in used if each.person_id is not None}
-        people = {number: (await store.people.person(number)).name for number in sorted(numbers)}
-        currency = place.settings.budget.currency
-        if as_json:
-            return usage_json(used, shares, span, UsageNames(chats, people), currency)
-        people = {number: f"#{number} {name}".strip() for number, name in people.items()}
-        return usage_report(
-            used, shares, span, UsageNames(chats, people), currency,
-            lambda key, **values: words.messages.text(key, language, **values),
-        )  # fmt: skip
 
 
 BootFormat = Literal["narrative", "json"]

@@ -317,7 +317,7 @@ def usage(
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show what the model calls used per day, chat and cause."""
-    from bot.cli.inspection import show_usage
+    from bot.cli.usage import show_usage
 
     print_result(run_guarded(show_usage(read_installation(config, data), days, as_json=as_json)))
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 
 from bot.cli.terminal import ExitCode, json_document, print_error
@@ -12,6 +12,7 @@ from bot.core.ports import ChatSetting, ReloadResult
 from bot.ops.control import request_reload
 from bot.store.settings import BOT_SWITCH, settings_in
 from bot.store.store import DATABASE, LOCK, lock_folder, open_store
+from bot.text.dates import local
 
 
 def chat_setting_findings(folder: Path) -> tuple[CheckResult, ...]:
@@ -45,7 +46,7 @@ def _chat_settings(folder: Path) -> tuple[ChatSetting, ...]:
 
 
 def _line_of(one: ChatSetting) -> str:
-    day = f" on {datetime.fromtimestamp(one.at / 1000, UTC):%Y-%m-%d}" if one.at else ""
+    day = f" on {local(one.at, UTC):%Y-%m-%d}" if one.at else ""
     what = "everything is switched off" if one.key == BOT_SWITCH else f"{one.key} = {one.value}"
     return f"{what}, said by {one.name or 'somebody'}{day}"
 

@@ -1,14 +1,17 @@
-"""What the model calls of some days used, as tables with bars for the terminal or as JSON. Pure."""
+"""`nuan usage`: what the model calls of some days used, as tables with bars or as JSON, beside a running nuan."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 from rich.cells import cell_len, set_cell_size
 
+from bot.cli.installation import Installation, read_only
 from bot.cli.terminal import json_document
 from bot.core.money import CallUse
+from bot.core.ports import Clock
 from bot.core.sessions import ToldShare
 from bot.money.usage import DaySpan, UsageSum, daily_sums, largest_sums, sum_of
+from bot.store.ledger import NO_CHAT
 
 BAR_CELLS = 24
 """Cells of the longest bar."""
@@ -31,6 +34,25 @@ class UsageNames:
 
     chats: Mapping[int, str]
     people: Mapping[int, str]
+
+
+async def show_usage(place: Installation, days: int, clock: Clock | None = None, *, as_json: bool = False) -> str:
+    """What the model calls of the last `days` local days used."""
+    async with read_only(place, clock) as parts:
+        store, words, language = parts.store, parts.current.words, place.settings.bot.language
+        span = DaySpan.until(parts.clock.now(), days, words.tz(words.zone))
+        chats = {NO_CHAT: "nuan"} | {chat.id: chat.label for chat in await store.people.chats()}
+        used, shares = await store.ledger.used(span.since), await store.insight.told_shares(span.since)
+        numbers = {each.person_id for each in used if each.person_id is not None}
+        people = {number: (await store.people.person(number)).name for number in sorted(numbers)}
+        currency = place.settings.budget.currency
+        if as_json:
+            return usage_json(used, shares, span, UsageNames(chats, people), currency)
+        people = {number: f"#{number} {name}".strip() for number, name in people.items()}
+        return usage_report(
+            used, shares, span, UsageNames(chats, people), currency,
+            lambda key, **values: words.messages.text(key, language, **values),
+        )  # fmt: skip
 
 
 def usage_report(

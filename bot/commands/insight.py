@@ -1,7 +1,7 @@
 """`.ai ctx`, `calls`, `tools`, `trace`, `introspect`, `personality`, `feedback` and `refs`: a look inside."""
 
 from collections.abc import Callable
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from itertools import groupby
 
 from bot.commands.command import Invocation, command
@@ -16,7 +16,7 @@ from bot.core.people import Person
 from bot.pipeline.background import BackgroundGate
 from bot.pipeline.inspection import inspect_plan, plan_imagined
 from bot.store.inspector import TurnRequest
-from bot.text.dates import clock_label, local_day
+from bot.text.dates import clock_label, local, local_day
 from bot.text.fold import fold
 from bot.text.length import clip
 
@@ -158,7 +158,7 @@ def calls_report(
     state = text("background_on", sources=", ".join(sources)) if sources else text("background_off")
     lines = [
         text(
-            "calls_line", at=f"{datetime.fromtimestamp(call.at / 1000, tz):%m-%d %H:%M:%S}", cause=call.cause,
+            "calls_line", at=f"{local(call.at, tz):%m-%d %H:%M:%S}", cause=call.cause,
             model=call.model, prompt=call.prompt_tokens, cached=call.cached_tokens, written=call.written_tokens,
             output=call.output_tokens, thought=call.reasoning_tokens, money=f"{call.money:.5f} {currency}",
             ms=call.ms, state=call.state,

@@ -5,7 +5,7 @@ A new command is a function with `@command` in one of `MODULES` and its texts in
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
-from bot.commands import budget, chat, dialog, insight, memories, models, people, promises, settings
+from bot.commands import budget, chat, insight, memories, people, promises, settings
 from bot.commands.command import (
     TOPICS,
     Command,
@@ -73,7 +73,7 @@ def _unknown(call: Invocation, said: str) -> str:
     return call.text("unknown_near" if near else "unknown_command", command=shown[:32], near=near)
 
 
-MODULES = (chat, memories, dialog, promises, insight, budget, models, settings, people)
+MODULES = (chat, memories, promises, insight, budget, settings, people)
 """Modules with commands, in the order of help within a topic."""
 
 
@@ -106,7 +106,7 @@ class CommandRunner:
         via, account = await store.access.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = parse_command(event.text)
         call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services)
-        found = find_command(name) or (models.key if names_key(name) else None)
+        found = find_command(name) or (settings.key if names_key(name) else None)
         if found is None:
             text = _unknown(call, next(iter(event.text.split()[1:2]), name))
         elif not found.allows(call):

@@ -1,19 +1,23 @@
-"""`.ai max`, `reply`, `limit` and `reload`: which words set which key to what, checked, stored and shown."""
+"""`.ai model`, `base`, `key`, `max`, `reply`, `limit` and `reload`: which words set which key to what, checked, stored and
+shown."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Literal
 
-from bot.commands.command import Invocation, command
-from bot.config.checks import value_fits
+from bot.commands.command import Invocation, command, nearest_word
+from bot.config.checks import configured_models, value_fits
+from bot.config.models import ModelSettings, ModelUse
 from bot.config.settings import Settings
 from bot.config.sources import LIVE_KEYS
 from bot.config.speaking import DAY_S, MOST_ANSWERS, TalkLimits
 from bot.core.ports import ChatSetting, SettingChanges
 from bot.pipeline.refusals import current_limits
 from bot.text.clean import clean_name
+from bot.text.codes import KEY_NAMES
+from bot.text.dates import local
 from bot.text.fold import fold
 from bot.text.length import clip
 
@@ -198,7 +202,7 @@ def _source(call: Invocation, said: ChatSetting | None) -> str:
 
 def day_minute(ms: int, tz: tzinfo) -> str:
     """A moment by day and minute, "06-12 09:03"."""
-    return f"{datetime.fromtimestamp(ms / 1000, tz):%m-%d %H:%M}"
+    return f"{local(ms, tz):%m-%d %H:%M}"
 
 
 def _value_text(call: Invocation, settings: Settings, key: str) -> str:
@@ -236,6 +240,78 @@ async def show_or_set(call: Invocation, name: str) -> str:
         return wrong_words(call, wish)
     problem = await apply_wish(call, wish) if wish else ""
     return problem or "\n".join(await setting_lines(call, keys_of(name, call.services.written)))
+
+
+USE_KEY = "model.use"
+
+MODEL_PRICES = ("price_input", "price_output")
+
+MODEL_NAME_CHARS = 60
+
+
+@command("model", "[NAME | reset]", who="owner", topic="house", private=True, example="small")
+async def model(call: Invocation) -> str:
+    """Show the models that are configured, or have another answer first; an unknown name changes nothing."""
+    settings = call.services.written
+    found = configured_models(settings)
+    if not found:
+        return call.text("model_offline")
+    words = fold(" ".join(call.words))
+    if words in ("", "show"):
+        return "\n".join([*_models_listed(call, found), *await setting_lines(call, (USE_KEY,))])
+    use = None if words == "reset" else _model_use(words, found)
+    if words != "reset" and use is None:
+        right = nearest_word(words, [*found, *(fold(each.name) for each in found.values())])
+        said = clip(clean_name(" ".join(call.words)), MODEL_NAME_CHARS)
+        line = call.text("model_near" if right else "model_unknown", name=said, near=right)
+        return "\n".join((line, *_models_listed(call, found)))
+    wish: dict[str, str | None] = {USE_KEY: use}
+    if use is None and settings.model.use != "model":
+        # prices that were said of the chosen one mean nothing where it is configured no more
+        wish |= dict.fromkeys(f"{settings.model.use}.{name}" for name in MODEL_PRICES)
+    if problem := await apply_wish(call, wish):
+        return problem
+    settings = call.services.written
+    name = configured_models(settings)[settings.model.use].name
+    return "\n".join((call.text("model_set", name=name), *await setting_lines(call, (USE_KEY,))))
+
+
+def _models_listed(call: Invocation, found: Mapping[ModelUse, ModelSettings]) -> list[str]:
+    now = call.services.written.model.use
+    key = {True: "model_line_now", False: "model_line"}
+    return [call.text(key[use == now], use=use, name=each.name) for use, each in found.items()]
+
+
+def _model_use(words: str, found: Mapping[ModelUse, ModelSettings]) -> ModelUse | None:
+    """The section that is called so, or whose model is."""
+    return next((use for use, model in found.items() if words in (use, fold(model.name))), None)
+
+
+@command("base", who="owner", topic="house", private=True, shape="words")
+async def base(call: Invocation) -> str:
+    """Show the address that is asked; it is not set in a chat.
+
+    Whoever is asked gets the key and all that people say: one mistyped letter, or one hijacked account of an owner,
+    would hand both to a stranger. So the address stands in files that only the operator can write.
+    """
+    if call.words and fold(" ".join(call.words)) != "show":
+        return call.text("base_fixed")
+    settings = call.services.written
+    found = configured_models(settings)
+    if not found:
+        return call.text("model_offline")
+    return call.text("base_now", url=found[settings.model.use].base_url)
+
+
+@command(
+    "key", who="anyone", topic="house", private=True, shape="words", listed=False, aliases=KEY_NAMES[1:]
+)  # fmt: skip
+async def key(call: Invocation) -> str:
+    """Say that a key has no place in a chat; what came with it was never stored (bot/text/codes.py).
+
+    For anyone: whoever sent a key should hear of it.
+    """
+    return call.text("key_brought" if call.words else "key_where")
 
 
 @command("max", "[N | reset]", who="owner", topic="house", private=True, example="800")

@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -18,6 +18,7 @@ from bot.core.inspection import CheckResult, failed, passed, warned
 from bot.store.backups import folder_of
 from bot.store.inspector import SQLITE_VERSION, index_damage
 from bot.store.store import DATABASE, Store, lock_folder, open_store
+from bot.text.dates import local
 
 LEAST_FREE, ENOUGH_FREE = 100_000_000, 1_000_000_000
 """Bytes: below the first the next writes may fail, below the second a copy of the database may not fit for long."""
@@ -52,7 +53,7 @@ def _zone(settings: Settings, now: int) -> CheckResult:
         told = f"the machine names no time zone, so UTC counts: set {key}, or reminders come at the wrong hour"
         return warned("clock", told)
     try:
-        at = datetime.fromtimestamp(now / 1000, ZoneInfo(name))
+        at = local(now, ZoneInfo(name))
     except (ValueError, OSError, ZoneInfoNotFoundError):
         return failed("clock", f"the machine names its time zone {name!r}, which nobody knows: set {key}")
     return passed("clock", f"it is {at:%Y-%m-%d %H:%M} in {name}; when that is wrong set the clock, or {key}")
@@ -62,7 +63,7 @@ def clock_finding(now: int, newest: int) -> CheckResult | None:
     """A clock that stands before what was stored last; both in ms."""
     if newest <= now + 60_000:
         return None
-    at = datetime.fromtimestamp(newest / 1000, UTC)
+    at = local(newest, UTC)
     told = f"the last line was stored at {at:%Y-%m-%d %H:%M} UTC, which is yet to come: set the machine's clock"
     return failed("clock", told)
 
@@ -101,7 +102,7 @@ def _backup(data: Path, folder: Path, now: int) -> Iterator[CheckResult]:
         yield warned("backup", "there is none: make one with `nuan backup`")
         return
     last = round(max(stamps) * 1000)
-    at = datetime.fromtimestamp(last / 1000, UTC)
+    at = local(last, UTC)
     old = now - last > OLD_BACKUP_MS
     advice = ": make a new one with `nuan backup`" if old else ""
     yield CheckResult(True, "backup", f"the last is of {at:%Y-%m-%d %H:%M} UTC{advice}", warn=old)

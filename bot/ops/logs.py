@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -20,6 +20,7 @@ from bot.core.errors import NuanError
 from bot.core.people import ErasedPerson
 from bot.core.ports import Log, log_numbers
 from bot.ops.log_files import LOG_NAME, TEXT_FIELDS, scrub_logs
+from bot.text.dates import local
 from bot.text.redaction import Redactor, one_line
 
 LONGEST_MESSAGE = 500
@@ -113,7 +114,7 @@ class _Line:
         self._with_text = with_text
 
     def __call__(self, _logger: object, _method: str, said: Fields) -> Fields:
-        at = datetime.fromtimestamp(self._now() / 1000, UTC)
+        at = local(self._now(), UTC)
         line: Fields = {
             "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": said.pop("level"),

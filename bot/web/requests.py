@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import parse_qsl
@@ -18,6 +18,7 @@ from bot.core.ports import Clock
 from bot.pipeline.texts import Texts
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue
+from bot.text.dates import local
 from bot.text.fold import SCRIPTS, Script
 from bot.web.login import Login
 
@@ -99,7 +100,7 @@ class PageRequest:
 
     def when(self, ms: int | None) -> str:
         """A moment in the installation's zone; "" for none."""
-        return f"{datetime.fromtimestamp(ms / 1000, self.site.tz):%Y-%m-%d %H:%M:%S}" if ms else ""
+        return f"{local(ms, self.site.tz):%Y-%m-%d %H:%M:%S}" if ms else ""
 
     def number(self, name: str, default: int = 0, most: int = 2**53) -> int:
         """A whole number of the query, `default` when it is none or out of range."""
