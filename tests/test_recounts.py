@@ -66,7 +66,7 @@ async def step(store: Store, books: Books, what: str, number: int) -> None:
             books.open[call.id] = (books.now, number)
         case "anew":
             period = BUDGET_PERIODS[number]
-            await store.budget_resets.begin(period, books.since(period), None, books.now)
+            await store.ledger.reset_budget(period, books.since(period), None, books.now)
             books.over = [(at, tokens, left | {period}) for at, tokens, left in books.over]
         case "wait":
             books.now += number * DAY // 3

@@ -181,7 +181,7 @@ async def test_refused_lines_wait_no_more_and_the_person_is_told(tmp_path: Path)
     async with await open_laid(tmp_path) as store:
         event = (await say(store, "你好", Where("bob", "dm-bob"))).event
         assert event is not None
-        await store.refusals.refuse(event.chat_id, (event.id,), Draft("今天说够了", "notice"), NOW)
+        await store.failures.refuse(event.chat_id, (event.id,), Draft("今天说够了", "notice"), NOW)
         assert (await store.views.waiting(event.chat_id, NOW)).due == ()
         sent = await store.outbox.take(event.chat_id, NOW)
         assert sent is not None

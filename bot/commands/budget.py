@@ -111,7 +111,7 @@ def _with_both_prices(call: Invocation, problem: str, wish: SettingChanges) -> s
 
 
 async def _count_anew(call: Invocation, period: BudgetPeriod) -> str:
-    await call.store.budget_resets.begin(period, _begun(call)[period], call.person.id, call.now)
+    await call.store.ledger.reset_budget(period, _begun(call)[period], call.person.id, call.now)
     return call.text(f"budget_anew_{period}")
 
 
@@ -123,7 +123,7 @@ def _begun(call: Invocation) -> dict[BudgetPeriod, int]:
 
 
 async def _shown(call: Invocation) -> str:
-    settings, ledger, refusals = call.services.written, call.store.ledger, call.store.refusals
+    settings, ledger, failures = call.services.written, call.store.ledger, call.store.failures
     begun, chat, person = _begun(call), call.chat.id, call.person.id
     day, month = begun["day"], begun["month"]
     spent = Spending(
@@ -133,13 +133,13 @@ async def _shown(call: Invocation) -> str:
         await ledger.spend(month, chat, period="month"),
         await ledger.spend(month, person_id=person, period="month"),
     )  # fmt: skip
-    anew = await call.store.budget_resets.last()
+    anew = await ledger.budget_resets()
     step, pressure = await call.services.planner.step(chat, person, call.now)
     since = max(day, anew["day"].at if "day" in anew else 0)
-    over = step == "over" or await refusals.met(chat, person, since)
-    told = over and await refusals.told_since(chat, person, since)
+    over = step == "over" or await failures.met_limit(chat, person, since)
+    told = over and await failures.told_since(chat, person, since)
     now = step_report("silent" if told else "over" if over else step, pressure, call.text)
-    refused = await refusals.last(chat, person, since) if over else None
+    refused = await failures.last_shortage(chat, person, since) if over else None
     if refused is not None and refused.used < 1:
         now += "\n" + call.text("budget_refused", limit=shortage(refused, call.text))
     report = budget_report(spent, limits(settings), settings.budget.currency, call.text)
@@ -152,7 +152,7 @@ async def _said_in_chats(call: Invocation, begun: dict[BudgetPeriod, int]) -> li
         return []
     said = {one.key for one in await call.store.settings.all()}
     lines = await setting_lines(call, [key for key in keys_of("budget", call.services.written) if key in said])
-    for period, anew in (await call.store.budget_resets.last()).items():
+    for period, anew in (await call.store.ledger.budget_resets()).items():
         if anew.at >= begun[period]:
             name = anew.name or call.text("set_somebody")
             lines.append(call.text(f"budget_since_{period}", name=name, at=day_minute(anew.at, call.tz)))

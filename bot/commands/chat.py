@@ -122,7 +122,7 @@ async def _switch_refused(call: Invocation) -> str:
 @command("mode", "[window | called | join | reset]", who="own", topic="chat", example="called")
 async def mode(call: Invocation) -> str:
     """How nuan speaks in the group it is asked in; a mode is stored before it is confirmed."""
-    chat, configured, switches = call.chat, call.services.settings.speak.mode, call.store.switches
+    chat, configured, stored = call.chat, call.services.settings.speak.mode, call.store.settings
     if chat.kind == "dm":
         return call.text("mode_dm")
     match call.folded:
@@ -130,10 +130,10 @@ async def mode(call: Invocation) -> str:
             origin = call.text("context_own" if chat.mode else "context_configured")
             return call.text("mode_now", mode=call.text(f"mode_{chat.mode or configured}"), origin=origin)
         case ("reset",):
-            await switches.set_mode(chat.id, None, drop=configured == "called")
+            await stored.set_mode(chat.id, None, drop=configured == "called")
             return call.text("mode_set", mode=call.text(f"mode_{configured}"))
         case ("window" | "called" | "join" as wanted,):
-            await switches.set_mode(chat.id, wanted, drop=wanted == "called")
+            await stored.set_mode(chat.id, wanted, drop=wanted == "called")
             return call.text("mode_set", mode=call.text(f"mode_{wanted}"))
         case _:
             return call.text("mode_words")
@@ -160,15 +160,15 @@ NAME_CHARS = 32
 @command("persona", "[NAME | reset]", who="own", topic="chat", example="terse")
 async def persona(call: Invocation) -> str:
     """The persona of a chat; a choice is stored before it is confirmed, and the next turn begins a new log on it."""
-    personas, switches = call.services.planner.personas, call.store.switches
+    personas, stored = call.services.planner.personas, call.store.settings
     match call.words:
         case ():
             return _persona_now(call)
         case (name,) if name in personas.known:
-            await switches.set_persona(call.chat.id, name)
+            await stored.set_persona(call.chat.id, name)
             return call.text("persona_set", name=name)
         case ("reset",):
-            await switches.set_persona(call.chat.id, "")
+            await stored.set_persona(call.chat.id, "")
             return call.text("persona_set", name=personas.default)
         case _:
             return _persona_unknown(call, " ".join(call.words))
@@ -232,7 +232,7 @@ async def context(call: Invocation) -> str:
         case () | ("show",):
             return await _context_shown(call)
         case ("reset",):
-            await call.store.switches.set_context(call.chat.id, ChatContextSettings())
+            await call.store.settings.set_context(call.chat.id, ChatContextSettings())
             return f"{call.text('context_reset')}\n{await _context_shown(call)}"
         case (name, _) if knob := next((knob for knob in CONTEXT_NUMBERS if knob.name == name), None):
             return await _set_context(call, knob, call.words[1])
@@ -245,7 +245,7 @@ async def _set_context(call: Invocation, knob: ContextNumber, word: str) -> str:
     if found is None:
         return call.text("context_number", name=knob.name, word=word[:32], least=knob.least, most=knob.most)
     number, changed = found
-    wish = await call.store.switches.context(call.chat.id)
+    wish = await call.store.settings.context(call.chat.id)
     match knob.name:
         case "recent":
             wish = replace(wish, recent=number)
@@ -253,13 +253,13 @@ async def _set_context(call: Invocation, knob: ContextNumber, word: str) -> str:
             wish = replace(wish, window_seconds=number)
         case _:
             wish = replace(wish, recent_max=number)
-    await call.store.switches.set_context(call.chat.id, wish)
+    await call.store.settings.set_context(call.chat.id, wish)
     key = "context_clamped" if changed else "context_set"
     return call.text(key, name=knob.name, n=number, least=knob.least, most=knob.most)
 
 
 async def _context_shown(call: Invocation) -> str:
-    wish, usual = await call.store.switches.context(call.chat.id), call.services.settings.context
+    wish, usual = await call.store.settings.context(call.chat.id), call.services.settings.context
     rows = (
         ("context_recent", wish.recent, usual.recent),
         ("context_window", wish.window_seconds, usual.window_seconds),

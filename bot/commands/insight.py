@@ -125,7 +125,7 @@ CALLS_SHOWN, MOST_CALLS = 10, 50
 async def calls(call: Invocation) -> str:
     """The calls of models, the newest first; switches those of the background."""
     words = call.folded
-    gate = BackgroundGate(call.store.switches, call.services.current)
+    gate = BackgroundGate(call.store.settings, call.services.current)
     shown = calls_wanted(words)
     if shown is None and words not in (("background", "on"), ("background", "off")):
         return call.text("calls_words")
@@ -194,7 +194,7 @@ async def trace(call: Invocation) -> str:
         return call.text("not_allowed")
     if call.chat.kind != "dm":
         return call.text("trace_private")
-    await call.store.traces.switch(call.chat.id, call.person.id, words == "on", call.now)
+    await call.store.outbox.set_trace(call.chat.id, call.person.id, words == "on", call.now)
     return call.text(f"trace_{words}")
 
 

@@ -356,8 +356,8 @@ async def limit(call: Invocation) -> str:
 
 
 async def _limits_shown(call: Invocation) -> str:
-    switches = call.store.switches
-    rules, said = await current_limits(switches, call.services.settings.limits), await switches.limits()
+    stored = call.store.settings
+    rules, said = await current_limits(stored, call.services.settings.limits), await stored.limits()
     lines = []
     for key in TalkLimits.model_fields:
         value: int | bool | None = getattr(rules, key)

@@ -16,15 +16,15 @@ from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
 from bot.prompt.composition import message_tokens
 from bot.store.ledger import Ledger, Reservation, Settlement
-from bot.store.settings import Switches
+from bot.store.settings import StoredSettings
 from bot.text.fold import Script
 
 
 class BackgroundGate:
     """The gate before every call in the background (seed AI Chat Pipeline, C43)."""
 
-    def __init__(self, switches: Switches, current: Current) -> None:
-        self._switches = switches
+    def __init__(self, settings: StoredSettings, current: Current) -> None:
+        self._settings = settings
         self._current = current
 
     @property
@@ -37,7 +37,7 @@ class BackgroundGate:
 
     async def is_on(self) -> bool:
         """Whether background calls are on at all."""
-        return self._rules.on and await self._switches.background()
+        return self._rules.on and await self._settings.background()
 
     @property
     def configured(self) -> bool:
@@ -51,7 +51,7 @@ class BackgroundGate:
 
     async def switch(self, on: bool) -> None:
         """Remember the owner's word, across restarts; what the configuration switched off stays off."""
-        await self._switches.switch_background(on)
+        await self._settings.switch_background(on)
 
 
 ReserveAt = Callable[[Reservation, int], Awaitable[ModelCall]]

@@ -250,7 +250,7 @@ class Dispatcher:
                 answering.append(whole if left is event else left)
         if not answering:
             if receipts:  # what they came with was done without an answer
-                await self._store.refusals.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
+                await self._store.failures.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
             return
         if len(answering) < len(batch):
             return  # what a command made forgotten may be among the rest, which is read anew
@@ -263,7 +263,7 @@ class Dispatcher:
         self._sender.typing(chat, True)
         try:
             if not await self._stopper.run(chat.id, self._turn(occasion)) and receipts:
-                await self._store.refusals.confirm(
+                await self._store.failures.confirm(
                     chat.id, occasion.answering[0].id, "\n".join(receipts), self._clock.now()
                 )
         except OverLimit as error:

@@ -33,7 +33,7 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
     """The tool over the store; every reader filters by the audience of the turn. `bot` is nuan's name."""
 
     async def memory(context: ToolContext, number: int) -> ToolAnswer | None:
-        found = await store.lookup.memory(context.audience, number)
+        found = await store.finding.memory(context.audience, number)
         if found is None:
             return None
         script = words.script_named(context.script)
@@ -43,7 +43,7 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
             who += text("found_in", chat=as_data((await store.people.chat(found.chat_id)).title))
         day = relative_day(local_day(found.observed_at, tz), local_day(context.now, tz), words.days(script))
         source = text("get_asked" if found.asked else f"get_{found.source}", agent=as_data(found.agent))
-        told, said = await store.lookup.sources(context.audience, number), as_data(found.text)
+        told, said = await store.finding.sources(context.audience, number), as_data(found.text)
         said = said if found.former_at is None else text("found_former", text=said)
         whole = text("get_memory", id=number, who=who, text=said, kind=found.kind, day=day, source=source)
         sources = (line(context, tz, event) for event in told)
@@ -57,7 +57,7 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
         )
 
     async def lines(context: ToolContext, number: int) -> ToolAnswer | None:
-        found = await store.lookup.around(context.audience, number, REACH)
+        found = await store.finding.around(context.audience, number, REACH)
         if not found:
             return None
         tz = await timezone_of(store, words, context)

@@ -33,7 +33,7 @@ class HeartbeatService:
         """`platforms` are those that one can send to now."""
         self._store = store
         self._clock = clock
-        self._gate = BackgroundGate(store.switches, current)
+        self._gate = BackgroundGate(store.settings, current)
         self._current = current
         self._begin = begin
         self._platforms = platforms
@@ -131,7 +131,7 @@ class JoinService:
         self._recalling = recalling
         self._planner = planner
         self._limiter = limiter
-        self._gate = BackgroundGate(store.switches, current)
+        self._gate = BackgroundGate(store.settings, current)
         self._begin = begin
         self._log = log
         self._due: set[int] = set()

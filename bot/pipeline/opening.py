@@ -68,7 +68,7 @@ class OpeningLineReader:
         A session that is open tells its own lines, and before them what it was, or would have been, opened with.
         """
         context, chat = self._current.settings.context, occasion.chat
-        wish = await self._store.switches.context(chat.id)
+        wish = await self._store.settings.context(chat.id)
         recent = context.recent if wish.recent is None else wish.recent
         window = context.window_seconds if wish.window_seconds is None else wish.window_seconds
         most = context.bus_max if wish.recent_max is None else wish.recent_max

@@ -17,7 +17,7 @@ from bot.money import budget
 from bot.money.budget import shortage
 from bot.pipeline.configuration import Current
 from bot.store.codes import PairingRequest
-from bot.store.settings import Switches
+from bot.store.settings import StoredSettings
 from bot.store.store import Store
 from bot.store.views import WaitingChat
 from bot.text.dates import day_start, next_local_time
@@ -70,9 +70,9 @@ PERSON_LIMITS = ("cooldown", "person_minute", "person_day")
 """Limits of one person; the others hold for all together."""
 
 
-async def current_limits(switches: Switches, rules: TalkLimits) -> TalkLimits:
+async def current_limits(settings: StoredSettings, rules: TalkLimits) -> TalkLimits:
     """The limits that hold now: the owner's word comes before the configuration."""
-    return effective_limits(rules, await switches.limits())
+    return effective_limits(rules, await settings.limits())
 
 
 def effective_limits(rules: TalkLimits, said: Mapping[str, str]) -> TalkLimits:
@@ -123,7 +123,7 @@ class TalkLimiter:
         over, asking = set(), unparked(batch, waiting)
         for number, person in writers.items():
             pace = self.pace(person, asking, waiting.limits)
-            error = await self._store.refusals.over(person.id, pace, self._clock.now())
+            error = await self._store.failures.reached_limit(person.id, pace, self._clock.now())
             if error is not None and error.limit in PERSON_LIMITS:
                 over.add(number)
         others = tuple(event for event in batch if event.person_id not in over)
@@ -135,7 +135,7 @@ class TalkLimiter:
         What others wrote beside somebody who reached their own limit stays on the queue. A bot is told nothing.
         """
         now, person = self._clock.now(), occasion.person
-        rules = await current_limits(self._store.switches, self._current.settings.limits)
+        rules = await current_limits(self._store.settings, self._current.settings.limits)
         refused = [
             event for event in occasion.answering if error.limit not in PERSON_LIMITS or event.person_id == person.id
         ]
@@ -150,7 +150,7 @@ class TalkLimiter:
             if by_day
             else now - max(MINUTE_MS, pause) + 1
         )
-        said = await self._store.refusals.limit(
+        said = await self._store.failures.limit(
             occasion.chat.id, person.id, tuple(event.id for event in refused),
             (Draft(notice, "notice") if notice else None, Draft(receipts, "notice") if receipts else None),
             ("day" if by_day else "minute", since), now,
@@ -191,12 +191,12 @@ class BudgetRefusal:
         now, chat, person = self._clock.now(), occasion.chat, occasion.person
         numbers = tuple(event.id for event in occasion.answering)
         said = await self.told(chat.id, person)
-        await self._store.refusals.keep(chat.id, person.id, error, now)
+        await self._store.failures.keep_shortage(chat.id, person.id, error, now)
         lines = list(occasion.receipts)
         if not said and not person.is_bot and (occasion.why not in UNCALLED or occasion.receipts):
             lines.append(self.text(person, error))
         if lines:
-            await self._store.refusals.refuse(chat.id, numbers, Draft("\n".join(lines), "notice"), now)
+            await self._store.failures.refuse(chat.id, numbers, Draft("\n".join(lines), "notice"), now)
         elif occasion.why == "window":
             await self._store.windows.put_back(numbers, "silent", now)
         else:
@@ -208,8 +208,8 @@ class BudgetRefusal:
         if not self._current.settings.budget.notify:
             return True
         day, _ = budget.periods(self._clock.now(), self._current.words.tz(self._current.words.zone))
-        anew = (await self._store.budget_resets.last()).get("day")
-        return await self._store.refusals.told_since(chat_id, person.id, max(day, anew.at if anew else 0))
+        anew = (await self._store.ledger.budget_resets()).get("day")
+        return await self._store.failures.told_since(chat_id, person.id, max(day, anew.at if anew else 0))
 
     async def unanswered(self, chat_id: int, person: Person, error: ModelError) -> tuple[str, bool]:
         """What is said when no model answered, and whether that tells of an outage, which is told once.
@@ -217,7 +217,7 @@ class BudgetRefusal:
         Nothing is said in a chat that was told just now. What is wrong with this one message is always told.
         """
         outage = error.fault not in OF_MESSAGE
-        if outage and await self._store.refusals.sorry(chat_id, self._clock.now() - OUTAGE_MS):
+        if outage and await self._store.failures.sorry(chat_id, self._clock.now() - OUTAGE_MS):
             return "", False
         return self._current.words.messages.text(
             f"model_failed_{error.fault}", self._current.words.script(person)

@@ -107,7 +107,7 @@ class TurnTrace:
 
     async def tell(self, turn: Turn, outcome: str) -> None:
         """Say it to everyone who asked for it and is an owner still; a line that a crash cuts off is never said."""
-        watchers = await self._store.traces.watchers()
+        watchers = await self._store.outbox.trace_watchers()
         if not watchers:
             return
         calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
@@ -122,7 +122,7 @@ class TurnTrace:
                 prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} {self._current.settings.budget.currency}",
                 ms=now - turn.asked_at,
             )  # fmt: skip
-            await self._store.traces.tell(chat_id, Draft(line, "notice"), now)
+            await self._store.outbox.tell(chat_id, Draft(line, "notice"), now)
 
 
 MOST_LOST = 8
@@ -212,7 +212,7 @@ class TurnRunner:
         except OverBudget as error:
             told = await self._refusing.told(turn.chat_id, person)
             text = "" if told else self._refusing.text(person, error)
-            await self._store.refusals.keep(turn.chat_id, person.id, error, self._clock.now())
+            await self._store.failures.keep_shortage(turn.chat_id, person.id, error, self._clock.now())
             await self._fail(turn, person, f"{OVER_BUDGET} {error.limit}", text, "release")
         except ModelError as error:
             if error.fault == "overflow" and len(messages_of(running.epoch, turn)) < len(running.epoch.entries):

@@ -182,7 +182,7 @@ class VectorMaker:
     def __init__(self, store: Store, calls: FindCaller, clock: Clock, current: Current, log: Log) -> None:
         self._store = store
         self._find_caller = calls
-        self._gate = BackgroundGate(store.switches, current)
+        self._gate = BackgroundGate(store.settings, current)
         self._clock = clock
         self._current = current
         self._log = log

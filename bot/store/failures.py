@@ -41,8 +41,16 @@ IS_DEAD = "state = 'dead' AND hidden <> 'old'"
 """What was given up, as long as its text is kept."""
 
 
-class Refusals(Repository):
-    """What is refused."""
+@dataclass(frozen=True, slots=True)
+class FailedEvents:
+    """The events that had one try more, and those of them that get no other."""
+
+    events: tuple[int, ...]
+    dead: tuple[int, ...]
+
+
+class Failures(Repository):
+    """What gets no answer, and who was told why."""
 
     @writes
     def refuse(self, tx: Tx, chat_id: int, events: tuple[int, ...], notice: Draft, at: int) -> None:
@@ -81,7 +89,7 @@ class Refusals(Repository):
         return told
 
     @reads
-    def over(self, tx: Tx, person_id: int, pace: AnswerLimits, at: int) -> OverLimit | None:
+    def reached_limit(self, tx: Tx, person_id: int, pace: AnswerLimits, at: int) -> OverLimit | None:
         """The limit that an answer to that person would meet now; none when it was begun before."""
         return None if occasion_begun(tx, pace) else limit_reached(tx, pace, at, person_id)
 
@@ -100,38 +108,26 @@ class Refusals(Repository):
         return tx.has("SELECT 1 FROM effect WHERE key = ? AND at >= ?", f"{SORRY_KEY}{chat_id}", since)
 
     @writes
-    def keep(self, tx: Tx, chat_id: int, person_id: int, error: OverBudget, at: int) -> None:
+    def keep_shortage(self, tx: Tx, chat_id: int, person_id: int, error: OverBudget, at: int) -> None:
         """Keep by how much a limit had no room for an answer to that person there."""
         told = json.dumps((error.limit, error.used, error.held, error.needed))
         note_effect(tx, f"{NO_ROOM_KEY}{chat_id}:{person_id}", at, told)
 
     @reads
-    def last(self, tx: Tx, chat_id: int, person_id: int, since: int) -> OverBudget | None:
+    def last_shortage(self, tx: Tx, chat_id: int, person_id: int, since: int) -> OverBudget | None:
         """What was kept of them last, at `since` (ms) or later."""
         key = f"{NO_ROOM_KEY}{chat_id}:{person_id}"
         told: str | None = tx.value("SELECT result FROM effect WHERE key = ? AND at >= ?", key, since)
         return None if told is None else OverBudget(*json.loads(told))
 
     @reads
-    def met(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
+    def met_limit(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
         """Whether what that person wrote there last, at `since` (ms) or later, met a limit."""
         return tx.value(
             "SELECT outcome FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? "
             "AND outcome IN ('answered', 'failed', 'refused', 'silent') ORDER BY id DESC LIMIT 1",
             chat_id, person_id, since,
         ) in ("refused", "silent")  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class FailedEvents:
-    """The events that had one try more, and those of them that get no other."""
-
-    events: tuple[int, ...]
-    dead: tuple[int, ...]
-
-
-class Failures(Repository):
-    """What could not be handled."""
 
     @writes
     def failed(

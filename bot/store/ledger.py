@@ -28,32 +28,6 @@ IS_COUNTED: Mapping[BudgetPeriod, str] = {
 """Which calls the limits of a period count, as SQL: not what was over when they began anew. A call in flight counts."""
 
 
-class BudgetResets(Repository):
-    """When the limits of a period last began anew."""
-
-    @writes
-    def begin(self, tx: Tx, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
-        """The limits of that period, which began at `since` (ms), count from now on; what is in flight still counts."""
-        bit = 1 << BUDGET_PERIODS.index(period)
-        tx.run(
-            "UPDATE call SET uncounted = uncounted | ?1 WHERE at >= ?2 AND uncounted & ?1 = 0 AND state <> 'reserved'",
-            bit, since,
-        )  # fmt: skip
-        tx.run(
-            "INSERT INTO recount (period, person_id, at) VALUES (?, ?, ?) ON CONFLICT (period) "
-            "DO UPDATE SET person_id = excluded.person_id, at = excluded.at",
-            period, person_id, at,
-        )  # fmt: skip
-
-    @reads
-    def last(self, tx: Tx) -> Mapping[BudgetPeriod, BudgetReset]:
-        """Whose word it was, and when."""
-        found = tx.all(
-            "SELECT period, coalesce(person.name, ''), at FROM recount LEFT JOIN person ON person.id = person_id"
-        )
-        return {period: BudgetReset(name, at) for period, name, at in found}
-
-
 COUNTED_OCCASIONS = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE occasion IS NOT NULL
     AND (call.state <> 'released' OR turn.state NOT IN ('failed', 'void')) """
 """Occasions that were answered or are being answered; one that a server refused, at no cost, is given back."""
@@ -387,3 +361,25 @@ class Ledger(Repository):
     settle = writing(settle_call)
     charge = writing(charge_call)
     release = writing(release_call)
+
+    @writes
+    def reset_budget(self, tx: Tx, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:
+        """The limits of that period, which began at `since` (ms), count from now on; what is in flight still counts."""
+        bit = 1 << BUDGET_PERIODS.index(period)
+        tx.run(
+            "UPDATE call SET uncounted = uncounted | ?1 WHERE at >= ?2 AND uncounted & ?1 = 0 AND state <> 'reserved'",
+            bit, since,
+        )  # fmt: skip
+        tx.run(
+            "INSERT INTO recount (period, person_id, at) VALUES (?, ?, ?) ON CONFLICT (period) "
+            "DO UPDATE SET person_id = excluded.person_id, at = excluded.at",
+            period, person_id, at,
+        )  # fmt: skip
+
+    @reads
+    def budget_resets(self, tx: Tx) -> Mapping[BudgetPeriod, BudgetReset]:
+        """When the limits of each period last began anew, and on whose word."""
+        found = tx.all(
+            "SELECT period, coalesce(person.name, ''), at FROM recount LEFT JOIN person ON person.id = person_id"
+        )
+        return {period: BudgetReset(name, at) for period, name, at in found}

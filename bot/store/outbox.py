@@ -215,6 +215,7 @@ class Outbox(Repository):
         )  # fmt: skip
 
     leave_off = writing(cut_all_replies)
+    tell = writing(enqueue)
 
     @reads
     def states(self, tx: Tx) -> dict[str, int]:
@@ -238,6 +239,21 @@ class Outbox(Repository):
         lost = tx.run(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", self._boot)
         return again, lost
 
+    @writes
+    def set_trace(self, tx: Tx, chat_id: int, person_id: int, on: bool, at: int) -> None:
+        """Tell that person, an owner, in that direct chat of every turn from now on, or no more."""
+        tx.run("DELETE FROM trace WHERE chat_id = ?", chat_id)
+        if on:
+            tx.insert("trace", chat_id=chat_id, person_id=person_id, at=at)
+
+    @reads
+    def trace_watchers(self, tx: Tx) -> tuple[tuple[int, int], ...]:
+        """The direct chats in which turns are told of, each with the person who wanted it."""
+        return tx.all(
+            "SELECT chat_id, trace.person_id FROM trace JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND gone = 0 "
+            "ORDER BY chat_id"
+        )
+
 
 def _next_part(tx: Tx, chat_id: int, turn_id: int | None, outbox_id: int, at: int) -> NextPart | None:
     """What of the same reply goes next, if it waits; after a delay its waits count from `at` (ms), now.
@@ -259,24 +275,3 @@ def _next_part(tx: Tx, chat_id: int, turn_id: int | None, outbox_id: int, at: in
             late, turn_id, number,
         )  # fmt: skip
     return NextPart(due + late, typed)
-
-
-class Traces(Repository):
-    """One row for each direct chat in which an owner wants to be told."""
-
-    @writes
-    def switch(self, tx: Tx, chat_id: int, person_id: int, on: bool, at: int) -> None:
-        """Tell that person there of every turn from now on, or no more."""
-        tx.run("DELETE FROM trace WHERE chat_id = ?", chat_id)
-        if on:
-            tx.insert("trace", chat_id=chat_id, person_id=person_id, at=at)
-
-    @reads
-    def watchers(self, tx: Tx) -> tuple[tuple[int, int], ...]:
-        """The direct chats, each with the person who wanted it."""
-        return tx.all(
-            "SELECT chat_id, trace.person_id FROM trace JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND gone = 0 "
-            "ORDER BY chat_id"
-        )
-
-    tell = writing(enqueue)

@@ -135,6 +135,45 @@ class SearchIndex(Repository):
         newest = f"SELECT id FROM doc WHERE scope IN ({placeholders(scopes)}){limits} ORDER BY at DESC, id DESC LIMIT ?"
         return tx.ids(newest, *scopes, *values, limit)
 
+    @reads
+    def memory(self, tx: Tx, audience: Audience, number: int) -> Memory | None:
+        """An active memory that this audience may see."""
+        where, params = visible_memory(audience)
+        return tx.one(
+            f"{SELECT_MEMORY}WHERE memory.id = ? AND disabled_at IS NULL AND {where}", number, *params, to=Memory
+        )
+
+    @reads
+    def sources(self, tx: Tx, audience: Audience, memory_id: int) -> tuple[Event, ...]:
+        """The lines that a memory was told in, oldest first, as far as this audience may see them."""
+        scopes = scopes_of(audience)
+        lines = tx.ids("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", memory_id)
+        if len(lines) > MOST_SOURCES:
+            return ()
+        heard = VISIBLE_LINES.format(scopes=placeholders(scopes))
+        where = f"WHERE id IN ({placeholders(lines)}) AND id IN ({heard}) ORDER BY id"
+        return read_events(tx, where, *lines, *scopes)
+
+    @reads
+    def around(self, tx: Tx, audience: Audience, number: int, reach: int) -> tuple[Event, ...]:
+        """A line and at most `reach` before and after it in its chat, in order; none that this audience may not see."""
+        scopes = scopes_of(audience)
+        heard = VISIBLE_LINES.format(scopes=placeholders(scopes))
+        chat = tx.value(
+            f"SELECT chat_id FROM doc WHERE kind = 'line' AND ref = ? AND ref IN ({heard})", number, *scopes
+        )
+        if chat is not None:
+            near = f"{heard} AND chat_id = ? AND ref"
+            before = tx.ids(f"{near} <= ? ORDER BY ref DESC LIMIT ?", *scopes, chat, number, reach + 1)
+            after = tx.ids(f"{near} > ? ORDER BY ref LIMIT ?", *scopes, chat, number, reach)
+            lines = (*before, *after)
+        elif audience.alone is not None:  # said in a group: their own words, and nobody else's
+            own = "SELECT ref FROM doc WHERE kind = 'line' AND ref = ? AND person_id = ?"
+            lines = tx.ids(own, number, audience.alone)
+        else:
+            lines = ()
+        return read_events(tx, f"WHERE id IN ({placeholders(lines)}) ORDER BY id", *lines)
+
 
 def _matches(tx: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan]) -> Matches:
     scopes = scopes_of(asking.audience)
@@ -282,49 +321,6 @@ def _candidate(row: Row, here: int, memory: Memory | None = None, sources: tuple
         group=group if chat != here else None,
     )  # fmt: skip
     return Candidate(found, tuple(terms.split()), sources)
-
-
-class Lookup(Repository):
-    """Reads single things."""
-
-    @reads
-    def memory(self, tx: Tx, audience: Audience, number: int) -> Memory | None:
-        """An active memory that this audience may see."""
-        where, params = visible_memory(audience)
-        return tx.one(
-            f"{SELECT_MEMORY}WHERE memory.id = ? AND disabled_at IS NULL AND {where}", number, *params, to=Memory
-        )
-
-    @reads
-    def sources(self, tx: Tx, audience: Audience, memory_id: int) -> tuple[Event, ...]:
-        """The lines that a memory was told in, oldest first, as far as this audience may see them."""
-        scopes = scopes_of(audience)
-        lines = tx.ids("SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?", memory_id)
-        if len(lines) > MOST_SOURCES:
-            return ()
-        heard = VISIBLE_LINES.format(scopes=placeholders(scopes))
-        where = f"WHERE id IN ({placeholders(lines)}) AND id IN ({heard}) ORDER BY id"
-        return read_events(tx, where, *lines, *scopes)
-
-    @reads
-    def around(self, tx: Tx, audience: Audience, number: int, reach: int) -> tuple[Event, ...]:
-        """A line and at most `reach` before and after it in its chat, in order; none that this audience may not see."""
-        scopes = scopes_of(audience)
-        heard = VISIBLE_LINES.format(scopes=placeholders(scopes))
-        chat = tx.value(
-            f"SELECT chat_id FROM doc WHERE kind = 'line' AND ref = ? AND ref IN ({heard})", number, *scopes
-        )
-        if chat is not None:
-            near = f"{heard} AND chat_id = ? AND ref"
-            before = tx.ids(f"{near} <= ? ORDER BY ref DESC LIMIT ?", *scopes, chat, number, reach + 1)
-            after = tx.ids(f"{near} > ? ORDER BY ref LIMIT ?", *scopes, chat, number, reach)
-            lines = (*before, *after)
-        elif audience.alone is not None:  # said in a group: their own words, and nobody else's
-            own = "SELECT ref FROM doc WHERE kind = 'line' AND ref = ? AND person_id = ?"
-            lines = tx.ids(own, number, audience.alone)
-        else:
-            lines = ()
-        return read_events(tx, f"WHERE id IN ({placeholders(lines)}) ORDER BY id", *lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ def settings_in(database: Path) -> tuple[ChatSetting, ...]:
         return ()
 
 
-class SettingRows(Repository):
-    """One row for each key that somebody set."""
+class StoredSettings(Repository):
+    """One row for each key that somebody set, and what each chat set for itself."""
 
     put = writing(put_settings)
 
@@ -78,10 +78,6 @@ class SettingRows(Repository):
     def is_bot_off(self, tx: Tx) -> bool:
         """Whether the installation is switched off everywhere."""
         return bot_off(tx)
-
-
-class Switches(Repository):
-    """The owner's word."""
 
     @reads
     def background(self, tx: Tx) -> bool:

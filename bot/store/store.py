@@ -22,23 +22,23 @@ from bot.store.digests import Digests, Rollups
 from bot.store.engine import Database, open_database
 from bot.store.events import Attachments, Events
 from bot.store.export import PersonalArchives
-from bot.store.failures import Failures, Refusals
+from bot.store.failures import Failures
 from bot.store.feedback import Insight, SectionRounds, remark
 from bot.store.forget import MemoryForgetting, Undoing
 from bot.store.inspector import MemoryInspector, PeopleInspector, TurnInspector, Vitals
 from bot.store.interruptions import halt_or_interrupt
-from bot.store.ledger import BudgetResets, Ledger
+from bot.store.ledger import Ledger
 from bot.store.lifecycle import MemoryLifecycle, MemoryRepair, OperatorEdits
 from bot.store.memories import Memories
 from bot.store.note_rows import NoteFiles
 from bot.store.notes import Flushes, Notes, NoteStorage
-from bot.store.outbox import Outbox, Traces
+from bot.store.outbox import Outbox
 from bot.store.people import AccessLists, AccessRights, People
 from bot.store.proactive import Heartbeats, Joins
 from bot.store.reminders import Reminders
-from bot.store.search import Lookup, SearchIndex, Vectors
+from bot.store.search import SearchIndex, Vectors
 from bot.store.sessions import Sessions
-from bot.store.settings import SettingRows, Switches
+from bot.store.settings import StoredSettings
 from bot.store.supersession import Merges
 from bot.store.tombstones import PersonErasure, Tombstones
 from bot.store.turns import Turns, TurnToSay
@@ -70,11 +70,7 @@ class Store:
         self.failures = Failures(database)
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)
-        self.traces = Traces(database)
-        self.budget_resets = BudgetResets(database)
-        self.refusals = Refusals(database)
-        self.switches = Switches(database)
-        self.settings = SettingRows(database)
+        self.settings = StoredSettings(database)
         self.people = People(database, lists)
         self.access = AccessRights(database, lists)
         self.codes = Codes(database, lists, folder)
@@ -104,7 +100,6 @@ class Store:
         self.sharing = Sharing(database, note_storage)
         self.merges = Merges(database)
         self.asked = OwnLines(database, note_storage)
-        self.lookup = Lookup(database)
         self.forgetting = MemoryForgetting(database, note_storage)
         self.agents = AgentWrites(database, note_storage)
         self.taken_back_lines = TakenBackLines(database, note_storage)

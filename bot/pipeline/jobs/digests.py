@@ -51,7 +51,7 @@ async def read_talk(store: Store, settings: Settings, chat_id: int, after: int, 
     """
     events = await store.events.between(chat_id, after, upto)
     told = [event for event in events if event.kind in ("message", "bot") and event.label in TOLD]
-    most = (await store.switches.context(chat_id)).recent_max
+    most = (await store.settings.context(chat_id)).recent_max
     told = told if most is None else told[max(0, len(told) - most) :]
     return tuple(_line(number, event, settings) for number, event in enumerate(told, 1))
 
@@ -130,7 +130,7 @@ class DigestMaker:
         self._current = current
         self._thread = thread
         self._log = log
-        self._gate = BackgroundGate(store.switches, current)
+        self._gate = BackgroundGate(store.settings, current)
 
     async def told(self, session: Session) -> tuple[DigestLine, ...]:
         """What was said in a session, and in those that it tells with its own, as it is now."""

@@ -308,7 +308,7 @@ class LogFlusher:
         self._planner = planner
         self._clock = clock
         self._current = current
-        self._gate = BackgroundGate(store.switches, current)
+        self._gate = BackgroundGate(store.settings, current)
         self._log = log
 
     async def due(self, chat_id: int) -> int | None:

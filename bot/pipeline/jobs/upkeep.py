@@ -122,7 +122,7 @@ class DialogueRollup:
         self._writer = writer
         self._clock = clock
         self._current = current
-        self._gate = BackgroundGate(store.switches, current)
+        self._gate = BackgroundGate(store.settings, current)
         self._thread = thread
         self._log = log
 
@@ -204,7 +204,7 @@ class StatementRewriter:
         self._clock = clock
         self._current = current
         self._thread = thread
-        self._gate = BackgroundGate(store.switches, current)
+        self._gate = BackgroundGate(store.settings, current)
         self._log = log
 
     async def work(self, memory_id: int) -> None:
