@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.context.bus import ContextLine, fold_events, select_lines
+from bot.context.bus import ContextLine, fold_events
 from bot.core.events import Event, EventKind
 
 START = 1_795_000_000_000
@@ -96,15 +96,6 @@ def test_two_scenes_never_fold() -> None:
     assert len(fold_events(happened((0, "event", "scene", "tavern"), (1, "event", "scene", "tavern")))) == 2
 
 
-def test_a_window_keeps_the_newest_lines_and_zero_means_none() -> None:
-    lines = fold_events(happened(*((hour * 3600, "message", "", str(hour)) for hour in range(30))))
-    now = START + 29 * 3_600_000
-    assert texts(select_lines(lines, now, 3)) == ["27", "28", "29"]
-    assert texts(select_lines(lines, now, 100))[0] == "5"
-    assert select_lines(lines, now, 0) == ()
-    assert select_lines(lines, now, None, None) == lines
-
-
 @given(
     st.lists(
         st.tuples(
@@ -142,18 +133,6 @@ def test_a_sum_is_what_one_gets_by_hand(hits: list[tuple[int, int]], seconds: in
     total = sum(tenths * times for tenths, times in hits)
     assert line.text == (f"bob:{total / 10:+.1f}" if total else "bob:0")
     assert line.count == sum(times for _, times in hits)
-
-
-@given(
-    st.lists(st.integers(-200_000, 200_000), max_size=30),
-    st.integers(0, 40),
-    st.integers(1, 100),
-)
-def test_a_view_holds_the_newest_lines_of_its_window_and_no_more(ats: list[int], recent: int, window: int) -> None:
-    lines = fold_events(happened(*((at, "message", "", str(index)) for index, at in enumerate(ats))))
-    shown = select_lines(lines, START, recent, window)
-    inside = [line for line in lines if line.at >= START - window * 1000]
-    assert list(shown) == inside[len(inside) - min(recent, len(inside)) :]
 
 
 def test_what_comes_late_folds_with_no_newer_line() -> None:

@@ -24,11 +24,11 @@ def event(
 
 
 DELTA = CtxLimits(tokens=1_200)
-OPENING = CtxLimits(tokens=1_500, recent=50, window_s=86_400, message=120)
+OPENING = CtxLimits(tokens=1_500, message=120)
 
 
 def turn(*events: Event, answering: tuple[int, ...] = (), limits: CtxLimits = DELTA, earlier: int = 0) -> CtxDelta:
-    return render_delta(events, frozenset(answering), NOW, FRAME, limits, len, earlier)
+    return render_delta(events, frozenset(answering), FRAME, limits, len, earlier)
 
 
 def body(made: CtxDelta) -> list[str]:
@@ -45,7 +45,7 @@ def test_a_chinese_group_reads_as_it_was() -> None:
         event(5, '你昨天说的 <那本书> & "那首歌"？', name="阿花", ago=5),
         event(6, "小暖，你觉得呢", name="小明"),
     )
-    made = render_delta(events, frozenset({6}), NOW, frame, DELTA, len)
+    made = render_delta(events, frozenset({6}), frame, DELTA, len)
     assert made.text == (
         '<ctx now="2026-11-21 09:05" weekday="星期六" holiday="感恩节">\n'
         "<!-- p=人 b=你 g=间隔 -->\n"
@@ -154,18 +154,11 @@ def test_a_silence_is_measured_between_the_lines_that_are_shown() -> None:
     assert body(made)[:4] == ['<g n="3" d="18m"/>', '<p n="alice">hi</p>', '<g d="16m"/>', "<b>b</b>"]
 
 
-def test_an_opening_looks_back_one_day_and_fifty_lines_but_answers_older_ones() -> None:
-    events = [event(1, "asked", ago=200_000), event(2, "old", ago=100_000), *(event(n, "x") for n in range(3, 100))]
-    made = turn(*events, answering=(1,), limits=CtxLimits(tokens=10_000, recent=50, window_s=86_400))
-    assert [line.event_ids[0] for line in made.lines] == [1, *range(50, 100)]
-    assert turn(*events, limits=CtxLimits(tokens=9, recent=0)).lines == ()
-
-
 @given(st.lists(st.tuples(st.sampled_from(KINDS), ANYTHING, ANYTHING, ANYTHING), max_size=8))
 def test_whatever_people_write_stays_text(steps: list[tuple[EventKind, str, str, str]]) -> None:
     lines = [ContextLine((n,), NOW, NOW, kind, name, text, label) for n, (kind, name, text, label) in enumerate(steps)]
     frame = CtxFrame("2026-11-21 09:05", "Saturday", "x", "legend --> <p>")
-    text = render([element(line, CtxLimits(tokens=0, event=500)) for line in lines], frame)
+    text = render([element(line, CtxLimits(tokens=0)) for line in lines], frame)
     text.encode()
     if not lines:
         assert text == ""

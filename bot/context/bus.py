@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 from bot.core.events import Event, EventKind
-from bot.core.ports import implements
 
 MOST_LINES = 50
 """Messages that one turn answers whole, the newest of each person first; the others are cut, or folded and counted."""
@@ -64,12 +63,6 @@ FOLD_MS = 5_000
 LONG_FOLD_MS = 300_000
 """The same for things that come in trickles: label pickup and hurt.* (SEED_SYSTEMS 1.1)."""
 
-RECENT = 50
-"""Lines of a view (C6)."""
-
-WINDOW_S = 86_400
-"""Seconds a view looks back (C6)."""
-
 SCENE_LABEL = "scene"
 """The label of an event that says how a place looks now; two scenes never fold."""
 
@@ -77,21 +70,6 @@ _COUNTED = re.compile(r"(?s)(?P<base>.*\S)\s*x(?P<count>[1-9][0-9]{0,5})")
 _AMOUNT = re.compile(
     r"(?s)(?P<subject>.*?):(?P<amount>[+-][0-9]{1,9}(?:\.[0-9]{1,6})?)(?:\s*x(?P<count>[1-9][0-9]{0,5}))?"
 )
-
-
-@runtime_checkable
-class Quoting(Protocol):
-    """An event that says more than its text: `quote` is what it replies to, `marks` what was sent along."""
-
-    @property
-    def quote(self) -> str:
-        """The text of an older line, or who said it; "" for none."""
-        ...
-
-    @property
-    def marks(self) -> str:
-        """Like [image] [file name.txt]; "" for none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +124,6 @@ def fold_events(events: Iterable[Event]) -> tuple[ContextLine, ...]:
     return tuple(lines)
 
 
-def select_lines(
-    lines: Iterable[ContextLine], now: int, recent: int | None = RECENT, window_s: int | None = WINDOW_S
-) -> tuple[ContextLine, ...]:
-    """The newest `recent` lines of the last `window_s` seconds before `now` (ms), in their order.
-
-    0 lines means none; None means no such limit.
-    """
-    inside = [line for line in lines if window_s is None or line.at >= now - window_s * 1000]
-    return tuple(inside if recent is None else inside[max(len(inside) - recent, 0) :])
-
-
 def _joins(last: Event, into: _Fold, event: Event, fold: _Fold) -> bool:
     return bool(fold.key) and fold.key == into.key and abs(event.at - last.at) <= fold.window_ms
 
@@ -179,7 +146,6 @@ def _fold(event: Event) -> _Fold:
 
 def _line(run: list[Event], folds: list[_Fold]) -> ContextLine:
     first = run[0]
-    quote, marks = (first.quote, first.marks) if implements(first, Quoting) else ("", "")
     count = sum(fold.count for fold in folds)
     base, tail = (first.text, "") if len(run) == 1 else _folded(folds, count)
     return ContextLine(
@@ -192,8 +158,8 @@ def _line(run: list[Event], folds: list[_Fold]) -> ContextLine:
         label=first.label,
         count=count,
         forwarded=first.forwarded,
-        quote=quote,
-        marks=marks,
+        quote=first.quote,
+        marks=first.marks,
         tail=tail,
     )
 

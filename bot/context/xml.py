@@ -4,23 +4,23 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from bot.context.bus import SCENE_LABEL, ContextLine, fold_events, select_lines
+from bot.context.bus import SCENE_LABEL, ContextLine, fold_events
 from bot.core.events import FORGOTTEN, Event
 from bot.text.clean import clean, clean_name
 from bot.text.dates import duration_label
 from bot.text.length import clip, clip_whole
 
-SCENE_CHARS = 300
-"""Code points of a scene unless the operator sets another cap: about 200 tokens of Chinese."""
 
-
-def scene_text(text: str, max_chars: int = SCENE_CHARS) -> str:
+def scene_text(text: str, max_chars: int) -> str:
     """The scene as one clean line of at most `max_chars` code points, ending in … when it was cut."""
     return clip(" ".join(clean(text).split()), max_chars)
 
 
-GAP_MS = 300_000
-"""A silence this long shows as <g d=…/> (C5)."""
+NAME_CHARS, EVENT_CHARS, QUOTE_CHARS = 32, 100, 30
+"""Code points of a name or label, of what happened, and of the line that a message replies to."""
+
+TOOL_CHARS, TOOL_LINES = 120, 3
+"""Code points of a tool line, and how many of the newest are kept (C8)."""
 
 NAMES = ", "
 """Between the names of those who wait for an answer."""
@@ -58,24 +58,16 @@ class CtxFrame:
 class CtxLimits:
     """How much a <ctx> holds. Tokens bound only lines that are not being answered; the rest is in code points.
 
-    `recent` and `window_s` select lines as `bus.select` does; None means no such limit. `bot_lines` and `tool_lines`
-    are the newest ones kept (C8).
+    `bot_lines` are the newest ones kept (C8); a silence of `gap_ms` shows as <g d=…/> (C5).
     """
 
     tokens: int
-    recent: int | None = None
-    window_s: int | None = None
     answered: int = 8_000
     message: int = 200
-    event: int = 100
-    name: int = 32
-    scene: int = SCENE_CHARS
+    scene: int = 300
     bot: int = 80
     bot_lines: int = 3
-    tool: int = 120
-    tool_lines: int = 3
-    quote: int = 30
-    gap_ms: int = GAP_MS
+    gap_ms: int = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +86,6 @@ class CtxDelta:
 def render_delta(
     events: Iterable[Event],
     answering_ids: frozenset[int],
-    now: int,
     frame: CtxFrame,
     limits: CtxLimits,
     cost: Callable[[str], int],
@@ -103,12 +94,12 @@ def render_delta(
 ) -> CtxDelta:
     """The <ctx> of one turn: every message being answered, the newest other lines that fit, one <g> for the rest.
 
-    `events` are ordered by id, `now` is ms, `cost` gives the tokens of a text, `earlier` is the number of events that
+    `events` are ordered by id, `cost` gives the tokens of a text, `earlier` is the number of events that
     were not even loaded. Every event is either in a line shown or counted as folded. What is up to event `upto` and
     answered now was told before: it is marked so.
     """
     lines = fold_events(events)
-    shown = _shown(lines, answering_ids, now, frame, limits, cost)
+    shown = _shown(lines, answering_ids, frame, limits, cost)
     shown |= {ids: shown[ids].replace("<p ", AGAIN, 1) for ids in shown if ids[-1] <= upto}
     _drop_receipts(lines, shown, earlier)
     kept = tuple(line for line in lines if line.event_ids in shown)
@@ -130,7 +121,7 @@ def render(elements: Iterable[str], frame: CtxFrame) -> str:
 
 
 def _names(attribute: str, names: tuple[str, ...]) -> str:
-    told = NAMES.join(clip(clean_name(name), 32) for name in names)
+    told = NAMES.join(clip(clean_name(name), NAME_CHARS) for name in names)
     return f' {attribute}="{_attribute(told)}"' if names else ""
 
 
@@ -142,8 +133,8 @@ def element(line: ContextLine, limits: CtxLimits, whole: str | None = None) -> s
     match line.kind:
         case "message":
             forwarded = ' forwarded="1"' if line.forwarded else ""
-            name = _attribute(clip(clean_name(line.name), limits.name))
-            quote = _attribute(clip(" ".join(clean(line.quote).split()), limits.quote))
+            name = _attribute(clip(clean_name(line.name), NAME_CHARS))
+            quote = _attribute(clip(" ".join(clean(line.quote).split()), QUOTE_CHARS))
             replies = f' r="{quote}"' if quote else ""
             said = _content(line.text, limits.message, limits, whole)
             marks = _escape(clip(clean(line.marks), limits.message if whole is None else limits.answered))
@@ -153,11 +144,11 @@ def element(line: ContextLine, limits: CtxLimits, whole: str | None = None) -> s
         case "server":
             return f"<s>{_content(line.text, limits.message, limits, whole)}</s>"
         case "tool":
-            return f"<t>{_content(line.text, limits.tool, limits, whole)}</t>"
+            return f"<t>{_content(line.text, TOOL_CHARS, limits, whole)}</t>"
         case "bot" if line.label == CUT_LABEL:
             return f'<b cut="1">{_content(line.text, limits.message, limits, whole)}</b>'
         case "bot":
-            label = f' f="{_attribute(clip(clean_name(line.label), limits.name))}"' if line.label else ""
+            label = f' f="{_attribute(clip(clean_name(line.label), NAME_CHARS))}"' if line.label else ""
             return f"<b{label}>{_content(line.text, limits.bot, limits, whole)}</b>"
         case "event":
             return _event(line, limits)
@@ -166,7 +157,6 @@ def element(line: ContextLine, limits: CtxLimits, whole: str | None = None) -> s
 def _shown(
     lines: tuple[ContextLine, ...],
     answering_ids: frozenset[int],
-    now: int,
     frame: CtxFrame,
     limits: CtxLimits,
     cost: Callable[[str], int],
@@ -182,7 +172,7 @@ def _shown(
     for line in scenes[-1:]:
         left -= cost(shown.setdefault(line.event_ids, _told(line, limits, frame)))
     others = [line for line in lines if line.event_ids not in shown and not _is_scene(line)]
-    for line in _newest_first(others, now, limits):
+    for line in _newest_first(others, limits):
         xml = _told(line, limits, frame)
         left -= cost(xml)
         if left < 0:
@@ -209,10 +199,10 @@ def _told(line: ContextLine, limits: CtxLimits, frame: CtxFrame, whole: str | No
     return element(line, limits, whole)
 
 
-def _newest_first(others: list[ContextLine], now: int, limits: CtxLimits) -> Iterable[ContextLine]:
-    """What window, number and echo caps let through."""
-    room = {"bot": limits.bot_lines, "tool": limits.tool_lines}
-    for line in reversed(select_lines(others, now, limits.recent, limits.window_s)):
+def _newest_first(others: list[ContextLine], limits: CtxLimits) -> Iterable[ContextLine]:
+    """The newest first, without what the echo caps leave out."""
+    room = {"bot": limits.bot_lines, "tool": TOOL_LINES}
+    for line in reversed(others):
         if line.kind in room and not line.label:
             room[line.kind] -= 1
             if room[line.kind] < 0:
@@ -260,9 +250,9 @@ def _is_scene(line: ContextLine) -> bool:
 def _event(line: ContextLine, limits: CtxLimits) -> str:
     if _is_scene(line):
         return f'<e t="{SCENE_LABEL}" d="{_attribute(scene_text(line.text, limits.scene))}"/>'
-    label = _attribute(clip(clean_name(line.label), limits.name))
-    name = f' n="{_attribute(clip(clean_name(line.name), limits.name))}"' if line.name else ""
-    data = f' d="{_attribute(_counted(line, limits.event))}"' if line.text or not line.name else ""
+    label = _attribute(clip(clean_name(line.label), NAME_CHARS))
+    name = f' n="{_attribute(clip(clean_name(line.name), NAME_CHARS))}"' if line.name else ""
+    data = f' d="{_attribute(_counted(line, EVENT_CHARS))}"' if line.text or not line.name else ""
     return f'<e t="{label}"{name}{data}/>'
 
 

@@ -81,7 +81,11 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A stored event. `id` grows with time over all chats; `at` is milliseconds since 1970 UTC."""
+    """A stored event. `id` grows with time over all chats; `at` is milliseconds since 1970 UTC.
+
+    `quote` is the text of the older line it replies to, else who said it; `marks` is what was sent along, like
+    [image #12].
+    """
 
     id: int
     chat_id: int
@@ -94,6 +98,8 @@ class Event:
     why: str = ""
     forwarded: bool = False
     turn_id: int | None = None
+    quote: str = ""
+    marks: str = ""
 
 
 OutgoingKind = Literal["reply", "receipt", "notice", "command", "withdrawal"]

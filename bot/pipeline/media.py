@@ -21,7 +21,7 @@ from bot.money import budget
 from bot.pipeline.calls import reserve_shielded
 from bot.pipeline.configuration import Current
 from bot.pipeline.texts import Texts
-from bot.store.events import QuotingEvent, ReservationFate, SentAttachment
+from bot.store.events import ReservationFate, SentAttachment
 from bot.store.ledger import Reservation, Settlement
 from bot.store.store import Store
 from bot.text.clean import as_data, clean
@@ -97,7 +97,7 @@ class MediaReader:
 
         OverLimit: they are not to be answered now. StoreError.
         """
-        numbers = [event.id for event in events if isinstance(event, QuotingEvent) and event.marks]
+        numbers = [event.id for event in events if event.marks]
         waiting = await self._store.attachments.waiting(numbers) if numbers else ()
         asker = MediaAsker(chat, person.id, self._current.words.script(person), pace)
         for sent in waiting:
@@ -106,10 +106,7 @@ class MediaReader:
         if not waiting:
             return events
         marks = await self._store.attachments.marks(numbers)
-        return tuple(
-            replace(event, marks=marks.get(event.id, "")) if isinstance(event, QuotingEvent) else event
-            for event in events
-        )
+        return tuple(replace(event, marks=marks.get(event.id, "")) if event.marks else event for event in events)
 
     async def look(self, asker: MediaAsker, sent: SentAttachment, session_id: int, question: str) -> str | None:
         """The answer to a question about a picture; None when it was taken back meanwhile. NotSeen, StoreError."""

@@ -32,7 +32,6 @@ from bot.prompt.composition import (
 from bot.prompt.opening_facts import OpeningBlock
 from bot.prompt.persona import Personas, Prefix
 from bot.session.lifetime import close_reason as reason_of
-from bot.store.events import QuotingEvent
 from bot.store.ledger import Reservation
 from bot.store.sessions import NewEpoch
 from bot.store.store import Store
@@ -90,11 +89,7 @@ class ModeChooser:
         return bool(said) and asks_something(said[-1])
 
     def _is_small_talk(self, event: Event) -> bool:
-        about = (
-            event.kind != "message"
-            or event.forwarded
-            or (isinstance(event, QuotingEvent) and bool(event.marks or event.quote))
-        )
+        about = event.kind != "message" or event.forwarded or event.marks or event.quote
         return not about and is_casual(event.text, self._current.settings.bot.names)
 
 
@@ -217,7 +212,7 @@ class Planner:
         to, follow = waiting_names(occasion.answering, every), following_names(occasion.answering)
         frame = replace(frame, to=to, follow=follow)
         logged = epoch.logged_upto if epoch is not None and not first else 0
-        shown = render_delta(every, answered, now, frame, told.limits, estimate_tokens, told.earlier, logged)
+        shown = render_delta(every, answered, frame, told.limits, estimate_tokens, told.earlier, logged)
         recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
         said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)

@@ -72,14 +72,6 @@ would break the next one as well.
 
 
 @dataclass(frozen=True, slots=True)
-class QuotingEvent(Event):
-    """An event that replies to an older line (`quote` is its text, else who said it), or brings attachments."""
-
-    quote: str = ""
-    marks: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ChangeEvent:
     """Something that happened to a chat or to an older message of it; `at` is now, ms.
 
@@ -115,10 +107,10 @@ def read_events(tx: Tx, where: str, *values: object) -> tuple[Event, ...]:
 def event_of(row: Sequence[Any]) -> Event:
     """A row of SELECT_EVENT as a value."""
     number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, known, told, attached = row
-    plain = (number, chat_id, at, kind, person_id, name, text, label, why, bool(forwarded), turn_id)
-    quote = known or told or ""
     marks = " ".join(attachment_mark(number, *each) for each in sorted(json.loads(attached)))
-    return QuotingEvent(*plain, quote, marks) if quote or marks else Event(*plain)
+    return Event(
+        number, chat_id, at, kind, person_id, name, text, label, why, bool(forwarded), turn_id, known or told or "", marks
+    )  # fmt: skip
 
 
 def attachment_mark(event_id: int, position: int, kind: str, name: str, state: str, text: str) -> str:

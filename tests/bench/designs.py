@@ -163,7 +163,7 @@ def _shown(day: Day, turn: Turn, events: tuple[Event, ...], sizes: Sizes) -> tup
     """These events as one message of XML, and its tokens."""
     frame = day.words.frame(turn.at, day.words.zone, "zh-Hans", first=False, group=False)
     limits = CtxLimits(10**6, bot_lines=sizes.bot_lines)
-    shown = render_delta(events, turn.events, turn.at, frame, limits, estimate_tokens)
+    shown = render_delta(events, turn.events, frame, limits, estimate_tokens)
     message = Message("user", shown.text)
     return shown.text, message_tokens(message)
 

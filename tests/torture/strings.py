@@ -57,7 +57,8 @@ async def told(folder: Path, size: Size) -> Found:
 
 def context(strings: Strings) -> str:
     """One <ctx> with all of them: who speaks, is quoted, renames, what the place is called, what was sent along."""
-    from bot.store.events import QuotingEvent, attachment_mark
+    from bot.core.events import Event
+    from bot.store.events import attachment_mark
     from bot.text.clean import clean_file
     from tests.test_context_xml import NOW, event, turn
 
@@ -65,7 +66,7 @@ def context(strings: Strings) -> str:
     marks = attachment_mark(2, 0, "file", clean_file(f"甲{file}"), "new", "")
     return turn(
         event(1, f"甲{found}", "event", "", "scene", 60),
-        QuotingEvent(2, 1, NOW - 50_000, "message", 1, name, "早", quote=f"甲{body}", marks=marks),
+        Event(2, 1, NOW - 50_000, "message", 1, name, "早", quote=f"甲{body}", marks=marks),
         event(3, f"甲{title}", "event", name, "title", 40), event(4, f"甲{name}", "event", name, "rename", 30),
         event(5, f"甲{found}", "tool", "", "", 20), event(6, body, name=name), answering=(2, 6),
     ).text  # fmt: skip

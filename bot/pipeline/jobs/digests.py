@@ -29,7 +29,6 @@ from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
 from bot.speaking.reminders import nudging_rules
 from bot.store.digests import Digested
-from bot.store.events import QuotingEvent
 from bot.store.ledger import Reservation, Settlement
 from bot.store.reminders import REMINDER_LABEL as REMINDER
 from bot.store.store import Store
@@ -65,8 +64,9 @@ async def read_talk_around(store: Store, settings: Settings, chat_id: int, event
 def _line(number: int, event: Event, settings: Settings) -> DigestLine:
     is_bot = event.kind == "bot"
     name = settings.bot.names[0] if is_bot else event.name
-    marks = event.marks if isinstance(event, QuotingEvent) else ""
-    return DigestLine(number, event.id, event.person_id, name, event.text, event.at, is_bot, marks, event.forwarded)
+    return DigestLine(
+        number, event.id, event.person_id, name, event.text, event.at, is_bot, event.marks, event.forwarded
+    )
 
 
 MOST_TRIES = 12
