@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -281,3 +282,10 @@ def test_the_example_uncommented_is_the_default(tmp_path: Path) -> None:
 
 def test_every_key_has_a_sentence_of_help() -> None:
     assert [key.dotted for key in keys() if not (key.field.description or "").endswith(".")] == []
+
+
+def test_every_platform_names_its_adapter_and_the_key_that_starts_it() -> None:
+    for name, platform in Settings().platforms.items():
+        assert resolve_name(platform.adapter).platform == name
+        assert platform.starts_with in type(platform).model_fields
+        assert not platform.configured
