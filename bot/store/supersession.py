@@ -91,11 +91,14 @@ def make_current(tx: Tx, number: int, new: NewMemory, at: int) -> None:
     ahead = new.observed_at > at and new.kind != "anniversary" and new.source == "digest"
     one = new.slot if is_single_valued(new.slot) else ""
     tx.run("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ? AND former_at IS NOT NULL", number)
+    if not one and not new.replaces:
+        return
+    named = (0, *new.replaces)  # an empty list would have all of the table read
     for older, asked, observed_at, dated, *place in tx.all(
         "SELECT id, asked, observed_at, dated, owner_id, visibility, chat_id FROM memory WHERE "
-        f"(id IN ({placeholders(new.replaces)}) OR (slot = ? AND slot <> '' AND subject = ? AND asked <= ? "
+        f"(id IN ({placeholders(named)}) OR (slot = ? AND slot <> '' AND subject = ? AND asked <= ? "
         f"AND owner_id IS NOT DISTINCT FROM ?)) AND id <> ? AND NOT {IS_NAME} AND {IS_CURRENT}",
-        *new.replaces, one, new.subject, int(new.source != "command"), new.owner_id, number,
+        *named, one, new.subject, int(new.source != "command"), new.owner_id, number,
     ):  # fmt: skip
         if not _may_replace(new, older in new.replaces, place, plan=bool(dated) and not asked):
             continue
