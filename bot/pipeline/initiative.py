@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from bot.core.errors import OverLimit, StoreError
 from bot.core.ports import Clock, Log
@@ -221,7 +222,7 @@ class JoinService:
 
         Memories are measured as the reference does, whichever mode orders a recall: the others have no scale.
         """
-        last = [line for line in standing.lines if line.id > standing.spoke_id and not line.from_bot][-SAID:]
+        last = [line for line in standing.lines if line.id > standing.part.spoke_id and not line.from_bot][-SAID:]
         text = "\n".join(line.text for line in last if not line.forwarded)
         chat, person = await self._store.people.chat(chat_id), await self._store.people.person(last[-1].person_id)
         audience = await self._planner.audience(chat, person)
@@ -234,10 +235,7 @@ class JoinService:
 def talk_of(standing: TalkState) -> GroupTalk:
     """What is stored of a talk as its manners see it: who is called by name is read from the lines."""
     people = {line.person_id: line.name for line in standing.lines if not line.from_bot}
-    return GroupTalk(
-        tuple(_line(line, people) for line in standing.lines), standing.entries, standing.spoke_id, standing.spoke_at,
-        standing.seen, standing.waiting, standing.hushed,
-    )  # fmt: skip
+    return replace(standing.part, lines=tuple(_line(line, people) for line in standing.lines))
 
 
 def _line(line: TalkLineRow, people: dict[int, str]) -> GroupLine:

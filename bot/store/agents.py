@@ -8,14 +8,13 @@ from bot.core.memories import Memory, NewMemory
 from bot.core.sessions import ModelCall, Turn
 from bot.store.changes import check_running
 from bot.store.deletion import forget_with_lines
-from bot.store.engine import Database, Repository, reads, writes
+from bot.store.engine import Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.failures import fail_turn
-from bot.store.forget import Forgetting, disable_memories, purge_now
+from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories, purge_now
 from bot.store.index import index_memory, sort_memory
 from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import OpenQuestion, Receipt, StoredMemory, ask_back, known_memory, store_memory
-from bot.store.notes import NoteStorage
 from bot.store.outbox import announce
 from bot.store.schema import SELECT_MEMORY, placeholders
 from bot.store.transactions import Tx
@@ -26,12 +25,8 @@ MOST_OWN_LINES, OWN_WORDS_MS = 4, 600_000
 """So many lines of a person, of the last ten minutes, say together what they ask for."""
 
 
-class OwnLines(Repository):
+class OwnLines(ScrubbingRepository):
     """The own words of a turn, and what is done on them."""
-
-    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
-        super().__init__(database)
-        self._note_storage = note_storage
 
     @reads
     def own(
@@ -96,12 +91,8 @@ class OwnLines(Repository):
         return text
 
 
-class AgentWrites(Repository):
+class AgentWrites(ScrubbingRepository):
     """The writes that other agents ask for."""
-
-    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
-        super().__init__(database)
-        self._note_storage = note_storage
 
     @reads
     def kept(self, tx: Tx, owner_id: int, since: int) -> int:

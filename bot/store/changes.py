@@ -170,8 +170,7 @@ class Changes(ScrubbingRepository):
         known = {memory.id: memory for memory in edited.memories}
         for number, text in revision.memories:
             if told_elsewhere(tx, number, {edited.event_id}):
-                tx.run("DELETE FROM edge WHERE kind = 'memory' AND derived_id = ? AND event_id = ?",
-                       number, edited.event_id)  # fmt: skip
+                tx.unlink("memory", number, edited.event_id)
                 if text is not None:
                     store_memory(tx, _again(known[number], text, edited.event_id), at)
                 continue

@@ -348,9 +348,7 @@ def withdraw_promises(tx: Tx, events: Iterable[int]) -> None:
                 number,
             )
             if any(folded in fold(text) for other, text in others if other not in gone):
-                tx.run(
-                    "DELETE FROM edge WHERE kind = 'commitment' AND derived_id = ? AND event_id = ?", number, event_id
-                )
+                tx.unlink("commitment", number, event_id)
             else:
                 _undo(tx, number)
 

@@ -17,12 +17,13 @@ from bot.store.forget import (
     forget_memories,
     hide_lines,
     logs_of,
+    own_lines,
     purge_now,
     replies_to,
 )
 from bot.store.index import forget_terms, index_lines, index_memory
 from bot.store.ingest import pass_to_copy
-from bot.store.ledger import charge_call
+from bot.store.ledger import charge_reserved
 from bot.store.memories import Receipt, address_lines, earlier_receipt, replace_same, store_receipt
 from bot.store.notes import NoteStorage, RemovedContent, remove_from_notes
 from bot.store.outbox import withdraw
@@ -114,8 +115,7 @@ def _stop(tx: Tx, epochs: set[int], at: int) -> None:
         tx.run("UPDATE epoch SET stale = 'deleted' WHERE id = ?", epoch_id)
         for turn_id in tx.ids("SELECT id FROM turn WHERE epoch_id = ? AND state IN ('asked', 'answered')", epoch_id):
             tx.run("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", turn_id)
-            for call_id in tx.ids("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", turn_id):
-                charge_call(tx, call_id, at)
+            charge_reserved(tx, turn_id, at)
             tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", turn_id)
             withdraw(tx, turn_id, at)
         drop_log(tx, epoch_id)
@@ -404,15 +404,7 @@ def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, note_
     logs = tx.ids_for(
         "SELECT epoch_id FROM turn WHERE id = ?1 UNION SELECT epoch_id FROM entry WHERE turn_id = ?1", turns
     )
-    said: set[int] = set()
-    for epoch_id in logs:
-        for number, text in tx.all(
-            "SELECT event.id, event.text FROM event JOIN turn ON turn.id = event.turn_id WHERE turn.epoch_id = ? "
-            "AND event.kind = 'bot' AND event.text <> ''",
-            epoch_id,
-        ):
-            if any(echoes(wording, text) for wording in memory.wordings):
-                said.add(number)
+    said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}
     remove_from_notes(tx, note_storage, RemovedContent(frozenset(said)), at)
     end_logs(tx, logs)
     empty_digests(tx, said, at)

@@ -5,7 +5,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from bot.core.clock import DAY_MS
 from bot.core.inspection import ChatState, ChatStatistics, ReplySign, ToldCounts, ToldMemory
@@ -172,34 +171,29 @@ def _spoken_of(tx: Tx, turn_id: int) -> list[int]:
     return [number for number, text, before in rows if not before or shares_words(text, said)][:MOST_CREDITED]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryUse:
-    """How a turn came by its memories: by its opening (`boot`) or by a recall. It strengthens each memory at most once
-    in `rest_ms`."""
-
-    rest_ms: int
-    boot: bool = False
-
-
-def note_told_memories(tx: Tx, turn_id: int, memories: tuple[int, ...], use: MemoryUse, at: int) -> None:
-    """This turn was told these memories, and what is used lasts longer."""
+def note_told_memories(
+    tx: Tx, turn_id: int, memories: tuple[int, ...], rest_ms: int, at: int, *, boot: bool = False
+) -> None:  # fmt: skip
+    """This turn was told these memories, by its opening (`boot`) or a recall; what is used lasts longer, each at most
+    once in `rest_ms`.
+    """
     for number in memories:
         tx.run(
             "INSERT INTO turn_memory (turn_id, memory_id, boot) VALUES (?, ?, ?) "
             "ON CONFLICT (turn_id, memory_id) DO UPDATE SET boot = min(boot, excluded.boot)",
-            turn_id, number, int(use.boot),
+            turn_id, number, int(boot),
         )  # fmt: skip
-        if use.boot:
+        if boot:
             tx.run(
                 "UPDATE memory SET stability_days = min(?, stability_days * ?), booted_at = ? WHERE id = ? "
                 "AND booted_at <= ?",
-                MOST_STABLE, BOOTED_FACTOR, at, number, at - use.rest_ms,
+                MOST_STABLE, BOOTED_FACTOR, at, number, at - rest_ms,
             )  # fmt: skip
         else:
             tx.run(
                 "UPDATE memory SET stability_days = min(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
                 "access_count = access_count + 1, faded = min(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
-                MOST_STABLE, RECALLED_FACTOR, at, at, REVIVED_FACTOR, number, at - use.rest_ms,
+                MOST_STABLE, RECALLED_FACTOR, at, at, REVIVED_FACTOR, number, at - rest_ms,
             )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Forgetting memories along their source edges, undoing a wish, and purging what was kept for undo."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -349,14 +349,17 @@ def replies_to(tx: Tx, text: str | None, hidden: set[int], stale: set[int]) -> s
         "WHERE turn_event.event_id = ? AND event.kind = 'bot'",
         hidden,
     )
-    for epoch_id in stale:
-        said = tx.all(
+    return found | {number for number, line in own_lines(tx, stale) if text is None or shares_words(text, line)}
+
+
+def own_lines(tx: Tx, epochs: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """What nuan said in the turns of these epochs, number and text."""
+    for epoch_id in epochs:
+        yield from tx.all(
             "SELECT event.id, event.text FROM event JOIN turn ON turn.id = event.turn_id WHERE turn.epoch_id = ? "
             "AND event.kind = 'bot' AND event.text <> ''",
             epoch_id,
         )
-        found |= {number for number, line in said if text is None or shares_words(text, line)}
-    return found
 
 
 def hide_lines(tx: Tx, events: set[int], why: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.core.events import Event, Outgoing
 from bot.core.people import Audience
 from bot.core.sessions import Turn
-from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, JoinVerdict, PastEntry, SilentChat
+from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, GroupTalk, JoinVerdict, PastEntry, SilentChat
 from bot.store.commitments import visible_commitment
 from bot.store.engine import Database, Repository, reads, writes
 from bot.store.events import IS_VISIBLE, SELECT_EVENT, event_of
@@ -107,16 +107,11 @@ class TalkLineRow:
 
 @dataclass(frozen=True, slots=True)
 class TalkState:
-    """All that is stored of a talk that is to be looked at, lines and entries in order; `mode` is the chat's own."""
+    """All that is stored of a talk that is to be looked at: the chat's own mode, its lines in order, and nuan's part."""
 
     mode: GroupMode | None
     lines: tuple[TalkLineRow, ...]
-    entries: tuple[PastEntry, ...]
-    seen: int
-    spoke_id: int
-    spoke_at: int
-    waiting: bool
-    hushed: bool
+    part: GroupTalk
 
 
 class UnaskedTurns(Repository, ABC):
@@ -311,20 +306,18 @@ class Joins(UnaskedTurns):
             return None
         entries = tx.all(_ENTRIES, chat_id, window_ms)
         spoke_id, spoke_at = tx.one(_SPOKE, chat_id) or (0, 0)
-        return TalkState(
-            mode=tx.value("SELECT mode FROM chat WHERE id = ?", chat_id) or None,
-            lines=tx.all(_LINES, chat_id, to=TalkLineRow)[::-1],
-            entries=tuple(
+        part = GroupTalk(
+            (),
+            tuple(
                 PastEntry(said_at, outcome == "answered", bool(answered) and outcome == "answered",
                           outcome not in NEUTRAL_OUTCOMES)
                 for _, said_at, outcome, answered in reversed(entries)
             ),
-            seen=entries[0][0] if entries else 0,
-            spoke_id=spoke_id,
-            spoke_at=spoke_at,
-            waiting=tx.has(_WAITING, chat_id),
-            hushed=bool(tx.value("SELECT hushed FROM joining WHERE chat_id = ?", chat_id)),
+            spoke_id, spoke_at, entries[0][0] if entries else 0, tx.has(_WAITING, chat_id),
+            bool(tx.value("SELECT hushed FROM joining WHERE chat_id = ?", chat_id)),
         )  # fmt: skip
+        mode = tx.value("SELECT mode FROM chat WHERE id = ?", chat_id) or None
+        return TalkState(mode, tx.all(_LINES, chat_id, to=TalkLineRow)[::-1], part)
 
     @writes
     def keep(self, tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:

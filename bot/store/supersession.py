@@ -184,7 +184,7 @@ class Merges(Repository):
             return None
         number, before, seen, said, kind, source, observed, absorbed = row
         for event in tx.sources("proof", number):
-            tx.run("DELETE FROM edge WHERE kind = 'memory' AND derived_id = ? AND event_id = ?", memory.id, event)
+            tx.unlink("memory", memory.id, event)
         tx.run("UPDATE merged SET undone_at = ? WHERE id = ?", at, number)
         if absorbed is not None:
             if tx.has("SELECT 1 FROM memory WHERE id = ? AND disabled_reason = 'merged'", absorbed):

@@ -101,9 +101,10 @@ class Tx(sqlite3.Connection):
         for event in events:
             self.run(_ADD_EDGE, kind, number, event)
 
-    def unlink(self, kind: str, number: int) -> None:
-        """The row of that kind comes from no event any more."""
-        self.run("DELETE FROM edge WHERE kind = ? AND derived_id = ?", kind, number)
+    def unlink(self, kind: str, number: int, event: int | None = None) -> None:
+        """The row of that kind comes from that event no more, with None from no event."""
+        edges = "DELETE FROM edge WHERE kind = ?1 AND derived_id = ?2 AND (?3 IS NULL OR event_id = ?3)"
+        self.run(edges, kind, number, event)
 
     def sources(self, kind: str, number: int) -> set[int]:
         """The events that the row of that kind comes from."""

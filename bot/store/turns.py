@@ -16,7 +16,7 @@ from bot.store.digests import TALKS_OF
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.events import finish_events
 from bot.store.failures import SORRY_KEY, drop_forgotten, end_turn, fail_turn, say_line
-from bot.store.feedback import MemoryUse, note_told_items, note_told_memories
+from bot.store.feedback import note_told_items, note_told_memories
 from bot.store.index import note_hit, note_round
 from bot.store.ledger import CHARGE, CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import store_memory
@@ -185,8 +185,8 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
     call = reserve_call(tx, asking.reservation, at, owner)
     entry_id = append_entry(tx, turn_id, asking.entry, asking.tokens)
     link_shown(tx, entry_id, asking.shown)
-    note_told_memories(tx, turn_id, asking.memories, MemoryUse(asking.rest_ms, boot=True), at)
-    note_told_memories(tx, turn_id, asking.recalled, MemoryUse(asking.rest_ms), at)
+    note_told_memories(tx, turn_id, asking.memories, asking.rest_ms, at, boot=True)
+    note_told_memories(tx, turn_id, asking.recalled, asking.rest_ms, at)
     note_told_items(tx, turn_id, asking.brought)
     note_round(tx, turn_id, asking.round, at)
     link_told(tx, entry_id, "memory", (*asking.memories, *asking.recalled))
@@ -256,7 +256,7 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None
     entry_id = append_entry(tx, turn.id, Message("tool", text, tool_call_id=outcome.call_id), outcome.tokens)
     link_answered(tx, entry_id, turn.id)
     link_shown(tx, entry_id, outcome.lines)
-    note_told_memories(tx, turn.id, outcome.told, MemoryUse(outcome.rest_ms), at)
+    note_told_memories(tx, turn.id, outcome.told, outcome.rest_ms, at)
     told = ToldItem(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told))
     note_told_items(tx, turn.id, (told,))
     link_told(tx, entry_id, "memory", outcome.told)
