@@ -13,7 +13,7 @@ from bot.pipeline.configuration import Configuration
 from bot.pipeline.ingest import Ingest
 from bot.pipeline.jobs.archives import PersonData
 from bot.pipeline.reminders import rearm_recurring
-from bot.pipeline.scheduler import RETRY_MS, DeadlineHandlers, Scheduler
+from bot.pipeline.scheduler import RETRY_MS, Scheduler
 from bot.pipeline.send import OutboxSender
 from bot.store.ingest import Accepted
 
@@ -45,11 +45,14 @@ class App:
         self._rolls = self._queue("roll", services.dialogue_rollup.work)
         self._vectors = self._queue("vectors", lambda _: services.vector_maker.work(self._wake_vectors), looks=False)
         self._notes = self._queue("notes", self._read_notes, looks=False)
-        handlers = DeadlineHandlers(
-            self._chats.wake, self._sends.wake, self._digests.wake, self._write_first, self._join, self._lives.wake,
-            self._rewrites.wake, self._rolls.wake, services.reminders.fire, self._backups.wake,
-        )  # fmt: skip
-        self._alarms = Scheduler(store, clock, handlers, current, self.look, log)
+        wakes: dict[str, Callable[[int], None]] = {
+            "event": self._chats.wake, "outbox": self._sends.wake, "digest": self._digests.wake, "join": self._join,
+            "life": self._lives.wake, "rewrite": self._rewrites.wake, "roll": self._rolls.wake,
+            "backup": self._backups.wake,
+        }  # fmt: skip
+        self._alarms = Scheduler(
+            store, clock, current, wakes, self._write_first, services.reminders.fire, self.look, log
+        )
         self._alarm_queue = WorkQueue("alarm", self._hand_out, self._activity, log)
         self.ingest = Ingest(
             store, clock, current, services.debounce, is_command, self._arrived, self._activity, tuple(scenes)

@@ -189,7 +189,7 @@ def _web_page(front: WebFrontend | None, app: App) -> AbstractAsyncContextManage
 
 async def _serve_platforms(
     adapters: Sequence[Adapter], app: App, supervisor: Supervisor, reloader: Reloader, stopped: asyncio.Event
-) -> None:  # fmt: skip
+) -> None:
     """Until `stopped` or no platform is left; turns are finished or parked before the platforms go."""
     log = app.parts.log
     lines = [asyncio.create_task(supervisor.keep(adapter), name=adapter.platform) for adapter in adapters]

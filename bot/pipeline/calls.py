@@ -161,7 +161,7 @@ class ModelCaller:
 
     async def _try(
         self, endpoint: Endpoint, request: ModelRequest, listen: Listen, failed: dict[Endpoint, EndpointFailure]
-    ) -> Completion:  # fmt: skip
+    ) -> Completion:
         """One request, after which the model pool knows how it went; one call's failures of one model are one
         failure.
         """

@@ -71,7 +71,7 @@ async def apply_change(
 
 def revisions(
     memories: Sequence[Memory], commands: Iterable[MemoryCommand], text: str = ""
-) -> tuple[tuple[int, str | None], ...]:  # fmt: skip
+) -> tuple[tuple[int, str | None], ...]:
     """What the commands of an edited message make of its memories, in order; None ends one, no entry leaves it.
 
     Further commands are not carried out: an edit is no command. What it adds to the facts of a wish in `text` goes

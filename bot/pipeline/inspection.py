@@ -32,7 +32,7 @@ NEXT_EVENT = 2**62
 
 async def plan_imagined(
     planner: Planner, words: Texts, chat: Chat, person: Person, query: str, now: int, names: tuple[str, ...] = ()
-) -> TurnPlan:  # fmt: skip
+) -> TurnPlan:
     """The plan of the turn that would answer `query`, taken in as ingest would take it in."""
     said = cleaned(query)
     if said.strip():
@@ -95,7 +95,7 @@ class Inspection:
 
 async def inspect_plan(
     store: Store, planner: Planner, plan: TurnPlan, chat_id: int, now: int, tz: tzinfo
-) -> Inspection:  # fmt: skip
+) -> Inspection:
     """Look at a plan; only numbers and bytes that are stored anyway, of this chat alone."""
     words = planner.vocabulary
     newest = await store.views.past(chat_id)

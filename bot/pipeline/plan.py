@@ -53,7 +53,7 @@ class ModeChooser:
 
     async def choose(
         self, occasion: Occasion, session: Session | None, epoch: Epoch | None, full: Prefix, now: int, step: BudgetStep
-    ) -> BootstrapChoice:  # fmt: skip
+    ) -> BootstrapChoice:
         """How much of the bootstrap this turn brings; `full` is what it would bring with all of it."""
         rules, goes_on = self._current.settings.prompt, session is not None and epoch is not None and not epoch.stale
         small = rules.light != "off" and all(self._is_small_talk(event) for event in occasion.answering)
@@ -238,7 +238,7 @@ class Planner:
 
     async def _told(
         self, occasion: Occasion, session: Session | None, log: OpenLog, now: int, begins: BootstrapMode | None
-    ) -> TurnLines:  # fmt: skip
+    ) -> TurnLines:
         """What the next message tells; `begins` is the mode of the log that it opens, None where one goes on."""
         if begins is None:
             limits = self._lines.limits(self._current.settings.context.delta_tokens)
@@ -270,7 +270,7 @@ class Planner:
 
     async def _recalled(
         self, occasion: Occasion, mode: BootstrapMode, epoch: Epoch | None, new: str, own: tuple[Event, ...], now: int
-    ) -> AutoRecalled:  # fmt: skip
+    ) -> AutoRecalled:
         """What the messages bring to mind that neither the log nor what is `new` tells yet."""
         if not self._bringing.wanted(occasion, mode):
             return AutoRecalled()
@@ -329,7 +329,7 @@ class Planner:
 
     async def size(
         self, endpoint: Endpoint, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch
-    ) -> tuple[int, int]:  # fmt: skip
+    ) -> tuple[int, int]:
         """Tokens of a prompt as that model counts them, and as a bare estimate makes them."""
         bare = prefix_tokens(prefix, tools, self.vocabulary)
         return prompt_sizes(epoch, bare, 0, await self.ratio(endpoint), endpoint.model.name)

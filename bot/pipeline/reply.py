@@ -18,9 +18,7 @@ from bot.text.length import shorten
 class StreamListener:
     """Hears completions out."""
 
-    def __init__(
-        self, store: Store, clock: Clock, sender: OutboxSender, current: Current, log: Log
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, clock: Clock, sender: OutboxSender, current: Current, log: Log) -> None:
         self._store = store
         self._clock = clock
         self._sender = sender

@@ -1,8 +1,7 @@
 """Deadlines are columns, timers are hints: whatever is due is handed out, and the next instant is armed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 
 from bot.core.clock import DAY_MS
 from bot.core.errors import StoreError
@@ -31,37 +30,21 @@ MORE_MS = 60_000
 """How soon the rest of what is too old goes, where it is more than one commit should hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeadlineHandlers:
-    """Whom to wake for what: a chat to answer or to send to, a session to digest.
-
-    `first` lets nuan write first, `join` look at a talk, `life` age the memories, `rewrite` put one into a clean
-    statement, `roll` roll up the talks of a chat, `remind` say what people wanted to be reminded of (the chats where
-    something is to be sent), `backup` make the daily one.
-    """
-
-    chat: Callable[[int], None]
-    send: Callable[[int], None]
-    digest: Callable[[int], None]
-    first: Callable[[], Awaitable[None]]
-    join: Callable[[int], None]
-    life: Callable[[int], None]
-    rewrite: Callable[[int], None]
-    roll: Callable[[int], None]
-    remind: Callable[[], Awaitable[tuple[int, ...]]]
-    backup: Callable[[int], None]
-
-
 class Scheduler:
     """The work of the alarm queue."""
 
     def __init__(
-        self, store: Store, clock: Clock, handlers: DeadlineHandlers, current: Current,
+        self, store: Store, clock: Clock, current: Current, wakes: Mapping[str, Callable[[int], None]],
+        write_first: Callable[[], Awaitable[None]], remind: Callable[[], Awaitable[tuple[int, ...]]],
         wake: Callable[[], None], log: Log,
     ) -> None:  # fmt: skip
+        """`wakes` has a queue look at what is due, by the kind of the deadline; `write_first` lets nuan do so, `remind`
+        says what people wanted to be reminded of, and in which chats. `wake` has deadlines looked at once more."""
         self._store = store
         self._clock = clock
-        self._handlers = handlers
+        self._wakes = wakes
+        self._write_first = write_first
+        self._remind = remind
         self._current = current
         self._wake = wake
         self._log = log
@@ -130,12 +113,6 @@ class Scheduler:
 
     async def _one(self, kind: str, number: int, now: int) -> None:
         match kind:
-            case "event":
-                self._handlers.chat(number)
-            case "outbox":
-                self._handlers.send(number)
-            case "digest":
-                self._handlers.digest(number)
             case "session":
                 session = await self._store.sessions.session(number)
                 if await self._store.sessions.close(
@@ -144,24 +121,14 @@ class Scheduler:
                     now,
                     deadline=True,
                 ):
-                    self._handlers.digest(session.chat_id)
+                    self._wakes["digest"](session.chat_id)
             case "window":
                 await self._store.deadlines.end_windows(now)
             case "heartbeat":
-                await self._handlers.first()
-            case "join":
-                self._handlers.join(number)
-            case "life":
-                self._handlers.life(number)
-            case "rewrite":
-                self._handlers.rewrite(number)
-            case "roll":
-                self._handlers.roll(number)
+                await self._write_first()
             case "reminder":
-                for chat_id in await self._handlers.remind():
-                    self._handlers.send(chat_id)
-            case "backup":
-                self._handlers.backup(number)
+                for chat_id in await self._remind():
+                    self._wakes["outbox"](chat_id)
             case "leave":
                 await self._store.person_erasure.leave(now)
             case "purge":
@@ -169,6 +136,8 @@ class Scheduler:
                 self._log.info("purged", memories=count)
             case "tidy":
                 await self._tidy(now)
+            case _:
+                self._wakes[kind](number)
 
     async def _tidy(self, now: int) -> None:
         settings, words = self._current.settings, self._current.words

@@ -73,9 +73,8 @@ class Preview:
     """The growing reply of one turn; nothing is shown before the platform's interval is over, so short ones are not."""
 
     def __init__(
-        self, store: Store, clock: Clock, adapter: Adapter, chat: Chat, turn: Turn, log: Log,
-        fit: Callable[[str], str],
-    ) -> None:  # fmt: skip
+        self, store: Store, clock: Clock, adapter: Adapter, chat: Chat, turn: Turn, log: Log, fit: Callable[[str], str]
+    ) -> None:
         """`fit` makes of a half-written text what may be shown of it."""
         self._store = store
         self._clock = clock

@@ -366,9 +366,8 @@ class VectorSearch:
     """Finds by likeness. The work on vectors runs beside the event loop."""
 
     def __init__(
-        self, store: Store, thread: TextThread, calls: FindCaller, clock: Clock, current: Current, *,
-        pays: bool = True,
-    ) -> None:  # fmt: skip
+        self, store: Store, thread: TextThread, calls: FindCaller, clock: Clock, current: Current, *, pays: bool = True
+    ) -> None:
         """Without `pays` no server is asked."""
         self._store = store
         self._thread = thread

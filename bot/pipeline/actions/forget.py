@@ -160,9 +160,7 @@ _GONE: dict[PlanKind, str] = {"promise": "forgot_promise", "reminder": "forgot_r
 class ForgetActions:
     """Takes things out of memory, each once."""
 
-    def __init__(
-        self, store: Store, clock: Clock, current: Current, receipts: Receipts, thread: TextThread
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, clock: Clock, current: Current, receipts: Receipts, thread: TextThread) -> None:
         self._store = store
         self._clock = clock
         self._current = current

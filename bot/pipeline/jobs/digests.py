@@ -148,7 +148,7 @@ class DigestMaker:
 
     async def make(
         self, session: Session, lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFacts = NOTHING
-    ) -> Made:  # fmt: skip
+    ) -> Made:
         """The digest of a session; `known` is what it may touch. ModelError: it is to be tried later."""
         enough = session.digest_attempts >= MOST_TRIES
         if enough or not await self.able() or not self.wanted(lines):
@@ -283,9 +283,7 @@ WAITING: tuple[CloseReason, ...] = ("idle",)
 class SessionCloser:
     """Makes and commits digests."""
 
-    def __init__(
-        self, store: Store, digest_maker: DigestMaker, clock: Clock, current: Current, log: Log
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, digest_maker: DigestMaker, clock: Clock, current: Current, log: Log) -> None:
         self._store = store
         self._digest_maker = digest_maker
         self._clock = clock

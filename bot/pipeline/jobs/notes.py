@@ -85,7 +85,7 @@ class NoteReader:
 
     def __init__(
         self, store: Store, clock: Clock, current: Current, thread: TextThread, wake: Callable[[], None], log: Log
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`wake` has `look` called once more."""
         self._store = store
         self._clock = clock
@@ -252,7 +252,7 @@ class NoteWriter:
 
     def __init__(
         self, store: Store, current: Current, thread: TextThread, log: Log, written: Callable[[], None]
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`written` is told of every note, so that it is read."""
         self._told = written
         self._store = store
@@ -300,9 +300,8 @@ class LogFlusher:
     """Flushes logs, each once."""
 
     def __init__(
-        self, store: Store, writer: BackgroundWriter, planner: Planner, clock: Clock, current: Current,
-        log: Log,
-    ) -> None:  # fmt: skip
+        self, store: Store, writer: BackgroundWriter, planner: Planner, clock: Clock, current: Current, log: Log
+    ) -> None:
         self._store = store
         self._writer = writer
         self._planner = planner

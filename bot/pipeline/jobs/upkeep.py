@@ -32,9 +32,7 @@ LEAST_LINES = 4
 class MemoryAging:
     """Archives what is worn out or has no room, and lets the counts of what nobody uses fall."""
 
-    def __init__(
-        self, store: Store, clock: Clock, current: Current, thread: TextThread, log: Log
-    ) -> None:  # fmt: skip
+    def __init__(self, store: Store, clock: Clock, current: Current, thread: TextThread, log: Log) -> None:
         self._store = store
         self._clock = clock
         self._current = current
@@ -115,9 +113,8 @@ class DialogueRollup:
     """Rolls up the talks of one chat."""
 
     def __init__(
-        self, store: Store, writer: BackgroundWriter, clock: Clock, current: Current,
-        thread: TextThread, log: Log,
-    ) -> None:  # fmt: skip
+        self, store: Store, writer: BackgroundWriter, clock: Clock, current: Current, thread: TextThread, log: Log
+    ) -> None:
         self._store = store
         self._writer = writer
         self._clock = clock
@@ -196,9 +193,8 @@ class StatementRewriter:
     """Rewrites what waits for it."""
 
     def __init__(
-        self, store: Store, writer: BackgroundWriter, clock: Clock, current: Current,
-        thread: TextThread, log: Log,
-    ) -> None:  # fmt: skip
+        self, store: Store, writer: BackgroundWriter, clock: Clock, current: Current, thread: TextThread, log: Log
+    ) -> None:
         self._store = store
         self._writer = writer
         self._clock = clock

@@ -177,7 +177,7 @@ class ToolRunner:
 
     async def _carried_out(
         self, bench: ToolRound, tool: Tool, call: ToolCall, text: Sentence
-    ) -> tuple[ToolAnswer | None, str]:  # fmt: skip
+    ) -> tuple[ToolAnswer | None, str]:
         """What the tool did, None when it did nothing, and what the model is told."""
         try:
             async with asyncio.timeout(TOOL_S):

@@ -156,7 +156,7 @@ def remember_tool(
 
 def update_tool(
     spec: ToolSpec, owned: OwnedMemories, carrier: Carrier, done: Done, zone: Callable[[ToolContext], Awaitable[tzinfo]]
-) -> Tool:  # fmt: skip
+) -> Tool:
     """The tool: a memory of the person's becomes former, and what they now say of it takes its place.
 
     What they said in a group is changed in their own chat for themselves alone. To correct is to ask: what is new in

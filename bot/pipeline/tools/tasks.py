@@ -39,7 +39,7 @@ MOST_OPEN = 100
 
 def promise_tool(
     store: Store, words: Texts, spec: ToolSpec, consent: Consent, nudging: NudgeRules | None, thread: TextThread
-) -> Tool:  # fmt: skip
+) -> Tool:
     """The tool; `nudging` is how people are reminded of what they promise. What loads a dictionary runs in `thread`."""
 
     async def carrier(context: ToolContext, text: str) -> tuple[int, str] | None:
@@ -49,7 +49,7 @@ def promise_tool(
 
     async def ending(
         context: ToolContext, number: int, state: CommitmentState, cited: str, open_: Mapping[int, str]
-    ) -> tuple[int, str]:  # fmt: skip
+    ) -> tuple[int, str]:
         """The model judges that it is over; certain is that a line holds the words it cites, and tells it plainly."""
         last = await store.commitments.nudged(context.audience.chat_id, context.person_id)
         for line in reversed(await consent.lines(context, done=True)):
@@ -121,7 +121,7 @@ class CancelArguments(BaseModel):
 
 def remind_tools(
     store: Store, words: Texts, reminding: ReminderService, specs: Mapping[str, ToolSpec], consent: Consent
-) -> tuple[Tool, ...]:  # fmt: skip
+) -> tuple[Tool, ...]:
     """Both tools."""
 
     async def asked(context: ToolContext) -> ReminderRequest:
@@ -189,7 +189,7 @@ def _changes(old: Reminder, line: Event) -> bool:
 
 def _changed(
     old: Reminder, when: str, task: str, said: tuple[Event, ...], reminding: ReminderService, at: ReminderRequest
-) -> ToolAnswer:  # fmt: skip
+) -> ToolAnswer:
     """That reminder with other words or another time, which one of these messages says; ToolRefused where none does."""
     then, carrier = (old.due_at, old.rule), said[-1].id
     if when:
@@ -221,7 +221,7 @@ def _ends(line: Event) -> bool:
 
 def _resolved(
     when: str, said: tuple[Event, ...], reminding: ReminderService, at: ReminderRequest, task: str
-) -> tuple[NewReminder | str | None, int | None]:  # fmt: skip
+) -> tuple[NewReminder | str | None, int | None]:
     """What a model's words for the time make, and the message that carries them; no message where none does."""
     wanted = fold(" ".join(clean(when).split()))
     found: NewReminder | str | None = reminding.resolve(at, when, task)
