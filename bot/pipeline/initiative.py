@@ -1,7 +1,8 @@
 """Speaking unasked: writing first after silence, and entering a talk of a group. People come first."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from bot.core.errors import OverLimit, StoreError
@@ -24,7 +25,35 @@ Begin = Callable[[Occasion, asyncio.Event], Awaitable[None]]
 """Runs the turn of an occasion; its model call ends when the event is set."""
 
 
-class HeartbeatService:
+class UnaskedTurns:
+    """Turns that nobody asked for: whoever writes ends them, and whatever goes wrong is logged and nobody is told."""
+
+    def __init__(self, failure: str, log: Log) -> None:
+        """`failure` is what the log calls one that fails."""
+        self._failure = failure
+        self._log = log
+        self._stops: dict[int, asyncio.Event] = {}
+
+    def interrupt(self, chat_id: int) -> None:
+        """Somebody writes in this chat: what nuan was about to say has no place any more."""
+        if chat_id in self._stops:
+            self._stops[chat_id].set()
+
+    @contextmanager
+    def _turn(self, chat_id: int) -> Iterator[asyncio.Event]:
+        """The turn of a chat, which is to end when the event is set. StoreError and OSError pass."""
+        stop = self._stops[chat_id] = asyncio.Event()
+        try:
+            yield stop
+        except (StoreError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - what nobody asked for must not stop the chat
+            self._log.error(self._failure, chat=chat_id, exc_info=error)
+        finally:
+            del self._stops[chat_id]
+
+
+class HeartbeatService(UnaskedTurns):
     """What the alarm and the chat queues do so that nuan writes first."""
 
     def __init__(
@@ -32,15 +61,14 @@ class HeartbeatService:
         platforms: Callable[[], frozenset[str]], log: Log,
     ) -> None:  # fmt: skip
         """`platforms` are those that one can send to now."""
+        super().__init__("heartbeat_failed", log)
         self._store = store
         self._clock = clock
         self._gate = BackgroundGate(store.settings, current)
         self._current = current
         self._begin = begin
         self._platforms = platforms
-        self._log = log
         self._fired: set[int] = set()
-        self._stops: dict[int, asyncio.Event] = {}
 
     async def start(self) -> None:
         """Drop what an earlier process began, nobody waits for it, and set all deadlines."""
@@ -69,30 +97,18 @@ class HeartbeatService:
         return chat_id
 
     async def work(self, chat_id: int) -> None:
-        """The turn of a chat where it was due; whatever goes wrong is logged and nobody is told.
+        """The turn of a chat where it was due.
 
         StoreError: nothing of the last step was stored; the next call ends what was begun.
         """
         if chat_id not in self._fired:
             return
-        stop = self._stops[chat_id] = asyncio.Event()
         outcome = "void"
-        try:
+        with self._turn(chat_id) as stop:
             if await self._gate.allows("heartbeat"):
                 outcome = await self._beat(chat_id, stop)
-        except (StoreError, OSError):
-            raise
-        except Exception as error:  # noqa: BLE001 - what nobody asked for must not stop the chat
-            self._log.error("heartbeat_failed", chat=chat_id, exc_info=error)
-        finally:
-            del self._stops[chat_id]
         await self._store.heartbeats.leave(chat_id, outcome, self._clock.now())
         self._fired.discard(chat_id)
-
-    def interrupt(self, chat_id: int) -> None:
-        """Somebody writes in this chat: they are answered, and nothing is said first."""
-        if chat_id in self._stops:
-            self._stops[chat_id].set()
 
     async def _beat(self, chat_id: int, stop: asyncio.Event) -> str:
         """Run the turn, unless something else is to be done here; what becomes of an event that is still queued."""
@@ -119,13 +135,14 @@ SAID = 6
 """Newest lines that are compared with what nuan knows (SEED_SYSTEMS C27: up to 6)."""
 
 
-class JoinService:
+class JoinService(UnaskedTurns):
     """What the alarm and the chat queues do so that nuan enters talks."""
 
     def __init__(
         self, store: Store, clock: Clock, current: Current, recalling: Recall, planner: Planner,
         limiter: TalkLimiter, begin: Begin, log: Log,
     ) -> None:  # fmt: skip
+        super().__init__("join_failed", log)
         self._store = store
         self._clock = clock
         self._current = current
@@ -134,10 +151,8 @@ class JoinService:
         self._limiter = limiter
         self._gate = BackgroundGate(store.settings, current)
         self._begin = begin
-        self._log = log
         self._due: set[int] = set()
         self._under_way: set[int] = set()
-        self._stops: dict[int, asyncio.Event] = {}
 
     async def start(self) -> None:
         """Drop what an earlier process began: it is said once or not at all."""
@@ -147,13 +162,8 @@ class JoinService:
         """The deadline of that chat has come: its work queue looks next."""
         self._due.add(chat_id)
 
-    def interrupt(self, chat_id: int) -> None:
-        """Somebody says something in this chat: what nuan was about to say has no place any more."""
-        if chat_id in self._stops:
-            self._stops[chat_id].set()
-
     async def work(self, chat_id: int) -> None:
-        """Look at a chat where that is due, and enter; whatever goes wrong is logged and nobody is told.
+        """Look at a chat where that is due, and enter.
 
         StoreError: nothing of the last step was stored; the next call ends what was begun.
         """
@@ -167,15 +177,8 @@ class JoinService:
         standing = await self._store.joins.take(chat_id, speak.window_seconds * 1000, self._clock.now())
         if standing is None or (standing.mode or speak.mode) != "join":
             return
-        stop = self._stops[chat_id] = asyncio.Event()
-        try:
+        with self._turn(chat_id) as stop:
             await self._look(chat_id, standing, stop)
-        except (StoreError, OSError):
-            raise
-        except Exception as error:  # noqa: BLE001 - what nobody asked for must not stop the chat
-            self._log.error("join_failed", chat=chat_id, exc_info=error)
-        finally:
-            del self._stops[chat_id]
 
     async def _look(self, chat_id: int, standing: TalkState, stop: asyncio.Event) -> None:
         """Judge the talk, remember and log the verdict, and enter where that is it."""

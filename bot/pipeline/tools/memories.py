@@ -1,15 +1,13 @@
 """The tools remember, forget, update_memory and save_experience over the store, by the person's own words."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import tzinfo
-from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.memories import Memory, NameSlot, NewMemory
-from bot.core.models import ToolSpec
+from bot.core.models import Message, ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, UnlearnRequest, read_arguments
 from bot.language.wishes.forget import OwnLine, is_about, lines_about, matching
 from bot.language.wishes.own_words import OwnWords, memories_named, read_own_words
@@ -34,58 +32,11 @@ class ExperienceArguments(BaseModel):
     summary: str = Field(max_length=500)
 
 
-def experience_tool(
-    spec: ToolSpec, saved: Callable[[ToolContext], Awaitable[int]], forgotten: Callable[[str], bool],
-    done: Callable[[ToolContext], Awaitable[str]],
-    shown: Callable[[ToolContext], Awaitable[tuple[str, ...]]],
-) -> Tool:  # fmt: skip
-    """The tool; `saved` counts what this session saved before, `forgotten` knows what must not come back.
-
-    What repeats a line that was recalled in this session, `shown`, is no conclusion and kept already: a memory that
-    tells the model to save something gets nothing saved (FAULTS X8). `done` is the answer,
-    with {id} for the number of what was stored.
-    """
-
-    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        asked = read_arguments(ExperienceArguments, arguments)
-        text = clean_line(asked.summary)
-        if not text:
-            raise ToolRefused("experience_empty")
-        if not harmless(text):
-            raise ToolRefused("experience_unfit")
-        if await saved(context):
-            raise ToolRefused("experience_once")
-        if forgotten(text):
-            raise ToolRefused("experience_forgotten")
-        if any(echoes(text, line) for line in await shown(context)):
-            raise ToolRefused("experience_kept")
-        alone = context.audience.kind == "dm"
-        memory = NewMemory(
-            owner_id=context.person_id if alone else None, chat_id=context.audience.chat_id,
-            visibility="private" if alone else "chat", kind="experience", text=text, observed_at=context.now,
-            source="tool", event_ids=context.event_ids,
-        )  # fmt: skip
-        return ToolAnswer(await done(context), memory)
-
-    return Tool(spec, run)
-
-
 NAMES: dict[str, NameSlot] = {"call": "address", "not": "no_address"}
 """What the tool's `name` says of a text."""
 
 SHOWN, SHOWN_CHARS = 5, 80
 """How many memories a refusal names, and characters of each."""
-
-ReadOwnWords = Callable[[ToolContext], Awaitable[tuple[OwnWords, ...]]]
-"""The messages of the turn that its person wrote, read for wishes, in order."""
-
-
-OwnedMemories = Callable[[ToolContext], Awaitable[tuple[Memory, ...]]]
-"""The memories of the person that the audience may see, newest first."""
-Done = Callable[[ToolContext], Awaitable[str]]
-"""What a tool answers, in the person's language."""
-Carrier = Callable[..., Awaitable[int | None]]
-"""The line of the person's own recent ones in which a text stands, cleaned; a second one is of texts that are known."""
 
 
 class UpdateArguments(BaseModel):
@@ -115,64 +66,96 @@ class ForgetArguments(BaseModel):
     text: str | None = Field(default=None, max_length=500)
 
 
-def remember_tool(
-    spec: ToolSpec, words: ReadOwnWords, kept: Callable[[ToolContext], Awaitable[tuple[tuple[int, str], ...]]],
-    lift: Callable[[str, int], None], done: Done, zone: Callable[[ToolContext], Awaitable[tzinfo]], carrier: Carrier,
-) -> Tool:  # fmt: skip
-    """The tool; `kept` is what was asked to be kept in these messages before, `lift` ends a ban on a text.
+class MemoryTools:
+    """What a person asks of memory, and what the model concludes from a talk."""
 
-    `done` is the answer, with {id} for the number of what was stored; `zone` is the person's calendar, by which a day
-    in their words is meant.
-    """
+    def __init__(
+        self, store: Store, words: Texts, names: tuple[str, ...], thread: TextThread, consent: Consent
+    ) -> None:
+        """`names` are those the bot is called by; what takes long runs in `thread`."""
+        self._store = store
+        self._words = words
+        self._names = names
+        self._thread = thread
+        self._consent = consent
 
-    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+    def tools(self, specs: Mapping[str, ToolSpec]) -> tuple[Tool, ...]:
+        """Each with its text for the model; the answers hold {id} for the number of what is stored."""
+        return (
+            Tool(specs["save_experience"], self._save_experience),
+            Tool(specs["remember"], self._remember),
+            Tool(specs["forget"], self._forget),
+            Tool(specs["update_memory"], self._update),
+        )
+
+    async def _save_experience(self, context: ToolContext, arguments: str) -> ToolAnswer:
+        """Keep a conclusion, one a session. What repeats a line that was recalled in it is none and kept already: a
+        memory that tells the model to save something gets nothing saved (FAULTS X8).
+        """
+        asked = read_arguments(ExperienceArguments, arguments)
+        text = clean_line(asked.summary)
+        if not text:
+            raise ToolRefused("experience_empty")
+        if not harmless(text):
+            raise ToolRefused("experience_unfit")
+        session = await self._store.sessions.session(context.session_id)
+        if await self._store.memories.experiences_since(session.chat_id, session.opened_at):
+            raise ToolRefused("experience_once")
+        if self._store.tombstones.covers(text):
+            raise ToolRefused("experience_forgotten")
+        if any(echoes(text, line) for line in await self._shown(context)):
+            raise ToolRefused("experience_kept")
+        alone = context.audience.kind == "dm"
+        memory = NewMemory(
+            owner_id=context.person_id if alone else None, chat_id=context.audience.chat_id,
+            visibility="private" if alone else "chat", kind="experience", text=text, observed_at=context.now,
+            source="tool", event_ids=context.event_ids,
+        )  # fmt: skip
+        return ToolAnswer(await self._consent.answer(context, "experience_saved"), memory)
+
+    async def _remember(self, context: ToolContext, arguments: str) -> ToolAnswer:
+        """Keep what the person asks to keep, once; a day in their words is meant by their own calendar."""
         asked = read_arguments(RememberArguments, arguments)
         text = clean_line(asked.text)
         if not text:
             raise ToolRefused("remember_empty")
-        said = await words(context)
+        said = await self._said(context)
         if not any(own.keeps or own.calls for own in said):
             raise ToolRefused("remember_unasked")
-        event = await carrier(context, text)
+        event = await self._consent.carrier(context, text)
         if event is None and asked.name == "not":  # 不要再喊我學姊了: the name alone says no
             event = next((own.event_id for own in said if own.refuses(text)), None)
         if event is None:
             raise ToolRefused("remember_words")
-        for number, known in await kept(context):
+        for number, known in await self._store.asked.kept(context.event_ids, context.person_id):
             if fold(known) in fold(text) or fold(text) in fold(known):
                 raise ToolRefused("remember_known", str(number))
-        lift(text, context.now)
+        self._store.tombstones.remove_tombstone(text, context.now)
         memory = NewMemory(
             owner_id=context.person_id, chat_id=context.audience.chat_id,
             visibility="private" if context.audience.kind == "dm" else "chat", kind="knowledge", text=text,
             observed_at=context.now, source="tool", event_ids=(event,), asked=True,
         )  # fmt: skip
         if asked.name:
-            return ToolAnswer(await done(context), replace(memory, kind="identity", slot=NAMES[asked.name]))
-        return ToolAnswer(await done(context), with_day(memory, context.now, await zone(context)))
+            memory = replace(memory, kind="identity", slot=NAMES[asked.name])
+        else:
+            memory = with_day(memory, context.now, await timezone_of(self._store, self._words, context))
+        return ToolAnswer(await self._consent.answer(context, "remember_done"), memory)
 
-    return Tool(spec, run)
+    async def _update(self, context: ToolContext, arguments: str) -> ToolAnswer:
+        """A memory of the person's becomes former, and what they now say of it takes its place.
 
-
-def update_tool(
-    spec: ToolSpec, owned: OwnedMemories, carrier: Carrier, done: Done, zone: Callable[[ToolContext], Awaitable[tzinfo]]
-) -> Tool:
-    """The tool: a memory of the person's becomes former, and what they now say of it takes its place.
-
-    What they said in a group is changed in their own chat for themselves alone. To correct is to ask: what is new in
-    the text must stand in their own words. `done` is the answer, with {id} for
-    the new number, {new} and {old}.
-    """
-
-    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+        What they said in a group is changed in their own chat for themselves alone. To correct is to ask: what is new
+        in the text must stand in their own words.
+        """
         asked = read_arguments(UpdateArguments, arguments)
         number, text = str(asked.id).strip().lstrip("#"), clean_line(asked.text)
         if not (number.isascii() and number.isdigit()) or not text:
             raise ToolRefused("tool_bad_arguments", "id, text")
-        old = next((memory for memory in await owned(context) if memory.id == int(number[:18])), None)
+        old = next((memory for memory in await self._owned(context) if memory.id == int(number[:18])), None)
         if old is None or old.is_name or old.former_at is not None:
             raise ToolRefused("forget_none")
-        event = await carrier(context, text, (old.text,))
+        event = await self._consent.carrier(context, text, (old.text,))
         if event is None or fold(text) == fold(old.text):
             raise ToolRefused("update_words")
         away = old.visibility == "chat" and old.chat_id != context.audience.chat_id
@@ -182,34 +165,23 @@ def update_tool(
             context.now, "tool", (event,), old.slot, asked=True,
             subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip
-        new = with_day(new, context.now, await zone(context), besides=old.observed_at)
-        told = (
-            (await done(context))
-            .replace("{new}", as_data(clip(text, SHOWN_CHARS)))
-            .replace("{old}", as_data(clip(old.text, SHOWN_CHARS)))
-        )
+        new = with_day(new, context.now, await timezone_of(self._store, self._words, context), besides=old.observed_at)
+        told = await self._consent.answer(context, "update_done")
+        for mark, said in (("{new}", text), ("{old}", old.text)):
+            told = told.replace(mark, as_data(clip(said, SHOWN_CHARS)))
         return ToolAnswer(told, new)
 
-    return Tool(spec, run)
-
-
-def forget_tool(
-    spec: ToolSpec, words: ReadOwnWords, owned: OwnedMemories,
-    told: Callable[[ToolContext, str, int], Awaitable[tuple[OwnLine, ...]]],
-) -> Tool:  # fmt: skip
-    """The tool; `owned` are the memories of the person that the audience may see, newest first, `told` what they said
-    there, oldest first: a matter that no memory tells of goes with what was said of it."""
-
-    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
+    async def _forget(self, context: ToolContext, arguments: str) -> ToolAnswer:
+        """Forget a memory that the person's own words name, or, where none tells of the matter, what was said of it."""
         asked = read_arguments(ForgetArguments, arguments)
         number = str(asked.id if asked.id is not None else "").strip().lstrip("#")
         wanted = (asked.text or "").strip()
         if bool(number) == bool(wanted) or (number and not (number.isascii() and number.isdigit())):
             raise ToolRefused("tool_bad_arguments", "id | text")
-        said = next((own for own in await words(context) if own.drops), None)
+        said = next((own for own in await self._said(context) if own.drops), None)
         if said is None:
             raise ToolRefused("forget_unasked")
-        mine = await owned(context)
+        mine = await self._owned(context)
         pointed = tuple(m for m in mine if m.id == int(number[:18])) if number else matching(wanted, mine)
         found = memories_named(said, ((memory.id, memory.text) for memory in mine))
         both = tuple(memory for memory in pointed if memory.id in found.numbers)
@@ -218,7 +190,7 @@ def forget_tool(
         unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
         if not unsure:
             asks = is_about(wanted, said.text, near=True)
-            lines = await told(context, wanted, said.event_id) if asks else ()
+            lines = await self._told(context, wanted, said.event_id) if asks else ()
             if not lines:
                 raise ToolRefused("forget_none")
             named = Memory(
@@ -232,40 +204,33 @@ def forget_tool(
             )
         raise ToolRefused("forget_unsure", _named(unsure))
 
-    return Tool(spec, run)
+    async def _said(self, context: ToolContext) -> tuple[OwnWords, ...]:
+        """The messages of the turn that its person wrote, read for wishes, in order."""
+        lines = await self._consent.lines(context)
+        return tuple(read_own_words(line.id, line.text, self._names) for line in lines)
+
+    async def _owned(self, context: ToolContext) -> tuple[Memory, ...]:
+        """The memories of the person that the audience may see, newest first."""
+        return await self._store.memories.owned(context.person_id, context.audience)
+
+    async def _told(self, context: ToolContext, matter: str, before: int) -> tuple[OwnLine, ...]:
+        """What the person said there of a matter before that event, oldest first."""
+        chat = await self._store.people.chat(context.audience.chat_id)
+        rows = await self._store.taken_back_lines.told(context.person_id, chat)
+        lines = [OwnLine(*row) for row in rows if row[0] < before]
+        return await self._thread.run(lines_about, matter, "just", lines, context.now)
+
+    async def _shown(self, context: ToolContext) -> tuple[str, ...]:
+        """The lines that were recalled in this session."""
+        epoch = await self._store.sessions.epoch(context.session_id)
+        messages = (entry.message for entry in epoch.entries) if epoch is not None else ()
+        return tuple(row for message in messages for row in _recalled(message).splitlines())
+
+
+def _recalled(message: Message) -> str:
+    """What a message of a log brought back: a tool's result, or the memories that stand behind what is new."""
+    return message.content if message.role == "tool" else message.content.partition("</ctx>")[2]
 
 
 def _named(memories: tuple[Memory, ...]) -> str:
     return "; ".join(f"#{memory.id} {as_data(clip(memory.text, SHOWN_CHARS))}" for memory in memories[:SHOWN])
-
-
-def memory_tools(
-    store: Store, words: Texts, specs: Mapping[str, ToolSpec], names: tuple[str, ...], thread: TextThread,
-    consent: Consent,
-) -> tuple[Tool, ...]:  # fmt: skip
-    """The tools; `names` are those the bot is called by. What takes long runs in `thread`."""
-
-    async def said(context: ToolContext) -> tuple[OwnWords, ...]:
-        return tuple(read_own_words(line.id, line.text, names) for line in await consent.lines(context))
-
-    async def kept(context: ToolContext) -> tuple[tuple[int, str], ...]:
-        return await store.asked.kept(context.event_ids, context.person_id)
-
-    async def owned(context: ToolContext) -> tuple[Memory, ...]:
-        return await store.memories.owned(context.person_id, context.audience)
-
-    async def told(context: ToolContext, matter: str, before: int) -> tuple[OwnLine, ...]:
-        chat = await store.people.chat(context.audience.chat_id)
-        rows = await store.taken_back_lines.told(context.person_id, chat)
-        lines = [OwnLine(*row) for row in rows if row[0] < before]
-        return await thread.run(lines_about, matter, "just", lines, context.now)
-
-    async def zone(context: ToolContext) -> tzinfo:
-        return await timezone_of(store, words, context)
-
-    done, changed = (partial(consent.answer, key=key) for key in ("remember_done", "update_done"))
-    return (
-        remember_tool(specs["remember"], said, kept, store.tombstones.remove_tombstone, done, zone, consent.carrier),
-        forget_tool(specs["forget"], said, owned, told),
-        update_tool(specs["update_memory"], owned, consent.carrier, changed, zone),
-    )

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import tzinfo
-from functools import partial
 from pathlib import Path
 
 from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.context.xml import scene_text
 from bot.core.errors import ConfigError
-from bot.core.models import Message, ToolSpec
+from bot.core.models import ToolSpec
 from bot.core.recall import RecallQuery, SearchHit
 from bot.core.tools import Tool, ToolContext
 from bot.pipeline.concurrency import TextThread
@@ -20,7 +19,7 @@ from bot.pipeline.media import MediaReader, look_tool
 from bot.pipeline.recall import Recall
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.tools.consent import Consent
-from bot.pipeline.tools.memories import experience_tool, memory_tools
+from bot.pipeline.tools.memories import MemoryTools
 from bot.pipeline.tools.tasks import promise_tool, remind_tools
 from bot.prompt.persona import skill_tool
 from bot.recall.query import own_lines
@@ -75,20 +74,9 @@ class ToolRegistry:
             chat = await store.people.chat(context.audience.chat_id)
             return prompts.skills[prompts.personas.name(chat.persona)]
 
-        async def saved(context: ToolContext) -> int:
-            session = await store.sessions.session(context.session_id)
-            return await store.memories.experiences_since(session.chat_id, session.opened_at)
-
-        async def shown(context: ToolContext) -> tuple[str, ...]:
-            epoch = await store.sessions.epoch(context.session_id)
-            messages = (entry.message for entry in epoch.entries) if epoch is not None else ()
-            return tuple(row for message in messages for row in _recalled(message).splitlines())
-
         consent = Consent(store, words, names, thread)
-        done = partial(consent.answer, key="experience_saved")
         tools = [
-            experience_tool(specs["save_experience"], saved, store.tombstones.covers, done, shown),
-            *memory_tools(store, words, specs, names, thread, consent),
+            *MemoryTools(store, words, names, thread, consent).tools(specs),
             promise_tool(store, words, specs["add_commitment"], consent, nudging_rules(settings.remind), thread),
             *remind_tools(store, words, self._reminders, specs, consent),
             listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
@@ -121,11 +109,6 @@ def searching(store: Store, recalling: Recall, settings: Settings) -> Search:
         return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 
     return search
-
-
-def _recalled(message: Message) -> str:
-    """What a message of a log brought back: a tool's result, or the memories that stand behind what is new."""
-    return message.content if message.role == "tool" else message.content.partition("</ctx>")[2]
 
 
 TOOLS = (
