@@ -8,12 +8,11 @@ from bot.cli.installation import Installation, make_words, require_database
 from bot.cli.lookup import find_person
 from bot.cli.terminal import json_document, progress_bar, write_private
 from bot.config.settings import Settings
-from bot.core.clock import DAY_MS, SystemClock
+from bot.core.clock import SystemClock
 from bot.core.errors import NuanError
 from bot.ops.log_files import NullLog, scrub_logs
 from bot.pipeline.jobs.archives import PersonData, pack_person
 from bot.store.backups import (
-    BackupRetention,
     backups_in,
     copy_to,
     count_newer,
@@ -35,9 +34,8 @@ async def make_backup(place: Installation, path: Path | None, *, as_json: bool) 
         if path is not None:
             made = await asyncio.to_thread(copy_to, place.data, path, tell)
         else:
-            keeping = BackupRetention(rules.keep, rules.days * DAY_MS)
             folder = folder_of(place.data, rules.folder)
-            made, gone = await asyncio.to_thread(write_backup, place.data, folder, now, keeping, tell)
+            made, gone = await asyncio.to_thread(write_backup, place.data, folder, now, rules, tell)
     size = made.stat().st_size
     if as_json:
         return json_document({"file": str(made), "bytes": size, "schema": SCHEMA_VERSION, "removed": gone})

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, fields, replace
-from typing import cast, get_args
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, get_args
 
 from bot.core import memories as words
 from bot.core.archive import (
@@ -17,23 +17,13 @@ from bot.core.archive import (
     ImportBase,
     ImportPlan,
 )
-from bot.core.events import ChatKind
 from bot.core.sessions import TIERS
-from bot.store.engine import Database
+from bot.store.engine import Database, Repository, reads
 from bot.store.index import index_digest, index_memory, sort_memory
-from bot.store.notes import (
-    SELECT_ACCOUNTS,
-    SELECT_MADE_NOTES,
-    FoundNotes,
-    NoteReaders,
-    NoteStorage,
-    join_direct_chats,
-    owners_of,
-    read_notes,
-    write_notes,
-)
+from bot.store.notes import NoteReaders, NoteStorage, join_direct_chats, owner_accounts, read_notes, write_notes
 from bot.store.people import AccessLists
-from bot.store.schema import placeholders
+from bot.store.schema import last_numbers, table_columns
+from bot.store.supersession import end_memory
 from bot.store.tombstones import Tombstones
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
@@ -41,89 +31,10 @@ from bot.text.fold import fold
 _OTHERWISE = ("owner", "chat", "archived_at", "merges", "more")
 EXPORTED_COLUMNS = tuple(field.name for field in fields(ExportedMemory) if field.name not in _OTHERWISE)
 """Of the table memory, as they are; the person and the chat go as platform ids, columns that are not named as more."""
-
-_KNOWN = {"visibility": words.Visibility, "kind": words.MemoryKind, "source": words.MemorySource}
-_FLAGS = ("asked", "protected")
-
-
-class PlatformNames:
-    """Who and where the numbers of an installation are, in platform ids."""
-
-    def __init__(
-        self, people: list[Row], accounts: list[Row], chats: list[Row],
-        merges: Mapping[int, tuple[ExportedMerge, ...]] | None = None,
-    ) -> None:  # fmt: skip
-        self._merges = merges or {}
-        ids: dict[int, list[str]] = {}
-        for number, account in accounts:
-            ids.setdefault(number, []).append(account)
-        self._people = {
-            number: ExportedPerson(tuple(ids[number]), name, script, zone, bool(is_bot))
-            for number, name, script, zone, is_bot in people
-            if number in ids
-        }
-        places: dict[int, list[str]] = {}
-        kinds: dict[int, tuple[str, str]] = {}
-        for number, kind, title, place in chats:
-            places.setdefault(number, []).append(place)
-            kinds[number] = kind, title
-        self._chats = {
-            number: ExportedChat(tuple(places[number]), cast("ChatKind", kind), title)
-            for number, (kind, title) in kinds.items()
-        }
-        self.people = tuple(sorted(self._people.values(), key=lambda person: person.accounts))
-        self.chats = tuple(sorted(self._chats.values(), key=lambda chat: chat.places))
-        self.places = {number: chat.places[0] for number, chat in self._chats.items()}
-
-    def account(self, number: int | None) -> str:
-        """What a person is called in a file, "" for one without an account."""
-        return self._people[number].accounts[0] if number in self._people else ""
-
-    def whose(self, rows: list[Row]) -> dict[str, str]:
-        """Of every direct chat whose it is: of whoever was seen there last."""
-        return {self.places[chat]: self.account(person) for person, chat in rows if chat in self.places}
-
-    def dms(self, rows: list[Row]) -> tuple[tuple[str, str], ...]:
-        """Each person's own chat, where they were seen last."""
-        found = {
-            self._people[person].accounts[0]: self._chats[chat].places[0]
-            for person, chat in rows
-            if person in self._people and chat in self._chats
-        }
-        return tuple(found.items())
-
-    def memory(self, row: Row, others: Mapping[str, object]) -> ExportedMemory | None:
-        """A memory; None for one whose owner, chat or words are none that there are."""
-        where = self._where(row[0], row[1])
-        values: dict[str, object] = dict(zip((*EXPORTED_COLUMNS, *others, "archived_at"), row[2:], strict=True))
-        more = {name: values.pop(name) for name in others}
-        values["more"] = tuple(sorted((name, each) for name, each in more.items() if each != others[name]))
-        if where is None or any(values[name] not in get_args(kinds) for name, kinds in _KNOWN.items()):
-            return None
-        values |= {name: bool(values[name]) for name in _FLAGS}
-        merges = self._merges.get(cast("int", values["id"]), ())
-        return _made(values | {"owner": where[0], "chat": where[1], "merges": merges})
-
-    def summary(self, row: Row) -> ExportedSummary | None:
-        """A summary; None for one of nobody known."""
-        where = self._where(row[0], row[1])
-        if where is None:
-            return None
-        number, summary, by, names, started, ended, created, tier = row[2:]
-        return ExportedSummary(
-            number, *where, summary, by, tuple(json.loads(names)), started, ended, created, tier
-        )  # fmt: skip
-
-    def _where(self, owner_id: int | None, chat_id: int) -> tuple[str, str] | None:
-        owner = "" if owner_id is None else self._people[owner_id].accounts[0] if owner_id in self._people else None
-        chat = self._chats.get(chat_id)
-        return None if owner is None or chat is None else (owner, chat.places[0])
-
-
-def _made(values: Mapping[str, object]) -> ExportedMemory:
-    return ExportedMemory(**values)  # type: ignore[arg-type]
-
-
+LEFT_BEHIND = ("owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at")
+"""Its other columns: an installation's own numbers, what is made from the text, and the state of what is not
+exported.
+"""
 CHANGED_COLUMNS = (
     "visibility", "kind", "section", "slot", "text", "asked", "emotion", "emotion_value", "observed_at", "protected",
 )  # fmt: skip
@@ -134,157 +45,185 @@ STORED_COLUMNS = (
 )  # fmt: skip
 """What is stored of a new one."""
 
+IS_EXPORTED = "(disabled_at IS NULL OR disabled_reason = 'archived')"
+ARCHIVED = "CASE WHEN disabled_reason = 'archived' THEN disabled_at ELSE 0 END"
+"""When a memory was put away; one that was forgotten has another reason."""
+
 PROGRESS_STEP = 100
 """Memories after which progress is told."""
 
+_KNOWN = {"visibility": words.Visibility, "kind": words.MemoryKind, "source": words.MemorySource}
+_FLAGS = ("asked", "protected")
 _TYPES: dict[type, str] = {int: "INTEGER", float: "REAL", str: "TEXT"}
-
 
 ImportProgress = Callable[[int, int], None]
 """How many memories are left to bring in, and how many there are in all."""
 
 
-def carry_out_import(
-    db: Tx, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None
-) -> None:  # fmt: skip
-    """One transaction: people and chats, then memories and summaries; what is told from logs is told anew by every open log."""
-    _people(db, plan, at)
-    _chats(db, plan, at)
-    join_direct_chats(db, plan.new_notes, at)
-    accounts = _numbers(db, "SELECT platform || ':' || external_id, person_id FROM account")
-    places = _numbers(db, "SELECT platform || ':' || external_id, chat_id FROM place")
-    more = _others(db)
+class PlatformNames:
+    """Who and where the numbers of an installation are, in platform ids."""
+
+    def __init__(self, tx: Tx) -> None:
+        accounts = _grouped(tx.all("SELECT person_id, platform || ':' || external_id FROM account ORDER BY 2"))
+        places = _grouped(
+            tx.all("SELECT chat_id, platform || ':' || external_id FROM place ORDER BY chat_id, current DESC, 2")
+        )
+        self._people = {
+            number: ExportedPerson(accounts[number], name, script, zone, bool(is_bot))
+            for number, name, script, zone, is_bot in tx.all("SELECT id, name, script, timezone, is_bot FROM person")
+            if number in accounts
+        }
+        self._chats = {
+            number: ExportedChat(places[number], kind, title)
+            for number, kind, title in tx.all("SELECT id, kind, title FROM chat")
+            if number in places
+        }
+        self.people = tuple(sorted(self._people.values(), key=lambda person: person.accounts))
+        self.chats = tuple(sorted(self._chats.values(), key=lambda chat: chat.places))
+        self.places = {number: chat.places[0] for number, chat in self._chats.items()}
+        self._own_chats = tx.all(
+            "SELECT person_id, chat_id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' "
+            "ORDER BY seen_at, chat_id"
+        )
+
+    def account(self, number: int | None) -> str:
+        """What a person is called in a file, "" for one without an account."""
+        return self._people[number].accounts[0] if number in self._people else ""
+
+    def whose(self) -> dict[str, str]:
+        """Of every direct chat whose it is: of whoever was seen there last."""
+        return {self.places[chat]: self.account(person) for person, chat in self._own_chats if chat in self.places}
+
+    def dms(self) -> dict[str, str]:
+        """Each person's own chat, where they were seen last."""
+        return {
+            self._people[person].accounts[0]: self.places[chat]
+            for person, chat in self._own_chats
+            if person in self._people and chat in self.places
+        }
+
+    def memory(
+        self, row: Row, others: Mapping[str, object], merges: Mapping[int, tuple[ExportedMerge, ...]]
+    ) -> ExportedMemory | None:
+        """A memory; None for one whose owner, chat or words are none that there are."""
+        where = self._where(row[0], row[1])
+        values: dict[str, Any] = dict(zip((*EXPORTED_COLUMNS, *others, "archived_at"), row[2:], strict=True))
+        more = {name: values.pop(name) for name in others}
+        if where is None or any(values[name] not in get_args(kinds) for name, kinds in _KNOWN.items()):
+            return None
+        return ExportedMemory(
+            **values | {name: bool(values[name]) for name in _FLAGS}, owner=where[0], chat=where[1],
+            merges=merges.get(values["id"], ()),
+            more=tuple(sorted((name, each) for name, each in more.items() if each != others[name])),
+        )  # fmt: skip
+
+    def summary(self, row: Row) -> ExportedSummary | None:
+        """A summary; None for one of nobody known."""
+        where = self._where(row[0], row[1])
+        if where is None:
+            return None
+        number, summary, by, names, *rest = row[2:]
+        return ExportedSummary(number, *where, summary, by, tuple(json.loads(names)), *rest)
+
+    def _where(self, owner_id: int | None, chat_id: int) -> tuple[str, str] | None:
+        owner = self.account(owner_id)
+        return None if chat_id not in self.places or (owner_id and not owner) else (owner, self.places[chat_id])
+
+
+def _grouped(rows: Iterable[Row]) -> dict[int, tuple[str, ...]]:
+    found: dict[int, tuple[str, ...]] = {}
+    for number, name in rows:
+        found[number] = (*found.get(number, ()), name)
+    return found
+
+
+def carry_out_import(tx: Tx, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None) -> None:
+    """People and chats, then memories and summaries; every open log is told anew what is remembered."""
+    _add_people(tx, plan, at)
+    _add_chats(tx, plan, at)
+    join_direct_chats(tx, plan.new_notes, at)
+    accounts: dict[str, int] = dict(tx.all("SELECT platform || ':' || external_id, person_id FROM account"))
+    places: dict[str, int] = dict(tx.all("SELECT platform || ':' || external_id, chat_id FROM place"))
+    fillable = {name: kind for name, kind, _ in table_columns(tx, "memory")}
+    for name in (*STORED_COLUMNS, *LEFT_BEHIND, "id", "replaced_by"):  # only an installation can know its own numbers
+        del fillable[name]
     new = plan.of("new")
     for count, item in enumerate(new):
         if count % PROGRESS_STEP == 0:
             tell(len(new) - count, len(new))
-        memory = item.memory
-        _insert(db, memory, (accounts.get(memory.owner), places[memory.chat]), more, at)
+        _insert(tx, item.memory, accounts.get(item.memory.owner), places[item.memory.chat], fillable, at)
     for item in plan.of("changed"):
         assert item.before is not None
-        _change(db, item.before, item.memory, places[item.memory.chat], at)
+        values = {name: getattr(item.memory, name) for name in CHANGED_COLUMNS}
+        values |= {"chat_id": places[item.memory.chat], "folded": fold(item.memory.text), "updated_at": at}
+        sets = ", ".join(f"{name} = ?" for name in values)
+        tx.run(f"UPDATE memory SET {sets} WHERE id = ?", *values.values(), item.before.id)
+        index_memory(tx, item.before.id)
     for summary in plan.summaries:
-        _summary(db, summary, accounts.get(summary.owner), places[summary.chat])
-    db.execute(
+        _add_summary(tx, summary, accounts.get(summary.owner), places[summary.chat])
+    tx.run(
         "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
         "(SELECT id FROM session WHERE state = 'open')"
     )
 
 
-def _numbers(db: Tx, sql: str) -> dict[str, int]:
-    return {str(key): cast("int", number) for key, number in db.execute(sql)}
-
-
-def _others(db: Tx) -> dict[str, str]:
-    """The columns of this installation that a file may fill by name, with their types: none that only an installation
-    can know.
-    """
-    known = {*STORED_COLUMNS, "id", "owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at"}
-    rows = db.execute("SELECT name, type FROM pragma_table_info('memory')")
-    return {str(name): str(kind) for name, kind in rows if name not in known}
-
-
-def _people(db: Tx, plan: ImportPlan, at: int) -> None:
+def _add_people(tx: Tx, plan: ImportPlan, at: int) -> None:
     """People as they would be made at their first message: without any right."""
     for person in plan.people:
-        number = db.execute(
-            "INSERT INTO person (name, script, timezone, is_bot, created_at) VALUES (?, ?, ?, ?, ?)",
-            (person.name, person.script, person.timezone, int(person.is_bot), at),
-        ).lastrowid
-        db.executemany(
-            "INSERT INTO account (platform, external_id, person_id, name, created_at) VALUES (?, ?, ?, ?, ?)",
-            [(*account.split(":", 1), number, person.name, at) for account in person.accounts],
-        )
+        number = tx.insert(
+            "person", name=person.name, script=person.script, timezone=person.timezone, is_bot=int(person.is_bot),
+            created_at=at,
+        )  # fmt: skip
+        for platform, _, name in (account.partition(":") for account in person.accounts):
+            tx.insert("account", platform=platform, external_id=name, person_id=number, name=person.name, created_at=at)
 
 
-def _chats(db: Tx, plan: ImportPlan, at: int) -> None:
+def _add_chats(tx: Tx, plan: ImportPlan, at: int) -> None:
     for chat in plan.chats:
-        number = db.execute(
-            "INSERT INTO chat (kind, title, created_at) VALUES (?, ?, ?)", (chat.kind, chat.title, at)
-        ).lastrowid
-        db.executemany(
-            "INSERT INTO place (platform, external_id, chat_id, current) VALUES (?, ?, ?, ?)",
-            [(*place.split(":", 1), number, int(place == chat.places[0])) for place in chat.places],
-        )
+        number = tx.insert("chat", kind=chat.kind, title=chat.title, created_at=at)
+        for place in chat.places:
+            platform, _, name = place.partition(":")
+            current = int(place == chat.places[0])
+            tx.insert("place", platform=platform, external_id=name, chat_id=number, current=current)
 
 
 def _insert(
-    db: Tx, memory: ExportedMemory, where: tuple[int | None, int], more: dict[str, str], at: int
-) -> None:  # fmt: skip
-    if memory.slot == "address":
-        _end_name(db, memory, where, at)
-    values: dict[str, object] = {"owner_id": where[0], "chat_id": where[1], "folded": fold(memory.text)}
-    values |= {name: getattr(memory, name) for name in STORED_COLUMNS}
-    values |= {name: value for name, value in memory.more if more.get(name) == _TYPES[type(value)]}
-    values.pop("replaced_by", None)  # a number of the installation it comes from
+    tx: Tx, memory: ExportedMemory, owner_id: int | None, chat_id: int, fillable: Mapping[str, str], at: int
+) -> None:
+    if memory.slot == "address":  # the file's name for somebody is the newer one
+        for number in tx.ids(
+            "SELECT id FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND visibility = ? AND slot = 'address' "
+            "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
+            owner_id, memory.visibility, chat_id,
+        ):  # fmt: skip
+            end_memory(tx, number, "replaced", at)
+    values: dict[str, object] = {name: getattr(memory, name) for name in STORED_COLUMNS}
+    values |= {name: value for name, value in memory.more if fillable.get(name) == _TYPES[type(value)]}
     if memory.archived_at:
         values |= {"disabled_at": memory.archived_at, "disabled_reason": "archived"}
-    number = db.execute(
-        f"INSERT INTO memory ({', '.join(values)}) VALUES ({placeholders(values)})", tuple(values.values())
-    ).lastrowid
-    db.executemany(
-        "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, "
-        "observed_at, undone_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))",
-        [(number, *astuple(merge)) for merge in memory.merges],
-    )
+    number = tx.insert("memory", owner_id=owner_id, chat_id=chat_id, folded=fold(memory.text), **values)
+    for merge in memory.merges:
+        tx.insert("merged", memory_id=number, **asdict(merge) | {"undone_at": merge.undone_at or None})
     if not memory.section:
-        sort_memory(db, cast("int", number))
-    index_memory(db, cast("int", number))
+        sort_memory(tx, number)
+    index_memory(tx, number)
 
 
-def _end_name(db: Tx, memory: ExportedMemory, where: tuple[int | None, int], at: int) -> None:
-    """The file's name for somebody is the newer one: the former ends."""
-    former = db.execute(
-        "SELECT id FROM memory WHERE owner_id IS ? AND visibility = ? AND slot = 'address' AND disabled_at IS NULL "
-        "AND (visibility <> 'chat' OR chat_id = ?)",
-        (where[0], memory.visibility, where[1]),
-    ).fetchall()
-    for (number,) in former:
-        db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'replaced' WHERE id = ?", (at, number))
-        index_memory(db, number)
-
-
-def _change(db: Tx, before: ExportedMemory, memory: ExportedMemory, chat_id: int, at: int) -> None:
-    sets = ", ".join(f"{name} = ?" for name in CHANGED_COLUMNS)
-    db.execute(
-        f"UPDATE memory SET chat_id = ?, folded = ?, updated_at = ?, {sets} WHERE id = ?",
-        (chat_id, fold(memory.text), at, *(getattr(memory, name) for name in CHANGED_COLUMNS), before.id),
-    )
-    index_memory(db, before.id)
-
-
-def _summary(db: Tx, summary: ExportedSummary, owner_id: int | None, chat_id: int) -> None:
+def _add_summary(tx: Tx, summary: ExportedSummary, owner_id: int | None, chat_id: int) -> None:
     """A summary hangs on a conversation: a closed one without a line of its own."""
-    session = db.execute(
-        "INSERT INTO session (chat_id, number, state, opened_at, last_at, close_at, close_reason, closed_at, "
-        "from_event, upto_event, open_reason) SELECT ?1, coalesce(max(number), 0) + 1, 'closed', ?2, ?3, ?3, 'import', "
-        "?3, 0, 0, 'import' FROM session WHERE chat_id = ?1",
-        (chat_id, summary.started_at, summary.ended_at),
-    ).lastrowid
-    number = db.execute(
-        "INSERT INTO digest (session_id, chat_id, owner_id, summary, tier, made_by, names, started_at, ended_at, "
-        "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (session, chat_id, owner_id, summary.summary, summary.tier if summary.tier in TIERS else "raw", summary.made_by,
-         json.dumps(summary.names, ensure_ascii=False), summary.started_at, summary.ended_at, summary.created_at),
-    ).lastrowid  # fmt: skip
-    index_digest(db, cast("int", number))
-
-
-ARCHIVED = "CASE WHEN disabled_reason = 'archived' THEN disabled_at ELSE 0 END"
-"""When a memory was put away; one that was forgotten has another reason."""
-
-LEFT_BEHIND = (
-    "owner_id", "chat_id", "folded", "disabled_at", "disabled_reason", "purge_at",
-)  # fmt: skip
-"""Its other columns: an installation's own numbers, what is made from the text, and the state of what is not
-exported.
-"""
-
-_MERGES = (
-    "SELECT memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, coalesce(undone_at, 0) "
-    "FROM merged ORDER BY id"
-)
+    last = tx.value("SELECT max(number) FROM session WHERE chat_id = ?", chat_id) or 0
+    session = tx.insert(
+        "session", chat_id=chat_id, number=last + 1, state="closed", opened_at=summary.started_at,
+        last_at=summary.ended_at, close_at=summary.ended_at, close_reason="import", closed_at=summary.ended_at,
+        from_event=0, upto_event=0, open_reason="import",
+    )  # fmt: skip
+    number = tx.insert(
+        "digest", session_id=session, chat_id=chat_id, owner_id=owner_id, summary=summary.summary,
+        tier=summary.tier if summary.tier in TIERS else "raw", made_by=summary.made_by,
+        names=json.dumps(summary.names, ensure_ascii=False), started_at=summary.started_at, ended_at=summary.ended_at,
+        created_at=summary.created_at,
+    )  # fmt: skip
+    index_digest(tx, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,13 +262,13 @@ class Export:
     files: int = 0
 
 
-class MemoryArchive:
+class MemoryArchive(Repository):
     """Memories on their way out and in."""
 
     def __init__(
         self, database: Database, tombstones: Tombstones, note_storage: NoteStorage, lists: AccessLists
     ) -> None:
-        self._database = database
+        super().__init__(database)
         self._tombstones = tombstones
         self._note_storage = note_storage
         self._lists = lists
@@ -339,121 +278,112 @@ class MemoryArchive:
 
         What was forgotten or replaced is not read at all, though its row may be kept for undo.
         """
-        own = "" if person_id is None else " AND owner_id = ?"
-        params = () if person_id is None else (person_id,)
-        others = await self._others()
-        columns = ", ".join((*(f"memory.{name}" for name in (*EXPORTED_COLUMNS, *others)), ARCHIVED))
-        kept = "(disabled_at IS NULL OR disabled_reason = 'archived')"
-        people, accounts, chats, memories, digests, dms, rest, counts, merges = await self._database.snapshot(
-            ("SELECT id, name, script, timezone, is_bot FROM person", ()),
-            ("SELECT person_id, platform || ':' || external_id FROM account ORDER BY 2", ()),
-            ("SELECT chat.id, kind, title, platform || ':' || external_id FROM chat JOIN place ON chat_id = chat.id "
-             "ORDER BY chat.id, current DESC, 4", ()),
-            (f"SELECT owner_id, chat_id, {columns} FROM memory WHERE {kept}{own} ORDER BY id", params),
-            ("SELECT owner_id, chat_id, id, summary, made_by, names, started_at, ended_at, created_at, tier FROM "
-             f"digest WHERE summary <> '' AND session_id IS NOT NULL{own} ORDER BY id", params),
-            ("SELECT person_id, chat_id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' "
-             "ORDER BY seen_at, chat_id", ()),
-            ("SELECT (SELECT value FROM meta WHERE key = 'house'), (SELECT seq FROM sqlite_sequence WHERE name = "
-             "'memory')", ()),
-            (f"SELECT count(*) FROM memory WHERE NOT {kept} AND disabled_reason <> 'merged'{own}", params),
-            (_MERGES, ()),
-        )  # fmt: skip
-        names = PlatformNames(people, accounts, chats, self._merges(merges))
-        found = [memory for row in memories if (memory := names.memory(row, others)) is not None]
-        summaries = [summary for row in digests if (summary := names.summary(row)) is not None]
-        whole = person_id is None
-        on_disk, owner_accounts, by_chat = await self._notes(names, dms)
-        account = "" if whole else names.account(person_id)
-        notes = tuple(note for note in on_disk.notes if whole or note.owners == (account,))
-        owners = {memory.owner for memory in found} | {each.owner for each in summaries}
-        owners |= {owner for note in notes for owner in note.owners}
-        places = {memory.chat for memory in found} | {each.chat for each in summaries} | {note.chat for note in notes}
-        house, last = rest[0]
-        carried = ExportContents(
-            str(house or ""), exported_at,
-            tuple(person for person in names.people if person.accounts[0] in owners),
-            tuple(chat for chat in names.chats if chat.places[0] in places), tuple(found), tuple(summaries),
-            notes,
-        )  # fmt: skip
-        own_chats = names.dms(dms) if whole else ()
-        here = ImportBase(carried, int(last or 0), own_chats, by_chat, owner_accounts, on_disk.files)
-        return Export(here, int(counts[0][0]), len(memories) - len(found), on_disk.astray if whole else 0)
+        return (await self._export(person_id, exported_at))[0]
 
-    async def _notes(
-        self, names: PlatformNames, dms: list[Row]
-    ) -> tuple[FoundNotes, tuple[tuple[str, ...], ...], tuple[tuple[str, str], ...]]:
-        """The notes, the accounts of each owner, and of every direct chat whose it is."""
-        accounts, made = await self._database.snapshot((SELECT_ACCOUNTS, ()), (SELECT_MADE_NOTES, ()))
-        owners = owners_of(accounts, self._lists.owners)
-        whose = names.whose(dms)
-        indexed = {str(path): cast("int", chat) for path, chat in made}
-        readers = NoteReaders(names.places, whose, owners, indexed)
+    async def here(self) -> ImportBase:
+        """What an import is compared with: all of it, and everybody, also who has no memory yet."""
+        export, names = await self._export(None, 0)
+        return replace(export.here, carried=replace(export.here.carried, people=names.people, chats=names.chats))
+
+    async def _export(self, person_id: int | None, exported_at: int) -> tuple[Export, PlatformNames]:
+        names, export, readers = await self._stored(person_id, exported_at)
         on_disk = await asyncio.to_thread(read_notes, self._note_storage.files, readers, self._tombstones.covers)
-        return on_disk, owners, tuple(sorted(whose.items()))
+        whole, account, carried = person_id is None, names.account(person_id), export.here.carried
+        notes = tuple(note for note in on_disk.notes if whole or note.owners == (account,))
+        owners = {memory.owner for memory in carried.memories} | {each.owner for each in carried.summaries}
+        owners |= {owner for note in notes for owner in note.owners}
+        places = {memory.chat for memory in carried.memories} | {each.chat for each in carried.summaries}
+        places |= {note.chat for note in notes}
+        carried = replace(
+            carried, notes=notes,
+            people=tuple(person for person in names.people if person.accounts[0] in owners),
+            chats=tuple(chat for chat in names.chats if chat.places[0] in places),
+        )  # fmt: skip
+        here = replace(export.here, carried=carried, files=on_disk.files)
+        return replace(export, here=here, files=on_disk.astray if whole else 0), names
 
-    def _merges(self, rows: list[Row]) -> dict[int, tuple[ExportedMerge, ...]]:
+    @reads
+    def _stored(
+        self, tx: Tx, person_id: int | None, exported_at: int
+    ) -> tuple[PlatformNames, Export, NoteReaders]:  # fmt: skip
+        """What the database has of an export, and who its notes are for."""
+        own, values = ("", ()) if person_id is None else (" AND owner_id = ?", (person_id,))
+        # Columns that are not named here go with their defaults: nothing is lost that comes later.
+        named = {*EXPORTED_COLUMNS, *LEFT_BEHIND}
+        others = {name: _default(default) for name, _, default in table_columns(tx, "memory") if name not in named}
+        columns = ", ".join((*(f"memory.{name}" for name in (*EXPORTED_COLUMNS, *others)), ARCHIVED))
+        names, merges = PlatformNames(tx), self._merges(tx)
+        rows = tx.all(f"SELECT owner_id, chat_id, {columns} FROM memory WHERE {IS_EXPORTED}{own} ORDER BY id", *values)
+        found = tuple(memory for row in rows if (memory := names.memory(row, others, merges)) is not None)
+        talks = tx.all(
+            "SELECT owner_id, chat_id, id, summary, made_by, names, started_at, ended_at, created_at, tier FROM digest "
+            f"WHERE summary <> '' AND session_id IS NOT NULL{own} ORDER BY id",
+            *values,
+        )
+        summaries = tuple(summary for row in talks if (summary := names.summary(row)) is not None)
+        forgotten = f"SELECT count(*) FROM memory WHERE NOT {IS_EXPORTED} AND disabled_reason <> 'merged'{own}"
+        whose, owners = names.whose(), owner_accounts(tx, self._lists)
+        indexed: dict[str, int] = dict(tx.all("SELECT path, chat_id FROM note WHERE made = 1"))
+        here = ImportBase(
+            ExportContents(tx.meta("house") or "", exported_at, memories=found, summaries=summaries),
+            last_numbers(tx).get("memory", 0), tuple(names.dms().items()) if person_id is None else (),
+            tuple(sorted(whose.items())), owners,
+        )  # fmt: skip
+        return (
+            names, Export(here, tx.value(forgotten, *values), len(rows) - len(found)),
+            NoteReaders(names.places, whose, owners, indexed),
+        )  # fmt: skip
+
+    def _merges(self, tx: Tx) -> dict[int, tuple[ExportedMerge, ...]]:
         """What was merged into each memory, without what was forgotten."""
         found: dict[int, tuple[ExportedMerge, ...]] = {}
-        for number, *values in rows:
+        for number, *values in tx.all(
+            "SELECT memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, "
+            "coalesce(undone_at, 0) FROM merged ORDER BY id"
+        ):
             merge = ExportedMerge(*values)
             if not self._tombstones.covers(merge.before) and not self._tombstones.covers(merge.said):
                 found[number] = (*found.get(number, ()), merge)
         return found
 
-    async def _others(self) -> Mapping[str, object]:
-        """The columns of the table that are not named here, with their defaults: nothing is lost that comes later."""
-        rows = await self._database.rows("SELECT name, dflt_value FROM pragma_table_info('memory')")
-        named = {*EXPORTED_COLUMNS, *LEFT_BEHIND}
-        return {str(name): _default(value) for name, value in rows if name not in named}
-
-    async def here(self) -> ImportBase:
-        """What an import is compared with: all of it, and everybody, also who has no memory yet."""
-        people, accounts, chats = await self._database.snapshot(
-            ("SELECT id, name, script, timezone, is_bot FROM person", ()),
-            ("SELECT person_id, platform || ':' || external_id FROM account ORDER BY 2", ()),
-            ("SELECT chat.id, kind, title, platform || ':' || external_id FROM chat JOIN place ON chat_id = chat.id "
-             "ORDER BY chat.id, current DESC, 4", ()),
-        )  # fmt: skip
-        names = PlatformNames(people, accounts, chats)
-        found = (await self.export()).here
-        carried = ExportContents(
-            found.carried.house, 0, names.people, names.chats, found.carried.memories, found.carried.summaries,
-            found.carried.notes,
-        )  # fmt: skip
-        return replace(found, carried=carried)
-
     async def whole(self, number: int) -> MemoryWithLines | None:
         """One memory and where it comes from; None when no memory has that number (any more)."""
-        row = await self._database.row(
+        known = await self._with_lines(number)
+        if known is None or known[0].ended_at is not None:
+            return known[0] if known is not None else None
+        found, owner_id = known
+        memories = (await self.export(owner_id)).here.carried.memories
+        return replace(found, memory=next((memory for memory in memories if memory.id == number), None))
+
+    @reads
+    def _with_lines(self, tx: Tx, number: int) -> tuple[MemoryWithLines, int | None] | None:
+        """A memory that ended, or the lines of one that did not, and its owner."""
+        row = tx.one(
             f"SELECT disabled_reason, nullif(disabled_at, {ARCHIVED}), purge_at, owner_id FROM memory WHERE id = ?",
-            (number,),
+            number,
         )
         if row is None:
             return None
-        ended, ended_at, until, owner = row
+        ended, ended_at, until, owner_id = row
         if ended_at is not None:
-            return MemoryWithLines(
-                number, None, "forgotten" if ended in ("asked", "derived") else str(ended), ended_at, until
-            )
-        found = (await self.export(owner)).here.carried.memories
-        lines = await self._database.rows(
+            why = "forgotten" if ended in ("asked", "derived") else ended
+            return MemoryWithLines(number, None, why, ended_at, until), owner_id
+        lines = tx.all(
             "SELECT event.id, at, (SELECT platform || ':' || external_id FROM place WHERE place.chat_id = "
             "event.chat_id AND current = 1), name, CASE hidden WHEN '' THEN text ELSE '' END FROM edge JOIN event "
             "ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id",
-            (number,),
-        )
-        memory = next((memory for memory in found if memory.id == number), None)
-        return MemoryWithLines(number, memory, sources=tuple(ExportedLine(*line) for line in lines))
+            number, to=ExportedLine,
+        )  # fmt: skip
+        return MemoryWithLines(number, None, sources=lines), owner_id
 
     async def bring_in(self, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None) -> None:
         """Carry the plan out in one transaction: after a crash all of it is there, or nothing.
 
         Then its notes are written.
         """
-        await self._database.write(lambda db: carry_out_import(db, plan, at, tell))
+        await self._database.write(lambda tx: carry_out_import(tx, plan, at, tell))
         if plan.new_notes:
-            await self._database.write(lambda db: write_notes(db, self._note_storage.files, plan.new_notes))
+            await self._database.write(lambda tx: write_notes(tx, self._note_storage.files, plan.new_notes))
 
 
 def _default(value: str | None) -> object:

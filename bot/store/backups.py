@@ -8,16 +8,17 @@ import sqlite3
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
+from bot.config.settings import BackupRules
+from bot.core.clock import DAY_MS
 from bot.core.errors import StoreError
 from bot.core.files import create_file, lock_file, sync_to_disk
-from bot.store.commitments import delete_commitments as drop_promises
-from bot.store.commitments import withdraw_promises
+from bot.core.memories import Memory
+from bot.store.commitments import delete_commitments, withdraw_promises
 from bot.store.digests import summary_changed
 from bot.store.engine import Database, bring_forward, open_database
 from bot.store.forget import Forgetting, disable_memories, empty_digests, hide_lines, logs_of, purge_rows
-from bot.store.index import drop_documents, index_lines, index_memory
+from bot.store.index import drop_documents, index_lines
 from bot.store.note_rows import NoteFiles
 from bot.store.notes import NoteStorage
 from bot.store.reminders import end_reminders
@@ -27,15 +28,18 @@ from bot.store.schema import (
     SELECT_MEMORY,
     CopyProgress,
     copy_database,
-    memory_of,
+    last_numbers,
     no_progress,
     open_existing,
+    placeholders,
+    raise_last_number,
     verify_copy,
 )
 from bot.store.sessions import drop_log
 from bot.store.store import DATABASE, ROLLBACK, lock_folder, remove_rollback_files
+from bot.store.supersession import bring_back
 from bot.store.tombstones import ErasureFile, Tombstones, erase_again
-from bot.store.transactions import Tx
+from bot.store.transactions import Row, Tx
 from bot.text.dates import stamp, stamp_in
 
 CALL_COLUMNS = (
@@ -44,6 +48,15 @@ CALL_COLUMNS = (
 )
 """What of a call counts against budgets: all but the turn and the session, which a copy may not have."""
 
+NUMBERED = ("memory", "event", "outbox", "digest", "commitment", "reminder", "note_chunk")
+"""Tables whose numbers are never given twice, not by a way back either."""
+
+BACKUPS_FOLDER = "backups"
+"""Where they are in the data folder, unless the configuration names another place."""
+
+LEFTOVER_PATTERNS = ("nuan*.before-*.db*", ".nuan*.before-*.db.new*", f"{BACKUPS_FOLDER}/.nuan-*.db.new*")
+"""What migrations and restores leave beside the database, and what a crash left of such a copy or of a backup."""
+
 
 @dataclass(frozen=True, slots=True)
 class DoneSince:
@@ -51,7 +64,7 @@ class DoneSince:
     answered or sent.
 
     `off_record` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks),
-    `turns` those that run, `calls` what was spent, as rows of CALL.
+    `turns` those that run, `calls` what was spent, as rows of CALL_COLUMNS.
     """
 
     promises: frozenset[int]
@@ -61,101 +74,26 @@ class DoneSince:
     pending: frozenset[int]
     off_record: frozenset[int]
     cleared: tuple[tuple[int, int, int], ...]
-    turns: frozenset[int] = frozenset()
-    calls: tuple[tuple[object, ...], ...] = ()
+    turns: frozenset[int]
+    calls: tuple[Row, ...]
 
     @staticmethod
-    def of(db: Tx) -> "DoneSince":
-        """Read it; sqlite3.Error when the file cannot be read, or is of a schema that has none of it."""
-
-        def numbers(sql: str) -> frozenset[int]:
-            return frozenset(cast("int", row[0]) for row in db.execute(sql))
-
-        return DoneSince(
-            numbers("SELECT id FROM commitment WHERE text <> ''"),
-            numbers("SELECT id FROM commitment WHERE text = ''"),
-            numbers("SELECT id FROM reminder WHERE ended_at IS NULL"),
-            numbers("SELECT id FROM event WHERE state = 'queued'"),
-            numbers("SELECT id FROM outbox WHERE state IN ('pending', 'preview')"),
-            numbers("SELECT id FROM event WHERE off_record = 1"),
-            tuple(db.execute("SELECT id, cleared_upto, talks_cleared FROM chat")),
-            numbers("SELECT id FROM turn WHERE state IN ('asked', 'answered')"),
-            tuple(db.execute(f"SELECT {CALL_COLUMNS} FROM call WHERE state <> 'reserved'")),
-        )
-
-
-def apply_done_since(db: Tx, since: DoneSince, last: dict[str, int], at: int) -> None:
-    """Within a transaction: what was ended, said, answered or set aside since is so in the copy, too; nothing happens
-    twice.
-
-    `last` are the last numbers that the present database gave.
-    """
-    promises = db.execute("SELECT id FROM commitment WHERE text <> ''").fetchall()
-    gone = [number for (number,) in promises if _ended(number, since.promises, last, "commitment")]
-    drop_promises(db, [number for number in gone if number not in since.dropped])
-    # An empty row keeps a digest from bringing it back.
-    emptied = [(at, number) for number in gone if number in since.dropped]
-    db.executemany(
-        "UPDATE commitment SET text = '', folded = '', state = 'failed', ended_at = coalesce(ended_at, ?) WHERE id = ?",
-        emptied,
-    )
-    reminders = db.execute("SELECT id FROM reminder WHERE ended_at IS NULL").fetchall()
-    over = [number for (number,) in reminders if _ended(number, since.reminders, last, "reminder")]
-    end_reminders(db, over, "cancelled", at)
-    for (number,) in db.execute("SELECT id FROM event WHERE state = 'queued'").fetchall():
-        if _ended(number, since.queued, last, "event"):
-            db.execute("UPDATE event SET state = 'done', outcome = 'restored', due_at = NULL WHERE id = ?", (number,))
-    for (number,) in db.execute("SELECT id FROM outbox WHERE state IN ('pending', 'sending', 'preview')").fetchall():
-        if _ended(number, since.pending, last, "outbox"):
-            db.execute("UPDATE outbox SET state = 'cancelled', text = '', error = 'restored' WHERE id = ?", (number,))
-    for (number,) in db.execute("SELECT id FROM turn WHERE state IN ('asked', 'answered')").fetchall():
-        if number not in since.turns:
-            db.execute("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", (number,))
-            db.execute("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", (number,))
-    _pay(db, since.calls)
-    _set_aside(db, since.off_record, at)
-    for chat, lines, talks in since.cleared:
-        db.execute(
-            "UPDATE chat SET cleared_upto = max(cleared_upto, ?), talks_cleared = max(talks_cleared, ?) WHERE id = ?",
-            (lines, talks, chat),
-        )
-
-
-def drop_forgotten_plans(db: Tx, tombstones: Tombstones, at: int) -> None:
-    """Within a transaction: promises, reminders and summaries whose very text was forgotten are gone."""
-    rows = db.execute("SELECT id, text FROM commitment WHERE text <> ''").fetchall()
-    drop_promises(db, [cast("int", number) for number, text in rows if tombstones.covers(text)])
-    rows = db.execute("SELECT id, text FROM reminder WHERE ended_at IS NULL").fetchall()
-    end_reminders(db, [number for number, text in rows if tombstones.covers(text)], "forgotten", at)
-    for number, text in db.execute("SELECT id, summary FROM digest WHERE summary <> ''").fetchall():
-        if tombstones.covers(text):
-            db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
-            drop_documents(db, "digest", (number,))
-
-
-def _ended(number: int, left: frozenset[int], last: dict[str, int], table: str) -> bool:
-    return number <= last.get(table, 0) and number not in left
-
-
-def _pay(db: Tx, calls: tuple[tuple[object, ...], ...]) -> None:
-    """What was spent since stays spent: a way back gives nobody their money's worth anew."""
-    (most,) = db.execute("SELECT coalesce(max(id), 0) FROM call").fetchone()
-    rows = [row for row in calls if cast("int", row[0]) > most]
-    db.executemany(f"INSERT INTO call ({CALL_COLUMNS}) VALUES ({', '.join('?' * len(CALL_COLUMNS.split(', ')))})", rows)
-
-
-def _set_aside(db: Tx, off_record: frozenset[int], at: int) -> None:
-    rows = db.execute("SELECT id FROM event WHERE off_record = 0 AND hidden = ''").fetchall()
-    marked = {cast("int", row[0]) for row in rows} & off_record
-    db.executemany("UPDATE event SET off_record = 1 WHERE id = ?", [(number,) for number in marked])
-    if marked:
-        index_lines(db, marked)
-        empty_digests(db, marked, at)
-        withdraw_promises(db, marked)
-
-
-_COUNTED = ("memory", "event", "outbox", "digest", "commitment", "reminder", "note_chunk")
-"""Tables whose numbers are never given twice, not by a way back either."""
+    def of(tx: Tx) -> "DoneSince | None":
+        """Read it; None where the file is of a schema before these tables."""
+        try:
+            return DoneSince(
+                _numbers(tx, "commitment WHERE text <> ''"),
+                _numbers(tx, "commitment WHERE text = ''"),
+                _numbers(tx, "reminder WHERE ended_at IS NULL"),
+                _numbers(tx, "event WHERE state = 'queued'"),
+                _numbers(tx, "outbox WHERE state IN ('pending', 'preview')"),
+                _numbers(tx, "event WHERE off_record = 1"),
+                tx.all("SELECT id, cleared_upto, talks_cleared FROM chat"),
+                _numbers(tx, "turn WHERE state IN ('asked', 'answered')"),
+                tx.all(f"SELECT {CALL_COLUMNS} FROM call WHERE state <> 'reserved'"),
+            )
+        except sqlite3.Error:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,104 +105,130 @@ class PresentState:
     memories: frozenset[int]
     active: frozenset[int]
     digests: frozenset[int]
-    last: tuple[tuple[str, int], ...]
-    overtaken: DoneSince | None = None
+    last: dict[str, int]
+    done: DoneSince | None = None
 
     @staticmethod
-    def of(db: Tx) -> "PresentState":
+    def of(tx: Tx) -> "PresentState":
         """Read it; sqlite3.Error when the file cannot be read."""
-
-        def numbers(sql: str) -> frozenset[int]:
-            return frozenset(cast("int", row[0]) for row in db.execute(sql))
-
-        installation = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
         return PresentState(
-            str(installation[0]) if installation else "",
-            numbers("SELECT id FROM event WHERE hidden IN ('forgotten', 'deleted')"),
+            tx.meta("house") or "",
+            _numbers(tx, "event WHERE hidden IN ('forgotten', 'deleted')"),
             # A name that was replaced was not forgotten, and what was archived is only put away.
-            numbers("SELECT id FROM memory WHERE disabled_at IS NULL OR disabled_reason IN ('replaced', 'archived')"),
-            numbers("SELECT id FROM memory WHERE disabled_at IS NULL"),
-            numbers("SELECT id FROM digest WHERE session_id IS NOT NULL AND summary <> ''"),
-            tuple((str(name), cast("int", seq)) for name, seq in db.execute("SELECT name, seq FROM sqlite_sequence")),
-            _overtaken(db),
+            _numbers(tx, "memory WHERE disabled_at IS NULL OR disabled_reason IN ('replaced', 'archived')"),
+            _numbers(tx, "memory WHERE disabled_at IS NULL"),
+            _numbers(tx, "digest WHERE session_id IS NOT NULL AND summary <> ''"),
+            last_numbers(tx),
+            DoneSince.of(tx),
         )
 
+    def gone(self, tx: Tx, table: str, where: str, left: frozenset[int]) -> tuple[int, ...]:
+        """The rows of the copy that the present database had as well and has not `left`."""
+        last = self.last.get(table, 0)
+        found = tx.ids(f"SELECT id FROM {table} WHERE {where} ORDER BY id")
+        return tuple(number for number in found if number <= last and number not in left)
 
-def _overtaken(db: Tx) -> DoneSince | None:
-    try:
-        return DoneSince.of(db)
-    except sqlite3.Error:  # of a schema before these tables
-        return None
+
+def _numbers(tx: Tx, where: str) -> frozenset[int]:
+    return frozenset(tx.ids(f"SELECT id FROM {where}"))
 
 
 def forget_again(
-    db: Tx, since: PresentState | None, tombstones: Tombstones, at: int, note_storage: NoteStorage
+    tx: Tx, since: PresentState | None, tombstones: Tombstones, at: int, note_storage: NoteStorage
 ) -> int:  # fmt: skip
-    """One transaction: forget by tombstone (number or text) and by what the present database no longer tells; how many
-    memories.
+    """Forget by tombstone (number or text) and by what the present database no longer tells; how many memories.
 
     StoreError when the copy is of another installation.
     """
+    installation = tx.meta("house")
+    if since is not None and since.installation and installation not in (None, since.installation):
+        raise StoreError("the backup is of another house: nothing was changed")
+    last = since.last if since is not None else {}
     if since is not None:
-        _same_installation(db, since)
-        _hide(db, since, at)
-        _undone(db, since)
-        _talks(db, since)
-    gone = 0
-    seqs = dict(since.last) if since is not None else {}
-    if since is not None and since.overtaken is not None:
-        apply_done_since(db, since.overtaken, seqs, at)
-    drop_forgotten_plans(db, tombstones, at)
-    last = max(seqs.get("memory", 0), tombstones.last)
-    for row in db.execute(f"{SELECT_MEMORY}WHERE disabled_at IS NULL ORDER BY memory.id").fetchall():
-        memory = memory_of(tuple(row))
-        ended = since is not None and memory.id <= last and memory.id not in since.memories
+        _hide(tx, since, at)
+        # What was forgotten when the copy was made and taken back since is not purged with its time.
+        for number in _numbers(tx, "memory WHERE disabled_reason IN ('asked', 'derived')") & since.active:
+            bring_back(tx, number)
+        # Talks of which the present database tells nothing: forgotten ones are emptied, cleared and old ones with them.
+        for number in since.gone(tx, "digest", "session_id IS NOT NULL AND summary <> ''", since.digests):
+            tx.run("UPDATE digest SET summary = '' WHERE id = ?", number)
+            summary_changed(tx, number)
+        if since.done is not None:
+            apply_done_since(tx, since, since.done, at)
+    drop_forgotten_plans(tx, tombstones, at)
+    gone, newest = 0, max(last.get("memory", 0), tombstones.last)
+    for memory in tx.all(f"{SELECT_MEMORY}WHERE disabled_at IS NULL ORDER BY memory.id", to=Memory):
+        ended = since is not None and memory.id <= newest and memory.id not in since.memories
         tombstoned = tombstones.covers_number(memory.id) or any(map(tombstones.covers, memory.wordings))
         # Of what two people said alike one may have forgotten theirs: the other's is still there today.
         if ended or (tombstoned and (since is None or memory.id not in since.active)):
-            disable_memories(db, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, note_storage)
+            disable_memories(tx, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, note_storage)
             gone += 1
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.
-    purge_rows(db, at)
-    for name in _COUNTED:
-        most = max(seqs.get(name, 0), tombstones.last if name == "memory" else 0)
-        db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (most, name))
+    purge_rows(tx, at)
+    for name in NUMBERED:
+        raise_last_number(tx, name, max(last.get(name, 0), tombstones.last if name == "memory" else 0))
     return gone
 
 
-def _talks(db: Tx, since: PresentState) -> None:
-    """Talks of which the present database tells nothing: forgotten ones are emptied, cleared and old ones with them."""
-    last = dict(since.last).get("digest", 0)
-    for (number,) in db.execute("SELECT id FROM digest WHERE session_id IS NOT NULL AND summary <> ''").fetchall():
-        if number <= last and number not in since.digests:
-            db.execute("UPDATE digest SET summary = '' WHERE id = ?", (number,))
-            summary_changed(db, number)
-
-
-def _undone(db: Tx, since: PresentState) -> None:
-    """What was forgotten when the copy was made and taken back since is not purged with its time."""
-    rows = db.execute("SELECT id FROM memory WHERE disabled_reason IN ('asked', 'derived')").fetchall()
-    for number in {cast("int", row[0]) for row in rows} & since.active:
-        db.execute(
-            "UPDATE memory SET disabled_at = NULL, disabled_reason = '', purge_at = NULL WHERE id = ?", (number,)
-        )
-        index_memory(db, number)
-
-
-def _same_installation(db: Tx, since: PresentState) -> None:
-    row = db.execute("SELECT value FROM meta WHERE key = 'house'").fetchone()
-    if since.installation and row is not None and row[0] != since.installation:
-        raise StoreError("the backup is of another house: nothing was changed")
-
-
-def _hide(db: Tx, since: PresentState, at: int) -> None:
+def _hide(tx: Tx, since: PresentState, at: int) -> None:
     """Lines that were forgotten or deleted, with the logs and summaries that tell of them."""
-    told = {cast("int", row[0]) for row in db.execute("SELECT id FROM event WHERE hidden = ''")} & since.hidden
-    for epoch_id in logs_of(db, told):
-        db.execute("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", (epoch_id,))
-        drop_log(db, epoch_id)
-    empty_digests(db, told, at)
-    hide_lines(db, told, "forgotten")
+    told = set(_numbers(tx, "event WHERE hidden = ''") & since.hidden)
+    for epoch_id in logs_of(tx, told):
+        tx.run("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", epoch_id)
+        drop_log(tx, epoch_id)
+    empty_digests(tx, told, at)
+    hide_lines(tx, told, "forgotten")
+
+
+def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> None:
+    """What was ended, said, answered or set aside since is so in the copy, too; nothing happens twice."""
+    gone = since.gone(tx, "commitment", "text <> ''", done.promises)
+    delete_commitments(tx, [number for number in gone if number not in done.dropped])
+    for number in gone:  # an empty row, which is left of a dropped one, keeps a digest from bringing it back
+        tx.run(
+            "UPDATE commitment SET text = '', folded = '', state = 'failed', ended_at = coalesce(ended_at, ?) "
+            "WHERE id = ?",
+            at, number,
+        )  # fmt: skip
+    end_reminders(tx, since.gone(tx, "reminder", "ended_at IS NULL", done.reminders), "cancelled", at)
+    for number in since.gone(tx, "event", "state = 'queued'", done.queued):
+        tx.run("UPDATE event SET state = 'done', outcome = 'restored', due_at = NULL WHERE id = ?", number)
+    for number in since.gone(tx, "outbox", "state IN ('pending', 'sending', 'preview')", done.pending):
+        tx.run("UPDATE outbox SET state = 'cancelled', text = '', error = 'restored' WHERE id = ?", number)
+    for number in _numbers(tx, "turn WHERE state IN ('asked', 'answered')") - done.turns:
+        tx.run("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", number)
+        tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", number)
+    # What was spent since stays spent: a way back gives nobody their money's worth anew.
+    newest = tx.value("SELECT max(id) FROM call") or 0
+    for call in done.calls:
+        if call[0] > newest:
+            tx.run(f"INSERT INTO call ({CALL_COLUMNS}) VALUES ({placeholders(call)})", *call)
+    set_aside = set(_numbers(tx, "event WHERE off_record = 0 AND hidden = ''") & done.off_record)
+    for number in set_aside:
+        tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
+    if set_aside:
+        index_lines(tx, set_aside)
+        empty_digests(tx, set_aside, at)
+        withdraw_promises(tx, set_aside)
+    for chat_id, lines, talks in done.cleared:
+        tx.run(
+            "UPDATE chat SET cleared_upto = max(cleared_upto, ?), talks_cleared = max(talks_cleared, ?) WHERE id = ?",
+            lines, talks, chat_id,
+        )  # fmt: skip
+
+
+def drop_forgotten_plans(tx: Tx, tombstones: Tombstones, at: int) -> None:
+    """Promises, reminders and summaries whose very text was forgotten are gone."""
+
+    def covered(sql: str) -> list[int]:
+        return [number for number, text in tx.all(sql) if text and tombstones.covers(text)]
+
+    delete_commitments(tx, covered("SELECT id, text FROM commitment"))
+    end_reminders(tx, covered("SELECT id, text FROM reminder WHERE ended_at IS NULL"), "forgotten", at)
+    for number in covered("SELECT id, summary FROM digest"):
+        tx.run("UPDATE digest SET summary = '' WHERE id = ?", number)
+        drop_documents(tx, "digest", (number,))
 
 
 def copy_path(folder: Path, label: str, stamp: str) -> Path:
@@ -272,9 +236,9 @@ def copy_path(folder: Path, label: str, stamp: str) -> Path:
     return (folder / DATABASE).with_name(f"nuan.before-{label}-{stamp}.db")
 
 
-def backup(folder: Path, label: str, stamp: str, tell: CopyProgress = no_progress) -> Path:
+def backup(folder: Path, label: str, stamp: str) -> Path:
     """As `copy_to`, beside the database and named after what it was made before."""
-    return copy_to(folder, copy_path(folder, label, stamp), tell)
+    return copy_to(folder, copy_path(folder, label, stamp))
 
 
 def copy_to(folder: Path, path: Path, tell: CopyProgress = no_progress) -> Path:
@@ -286,7 +250,7 @@ def copy_to(folder: Path, path: Path, tell: CopyProgress = no_progress) -> Path:
 
 
 def verify_forward(path: Path, wrong: int | None = None) -> int:
-    """As `verify`; one of an earlier schema is also brought to this one, in a copy that is thrown away."""
+    """As `verify_copy`; one of an earlier schema is also brought to this one, in a copy that is thrown away."""
     version = verify_copy(path, wrong)
     if version < SCHEMA_VERSION:
         with tempfile.TemporaryDirectory(prefix="nuan-check-") as folder:
@@ -311,18 +275,14 @@ def newest_copy(folder: Path, label: str) -> Path | None:
 def count_newer(folder: Path, copy: Path) -> tuple[int, int] | None:
     """How many lines and memories the present database has that came after that copy; None when nobody can tell."""
     try:
-        with contextlib.closing(open_existing(copy)) as db:
-            last = dict(db.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
-        with contextlib.closing(open_existing(folder / DATABASE)) as db:
-            (lines,) = db.execute(
-                "SELECT count(*) FROM event WHERE kind = 'message' AND id > ?", (last.get("event", 0),)
-            ).fetchone()
-            (memories,) = db.execute(
-                "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND id > ?", (last.get("memory", 0),)
-            ).fetchone()
+        with contextlib.closing(open_existing(copy)) as tx:
+            last = last_numbers(tx)
+        with contextlib.closing(open_existing(folder / DATABASE)) as tx:
+            lines = "SELECT count(*) FROM event WHERE kind = 'message' AND id > ?"
+            memories = "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND id > ?"
+            return tx.value(lines, last.get("event", 0)), tx.value(memories, last.get("memory", 0))
     except sqlite3.Error:
         return None
-    return int(lines), int(memories)
 
 
 async def roll_back(
@@ -370,9 +330,9 @@ async def _cleanse(database: Database, since: PresentState | None, folder: Path,
     note_storage = NoteStorage(NoteFiles(folder), tombstones.add_tombstone)
     erasures = ErasureFile(folder, tombstones)
 
-    def transaction(db: Tx) -> int:
-        count = forget_again(db, since, tombstones, at, note_storage)
-        erase_again(db, erasures, note_storage, at)
+    def transaction(tx: Tx) -> int:
+        count = forget_again(tx, since, tombstones, at, note_storage)
+        erase_again(tx, erasures, note_storage, at)
         return count
 
     count = await database.write(transaction)
@@ -422,13 +382,6 @@ def _copy(source: Path, target: Path, tell: CopyProgress) -> None:
         raise StoreError(f"{source.name} cannot be copied ({error}): nothing was changed") from error
 
 
-BACKUPS_FOLDER = "backups"
-"""Where they are in the data folder, unless the configuration names another place."""
-
-LEFTOVER_PATTERNS = ("nuan*.before-*.db*", ".nuan*.before-*.db.new*", f"{BACKUPS_FOLDER}/.nuan-*.db.new*")
-"""What migrations and restores leave beside the database, and what a crash left of such a copy or of a backup."""
-
-
 @dataclass(frozen=True, slots=True)
 class KeptBackup:
     """One backup: its file, when it was made (a stamp) and its size in bytes."""
@@ -438,22 +391,9 @@ class KeptBackup:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class BackupRetention:
-    """How many of the newest are kept, and how old one may become, ms."""
-
-    most: int
-    age_ms: int
-
-
 def folder_of(data: Path, named: str) -> Path:
     """Where backups are kept: the named folder, or the one in the data folder."""
     return Path(named).expanduser() if named else data / BACKUPS_FOLDER
-
-
-def name_at(at: int) -> str:
-    """The name of a backup made at that instant, ms."""
-    return f"nuan-{stamp(at)}.db"
 
 
 def backups_in(folder: Path) -> tuple[KeptBackup, ...]:
@@ -493,7 +433,7 @@ def tidy_beside(data: Path, before: int) -> int:
 
 
 def write_backup(
-    data: Path, folder: Path, at: int, rules: BackupRetention, tell: CopyProgress = no_progress
+    data: Path, folder: Path, at: int, rules: BackupRules, tell: CopyProgress = no_progress
 ) -> tuple[Path, int]:
     """Make a backup of this instant (ms), looked over, and remove those that have had their time; how many went.
 
@@ -503,8 +443,8 @@ def write_backup(
     try:
         for half in folder.glob(".nuan-*.db.new*"):  # of a backup that a crash cut off
             half.unlink()
-        path = copy_to(data, folder / name_at(at), tell)
-        gone = expired_backups(backups_in(folder), rules.most, at - rules.age_ms)
+        path = copy_to(data, folder / f"nuan-{stamp(at)}.db", tell)
+        gone = expired_backups(backups_in(folder), rules.keep, at - rules.days * DAY_MS)
         for each in gone:
             each.path.unlink(missing_ok=True)
         return path, len(gone)

@@ -2,59 +2,79 @@
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import cast
 
 from bot.core.errors import StoreError
 from bot.core.files import write_file
 from bot.core.people import PersonalRecords
-from bot.store.engine import Database
+from bot.store.engine import Database, Repository, reads
 from bot.store.transactions import Tx
 from bot.text.dates import stamp, stamp_in
 
 EXPORTS_FOLDER = "exports"
 """Where archives wait in the data folder."""
 
-PLACE_OF = (
-    "(SELECT platform || ':' || external_id FROM place WHERE place.chat_id = {}.chat_id ORDER BY current DESC LIMIT 1)"
-)
+CHAT_OF = """(SELECT platform || ':' || external_id FROM place WHERE place.chat_id = {}.chat_id
+    ORDER BY current DESC LIMIT 1) AS chat"""
+
+COUNTED = ("calls", "prompt_tokens", "output_tokens", "cost")
+"""What is summed by month of a person's calls."""
+
+Record = dict[str, object]
 
 
-EXPORTED_TABLES = {
-    "memories": "memory merged digest talker note",
-    "promises": "commitment",
-    "reminders": "reminder",
-    "lines": "event",
-    "files": "attachment",
-    "feedback": "feedback",
-    "settings": "person account member chat place",
-    "usage": "call",
-}
-"""Which tables each file of the archive is made of."""
-
-LEFT_OUT_TABLES = {
-    "copies of what is taken along, by which it is found": "doc doc_text vector note_chunk note_line edge",
-    "what the model saw and nuan said, which holds what others said": (
-        "turn turn_event turn_memory brought entry epoch session participant outbox sent section_round"
-    ),
-    "what is under way for minutes": (
-        "window lately question reminder_question code told rewriting heartbeat joining rush effect trace"
-    ),
-    "nobody's": "prefix counting recount meta",
-    "the house's or a chat's, set for everybody in it": "chat_context setting",
-}
-"""Tables that are not taken along, and why."""
-
-
-class PersonalArchives:
+class PersonalArchives(Repository):
     """Reads what belongs to a person, and keeps their archive for some days."""
 
     def __init__(self, database: Database, data: Path) -> None:
-        self._database = database
+        super().__init__(database)
         self._folder = data / EXPORTS_FOLDER
 
-    async def own(self, person_id: int) -> PersonalRecords:
+    @reads
+    def own(self, tx: Tx, person_id: int) -> PersonalRecords:
         """All rows that are that person's alone; LookupError when there is nobody of that number."""
-        return await self._database.read(lambda db: _own(db, person_id))
+
+        def records(columns: str, rest: str) -> tuple[Record, ...]:
+            cursor = tx.execute(f"SELECT {columns} FROM {rest}", (person_id,))
+            names = [column[0] for column in cursor.description]
+            return tuple(dict(zip(names, row, strict=True)) for row in cursor)
+
+        person = records("id AS number, name, script, timezone, access, created_at", "person WHERE id = ?")
+        if not person:
+            raise LookupError(f"no person {person_id!r}")
+        accounts = "SELECT platform || ':' || external_id FROM account WHERE person_id = ? ORDER BY 1"
+        told = "hidden NOT IN ('deleted', 'forgotten')"
+        return PersonalRecords(
+            {**person[0], "accounts": [account for (account,) in tx.all(accounts, person_id)]},
+            records(
+                f"id AS number, text, state, due_at, made_at, ended_at, {CHAT_OF.format('commitment')}",
+                "commitment WHERE owner_id = ? AND text <> '' ORDER BY id",
+            ),
+            records(
+                f"id AS number, text, due_at, rule, made_at, {CHAT_OF.format('reminder')}",
+                "reminder WHERE person_id = ? AND ended_at IS NULL AND text <> '' ORDER BY due_at, id",
+            ),
+            records(
+                f"at, {CHAT_OF.format('event')}, text",
+                f"event WHERE person_id = ? AND kind = 'message' AND text <> '' AND {told} ORDER BY id",
+            ),
+            records(
+                f"at, {CHAT_OF.format('event')}, attachment.kind AS kind, attachment.name AS name, mime, size, "
+                "attachment.text AS text",
+                f"attachment JOIN event ON event.id = event_id WHERE person_id = ? AND {told} "
+                "ORDER BY event.id, position",
+            ),
+            records(
+                f"at, {CHAT_OF.format('turn')}, sign",
+                "feedback JOIN turn ON turn.id = turn_id WHERE feedback.person_id = ? ORDER BY at, turn_id",
+            ),
+            _usage(tx, person_id),
+            records(
+                "chat.id AS number, kind, CASE kind WHEN 'group' THEN title ELSE '' END AS title, CASE kind WHEN 'dm' "
+                "THEN persona ELSE '' END AS persona, CASE kind WHEN 'dm' THEN mode ELSE '' END AS mode, enabled, "
+                "seen_at",
+                "member JOIN chat ON chat.id = chat_id WHERE person_id = ? ORDER BY chat.id",
+            ),
+        )
 
     def write(self, person_id: int, data: bytes, at: int) -> Path:
         """Put an archive in the folder (0600), in the place of the one before; StoreError when the disk refuses."""
@@ -101,39 +121,12 @@ def _unlink(paths: Iterable[Path]) -> None:
         raise StoreError(f"an archive cannot be removed ({error})") from error
 
 
-def _own(db: Tx, person_id: int) -> PersonalRecords:
-    def records(sql: str) -> tuple[dict[str, object], ...]:
-        cursor = db.execute(sql, (person_id,))
-        names = [column[0] for column in cursor.description]
-        return tuple(dict(zip(names, row, strict=True)) for row in cursor)
-
-    person = records("SELECT id AS number, name, script, timezone, access, created_at FROM person WHERE id = ?1")
-    if not person:
-        raise LookupError(f"no person {person_id!r}")
-    accounts = db.execute(
-        "SELECT platform || ':' || external_id FROM account WHERE person_id = ? ORDER BY 1", (person_id,)
-    ).fetchall()
-    return PersonalRecords(
-        {**person[0], "accounts": [cast("str", row[0]) for row in accounts]},
-        records(f"SELECT id AS number, text, state, due_at, made_at, ended_at, {PLACE_OF.format('commitment')} AS chat "
-                "FROM commitment WHERE owner_id = ?1 AND text <> '' ORDER BY id"),
-        records(f"SELECT id AS number, text, due_at, rule, made_at, {PLACE_OF.format('reminder')} AS chat FROM "
-            "reminder "
-                "WHERE person_id = ?1 AND ended_at IS NULL AND text <> '' ORDER BY due_at, id"),
-        records(f"SELECT at, {PLACE_OF.format('event')} AS chat, text FROM event WHERE person_id = ?1 AND kind = "
-                "'message' AND text <> '' AND hidden NOT IN ('deleted', 'forgotten') ORDER BY id"),
-        records(f"SELECT at, {PLACE_OF.format('event')} AS chat, attachment.kind AS kind, attachment.name AS name, "
-            "mime, "
-                "size, attachment.text AS text FROM attachment JOIN event ON event.id = event_id WHERE person_id = ?1 "
-                "AND hidden NOT IN ('deleted', 'forgotten') ORDER BY event.id, position"),
-        records(f"SELECT at, {PLACE_OF.format('turn')} AS chat, sign FROM feedback JOIN turn ON turn.id = turn_id "
-            "WHERE "
-                "feedback.person_id = ?1 ORDER BY at, turn_id"),
-        records("SELECT strftime('%Y-%m', at / 1000, 'unixepoch') AS month, sum(calls) AS calls, sum(prompt_tokens) AS "
-                "prompt_tokens, sum(output_tokens) AS output_tokens, sum(cost) AS cost FROM call WHERE person_id = ?1 "
-                "GROUP BY 1 ORDER BY 1"),
-        records("SELECT chat.id AS number, kind, CASE kind WHEN 'group' THEN title ELSE '' END AS title, "
-                "CASE kind WHEN 'dm' THEN persona ELSE '' END AS persona, CASE kind WHEN 'dm' THEN mode ELSE '' END "
-                "AS mode, enabled, seen_at FROM member JOIN chat ON chat.id = chat_id WHERE person_id = ?1 "
-                "ORDER BY chat.id"),
-    )  # fmt: skip
+def _usage(tx: Tx, person_id: int) -> tuple[Record, ...]:
+    """What was spent on a person, by month (UTC)."""
+    months: dict[str, dict[str, float]] = {}
+    for at, *spent in tx.all(f"SELECT at, {', '.join(COUNTED)} FROM call WHERE person_id = ? ORDER BY at", person_id):
+        day = stamp(at)
+        month = months.setdefault(f"{day[:4]}-{day[4:6]}", dict.fromkeys(COUNTED, 0))
+        for name, amount in zip(COUNTED, spent, strict=True):
+            month[name] += amount
+    return tuple({"month": month, **sums} for month, sums in months.items())

@@ -4,18 +4,16 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from errno import ENOTDIR
 from pathlib import Path
-from typing import cast
 
 from bot.core.archive import (
     CURATED_NOTE,
     NOTES_FOLDER,
     FrontMatter,
     NewNote,
-    NoteChunk,
     NoteLine,
     NoteRefused,
     ReadNoteFile,
@@ -33,6 +31,11 @@ PATH_BYTES = 400
 """Longest path of a note."""
 SCRATCH = "nuan"
 """Names the file that is written before it becomes a note; a note's own name may be as long as a disk allows."""
+
+MOST_NUMBERS = 1_000
+"""Notes of one name: far more than anybody says `/new` in a day."""
+REMOVED_STATES = "('forgotten', 'deleted')"
+"""Why a line may not be written down."""
 
 
 @dataclass(slots=True)
@@ -205,13 +208,6 @@ def content_of(lines: list[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
 
 
-MOST_NUMBERS = 1_000
-"""Notes of one name: far more than anybody says `/new` in a day."""
-
-REMOVED_STATES = "('forgotten', 'deleted')"
-"""Why a line may not be written down."""
-
-
 @dataclass(frozen=True, slots=True)
 class NoteAudience:
     """Who may read a note: a chat, or the owner of what it says."""
@@ -221,73 +217,71 @@ class NoteAudience:
     visibility: Visibility
 
 
-def store_read_note(db: Tx, files: NoteFiles, taken: ReadNoteFile) -> bool:
-    """One transaction: the index has a note as it was read; False when the file changed meanwhile: nothing was done
-    then.
+def store_read_note(tx: Tx, files: NoteFiles, taken: ReadNoteFile) -> bool:
+    """The index has a note as it was read; False when the file changed meanwhile: nothing was done then.
 
     NoteRefused when its front matter names no chat of ours; nothing of it is left in the index then.
     """
     if files.stamp(taken.path) != taken.stamp:
         return False
     try:
-        readers = _readers(db, taken.front, taken.owners)
+        audiences = _audiences(tx, taken.front, taken.owners)
     except NoteRefused:
-        drop_note_path(db, taken.path)
+        drop_note_path(tx, taken.path)
         raise
-    known = {
-        owner: number for number, owner in db.execute("SELECT id, owner_id FROM note WHERE path = ?", (taken.path,))
-    }
-    for owner in set(known) - {each.owner_id for each in readers}:
-        delete_note(db, known[owner])
-    for each in readers:
-        number = known.get(each.owner_id) or _new(db, taken.path, each)
-        db.execute(
+    known = {owner: number for number, owner in tx.all("SELECT id, owner_id FROM note WHERE path = ?", taken.path)}
+    for owner in known.keys() - {each.owner_id for each in audiences}:
+        delete_note(tx, known[owner])
+    for each in audiences:
+        number = known.get(each.owner_id) or _new(tx, taken.path, each)
+        tx.run(
             "UPDATE note SET chat_id = ?, visibility = ?, made = ?, stamp = ?, hash = ?, cut = ?, at = ? WHERE id = ?",
-            (each.chat_id, each.visibility, int(taken.front is not None), taken.stamp, taken.hash, taken.cut, taken.at,
-             number),
+            each.chat_id, each.visibility, int(taken.front is not None), taken.stamp, taken.hash, taken.cut, taken.at,
+            number,
         )  # fmt: skip
-        _index(db, number, each, taken)
-        if (
-            taken.front is not None
-            and not db.execute("SELECT 1 FROM note_line WHERE note_id = ?", (number,)).fetchone()
-        ):
-            _relink(db, number, each.chat_id, taken.front, taken)
+        _index(tx, number, each, taken)
+        if taken.front is not None and not _has_lines(tx, number):
+            _relink(tx, number, each.chat_id, taken.front, taken)
     return True
 
 
-def drop_note_path(db: Tx, path: str) -> None:
-    """One transaction: a file is gone, or none of ours any more: nothing of it comes back."""
-    for (number,) in db.execute("SELECT id FROM note WHERE path = ?", (path,)).fetchall():
-        delete_note(db, number)
+def drop_note_path(tx: Tx, path: str) -> None:
+    """A file is gone, or none of ours any more: nothing of it comes back."""
+    for number in tx.ids("SELECT id FROM note WHERE path = ?", path):
+        delete_note(tx, number)
 
 
-def unindex_note(db: Tx, number: int) -> None:
-    """Within a transaction: nothing of a note comes back until its file was read anew."""
-    drop_documents(db, "note", [row[0] for row in db.execute("SELECT id FROM note_chunk WHERE note_id = ?", (number,))])
-    db.execute("DELETE FROM note_chunk WHERE note_id = ?", (number,))
-    db.execute("UPDATE note SET stamp = '', hash = '' WHERE id = ?", (number,))
+def unindex_note(tx: Tx, number: int) -> None:
+    """Nothing of a note comes back until its file was read anew."""
+    _drop_chunks(tx, tx.ids("SELECT id FROM note_chunk WHERE note_id = ?", number))
+    tx.run("UPDATE note SET stamp = '', hash = '' WHERE id = ?", number)
 
 
-def write_note(db: Tx, files: NoteFiles, new: NewNote, most: int) -> str | None:
-    """One transaction: write a note and where each line comes from; its path, None when nothing of it may be written
-    down.
+def _drop_chunks(tx: Tx, chunks: Iterable[int]) -> None:
+    for number in chunks:
+        drop_documents(tx, "note", (number,))
+        tx.run("DELETE FROM note_chunk WHERE id = ?", number)
+
+
+def write_note(tx: Tx, files: NoteFiles, new: NewNote, most: int) -> str | None:
+    """Write a note and where each line comes from; its path, None when nothing of it may be written down.
 
     What was forgotten meanwhile is left out. A name that is taken gets a number, unless the very same stands there,
     which a crash left, or `new` appends to it; a note has at most `most` bytes.
     """
-    lines = tuple(line for line in new.lines if not any(_gone(db, number) for number in line.event_ids))
+    gone = f"SELECT id FROM event WHERE id = ? AND (hidden IN {REMOVED_STATES} OR off_record = 1)"
+    lines = tuple(line for line in new.lines if not tx.ids_for(gone, line.event_ids))
     if not lines:
         return None
     for number in range(1, MOST_NUMBERS):
         path = f"{NOTES_FOLDER}/{new.path}.md" if number == 1 else f"{NOTES_FOLDER}/{new.path}-{number}.md"
         before = _before(files, path, new.front, most) if new.appends else None
-        events = tuple(event for line in lines for event in line.event_ids)
-        data = content_of(_content(new, lines, events, before))
+        data = content_of(_content(new, lines, before))
         if before is not None and len(data) <= most:
             files.replace(path, data)
         elif not files.create(path, data) and not _same(files, path, data):
             continue
-        _written(db, path, new, lines)
+        _written(tx, path, new, lines)
         return path
     return None
 
@@ -297,121 +291,96 @@ def line_mark(line: str) -> str:
     return hashlib.sha256(line.strip().encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _readers(db: Tx, front: FrontMatter | None, owners: tuple[int, ...] = ()) -> tuple[NoteAudience, ...]:
+def _audiences(tx: Tx, front: FrontMatter | None, owners: tuple[int, ...] = ()) -> tuple[NoteAudience, ...]:
     """Those kept by hand are the owners', what was made of a talk is for who could read that."""
     if front is None:
         return tuple(NoteAudience(0, owner, "private") for owner in owners)
-    chat_id, kind = _chat(db, front)
+    chat_id, kind = _chat(tx, front)
     if front.visibility == "chat":
         return (NoteAudience(chat_id, None, "chat"),)
-    member = "SELECT person_id FROM member WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1"
-    person = db.execute(member, (chat_id,)).fetchone()
+    person = tx.value("SELECT person_id FROM member WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1", chat_id)
     if kind != "dm" or person is None:
         raise NoteRefused(f"only the note of a private chat can be {front.visibility}")
-    return (NoteAudience(chat_id, person[0], front.visibility),)
+    return (NoteAudience(chat_id, person, front.visibility),)
 
 
-def _chat(db: Tx, front: FrontMatter) -> tuple[int, str]:
+def _chat(tx: Tx, front: FrontMatter) -> tuple[int, str]:
     """The chat that a note is of, and its kind; one that became part of another is where its events are now."""
     find = "SELECT id, kind FROM chat WHERE id = ? AND EXISTS (SELECT 1 FROM place WHERE chat_id = chat.id)"
-    row = db.execute(find, (front.chat_id,)).fetchone()
-    if row is None and front.events and db.execute("SELECT 1 FROM chat WHERE id = ?", (front.chat_id,)).fetchone():
-        moved = db.execute("SELECT chat_id FROM event WHERE id = ?", (front.events[0],)).fetchone()
-        row = db.execute(find, moved).fetchone() if moved is not None else None
+    row = tx.one(find, front.chat_id)
+    if row is None and front.events and tx.has("SELECT 1 FROM chat WHERE id = ?", front.chat_id):
+        row = tx.one(find, tx.value("SELECT chat_id FROM event WHERE id = ?", front.events[0]))
     if row is None:
         raise NoteRefused("its front matter names a chat that is not there")
     return row[0], row[1]
 
 
-def _new(db: Tx, path: str, readers: NoteAudience) -> int:
-    return cast(
-        "int",
-        db.execute(
-            "INSERT INTO note (path, chat_id, owner_id, visibility) VALUES (?, ?, ?, ?)",
-            (path, readers.chat_id, readers.owner_id, readers.visibility),
-        ).lastrowid,
+def _new(tx: Tx, path: str, audience: NoteAudience) -> int:
+    return tx.insert(
+        "note", path=path, chat_id=audience.chat_id, owner_id=audience.owner_id, visibility=audience.visibility
     )
 
 
-def _index(db: Tx, number: int, readers: NoteAudience, taken: ReadNoteFile) -> None:
+def _index(tx: Tx, number: int, audience: NoteAudience, taken: ReadNoteFile) -> None:
     """Chunks that say what they said keep their numbers; only the others are written anew."""
     old: dict[str, list[int]] = {}
-    for chunk_id, told in db.execute("SELECT id, hash FROM note_chunk WHERE note_id = ? ORDER BY id DESC", (number,)):
+    for chunk_id, told in tx.all("SELECT id, hash FROM note_chunk WHERE note_id = ? ORDER BY id DESC", number):
         old.setdefault(told, []).append(chunk_id)
-    scope = scope_of(readers.visibility, readers.owner_id, readers.chat_id)
+    scope = scope_of(audience.visibility, audience.owner_id, audience.chat_id)
     for chunk in taken.chunks:
-        same = old.get(_hash(chunk), [])
-        if same and _stays(db, same[-1], scope, taken.at):
-            db.execute(
-                "UPDATE note_chunk SET first_line = ?, last_line = ? WHERE id = ?",
-                (chunk.first, chunk.last, same.pop()),
+        told = hashlib.sha256(chunk.text.encode("utf-8", "replace")).hexdigest()[:32]
+        same = old.get(told, [])
+        if same and _stays(tx, same[-1], scope, taken.at):
+            tx.run(
+                "UPDATE note_chunk SET first_line = ?, last_line = ? WHERE id = ?", chunk.first, chunk.last, same.pop()
             )
             continue
-        ref = cast(
-            "int",
-            db.execute(
-                "INSERT INTO note_chunk (note_id, first_line, last_line, text, hash) VALUES (?, ?, ?, ?, ?)",
-                (number, chunk.first, chunk.last, chunk.text, _hash(chunk)),
-            ).lastrowid,
+        ref = tx.insert(
+            "note_chunk", note_id=number, first_line=chunk.first, last_line=chunk.last, text=chunk.text, hash=told
         )
-        put_document(db, Doc("note", ref, scope, readers.chat_id, readers.owner_id, taken.at, chunk.text))
-    gone = [chunk_id for rest in old.values() for chunk_id in rest]
-    drop_documents(db, "note", gone)
-    db.executemany("DELETE FROM note_chunk WHERE id = ?", [(chunk_id,) for chunk_id in gone])
+        put_document(tx, Doc("note", ref, scope, audience.chat_id, audience.owner_id, taken.at, chunk.text))
+    _drop_chunks(tx, [chunk_id for rest in old.values() for chunk_id in rest])
 
 
-def _relink(db: Tx, number: int, chat_id: int, front: FrontMatter, taken: ReadNoteFile) -> None:
+def _stays(tx: Tx, ref: int, scope: str, at: int) -> bool:
+    """Whether the index has this chunk for the same readers; its day may have changed."""
+    return bool(tx.run("UPDATE doc SET at = ? WHERE kind = 'note' AND ref = ? AND scope = ?", at, ref, scope))
+
+
+def _relink(tx: Tx, number: int, chat_id: int, front: FrontMatter, taken: ReadNoteFile) -> None:
     """A note that came from elsewhere (a backup, a crash) says itself which events it is made from.
 
     The line that has an event's text is taken for its; where none has, forgetting looks for an echo.
     """
     lines = [line for chunk in taken.chunks for line in chunk.text.split("\n")]
     for event in front.events:
-        row = db.execute("SELECT text FROM event WHERE id = ? AND chat_id = ?", (event, chat_id)).fetchone()
-        text = " ".join(str(row[0]).split()) if row is not None else ""
-        if text:
-            found = next((line for line in lines if text in line), None)
-            _add_line(db, number, line_mark(found) if found is not None else f"event {event}", (event,))
+        text = tx.value("SELECT text FROM event WHERE id = ? AND chat_id = ?", event, chat_id) or ""
+        said = " ".join(text.split())
+        if said:
+            found = next((line for line in lines if said in line), None)
+            _add_line(tx, number, line_mark(found) if found is not None else f"event {event}", (event,))
 
 
-def _add_line(db: Tx, number: int, told: str, events: tuple[int, ...]) -> None:
-    line_id = db.execute("INSERT INTO note_line (note_id, mark) VALUES (?, ?)", (number, told)).lastrowid
-    db.executemany(
-        "INSERT OR IGNORE INTO edge (kind, derived_id, event_id) VALUES ('note', ?, ?)",
-        [(line_id, event) for event in events],
-    )
+def _add_line(tx: Tx, number: int, told: str, events: tuple[int, ...]) -> None:
+    tx.link("note", tx.insert("note_line", note_id=number, mark=told), events)
 
 
-def _stays(db: Tx, ref: int, scope: str, at: int) -> bool:
-    """Whether the index has this chunk for the same readers; its day may have changed."""
-    row = db.execute("SELECT scope FROM doc WHERE kind = 'note' AND ref = ?", (ref,)).fetchone()
-    if row is None or row[0] != scope:
-        return False
-    db.execute("UPDATE doc SET at = ? WHERE kind = 'note' AND ref = ?", (at, ref))
-    return True
+def _has_lines(tx: Tx, number: int) -> bool:
+    return tx.has("SELECT 1 FROM note_line WHERE note_id = ?", number)
 
 
-def _hash(chunk: NoteChunk) -> str:
-    return hashlib.sha256(chunk.text.encode("utf-8", "replace")).hexdigest()[:32]
+def delete_note(tx: Tx, number: int) -> None:
+    """Nothing is known of a note any more."""
+    unindex_note(tx, number)
+    delete_note_lines(tx, tx.ids("SELECT id FROM note_line WHERE note_id = ?", number))
+    tx.run("DELETE FROM note WHERE id = ?", number)
 
 
-def delete_note(db: Tx, number: int) -> None:
-    """Within a transaction: nothing is known of a note any more."""
-    unindex_note(db, number)
-    delete_note_lines(db, [row[0] for row in db.execute("SELECT id FROM note_line WHERE note_id = ?", (number,))])
-    db.execute("DELETE FROM note WHERE id = ?", (number,))
-
-
-def delete_note_lines(db: Tx, numbers: list[int]) -> None:
-    """Within a transaction: nobody knows any more where these lines come from."""
+def delete_note_lines(tx: Tx, numbers: Iterable[int]) -> None:
+    """Nobody knows any more where these lines come from."""
     for number in numbers:
-        db.execute("DELETE FROM edge WHERE kind = 'note' AND derived_id = ?", (number,))
-        db.execute("DELETE FROM note_line WHERE id = ?", (number,))
-
-
-def _gone(db: Tx, event_id: int) -> bool:
-    where = f"id = ? AND (hidden IN {REMOVED_STATES} OR off_record)"
-    return db.execute(f"SELECT 1 FROM event WHERE {where}", (event_id,)).fetchone() is not None
+        tx.unlink("note", number)
+        tx.run("DELETE FROM note_line WHERE id = ?", number)
 
 
 def _before(files: NoteFiles, path: str, front: FrontMatter, most: int) -> list[str] | None:
@@ -425,16 +394,16 @@ def _before(files: NoteFiles, path: str, front: FrontMatter, most: int) -> list[
     return lines if same else None
 
 
-def _content(
-    new: NewNote, lines: tuple[NoteLine, ...], events: tuple[int, ...], before: list[str] | None
-) -> list[str]:  # fmt: skip
+def _content(new: NewNote, lines: tuple[NoteLine, ...], before: list[str] | None) -> list[str]:
+    """A new note with these lines, or the one before with them at its end."""
     told = [new.heading, "", *(line.text for line in lines)]
+    events = {event for line in lines for event in line.event_ids}
     if before is None:
-        front = FrontMatter(new.front.chat_id, new.front.visibility, tuple(sorted(set(events))))
+        front = FrontMatter(new.front.chat_id, new.front.visibility, tuple(sorted(events)))
         return [*write_front(front), "", *told]
     found, _ = read_front(before)
-    known = found.events if found is not None else ()
-    return [*with_events(before, tuple(sorted({*known, *events}))), "", *told]
+    events.update(found.events if found is not None else ())
+    return [*with_events(before, tuple(sorted(events))), "", *told]
 
 
 def _same(files: NoteFiles, path: str, data: bytes) -> bool:
@@ -444,13 +413,13 @@ def _same(files: NoteFiles, path: str, data: bytes) -> bool:
         return False
 
 
-def _written(db: Tx, path: str, new: NewNote, lines: tuple[NoteLine, ...]) -> None:
+def _written(tx: Tx, path: str, new: NewNote, lines: tuple[NoteLine, ...]) -> None:
     """The note and the edges of its lines; a name that tells of a message is a line of its own."""
-    row = db.execute("SELECT id FROM note WHERE path = ?", (path,)).fetchone()
-    number = row[0] if row is not None else _new(db, path, _readers(db, new.front)[0])
-    db.execute("UPDATE note SET made = 1, stamp = '' WHERE id = ?", (number,))
-    if not new.appends and db.execute("SELECT 1 FROM note_line WHERE note_id = ?", (number,)).fetchone():
+    number = tx.value("SELECT id FROM note WHERE path = ?", path) or _new(tx, path, _audiences(tx, new.front)[0])
+    tx.run("UPDATE note SET made = 1, stamp = '' WHERE id = ?", number)
+    if not new.appends and _has_lines(tx, number):
         return  # the very same was written before
-    named = (NoteLine("", new.named_by),) if new.named_by else ()
-    for line in (*named, *lines):
-        _add_line(db, number, line_mark(line.text) if line.text else "", line.event_ids)
+    if new.named_by:
+        _add_line(tx, number, "", new.named_by)
+    for line in lines:
+        _add_line(tx, number, line_mark(line.text) if line.text else "", line.event_ids)

@@ -19,7 +19,7 @@ from bot.core.archive import (
 )
 from bot.core.errors import StoreError
 from bot.core.people import Audience
-from bot.store.engine import Database
+from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.index import forget_terms
 from bot.store.ledger import Settlement, settle_call
 from bot.store.note_rows import (
@@ -34,9 +34,9 @@ from bot.store.note_rows import (
     unindex_note,
     write_note,
 )
-from bot.store.people import AccessLists
+from bot.store.people import AccessLists, persons
 from bot.store.schema import placeholders
-from bot.store.transactions import Row, Tx
+from bot.store.transactions import Tx
 from bot.text.clean import clean
 from bot.text.files import lines_of, read_front, with_events, write_front
 from bot.text.similarity import echoes
@@ -74,61 +74,46 @@ class RemovedContent:
     owner_id: int | None = None
 
 
-@dataclass(slots=True)
-class _RemovedLines:
-    """What is to go from one note: the numbers of lines, how many of each mark, the texts of the events of each."""
-
-    numbers: list[int] = field(default_factory=list)
-    marks: Counter[str] = field(default_factory=Counter)
-    texts: dict[str, str] = field(default_factory=dict)
-    named: bool = False
+_Made = list[tuple[int, str, str]]
+"""The lines of one note that are made from messages: number, mark and text of the message. One without a mark is the
+note's name."""
 
 
-def remove_from_notes(db: Tx, note_storage: NoteStorage, unsaid: RemovedContent, at: int) -> None:
-    """Within a transaction: nothing of it is left in a note. To be done while the events still have their texts.
+def remove_from_notes(tx: Tx, note_storage: NoteStorage, unsaid: RemovedContent, at: int) -> None:
+    """Nothing of it is left in a note. To be done while the events still have their texts.
 
     What nuan wrote is taken out of its file, also when somebody edited that; a line that an owner wrote by hand
     stays in theirs, but is told no more. StoreError when a file cannot be written.
     """
-    affected = _from(db, unsaid.events)
+    affected = _made_lines(tx, unsaid.events)
     if unsaid.wordings:
-        for number, path, made in _searched(db, unsaid):
+        rows = tx.all(
+            f"SELECT id, path, made FROM note WHERE chat_id IN ({placeholders(unsaid.chats)}) OR owner_id = ? "
+            "ORDER BY id",
+            *unsaid.chats, unsaid.owner_id,
+        )  # fmt: skip
+        for number, path, made in rows:
             if made:
-                affected.setdefault(number, _RemovedLines())
+                affected.setdefault(number, [])
             else:
-                _hide_curated(db, note_storage, (number, path), unsaid.wordings, at)
-    changed = [_take_out(db, note_storage, number, lines, unsaid, at) for number, lines in sorted(affected.items())]
+                _hide_curated(tx, note_storage, number, path, unsaid.wordings, at)
+    changed = [_take_out(tx, note_storage, number, made, unsaid, at) for number, made in sorted(affected.items())]
     if any(changed):
-        forget_terms(db)
+        forget_terms(tx)
 
 
-def _from(db: Tx, events: Iterable[int]) -> dict[int, _RemovedLines]:
+def _made_lines(tx: Tx, events: Iterable[int]) -> dict[int, _Made]:
     """The lines made from these events, by note."""
-    found: dict[int, _RemovedLines] = {}
+    found: dict[int, _Made] = {}
     for event in sorted(events):
-        rows = db.execute(
-            "SELECT note_line.id, note_id, mark, event.text FROM edge JOIN note_line ON note_line.id = derived_id "
-            "JOIN event ON event.id = event_id WHERE edge.kind = 'note' AND event_id = ?",
-            (event,),
+        rows = tx.all(
+            "SELECT note_id, note_line.id, mark, event.text FROM edge JOIN note_line ON note_line.id = derived_id "
+            "JOIN event ON event.id = event_id WHERE edge.kind = 'note' AND event_id = ? ORDER BY note_line.id",
+            event,
         )
-        for line_id, note_id, told, text in rows:
-            lines = found.setdefault(note_id, _RemovedLines())
-            lines.numbers.append(line_id)
-            if told:
-                lines.marks[told] += 1
-                lines.texts[told] = text
-            else:
-                lines.named = True
+        for note_id, line_id, mark, text in rows:
+            found.setdefault(note_id, []).append((line_id, mark, text))
     return found
-
-
-def _searched(db: Tx, unsaid: RemovedContent) -> list[tuple[int, str, bool]]:
-    """The notes that may repeat a statement: of these chats, and of the person whose statement it is."""
-    rows = db.execute(
-        f"SELECT id, path, made FROM note WHERE chat_id IN ({placeholders(unsaid.chats)}) OR owner_id = ? ORDER BY id",
-        (*unsaid.chats, unsaid.owner_id),
-    )
-    return [(number, path, bool(made)) for number, path, made in rows]
 
 
 def read_note(note_storage: NoteStorage, path: str) -> list[str] | None:
@@ -142,60 +127,69 @@ def read_note(note_storage: NoteStorage, path: str) -> list[str] | None:
         return None
 
 
-def _hide_curated(db: Tx, note_storage: NoteStorage, note: tuple[int, str], wordings: tuple[str, ...], at: int) -> None:
+def _hide_curated(
+    tx: Tx, note_storage: NoteStorage, number: int, path: str, wordings: tuple[str, ...], at: int
+) -> None:  # fmt: skip
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
-    number, path = note
     lines = read_note(note_storage, path) or []
     said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
     for line in said:
         note_storage.add_tombstone(0, line, at)
     if said:
-        unindex_note(db, number)
-        forget_terms(db)
+        unindex_note(tx, number)
+        forget_terms(tx)
         note_storage.told.append((number, path, len(said), "hushed"))
 
 
-def _take_out(
-    db: Tx, note_storage: NoteStorage, number: int, gone: _RemovedLines, unsaid: RemovedContent, at: int
-) -> bool:
+def _take_out(tx: Tx, note_storage: NoteStorage, number: int, made: _Made, unsaid: RemovedContent, at: int) -> bool:
     """Take lines out of one note; whether anything of it changed."""
-    path = str(db.execute("SELECT path FROM note WHERE id = ?", (number,)).fetchone()[0])
-    lines = read_note(note_storage, path)
+    path, lines = _read_made(tx, note_storage, number, made)
     if lines is None:
-        unindex_note(db, number)
-        delete_note_lines(db, gone.numbers)
         return True
     _, top = _top(lines)
     marks = [line_mark(line) for line in lines]
-    edited = [text for told, text in gone.texts.items() if told not in marks and text]
-    edited += unsaid.wordings
-    left, out = gone.marks.copy(), set()
+    texts = {mark: text for _, mark, text in made if mark}
+    edited = [*(text for mark, text in texts.items() if mark not in marks and text), *unsaid.wordings]
+    left, out = Counter(mark for _, mark, _ in made if mark), set[int]()
     for place, line in enumerate(lines[top:], top):
         ours = left[marks[place]] > 0
         if ours or (line.strip() and any(echoes(text, line) for text in edited)):
             left[marks[place]] -= ours
             out.add(place)
-    if not out and not gone.numbers:
+    if not out and not made:
         return False
     for place in sorted(out):
         note_storage.add_tombstone(0, lines[place], at)
-    by_echo = sum(marks[place] not in gone.marks for place in out)
-    kept = note_without(lines, out, unsaid.events)
-    path = write_note_back(note_storage, path, kept, gone.named)
-    if not kept:
-        delete_note(db, number)
-    else:
-        _unmark(db, number, gone.numbers, {marks[place] for place in out} - gone.marks.keys())
-        unindex_note(db, number)
-        db.execute("UPDATE note SET path = ? WHERE id = ?", (path, number))
-    if by_echo or len(edited) > len(unsaid.wordings):
+    echoed = {marks[place] for place in out} - texts.keys()
+    known = tx.all("SELECT id, mark FROM note_line WHERE note_id = ?", number)
+    delete_note_lines(
+        tx, {*(line_id for line_id, _, _ in made), *(line_id for line_id, mark in known if mark in echoed)}
+    )
+    _put_back(tx, note_storage, (number, path), note_without(lines, out, unsaid.events), made)
+    if echoed or len(edited) > len(unsaid.wordings):
         note_storage.told.append((number, path, len(out), "edited"))
     return True
 
 
-def _unmark(db: Tx, number: int, gone: list[int], marks: set[str]) -> None:
-    rows = db.execute("SELECT id, mark FROM note_line WHERE note_id = ?", (number,)).fetchall()
-    delete_note_lines(db, sorted({*gone, *(line_id for line_id, told in rows if told in marks)}))
+def _read_made(tx: Tx, note_storage: NoteStorage, number: int, made: _Made) -> tuple[str, list[str] | None]:
+    """The path and the lines of a note that nuan made; of one whose file is none any more nothing comes back."""
+    path = tx.value("SELECT path FROM note WHERE id = ?", number)
+    lines = read_note(note_storage, path)
+    if lines is None:
+        unindex_note(tx, number)
+        delete_note_lines(tx, [line_id for line_id, _, _ in made])
+    return path, lines
+
+
+def _put_back(tx: Tx, note_storage: NoteStorage, note: tuple[int, str], lines: list[str], made: _Made) -> None:
+    """A note has these lines now, or is gone without any; where its name was made from a message it gets another."""
+    number, path = note
+    path = write_note_back(note_storage, path, lines, any(not mark for _, mark, _ in made))
+    if lines:
+        unindex_note(tx, number)
+        tx.run("UPDATE note SET path = ? WHERE id = ?", path, number)
+    else:
+        delete_note(tx, number)
 
 
 def _top(lines: list[str]) -> tuple[tuple[int, ...], int]:
@@ -241,64 +235,37 @@ def _is_day(text: str) -> bool:
         return False
 
 
-@dataclass(slots=True)
-class _MadeLines:
-    """The lines of one note that are made from a message: (number, mark), and whether its name is."""
-
-    known: list[tuple[int, str]] = field(default_factory=list)
-    named: list[int] = field(default_factory=list)
-
-
-def amend_notes(db: Tx, note_storage: NoteStorage, event_id: int, before: str, now: str) -> None:
-    """Within a transaction: notes that tell of a message follow its edit; "" takes it out of them. StoreError as in
-    `unnote`.
+def amend_notes(tx: Tx, note_storage: NoteStorage, event_id: int, before: str, now: str) -> None:
+    """Notes that tell of a message follow its edit; "" takes it out of them. StoreError as of `remove_from_notes`.
 
     A line that somebody changed by hand stays: it is theirs.
     """
-    found: dict[int, _MadeLines] = {}
-    rows = db.execute(
-        "SELECT note_line.id, note_id, mark FROM edge JOIN note_line ON note_line.id = derived_id "
-        "WHERE edge.kind = 'note' AND event_id = ? ORDER BY note_line.id",
-        (event_id,),
-    )
-    for line_id, note_id, told in rows.fetchall():
-        lines = found.setdefault(note_id, _MadeLines())
-        if told:
-            lines.known.append((line_id, told))
-        else:
-            lines.named.append(line_id)
-    for note_id, lines in sorted(found.items()):
-        _amend(db, note_storage, note_id, lines, (before, now))
+    found = _made_lines(tx, (event_id,))
+    for number, made in sorted(found.items()):
+        _amend(tx, note_storage, number, made, before, now)
     if found:
-        forget_terms(db)
+        forget_terms(tx)
 
 
-def _amend(db: Tx, note_storage: NoteStorage, note_id: int, made: _MadeLines, said: tuple[str, str]) -> None:
-    path = str(db.execute("SELECT path FROM note WHERE id = ?", (note_id,)).fetchone()[0])
-    lines = read_note(note_storage, path)
-    unindex_note(db, note_id)
-    delete_note_lines(db, made.named)
+def _amend(tx: Tx, note_storage: NoteStorage, number: int, made: _Made, before: str, now: str) -> None:
+    path, lines = _read_made(tx, note_storage, number, made)
     if lines is None:
-        delete_note_lines(db, [line_id for line_id, _ in made.known])
         return
     marks, out = [line_mark(line) for line in lines], set[int]()
-    for line_id, told in made.known:
-        place = next((each for each, one in enumerate(marks) if one == told and each not in out), None)
+    gone = [line_id for line_id, mark, _ in made if not mark]
+    for line_id, mark, _ in made:
+        place = next((each for each, one in enumerate(marks) if one == mark and each not in out), None)
         if place is None:
             continue
-        new = _reads(lines[place], *said)
+        new = _reads(lines[place], before, now)
         if new:
             lines[place] = new
-            db.execute("UPDATE note_line SET mark = ? WHERE id = ?", (line_mark(new), line_id))
+            tx.run("UPDATE note_line SET mark = ? WHERE id = ?", line_mark(new), line_id)
         else:
             out.add(place)
-            delete_note_lines(db, [line_id])
-    kept = note_without(lines, out, frozenset())
-    path = write_note_back(note_storage, path, kept, bool(made.named))
-    if kept:
-        db.execute("UPDATE note SET path = ? WHERE id = ?", (path, note_id))
-    else:
-        delete_note(db, note_id)
+            gone.append(line_id)
+    delete_note_lines(tx, gone)
+    _put_back(tx, note_storage, (number, path), note_without(lines, out, frozenset()), made)
 
 
 def _reads(line: str, before: str, now: str) -> str:
@@ -310,89 +277,10 @@ def _reads(line: str, before: str, now: str) -> str:
     return "" if lost & set(index_terms(line)) else line
 
 
-class Notes:
-    """The notes of this installation."""
-
-    def __init__(self, database: Database, lists: AccessLists, note_storage: NoteStorage) -> None:
-        self._database = database
-        self._lists = lists
-        self._note_storage = note_storage
-        self.files: NoteFiles = note_storage.files
-
-    async def known(self) -> tuple[IndexedNote, ...]:
-        """All notes that the index has, each once; `stamp` is "" where one is to be read anew."""
-        rows = await self._database.rows(
-            "SELECT path, min(stamp), min(cut), max(made) FROM note GROUP BY path ORDER BY path"
-        )
-        return tuple(IndexedNote(str(path), str(stamp), str(cut), bool(made)) for path, stamp, cut, made in rows)
-
-    async def owners(self) -> tuple[int, ...]:
-        """The persons who are owners now."""
-        rows = await self._database.rows(
-            "SELECT DISTINCT person_id, platform || ':' || external_id, owner FROM account JOIN person "
-            "ON person.id = person_id WHERE is_bot = 0"
-        )
-        return tuple(sorted({int(row[0]) for row in rows if row[2] or row[1] in self._lists.owners}))
-
-    async def take(self, taken: ReadNoteFile) -> bool:
-        """Have the index say what a note says now; False when the file has changed since it was read.
-
-        NoteRefused when it is for nobody; StoreError when the disk refuses.
-        """
-        return await self._database.write(lambda db: store_read_note(db, self.files, taken))
-
-    async def leave(self, path: str) -> None:
-        """The file is gone, or is no note any more."""
-        await self._database.write(lambda db: drop_note_path(db, path))
-
-    async def write(self, new: NewNote, most: int) -> str | None:
-        """Write a note of at most `most` bytes; its path, None when nothing of it may be written down.
-
-        StoreError when the disk refuses; then nothing is known of it.
-        """
-        return await self._database.write(lambda db: write_note(db, self.files, new, most))
-
-    def told(self) -> tuple[tuple[int, str, int, str], ...]:
-        """What was taken out of notes that somebody had edited since this was asked last: number, path, lines, how."""
-        told, self._note_storage.told[:] = tuple(self._note_storage.told), []
-        return told
-
-    async def readable(self, audience: Audience, path: str) -> str | None:
-        """The hash of a note that this audience may see, as it was read last; None for every other path."""
-        where, params = seen_by(audience)
-        row = await self._database.row(f"SELECT hash FROM note WHERE path = ? AND {where}", (path, *params))
-        return str(row[0]) if row is not None and row[0] else None
-
-    async def part(self, audience: Audience, chunk_id: int) -> NotePart | None:
-        """A chunk of a note by its number, as recall finds it; None unless this audience may see it."""
-        where, params = seen_by(audience)
-        row = await self._database.row(
-            "SELECT path, first_line, last_line, (SELECT max(last_line) FROM note_chunk WHERE note_id = note.id), text "
-            f"FROM note_chunk JOIN note ON note.id = note_id WHERE note_chunk.id = ? AND {where}",
-            (chunk_id, *params),
-        )
-        return NotePart(str(row[0]), int(row[1]), int(row[2]), int(row[3]), str(row[4])) if row is not None else None
-
-
-def seen_by(audience: Audience) -> tuple[str, tuple[object, ...]]:
-    """The condition of ARCHITECTURE §7 for notes: a private one only in its owner's own DM, a chat's only there."""
-    people = placeholders(audience.person_ids)
-    here = "(note.visibility = 'chat' AND note.chat_id = ?)"
-    public = f"(note.visibility = 'public' AND note.owner_id IN ({people}))"
-    if audience.alone is not None:
-        own = "(note.visibility = 'private' AND note.owner_id = ?)"
-        return f"({own} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)
-    return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
-
-
-def hash_of(data: bytes) -> str:
-    """By what the content of a file is known."""
-    return hashlib.sha256(data).hexdigest()
-
-
 SELECT_FULL_LOG = """SELECT session.id, epoch.id, (SELECT coalesce(sum(tokens), 0) FROM entry WHERE epoch_id =
-    epoch.id), flushed_upto IS NOT NULL, (SELECT why FROM turn WHERE epoch_id = epoch.id ORDER BY turn.id DESC LIMIT 1),
-    (SELECT max(flushed_upto) FROM epoch AS other WHERE other.session_id = session.id)
+    epoch.id), flushed_upto IS NOT NULL,
+    coalesce((SELECT why FROM turn WHERE epoch_id = epoch.id ORDER BY turn.id DESC LIMIT 1), ''),
+    coalesce((SELECT max(flushed_upto) FROM epoch AS other WHERE other.session_id = session.id), 0)
     FROM session JOIN epoch ON epoch.id = (SELECT id FROM epoch WHERE session_id = session.id
     ORDER BY number DESC LIMIT 1) WHERE session.state <> 'closed' AND """
 
@@ -412,56 +300,105 @@ class FullLog:
     before: int
 
 
-class Flushes:
-    """Logs that are flushed, each once."""
+class Notes(Repository):
+    """The notes of this installation."""
 
-    def __init__(self, database: Database, files: NoteFiles) -> None:
-        self._database = database
-        self._files = files
+    def __init__(self, database: Database, lists: AccessLists, note_storage: NoteStorage) -> None:
+        super().__init__(database)
+        self._lists = lists
+        self._note_storage = note_storage
+        self.files: NoteFiles = note_storage.files
 
-    async def open_log(self, chat_id: int) -> FullLog | None:
+    @reads
+    def known(self, tx: Tx) -> tuple[IndexedNote, ...]:
+        """All notes that the index has, each once; `stamp` is "" where one is to be read anew."""
+        sql = "SELECT path, min(stamp), min(cut), max(made) FROM note GROUP BY path ORDER BY path"
+        return tx.all(sql, to=IndexedNote)
+
+    @reads
+    def owners(self, tx: Tx) -> tuple[int, ...]:
+        """The persons who are owners now."""
+        return tuple(person.id for person in persons(tx, self._lists, "ORDER BY id") if person.is_owner)
+
+    @writes
+    def take(self, tx: Tx, taken: ReadNoteFile) -> bool:
+        """Have the index say what a note says now; False when the file has changed since it was read.
+
+        NoteRefused when it is for nobody; StoreError when the disk refuses.
+        """
+        return store_read_note(tx, self.files, taken)
+
+    leave = writing(drop_note_path)
+
+    @writes
+    def write(self, tx: Tx, new: NewNote, most: int) -> str | None:
+        """Write a note of at most `most` bytes; its path, None when nothing of it may be written down.
+
+        StoreError when the disk refuses; then nothing is known of it.
+        """
+        return write_note(tx, self.files, new, most)
+
+    def told(self) -> tuple[tuple[int, str, int, str], ...]:
+        """What was taken out of notes that somebody had edited since this was asked last: number, path, lines, how."""
+        told, self._note_storage.told[:] = tuple(self._note_storage.told), []
+        return told
+
+    @reads
+    def readable(self, tx: Tx, audience: Audience, path: str) -> str | None:
+        """The hash of a note that this audience may see, as it was read last; None for every other path."""
+        where, values = seen_by(audience)
+        return tx.value(f"SELECT hash FROM note WHERE path = ? AND {where}", path, *values) or None
+
+    @reads
+    def part(self, tx: Tx, audience: Audience, chunk_id: int) -> NotePart | None:
+        """A chunk of a note by its number, as recall finds it; None unless this audience may see it."""
+        where, values = seen_by(audience)
+        return tx.one(
+            "SELECT path, first_line, last_line, (SELECT max(last_line) FROM note_chunk WHERE note_id = note.id), text "
+            f"FROM note_chunk JOIN note ON note.id = note_id WHERE note_chunk.id = ? AND {where}",
+            chunk_id, *values, to=NotePart,
+        )  # fmt: skip
+
+    @reads
+    def open_log(self, tx: Tx, chat_id: int) -> FullLog | None:
         """The log of a chat's open session."""
-        return await self._one("session.chat_id = ? AND session.state = 'open'", chat_id)
+        return tx.one(f"{SELECT_FULL_LOG}session.chat_id = ? AND session.state = 'open'", chat_id, to=FullLog)
 
-    async def log(self, session_id: int) -> FullLog | None:
+    @reads
+    def full_log(self, tx: Tx, session_id: int) -> FullLog | None:
         """The log of a session that is not digested yet."""
-        return await self._one("session.id = ?", session_id)
+        return tx.one(f"{SELECT_FULL_LOG}session.id = ?", session_id, to=FullLog)
 
-    async def begin(self, epoch_id: int, upto: int) -> bool:
+    @writes
+    def begin_flush(self, tx: Tx, epoch_id: int, upto: int) -> bool:
         """This log has its call now, for what was said up to that event; False when it had it before."""
-        return await self._database.write(
-            lambda db: (
-                db.execute(
-                    "UPDATE epoch SET flushed_upto = ? WHERE id = ? AND flushed_upto IS NULL", (upto, epoch_id)
-                ).rowcount
-                == 1
-            )
-        )
+        return tx.run("UPDATE epoch SET flushed_upto = ? WHERE id = ? AND flushed_upto IS NULL", upto, epoch_id) == 1
 
-    async def store(self, settlement: Settlement, new: NewNote | None, most: int, at: int) -> str | None:
+    @writes
+    def store_flush(self, tx: Tx, settlement: Settlement, new: NewNote | None, most: int, at: int) -> str | None:
         """What the call cost, and the note of at most `most` bytes that it made, in one commit; its path."""
+        settle_call(tx, settlement, at)
+        return write_note(tx, self.files, new, most) if new is not None else None
 
-        def transaction(db: Tx) -> str | None:
-            settle_call(db, settlement, at)
-            return write_note(db, self._files, new, most) if new is not None else None
 
-        return await self._database.write(transaction)
+def seen_by(audience: Audience) -> tuple[str, tuple[object, ...]]:
+    """The condition of ARCHITECTURE §7 for notes: a private one only in its owner's own DM, a chat's only there."""
+    people = placeholders(audience.person_ids)
+    here = "(note.visibility = 'chat' AND note.chat_id = ?)"
+    public = f"(note.visibility = 'public' AND note.owner_id IN ({people}))"
+    if audience.alone is not None:
+        own = "(note.visibility = 'private' AND note.owner_id = ?)"
+        return f"({own} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)
+    return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
 
-    async def _one(self, where: str, number: int) -> FullLog | None:
-        row = await self._database.row(SELECT_FULL_LOG + where, (number,))
-        if row is None:
-            return None
-        return FullLog(int(row[0]), int(row[1]), int(row[2]), bool(row[3]), str(row[4] or ""), int(row[5] or 0))
+
+def hash_of(data: bytes) -> str:
+    """By what the content of a file is known."""
+    return hashlib.sha256(data).hexdigest()
 
 
 MOST_NOTE_BYTES = 16_384 * 1024
 """The largest note that a setting allows."""
-
-SELECT_ACCOUNTS = (
-    "SELECT person_id, platform || ':' || external_id, owner FROM account JOIN person ON person.id = person_id "
-    "WHERE is_bot = 0 ORDER BY 2"
-)
-SELECT_MADE_NOTES = "SELECT path, chat_id FROM note WHERE made = 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,17 +423,19 @@ class FoundNotes:
     astray: int
 
 
-def owners_of(rows: list[Row], listed: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+def owner_accounts(tx: Tx, lists: AccessLists) -> tuple[tuple[str, ...], ...]:
     """The accounts of each owner, also of one who has not been here yet."""
     accounts: dict[int, list[str]] = {}
-    owning: set[int] = set()
-    for person, account, owner in rows:
-        accounts.setdefault(person, []).append(account)
-        if owner or account in listed:
-            owning.add(person)
-    known = {account for _, account, _ in rows}
-    groups = [tuple(found) for person, found in accounts.items() if person in owning]
-    return tuple(sorted([*groups, *((account,) for account in listed - known)]))
+    rows = tx.all(
+        "SELECT person_id, platform || ':' || external_id FROM account JOIN person ON person.id = person_id "
+        "WHERE is_bot = 0 ORDER BY 2"
+    )
+    for person_id, account in rows:
+        accounts.setdefault(person_id, []).append(account)
+    owners = [person.id for person in persons(tx, lists, "") if person.is_owner]
+    known = {account for _, account in rows}
+    groups = [tuple(accounts[number]) for number in owners]
+    return tuple(sorted([*groups, *((account,) for account in lists.owners - known)]))
 
 
 def read_notes(files: NoteFiles, readers: NoteReaders, covers: Callable[[str], bool]) -> FoundNotes:
@@ -527,31 +466,28 @@ def _note(files: NoteFiles, path: str, readers: NoteReaders, covers: Callable[[s
     return ExportedNote(path, (owner,) if owner else (), chat, front.visibility, front.events, told)
 
 
-def join_direct_chats(db: Tx, notes: tuple[ExportedNote, ...], at: int) -> None:
-    """Within a transaction: a direct chat that was brought in is the one of whoever its notes are for."""
+def join_direct_chats(tx: Tx, notes: tuple[ExportedNote, ...], at: int) -> None:
+    """A direct chat that was brought in is the one of whoever its notes are for."""
     for note in notes:
         if note.chat and note.owners:
-            db.execute(
+            tx.run(
                 "INSERT INTO member (chat_id, person_id, seen_at) SELECT place.chat_id, person_id, ? "
                 "FROM place, account "
                 "WHERE place.platform || ':' || place.external_id = ? AND account.platform || ':' || "
                 "account.external_id = ? AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = place.chat_id)",
-                (at, note.chat, note.owners[0]),
-            )
+                at, note.chat, note.owners[0],
+            )  # fmt: skip
 
 
-def write_notes(db: Tx, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
-    """One transaction: write new notes, after their chats were committed: a number that no chat has yet may become any
-    chat's.
+def write_notes(tx: Tx, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
+    """Write new notes, after their chats were committed: a number that no chat has yet may become any chat's.
 
     StoreError when the disk refuses, or another file has that name by now; the same import brings the rest.
     """
     for note in notes:
         top: list[str] = []
         if note.chat:
-            row = db.execute(
-                "SELECT chat_id FROM place WHERE platform || ':' || external_id = ?", (note.chat,)
-            ).fetchone()  # fmt: skip
-            top = write_front(FrontMatter(row[0], note.visibility, note.events))
+            chat_id = tx.value("SELECT chat_id FROM place WHERE platform || ':' || external_id = ?", note.chat)
+            top = write_front(FrontMatter(chat_id, note.visibility, note.events))
         if not files.create(note.path, content_of([*top, *note.text.split("\n")])):
             raise StoreError("a note of that name has just been written: import once more")

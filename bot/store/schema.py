@@ -35,6 +35,21 @@ OUTBOX_DUE = "outbox INDEXED BY outbox_due"
 """What waits to be sent: without the hint SQLite may read all that was ever sent."""
 
 
+def last_numbers(tx: Tx) -> dict[str, int]:
+    """The last number that was given in each table whose numbers are never given twice."""
+    return dict(tx.all("SELECT name, seq FROM sqlite_sequence"))
+
+
+def raise_last_number(tx: Tx, table: str, number: int) -> None:
+    """The next number of that table is higher than this one."""
+    tx.run("UPDATE sqlite_sequence SET seq = ? WHERE name = ? AND seq < ?", number, table, number)
+
+
+def table_columns(tx: Tx, table: str) -> tuple[tuple[str, str, str | None], ...]:
+    """Each column of a table with its type and its default as SQL, None without one."""
+    return tx.all("SELECT name, type, dflt_value FROM pragma_table_info(?)", table)
+
+
 def placeholders(values: Sized) -> str:
     """A question mark for each value, for IN (…); SQLite takes none, too."""
     return ", ".join("?" * len(values))

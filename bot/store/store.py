@@ -31,7 +31,7 @@ from bot.store.ledger import Ledger
 from bot.store.lifecycle import MemoryLifecycle, MemoryRepair, OperatorEdits
 from bot.store.memories import Memories
 from bot.store.note_rows import NoteFiles
-from bot.store.notes import Flushes, Notes, NoteStorage
+from bot.store.notes import Notes, NoteStorage
 from bot.store.outbox import Outbox
 from bot.store.people import AccessLists, AccessRights, People
 from bot.store.proactive import Heartbeats, Joins
@@ -104,7 +104,6 @@ class Store:
         self.agents = AgentWrites(database, note_storage)
         self.taken_back_lines = TakenBackLines(database, note_storage)
         self.notes = Notes(database, self._lists, note_storage)
-        self.flushes = Flushes(database, note_storage.files)
         self.undo = Undoing(database)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database, self.tombstones.covers)

@@ -12,7 +12,7 @@ from bot.core.ports import Clock, Log
 from bot.language.time.schedule import zone_or
 from bot.memory.archive.person import person_archive
 from bot.pipeline.configuration import Current
-from bot.store.backups import BackupRetention, folder_of, write_backup
+from bot.store.backups import folder_of, write_backup
 from bot.store.store import Store
 from bot.text.dates import next_local_time
 
@@ -119,9 +119,8 @@ class DailyBackup:
         if due is None or due > now:
             return
         data = self._store.folder
-        keeping = BackupRetention(rules.keep, rules.days * DAY_MS)
         try:
-            path, gone = await asyncio.to_thread(write_backup, data, folder_of(data, rules.folder), now, keeping)
+            path, gone = await asyncio.to_thread(write_backup, data, folder_of(data, rules.folder), now, rules)
         except StoreError as error:
             self._log.error("backup_failed", error=str(error))
             await self._store.deadlines.set_backup(now + HOUR_MS)

@@ -314,7 +314,7 @@ class LogFlusher:
         """The open session of a chat when its log is to be flushed."""
         if not self._current.settings.memory.flush:
             return None
-        log = await self._store.flushes.open_log(chat_id)
+        log = await self._store.notes.open_log(chat_id)
         return log.session_id if log is not None and self._wants(log) else None
 
     async def work(self, session_id: int) -> bool:
@@ -322,7 +322,7 @@ class LogFlusher:
         if not self._current.settings.memory.flush:
             return False
         try:
-            log = await self._store.flushes.log(session_id)
+            log = await self._store.notes.full_log(session_id)
             return log is not None and self._wants(log) and await self._flush(log)
         except OverBudget as error:
             self._log.warning("flush_skipped", **await self._place(session_id), why=error.limit)
@@ -360,7 +360,7 @@ class LogFlusher:
         able = self._writer.able and await self._gate.allows("flush")
         if not said or said < self._part(self._current.settings.memory.flush_least) or step != "full" or not able:
             return False
-        if not await self._store.flushes.begin(log.epoch_id, upto):
+        if not await self._store.notes.begin_flush(log.epoch_id, upto):
             return False
 
         async def reserve(reservation: Reservation, now: int) -> ModelCall:
@@ -378,7 +378,7 @@ class LogFlusher:
             kept = tuple(line for line in kept if there.issuperset(line.event_ids))
             new = await self._note(chat, lines, kept) if kept else None
             most = self._current.settings.notes.max_kilobytes * 1024
-            path = await self._store.flushes.store(written.settlement, new, most, self._clock.now())
+            path = await self._store.notes.store_flush(written.settlement, new, most, self._clock.now())
         self._log.info("flushed", chat=chat.id, session=session.number, lines=len(kept) if path else 0)
         return path is not None
 
