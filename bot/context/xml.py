@@ -116,7 +116,8 @@ def render(elements: Iterable[str], frame: CtxFrame) -> str:
     holiday = f' holiday="{_attribute(frame.holiday)}"' if frame.holiday else ""
     whom = f"{_names('to', frame.to)}{_names('follow', frame.follow)}"
     head = f'<ctx now="{_attribute(frame.now)}" weekday="{_attribute(frame.weekday)}"{holiday}{whom}>'
-    legend = (f"<!-- {_comment(frame.legend)} -->",) if frame.legend else ()
+    comment = re.sub(r"-{2,}", "—", " ".join(clean(frame.legend).split()))
+    legend = (f"<!-- {comment} -->",) if frame.legend else ()
     return "\n".join((head, *legend, *body, "</ctx>"))
 
 
@@ -276,7 +277,3 @@ def _escape(text: str) -> str:
 def _attribute(text: str) -> str:
     text = _escape(clean(text)).replace('"', "&quot;")
     return text.replace("\n", "&#10;").replace("\t", "&#9;")
-
-
-def _comment(text: str) -> str:
-    return re.sub(r"-{2,}", "—", " ".join(clean(text).split()))

@@ -53,7 +53,7 @@ def is_casual(text: str, names: tuple[str, ...] = ()) -> bool:
     said = _STICKER.sub(" ", said)
     if len(said) > LONGEST:
         return False
-    verdicts = [_clause(clause) for clause in _CLAUSE.split(said) if _worded(clause)]
+    verdicts = [_clause(clause) for clause in _CLAUSE.split(said) if _letters(clause)]
     return None not in verdicts and True in verdicts if verdicts else not called
 
 
@@ -114,7 +114,3 @@ def _is_small_talk(kinds: int) -> bool:
 
 def _letters(text: str) -> str:
     return "".join(char for char in text if unicodedata.category(char)[0] in "LN")
-
-
-def _worded(clause: str) -> bool:
-    return bool(_letters(clause))

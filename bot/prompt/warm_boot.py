@@ -11,7 +11,7 @@ from bot.language.sections import is_lasting, is_single_valued
 from bot.language.time.dates import named_times
 from bot.prompt.days import DayFormatter, said_at, speaks_of_days
 from bot.prompt.opening_facts import OpeningFacts, OpeningLine, OpeningSection
-from bot.prompt.past_talks import PastTalk, past_talk_lines
+from bot.prompt.past_talks import past_talk_lines
 from bot.prompt.upcoming import UpcomingThing, is_upcoming, upcoming
 from bot.text.clean import is_named, named_once
 from bot.text.dates import local_day
@@ -173,7 +173,9 @@ class LineBuilder:
         """Past talks, a line for each stretch."""
         days = self.days
         lines = past_talk_lines(self.facts.dialogues, days)
-        return tuple(self._talk(line) for line in lines)
+        return tuple(
+            OpeningLine(one.text, day=one.head, at=one.at, dialogues=one.talks, when=one.head) for one in lines
+        )
 
     def whom(self, memory: Memory) -> str:
         """Whose words it is and whom it is about, if its own words do not name them: 小王, 猫 年糕."""
@@ -212,9 +214,6 @@ class LineBuilder:
         if durable(memory):
             return LASTING
         return min(self.facts.vitality.get(memory.id, 0.0), 0.99)
-
-    def _talk(self, talks: PastTalk) -> OpeningLine:
-        return OpeningLine(talks.text, day=talks.head, at=talks.at, dialogues=talks.talks, when=talks.head)
 
     def _name(self, person: int | None) -> str:
         return self.facts.names.get(person, "?") if person else ""

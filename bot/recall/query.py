@@ -81,7 +81,7 @@ def search_query(
     "小暖，我的猫叫什么" would otherwise find whatever mentions 小暖.
     """
     folded = fold(text)
-    named = [each for each in talkers if len(each.name) >= SHORTEST_NAME and _holds(folded, each.name)]
+    named = [each for each in talkers if len(each.name) >= SHORTEST_NAME and re.search(_pattern(each.name), folded)]
     rest = _without(folded, (each.name for each in named if each.asker))
     sentences = [part for part in _SENTENCE.findall(rest) if part.strip()] or [rest]
     asks = [bool(_ASKS.search(part)) for part in sentences]
@@ -141,10 +141,6 @@ def _most(weights: Mapping[str, float]) -> dict[str, float]:
     places = {term: place for place, term in enumerate(weights)}
     best = sorted(weights, key=lambda term: (-weights[term], -places[term]))[:MOST_TERMS]
     return {term: weights[term] for term in sorted(best, key=places.__getitem__)}
-
-
-def _holds(folded: str, name: str) -> bool:
-    return re.search(_pattern(name), folded) is not None
 
 
 def _without(folded: str, names: Iterable[str], stands: str = " ", after: str = "") -> str:

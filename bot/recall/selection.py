@@ -89,7 +89,11 @@ def with_kept_memory(text: str, done: Sequence[ScoredHit]) -> tuple[ScoredHit, .
     The first place stays with what fits best, also where it is the only one. It may load a dictionary: in a thread.
     """
     places = [place for place, one in enumerate(done) if not one.cut]
-    kept = [place for place, one in enumerate(done) if _kept(one) and one.cut in ("", "limit")]
+    kept = [
+        place
+        for place, one in enumerate(done)
+        if (memory := one.finding.memory) and memory.kept and one.cut in ("", "limit")
+    ]
     if len(places) < 2 or all(not done[place].cut for place in kept):
         return tuple(done)
     words = {term: figure for term, figure in _subject_weights(text).items() if len(term) > 1 or figure >= SINGLE}
@@ -100,10 +104,6 @@ def with_kept_memory(text: str, done: Sequence[ScoredHit]) -> tuple[ScoredHit, .
     last, second = places[-1], places[1]
     rest = [replace(one, cut="limit") if place == last else one for place, one in enumerate(done) if place != best]
     return (*rest[:second], replace(done[best], cut=""), *rest[second:])
-
-
-def _kept(one: ScoredHit) -> bool:
-    return one.finding.memory is not None and one.finding.memory.kept
 
 
 def _shared_weight(words: Mapping[str, float], text: str) -> float:

@@ -167,7 +167,8 @@ def open_question(lines: Sequence[GroupLine]) -> GroupLine | None:
 
     An answer is any later line of somebody else, unless it is plainly for a third person.
     """
-    asked = next((line for line in reversed(lines) if _asks_all(line)), None)
+    to_all = (one for one in reversed(lines) if one.asks and not (one.to_other or one.forwarded or one.from_bot))
+    asked = next(to_all, None)
     if asked is None:
         return None
     later = (line for line in lines if line.id > asked.id and line.person_id != asked.person_id)
@@ -239,10 +240,6 @@ def _until(talk: GroupTalk, rules: JoinRules, window_ms: int, tz: tzinfo, now: i
     dialogue = rules.dialogue_seconds * 1000
     if in_dialogue(line for line in talk.lines if now - line.at < dialogue):
         yield "pair", talk.lines[-1].at + dialogue
-
-
-def _asks_all(line: GroupLine) -> bool:
-    return line.asks and not (line.to_other or line.forwarded or line.from_bot)
 
 
 def _mutual(one: GroupLine, other: GroupLine) -> bool:

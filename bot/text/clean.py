@@ -41,7 +41,7 @@ def clean(text: str) -> str:
 
 def shown(text: str) -> str:
     """The text as people shall see it: without signs that turn or hide it; emoji and line ends stay. Never longer."""
-    return text if text.isascii() and text.isprintable() else _UNSHOWN.sub(_flag, text)
+    return text if text.isascii() and text.isprintable() else _UNSHOWN.sub(lambda match: match[1] or "", text)
 
 
 def clean_name(text: str) -> str:
@@ -92,7 +92,3 @@ def as_data(text: str) -> str:
 def escaped(text: str) -> str:
     """The text, in which nothing opens, closes or forges a tag; an & that begins no entity stays."""
     return _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _flag(match: re.Match[str]) -> str:
-    return match[1] or ""

@@ -78,9 +78,7 @@ def _letter(sign: re.Match[str]) -> str:
     return "صلى" if sign[0] == "\ufdfa" else "جل"
 
 
-@lru_cache(maxsize=4096)
-def _folded(char: str) -> str:
-    return fold(char)
+_folded = lru_cache(maxsize=4096)(fold)
 
 
 @lru_cache(maxsize=4096)

@@ -317,7 +317,7 @@ def _wish(
     if _told(folded, trigger, before, after, parts, english):
         return None
     if more or _both_sides(parts, folded, trigger) or (english and _loose(blanked[trigger.end() :])):
-        parts = _doubted(parts)
+        parts = replace(parts, doubt=parts.doubt or "several")
     begin, stop = _besides(blanked, start, trigger)
     near = _stop(CLAUSE_END, folded, trigger)
     words = "" if own else without_courtesy(cut_out(text, blanked, origin, ((0, trigger.end()), (near, len(folded)))))
@@ -465,10 +465,6 @@ def _alone(folded: str, begin: int, end: int) -> bool:
     start = max((found.end() for found in CLAUSE_END.finditer(folded, 0, begin)), default=0)
     stop = CLAUSE_END.search(folded, end)
     return start > 0 and not task_content(folded[start:begin] + folded[end : stop.start() if stop else len(folded)])
-
-
-def _doubted(parts: TimeParts) -> TimeParts:
-    return replace(parts, doubt=parts.doubt or "several")
 
 
 def _residue(before: str, english: bool) -> str:

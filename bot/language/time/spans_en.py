@@ -94,10 +94,6 @@ def _ago(part: dict[str, str], today: date) -> TimeReading | None:
     return calendar.ago(today, _FEW.get(word) or int(count_en(word)), part["unit"])
 
 
-def _ahead(part: dict[str, str], today: date) -> TimeReading | None:
-    return _counted(part["ahead"], part["aheadunit"], today)
-
-
 def _from(part: dict[str, str], today: date) -> TimeReading | None:
     base = part["base"].split(" ")[-1]
     start = calendar.days_off(today, int(base == "tomorrow"))
@@ -227,7 +223,7 @@ _MEANINGS: dict[str, Callable[[dict[str, str], date], TimeReading | None]] = {
     "after": lambda part, today: only(calendar.days_off(today, 2)),
     "near": _near,
     "count": _ago,
-    "ahead": _ahead,
+    "ahead": lambda part, today: _counted(part["ahead"], part["aheadunit"], today),
     "from": _from,
     "which": _period,
     "weekend": lambda part, today: calendar.every_week(today, 5, 2),

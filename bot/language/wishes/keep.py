@@ -94,7 +94,7 @@ def facts(shape: str, a: int, b: int) -> list[tuple[int, int]]:
             _stands(clause, told)
             and len(told) >= _LEAST
             and (has_predicate(told) or is_plain_fact(told))
-            and not _goes_on(told)
+            and not pattern("fact_open").search(told)
         ):
             spans[-1] = (spans[-1][0], cut.start())
             spans.append((start, b))
@@ -122,10 +122,6 @@ def _worth_en(body: str, kind: WishStrength, after_comma: bool, firmly: bool) ->
 
 def _chinese(text: str) -> bool:
     return pattern("cjk").search(text) is not None
-
-
-def _goes_on(told: str) -> bool:
-    return pattern("fact_open").search(told) is not None
 
 
 def _stands(clause: str, told: str) -> bool:

@@ -70,7 +70,7 @@ class OwnWords:
 
     def carries(self, text: str) -> bool:
         """Whether each clause of `text` stands in this message word for word, and not denied or asked there."""
-        wanted = [_bare(part) for part in re.split(",", _stops(fold_mapped(text)[0]).replace("。", ","))]
+        wanted = [_BARE.sub("", part) for part in re.split(",", shaped(fold_mapped(text)[0], ()).replace("。", ","))]
         wanted = [part for part in wanted if part]
         telling = [term for part in wanted for term in index_terms(part) if term not in STOP_WORDS]
         return bool(telling) and all(any(_holds(clause, part) for clause in self.clauses) for part in wanted)
@@ -159,19 +159,11 @@ def _clauses(shape: str, start: int, end: int, number: int) -> Iterable[OwnClaus
             return
 
 
-def _stops(folded: str) -> str:
-    return shaped(folded, ())
-
-
 def _wishes(clause: OwnClause, wish: str, none: str) -> bool:
     found = pattern(wish).search(clause.text)
     if found is None or pattern(none).search(clause.text) or pattern("own_others").search(clause.text):
         return False
     return not clause.asks or pattern("asking").search(clause.text) is not None
-
-
-def _bare(text: str) -> str:
-    return _BARE.sub("", text)
 
 
 def _holds(clause: OwnClause, part: str) -> bool:
