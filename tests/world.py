@@ -15,12 +15,14 @@ from bot.container import Dependencies, allow_list
 from bot.core.events import Incoming, Outgoing, Place, Sender
 from bot.core.models import Capabilities, Message
 from bot.core.people import ErasedPerson
+from bot.core.ports import SettingChanges
 from bot.model.pool import Endpoint, ModelPool
 from bot.money.budget import rate_of
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.endpoints import make_embedding
 from bot.pipeline.texts import Texts
-from bot.store.store import Store, open_store
+from bot.store.settings import settings_in
+from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import Catalogue, catalogue
 from tests.blank import lay, unsynced
 from tests.configured import configured
@@ -131,6 +133,17 @@ def full_only(settings: Settings) -> Settings:
     return settings.model_copy(update={"prompt": settings.prompt.model_copy(update={"light": "off"})})
 
 
+def with_said(settings: Settings, folder: Path) -> Settings:
+    """The settings with what was set in chats."""
+    for one in settings_in(folder / DATABASE):
+        table, _, name = one.key.partition(".")
+        if name:
+            section = getattr(settings, table)
+            told = {**section.model_dump(exclude_unset=True), name: one.value}
+            settings = settings.model_copy(update={table: type(section).model_validate(told)})
+    return settings
+
+
 @cache
 def catalogues(folder: str) -> tuple[Catalogue, Catalogue]:
     """The sentences of messages and openings; read once for all Worlds, as nothing writes them while one runs."""
@@ -164,14 +177,21 @@ class World(Seen):
         lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)
-        current = configured(self.settings, words, self._make_pool(), self.log)
-        self.parts = Dependencies(self.store, self.clock, self.log, current, scrub=self.scrub)
+        current = configured(with_said(self.settings, self.folder), words, self._make_pool(), self.log)
+        self.parts = Dependencies(self.store, self.clock, self.log, current, apply=self._apply, scrub=self.scrub)
         self.app = App(self.parts)
         # What is said anywhere is said to one list, in order.
         await self.app.start([self.talk, *(Talk(platform, said=self.talk.said) for platform in self.platforms)])
         if settle:
             await self.app.settled()
         return self
+
+    async def _apply(self, wish: SettingChanges, person_id: int) -> tuple[str, ...]:
+        """Something is set in a chat; where it contradicts itself is looked for with files (`tests/reloading.py`)."""
+        await self.store.settings.put(wish, person_id, self.clock.now())
+        current, settings = self.parts.current, with_said(self.settings, self.folder)
+        await current.replace(replace(current.newest, settings=settings, written=settings))
+        return ()
 
     def _make_pool(self) -> ModelPool:
         """The models; alone the first one is asked once, unless the settings say more: trying again takes time."""

@@ -11,10 +11,8 @@ from bot.commands.command import Invocation, command, nearest_word
 from bot.config.checks import configured_models, value_fits
 from bot.config.models import ModelSettings, ModelUse
 from bot.config.settings import Settings
-from bot.config.sources import LIVE_KEYS
 from bot.config.speaking import DAY_S, MOST_ANSWERS, TalkLimits
 from bot.core.ports import ChatSetting, SettingChanges
-from bot.pipeline.refusals import current_limits
 from bot.text.clean import clean_name
 from bot.text.codes import KEY_NAMES
 from bot.text.dates import local
@@ -348,17 +346,14 @@ async def limit(call: Invocation) -> str:
     said = None if words == ("reset",) else parse_limit(words)
     if said is None and words != ("reset",):
         return call.text("limits_words")
-    if said != {}:
-        wish = dict.fromkeys(TalkLimits.model_fields) if said is None else said
-        keyed = {f"{LIVE_KEYS}{key}": value for key, value in wish.items()}
-        await call.store.settings.put(keyed, call.person.id, call.now)
-    return await _limits_shown(call)
+    wish = dict.fromkeys(TalkLimits.model_fields) if said is None else said
+    problem = await apply_wish(call, {f"limits.{key}": value for key, value in wish.items()}) if wish else ""
+    return problem or await _limits_shown(call)
 
 
 async def _limits_shown(call: Invocation) -> str:
-    stored = call.store.settings
-    rules, said = await current_limits(stored, call.services.settings.limits), await stored.limits()
-    lines = []
+    rules, lines = call.services.written.limits, []
+    said = {one.key for one in await call.store.settings.all()}
     for key in TalkLimits.model_fields:
         value: int | bool | None = getattr(rules, key)
         match value:
@@ -368,7 +363,7 @@ async def _limits_shown(call: Invocation) -> str:
                 shown = call.text("limits_on" if value else "limits_off")
             case _:
                 shown = call.text("limits_seconds" if key == "cooldown_seconds" else "limits_times", n=value)
-        source = call.text("limits_owner" if key in said else "limits_configured")
+        source = call.text("limits_owner" if f"limits.{key}" in said else "limits_configured")
         lines.append(call.text("limits_line", name=call.text(f"limits_{key}"), value=shown, source=source))
     return "\n".join(lines)
 

@@ -43,9 +43,6 @@ Tree = dict[str, object]
 SettingOrigin = Literal["default", "file", "dotenv", "environment", "chat"]
 """Where a value comes from: nobody set it, nuan.toml, .env beside it, a variable of the process, or a chat."""
 
-LIVE_KEYS = "limits."
-"""What is said of these keys is read from the store with every message, so that it needs no reload."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Given:
@@ -166,7 +163,7 @@ def _from_chats(said: Mapping[str, str]) -> dict[str, _Given]:
     """What was said in chats by dotted path; a key that this nuan does not know is one of a newer one."""
     return {
         key.dotted: _Given(said[key.dotted], f"a chat; `nuan unset {key.dotted}` takes it back")
-        for key in keys() if key.dotted in said and not key.dotted.startswith(LIVE_KEYS)
+        for key in keys() if key.dotted in said
     }  # fmt: skip
 
 

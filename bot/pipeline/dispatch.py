@@ -257,7 +257,7 @@ class Dispatcher:
         called = [event for event in answering if event.why != "window"] or answering
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
-        pace = self._limiter.pace(person, unparked(batch, waiting), waiting.limits)
+        pace = self._limiter.pace(person, unparked(batch, waiting))
         cues = (*await self._cues(answering, chat, person), *(("remind",) if reminds else ()))
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sender.typing(chat, True)

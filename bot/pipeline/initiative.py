@@ -212,7 +212,7 @@ class JoinService(UnaskedTurns):
             if len(mine) < len(waiting.due) or stop.is_set():
                 outcome = "overtaken"
             elif mine:
-                pace = self._limiter.pace(None, mine, waiting.limits)
+                pace = self._limiter.pace(None, mine)
                 person = waiting.people[mine[0].person_id]
                 await self._begin(Occasion(waiting.chat, person, mine, JOIN, pace=pace), stop)
         except OverLimit as error:

@@ -2,9 +2,8 @@
 
 import errno
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from bot.config.speaking import TalkLimits
 from bot.core.clock import MINUTE_MS
 from bot.core.errors import ModelError, ModelFault, OverBudget, OverLimit, StatementError, StoreError
 from bot.core.events import Button, Draft, Event
@@ -17,7 +16,6 @@ from bot.money import budget
 from bot.money.budget import shortage
 from bot.pipeline.configuration import Current
 from bot.store.codes import PairingRequest
-from bot.store.settings import StoredSettings
 from bot.store.store import Store
 from bot.store.views import WaitingChat
 from bot.text.dates import day_start, next_local_time
@@ -70,16 +68,6 @@ PERSON_LIMITS = ("cooldown", "person_minute", "person_day")
 """Limits of one person; the others hold for all together."""
 
 
-async def current_limits(settings: StoredSettings, rules: TalkLimits) -> TalkLimits:
-    """The limits that hold now: the owner's word comes before the configuration."""
-    return effective_limits(rules, await settings.limits())
-
-
-def effective_limits(rules: TalkLimits, said: Mapping[str, str]) -> TalkLimits:
-    """The same when the owner's word is known."""
-    return TalkLimits.model_validate({**rules.model_dump(), **said}) if said else rules
-
-
 def unparked(batch: tuple[Event, ...], waiting: WaitingChat) -> tuple[Event, ...]:
     """What of a batch asks for an answer now: what is parked was counted when its own call failed."""
     return tuple(event for event in batch if event.id not in waiting.standing.parked) or batch
@@ -94,15 +82,9 @@ class TalkLimiter:
         self._current = current
         self._log = log
 
-    def pace(self, person: Person | None, batch: tuple[Event, ...], said: Mapping[str, str]) -> AnswerLimits:
-        """The limits for an answer to these messages, when that is the owner's word.
-
-        Those of one person are not for owners, nor if nobody asked.
-        """
-        rules, tz = (
-            effective_limits(self._current.settings.limits, said),
-            self._current.words.tz(self._current.words.zone),
-        )
+    def pace(self, person: Person | None, batch: tuple[Event, ...]) -> AnswerLimits:
+        """The limits for an answer to these messages; those of one person are not for owners, nor if nobody asked."""
+        rules, tz = self._current.settings.limits, self._current.words.tz(self._current.words.zone)
         now, first = self._clock.now(), min(event.id for event in batch)
         since, until = day_start(now, tz), next_local_time(now, 0, tz)
         if person is None or person.is_owner:
@@ -122,7 +104,7 @@ class TalkLimiter:
             return batch
         over, asking = set(), unparked(batch, waiting)
         for number, person in writers.items():
-            pace = self.pace(person, asking, waiting.limits)
+            pace = self.pace(person, asking)
             error = await self._store.failures.reached_limit(person.id, pace, self._clock.now())
             if error is not None and error.limit in PERSON_LIMITS:
                 over.add(number)
@@ -135,7 +117,7 @@ class TalkLimiter:
         What others wrote beside somebody who reached their own limit stays on the queue. A bot is told nothing.
         """
         now, person = self._clock.now(), occasion.person
-        rules = await current_limits(self._store.settings, self._current.settings.limits)
+        rules = self._current.settings.limits
         refused = [
             event for event in occasion.answering if error.limit not in PERSON_LIMITS or event.person_id == person.id
         ]

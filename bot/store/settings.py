@@ -1,6 +1,5 @@
 """Settings and switches set in chats beside the configuration, stored with who set them."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from bot.core.errors import StoreError
@@ -9,7 +8,7 @@ from bot.core.ports import ChatSetting, SettingChanges
 from bot.core.speaking import GroupMode
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.schema import read_existing
-from bot.store.transactions import Row, Tx
+from bot.store.transactions import Tx
 from bot.store.windows import IN_RUNNING_TURNS
 
 SELECT_SETTINGS = """SELECT key, value, person_id, coalesce(person.name, ''), at FROM setting
@@ -20,15 +19,6 @@ BOT_SWITCH = "house"
 
 BOT_OFF = f"EXISTS (SELECT 1 FROM setting WHERE key = '{BOT_SWITCH}')"
 """Whether it is, as SQL."""
-
-
-LIMITS = "SELECT substr(key, 8), value FROM setting WHERE key >= 'limits.' AND key < 'limits/'"
-"""`/` is the character after `.`."""
-
-
-def limits_of(rows: Sequence[Row]) -> dict[str, str]:
-    """What LIMITS reads, as a value."""
-    return {str(key): str(value) for key, value in rows}
 
 
 def bot_off(tx: Tx) -> bool:
@@ -88,11 +78,6 @@ class StoredSettings(Repository):
     def switch_background(self, tx: Tx, on: bool) -> None:
         """Remember the owner's word."""
         tx.set_meta("background", "on" if on else "off")
-
-    @reads
-    def limits(self, tx: Tx) -> dict[str, str]:
-        """What the owner said of how often people are answered, by key of the configuration; empty: nothing."""
-        return limits_of(tx.all(LIMITS))
 
     @reads
     def context(self, tx: Tx, chat_id: int) -> ChatContextSettings:

@@ -19,7 +19,6 @@ from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
 from bot.store.people import AccessLists, chat_of, persons
 from bot.store.schema import EVENT_QUEUE, IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.sessions import NEWEST_EPOCH_OF, SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
-from bot.store.settings import LIMITS, limits_of
 from bot.store.transactions import Tx
 from bot.text.dates import day_start, local_day, month_start, next_local_time
 
@@ -171,8 +170,7 @@ HIDDEN_STATES = ("forgotten", "deleted")
 class WaitingChat:
     """What in a chat is to be answered by now, in order, with the people who wrote it.
 
-    `asked` is what people of the chat were asked back about memories, by person; `limits` is the owner's word on how
-    often people are answered.
+    `asked` is what people of the chat were asked back about memories, by person.
     """
 
     chat: Chat
@@ -180,7 +178,6 @@ class WaitingChat:
     people: Mapping[int | None, Person]
     standing: QueueMarks = field(default_factory=QueueMarks)
     asked: Mapping[int, MemoryQuestion] = field(default_factory=dict)
-    limits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +261,6 @@ class Views(Repository):
             {person.id: person for person in self._people(tx, {event.person_id for event in due})},
             QueueMarks(*(frozenset(row[0] for row in marks if row[kind]) for kind in (1, 2, 3))),
             dict(question_of(row) for row in tx.all(SELECT_QUESTION, chat_id, now)),
-            limits_of(tx.all(LIMITS)),
         )
 
     @reads
