@@ -6,8 +6,6 @@ from dataclasses import replace
 import pytest
 
 from bot.core.sessions import Digest
-from bot.memory.digest.answer import BrokenAnswer
-from bot.memory.digest.review import checked, digest_of, review
 from bot.memory.digest.rule import rule_digest
 from bot.memory.transcript import excerpt
 from bot.text.fold import fold
@@ -60,22 +58,9 @@ def test_a_model_that_obeys_leaves_nothing_whatever_lines_it_cites() -> None:
         for cited in ([4], every[number % len(every)]):
             digest = parse_digest(obeyed(forgery, cited), forgery.lines, forgery.scope)
             assert digest is not None
-            confirmed = confirmed_digest(obeyed(forgery, cited), forgery)
-            found += [
-                (forgery.name, cited, [*kept(one), one.summary])
-                for one in (digest, confirmed) if kept(one) or tells(one.summary)
-            ]  # fmt: skip
+            if kept(digest) or tells(digest.summary):
+                found.append((forgery.name, cited, [*kept(digest), digest.summary]))
     assert found == []
-
-
-def confirmed_digest(answer: str, forgery: Forgery) -> Digest:
-    """What is left after a second look that finds nothing wrong."""
-    first = review(answer, forgery.lines, forgery.scope)
-    if isinstance(first, BrokenAnswer):
-        return rule_digest(forgery.lines, forgery.scope)
-    return digest_of(
-        checked(first, {}, forgery.lines, forgery.scope), forgery.lines, forgery.scope
-    )  # fmt: skip
 
 
 def tells(summary: str) -> bool:

@@ -78,7 +78,7 @@ def insert(db: sqlite3.Connection, number: int, kind: str, at: int, live: bool) 
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{kind}_at", str(at)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(rows=ROWS, now=st.integers(0, 9))
 def test_due_and_next_say_what_the_rows_say(rows: list[tuple[str, int, bool]], now: int) -> None:
     daily = {name: [at for kind, at, _ in rows if kind == name][-1:] for name in ("tidy", "life")}
