@@ -1,6 +1,5 @@
 """Events and their attachments: stored with the decision about them, queued, and read back as the context bus."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -26,22 +25,19 @@ from bot.store.ingest import (
 from bot.store.ledger import CallAccount, Reservation, Settlement, charge_call, release_call, reserve_call, settle_call
 from bot.store.people import AccessLists, find_chat, find_person, stored_part, with_permissions
 from bot.store.schema import EVENT_QUEUE, placeholders
-from bot.store.transactions import Tx
+from bot.store.transactions import Row, Tx
 from bot.store.windows import arm_join, keep_pace, pending_messages
 
 SELECT_EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
     CASE hidden WHEN 'forgotten' THEN '{FORGOTTEN}' ELSE label END, why, forwarded, turn_id,
     CASE WHEN target <> '' AND kind = 'message' THEN (SELECT coalesce(nullif(substr(quoted.text, 1, 200), ''),
-        quoted.name) FROM main.event AS quoted WHERE quoted.id = {QUOTED_ID} AND quoted.hidden = ''
-        AND quoted.id <> (SELECT max(id) FROM main.event AS before WHERE before.chat_id = event.chat_id
-        AND before.id < event.id AND before.hidden = '')) END,
-    quote,
-    (SELECT json_group_array(json_array(position, attachment.kind, attachment.name, attachment.state, attachment.text))
-        FROM attachment WHERE event_id = event.id) FROM event """
-"""An event with what it replies to, unless that is the line just before it, and with what was sent along.
+        quoted.name) FROM event AS quoted WHERE quoted.id = {QUOTED_ID} AND quoted.hidden = ''
+        AND quoted.id <> (SELECT max(id) FROM event AS before WHERE before.chat_id = event.chat_id
+        AND before.id < event.id AND before.hidden = '')) END, quote FROM """
+"""An event with what it replies to, unless that is the line just before it."""
 
-main.event inside is the same table: views.py rewrites the one FROM at the end.
-"""
+MOST_IN_ONE = 500
+"""Events that one statement asks for by their numbers."""
 
 COMMAND_REASONS = ("command", "pair", "closed", "off", *STOP_REASONS)
 """What is answered without a model; it opens no window."""
@@ -56,7 +52,7 @@ TELLABLE_LINES = (
     "WHERE (hidden = '' OR (hidden = 'forgotten' AND kind IN ('message', 'bot'))) AND chat_id = ?1 "
     "AND (state <> 'queued' OR (kind = 'message' AND tries = 0)) AND (state <> 'dead' OR turn_id IS NOT NULL) "
     "AND id NOT IN (SELECT value FROM json_each(?2)) "
-    f"AND id < coalesce((SELECT min(id) FROM main.{EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' "
+    f"AND id < coalesce((SELECT min(id) FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' "
     "AND kind = 'message' AND tries = 0 AND (?3 OR why = 'command') "
     "AND id > (SELECT max(value) FROM json_each(?2))), 1 << 62) "
 )
@@ -99,18 +95,36 @@ RemarkHandler = Callable[[Tx, int, int, tuple[Signal, ...], int], None]
 PromiseHandler = Callable[[Tx, Accepted, Arrival], bool]
 
 
-def read_events(tx: Tx, where: str, *values: object) -> tuple[Event, ...]:
-    """The events of a condition and its order, with what they reply to and what was sent along."""
-    return tuple(map(event_of, tx.all(SELECT_EVENT + where, *values)))
+def read_events(tx: Tx, where: str, *values: object, table: str = "event") -> tuple[Event, ...]:
+    """The events of a condition and its order, with what they reply to and what was sent along.
+
+    `table` may say by which index they are found.
+    """
+    rows = tx.all(f"{SELECT_EVENT}{table} {where}", *values)
+    marks = attachment_marks(tx, [row[0] for row in rows])
+    return tuple(_event(row, marks.get(row[0], "")) for row in rows)
 
 
-def event_of(row: Sequence[Any]) -> Event:
-    """A row of SELECT_EVENT as a value."""
-    number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, known, told, attached = row
-    marks = " ".join(attachment_mark(number, *each) for each in sorted(json.loads(attached)))
+def _event(row: Row, marks: str) -> Event:
+    number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, known, told = row
+    quote = known or told or ""
     return Event(
-        number, chat_id, at, kind, person_id, name, text, label, why, bool(forwarded), turn_id, known or told or "", marks
+        number, chat_id, at, kind, person_id, name, text, label, why, bool(forwarded), turn_id, quote, marks
     )  # fmt: skip
+
+
+def attachment_marks(tx: Tx, event_ids: Sequence[int]) -> dict[int, str]:
+    """What the <ctx> tells of the attachments of these events; an event without any is left out."""
+    found: dict[int, list[str]] = {}
+    for start in range(0, len(event_ids), MOST_IN_ONE):
+        part = event_ids[start : start + MOST_IN_ONE]
+        for row in tx.all(
+            "SELECT event_id, position, kind, name, state, text FROM attachment "
+            f"WHERE event_id IN ({placeholders(part)}) ORDER BY event_id, position",
+            *part,
+        ):
+            found.setdefault(row[0], []).append(attachment_mark(*row))
+    return {number: " ".join(each) for number, each in found.items()}
 
 
 def attachment_mark(event_id: int, position: int, kind: str, name: str, state: str, text: str) -> str:
@@ -335,14 +349,7 @@ class Attachments(Repository):
     @reads
     def marks(self, tx: Tx, event_ids: Sequence[int]) -> dict[int, str]:
         """What the <ctx> tells of the attachments of these events; an event without any is left out."""
-        found: dict[int, list[str]] = {}
-        for row in tx.all(
-            "SELECT event_id, position, kind, name, state, text FROM attachment "
-            f"WHERE event_id IN ({placeholders(event_ids)}) ORDER BY event_id, position",
-            *event_ids,
-        ):
-            found.setdefault(row[0], []).append(attachment_mark(*row))
-        return {number: " ".join(each) for number, each in found.items()}
+        return attachment_marks(tx, event_ids)
 
     @reads
     def find(self, tx: Tx, chat_id: int, event_id: int, position: int) -> SentAttachment | None:

@@ -84,9 +84,9 @@ class Arrival:
     promising: Callable[[str], tuple[SpokenPromise, ...]] = no_promise
 
 
-QUOTED_ID = """coalesce((SELECT max(said.id) FROM main.event AS said WHERE said.chat_id = event.chat_id
+QUOTED_ID = """coalesce((SELECT max(said.id) FROM event AS said WHERE said.chat_id = event.chat_id
     AND said.external_id = event.target AND said.external_id <> '' AND said.kind = 'message' AND said.id < event.id),
-    (SELECT max(said.id) FROM sent JOIN main.event AS said ON said.turn_id = sent.turn_id AND said.kind = 'bot'
+    (SELECT max(said.id) FROM sent JOIN event AS said ON said.turn_id = sent.turn_id AND said.kind = 'bot'
     WHERE sent.chat_id = event.chat_id AND sent.external_id = event.target AND event.target <> ''))"""
 """The line that a message replies to."""
 

@@ -10,7 +10,7 @@ from bot.core.sessions import Turn
 from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, GroupTalk, JoinVerdict, PastEntry, SilentChat
 from bot.store.commitments import visible_commitment
 from bot.store.engine import Database, Repository, reads, writes
-from bot.store.events import IS_VISIBLE, SELECT_EVENT, event_of
+from bot.store.events import IS_VISIBLE, read_events
 from bot.store.failures import fail_turn
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import charge_reserved, settle_call
@@ -48,7 +48,7 @@ LAST_LINE_OF = "SELECT at, id FROM event WHERE chat_id = ? AND kind = ? ORDER BY
 
 SKIPS = "SELECT count(*) FROM event WHERE chat_id = ? AND id > ? AND why = ? AND outcome = 'skip'"
 
-UNANSWERED = f"""{SELECT_EVENT}WHERE {IS_VISIBLE}chat_id = ?1 AND id > max(?2, coalesce((SELECT id FROM main.event
+UNANSWERED = f"""WHERE {IS_VISIBLE}chat_id = ?1 AND id > max(?2, coalesce((SELECT id FROM event
     WHERE chat_id = ?1 AND kind = 'message' AND hidden = '' AND id <= ?3 ORDER BY id DESC LIMIT 1), 0)) AND id <= ?3
     AND kind = 'bot' AND EXISTS (SELECT 1 FROM turn WHERE turn.id = turn_id AND turn.why = ?4)
     ORDER BY id DESC LIMIT 3"""
@@ -74,7 +74,7 @@ NEUTRAL_OUTCOMES = ("", "overtaken", "crash", "void", "background")
 
 _LINES = f"""SELECT event.id, event.at, person_id, person.name, substr(event.text, 1, {LINE_CHARS}), why, forwarded,
     person.is_bot, target <> '', CASE WHEN target <> '' THEN
-        (SELECT quoted.person_id FROM main.event AS quoted WHERE quoted.id = {QUOTED_ID}) END
+        (SELECT quoted.person_id FROM event AS quoted WHERE quoted.id = {QUOTED_ID}) END
     FROM event JOIN person ON person.id = person_id
     WHERE chat_id = ?1 AND kind = 'message' AND hidden = '' ORDER BY event.id DESC LIMIT {MOST_LINES}"""
 
@@ -211,7 +211,7 @@ class Heartbeats(UnaskedTurns):
     @reads
     def unanswered(self, tx: Tx, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
         """What nuan wrote first in a chat since somebody wrote there last, after < id <= upto, in order."""
-        return tuple(event_of(row) for row in reversed(tx.all(UNANSWERED, chat_id, after, upto, HEARTBEAT)))
+        return read_events(tx, UNANSWERED, chat_id, after, upto, HEARTBEAT)[::-1]
 
     @writes
     def leave(self, tx: Tx, chat_id: int, outcome: str, at: int) -> None:

@@ -250,7 +250,9 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None
     else:
         end_reminders(tx, outcome.unremind, "cancelled", at)
     if outcome.receipt:
-        tx.run("UPDATE turn SET receipts = json_insert(receipts, '$[#]', ?) WHERE id = ?", outcome.receipt, turn.id)
+        receipts = json.loads(tx.value("SELECT receipts FROM turn WHERE id = ?", turn.id))
+        said = json.dumps([*receipts, outcome.receipt], ensure_ascii=False)
+        tx.run("UPDATE turn SET receipts = ? WHERE id = ?", said, turn.id)
     if outcome.quiet:
         end_conversations(tx, turn.chat_id, None, "stopped", at)
     entry_id = append_entry(tx, turn.id, Message("tool", text, tool_call_id=outcome.call_id), outcome.tokens)

@@ -13,7 +13,7 @@ from bot.core.people import Audience, Chat, Person
 from bot.core.sessions import Epoch, Session
 from bot.core.speaking import LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
 from bot.store.engine import Database, Repository, reads
-from bot.store.events import OWN_RECENT_LINES, SELECT_EVENT, TELLABLE_LINES, event_of
+from bot.store.events import OWN_RECENT_LINES, TELLABLE_LINES, read_events
 from bot.store.index import TALK_MS
 from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
 from bot.store.people import AccessLists, chat_of, persons
@@ -136,8 +136,8 @@ def _layer(name: str, limit: int, reaches: list[str], where: str) -> str:
 IS_DUE = f"SELECT 1 FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
 CALLED = f"{IS_DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
 QUEUED = (
-    f"FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR (why <> 'window' "
-    f"AND tries = 0) OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({IS_DUE})"
+    "WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR (why <> 'window' AND tries = 0) "
+    f"OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({IS_DUE}) ORDER BY id"
 )
 """What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice.
 
@@ -253,7 +253,7 @@ class Views(Repository):
     def waiting(self, tx: Tx, chat_id: int, now: int) -> WaitingChat:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
         chat = chat_of(tx, chat_id)
-        due = _events(tx, SELECT_EVENT.replace("FROM event", QUEUED) + " ORDER BY id", chat_id, now)
+        due = read_events(tx, QUEUED, chat_id, now, table=EVENT_QUEUE)
         marks = tx.all(SELECT_QUEUE_MARKS, chat_id, now)
         return WaitingChat(
             chat,
@@ -277,7 +277,7 @@ class Views(Repository):
         if epoch is not None:
             values = (chat_id, json.dumps(answering), apart, epoch.logged_upto, epoch.id)
             news, earlier = _newest(tx, NEWS, values, limit)
-        own = _events(tx, SELECT_EVENT + OWN_RECENT_LINES, chat_id, person_id)
+        own = read_events(tx, OWN_RECENT_LINES, chat_id, person_id)
         ratios: dict[str, float] = dict(tx.all("SELECT model, ratio FROM counting"))
         return OpenLog(session_of(session) if session else None, epoch, news, earlier, own[::-1], ratios)
 
@@ -328,11 +328,7 @@ class Views(Repository):
         return light.index(0) if 0 in light else len(light)
 
 
-def _events(tx: Tx, sql: str, *values: object) -> tuple[Event, ...]:
-    return tuple(map(event_of, tx.all(sql, *values)))
-
-
 def _newest(tx: Tx, where: str, values: tuple[object, ...], limit: int) -> tuple[tuple[Event, ...], int]:
     """The newest lines of a condition, in order, and how many are older."""
-    found = _events(tx, f"{SELECT_EVENT}{where}ORDER BY id DESC LIMIT ?{len(values) + 1}", *values, limit)
+    found = read_events(tx, f"{where}ORDER BY id DESC LIMIT ?{len(values) + 1}", *values, limit)
     return found[::-1], tx.value(f"SELECT count(*) FROM event {where}", *values) - len(found)
