@@ -34,10 +34,6 @@ _OF_A_THING = re.compile(r"\b(?:i|is|are|was|were|got|been)\b|'s\b")
 """What before an English deed leaves it to its writer: I, and the rent is paid."""
 
 
-_SOMEBODY = re.compile("[小老阿][\u3400-\u9fff](?![的那])(?!.{0,4}我)|他|她|\\b(?:he|she|they)\\b")
-"""Somebody else as the doer of a clause."""
-
-
 @dataclass(frozen=True, slots=True)
 class PromiseEndings:
     """What a line ends, and which promises it may mean; `whole`: it says nothing else."""
@@ -69,30 +65,22 @@ def promise_endings(line: str, promises: Iterable[tuple[int, str]], last: int = 
     return PromiseEndings(over, left if len(left) <= ASKED else (), whole)
 
 
-def may_tell_end(
-    cited: str, said: str, number: int, promises: Iterable[tuple[int, str]], *, over: bool, last: int = 0
-) -> bool:  # fmt: skip
+def may_tell_end(cited: str, said: str, promise: str, *, over: bool) -> bool:
     """Whether what somebody `said` may tell an end, by the words of it that a model cites: half of them stand there.
 
-    Which promise it is of the model says; `over`: in a clause that plans and denies nothing and tells that something
-    is done, or is of that promise. What only points, may be of several. `last` is the one nuan spoke of just before.
+    Which promise it is of the model says; `over`: a clause that plans, denies and asks nothing is of that promise, or
+    tells that something is over.
     """
-    known, words = dict(promises), content_words(cited)
+    words, mine = content_words(cited), content_words(promise)
     if fold(cited) not in fold(said) and (not words or 2 * len(words & content_words(said)) < len(words)):
         return False
-    mine = content_words("\n".join(known.values()))
-    for sentence in () if not over else sentences(said):
-        for part in () if sentence.asks else parts_of(0, _plain(sentence.text)):
-            folded = part.folded
-            others = bool(part.who) and (relative(part.who) or not content_words(part.who) <= mine)
-            others = others or _SOMEBODY.match(folded) is not None
-            if part.hedged or part.planned or others or denied(folded) or NOT_OVER.search(folded):
-                continue
-            if content_words(folded) & content_words(known[number]):
-                return True
-            if _state(folded) and (not _points(folded) or last == number or len(known) == 1):
-                return True
-    return not over
+    told = (part for each in sentences(said) if not each.asks for part in parts_of(0, _plain(each.text)))
+    sure = (part.folded for part in told if not (part.hedged or part.planned))
+    return not over or any(
+        content_words(folded) & mine or _state(folded)
+        for folded in sure
+        if not (denied(folded) or NOT_OVER.search(folded))
+    )
 
 
 def _plain(text: str) -> str:

@@ -148,7 +148,7 @@ class PromiseSettling:
     async def edited(self, event_id: int, text: str) -> None:
         """A line that ended promises reads anew: what it does not say any more is open again."""
         ended, said = await self._store.commitments.ended_by(event_id), text[:READ_CHARS]
-        gone = [number for number in ended if not may_tell_end(said, said, number, ended.items(), over=True)]
+        gone = [number for number, promise in ended.items() if not may_tell_end(said, said, promise, over=True)]
         if gone:
             await self._store.commitments.reopen(tuple(gone), self._clock.now())
 

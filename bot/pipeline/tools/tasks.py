@@ -51,14 +51,10 @@ def promise_tool(
         context: ToolContext, number: int, state: CommitmentState, cited: str, open_: Mapping[int, str]
     ) -> tuple[int, str]:
         """The model judges that it is over; certain is that a line holds the words it cites, and tells it plainly."""
-        last = await store.commitments.nudged(context.audience.chat_id, context.person_id)
         for line in reversed(await consent.lines(context, done=True)):
             if state == "ongoing":
                 return line.id, ""
-            told = partial(
-                may_tell_end, cited, line.text, number, tuple(open_.items()), over=state == "done", last=last
-            )  # fmt: skip
-            if await thread.run(told):
+            if await thread.run(partial(may_tell_end, cited, line.text, open_[number], over=state == "done")):
                 task = promised_title(open_[number], dm=context.audience.kind == "dm")
                 script = words.script_of(line.text, context.script)
                 return line.id, words.messages.text(f"promise_said_{state}", script, list=task)
