@@ -91,7 +91,7 @@ async def test_what_became_of_one_is_said_in_own_words_too(world: World) -> None
     assert [row[1] for row in kept(world)] == ["failed"]
     note(world, text="明天再说", id="1")
     await world.say("明天再说")
-    assert result(world) == "参数不对，没有执行：id + state"
+    assert result(world) == "没有改：不知道是哪条。对方未完成的承诺：-", "it is over"
 
 
 async def test_a_crash_after_the_tool_notes_nothing_twice(world: World) -> None:
@@ -104,3 +104,19 @@ async def test_a_crash_after_the_tool_notes_nothing_twice(world: World) -> None:
     await world.crash()
     assert len(kept(world)) == 1
     assert world.rows("SELECT count(*) FROM effect WHERE key LIKE 'turn:%'") == [(1,)]
+
+
+@pytest.mark.parametrize("tool", ["update_memory", "add_commitment"])
+async def test_a_promise_is_changed_by_its_number_in_the_words_of_its_person(world: World, tool: str) -> None:
+    note(world, text="带水果和桌布")
+    await world.say("周日我带水果和桌布")
+    arguments = json.dumps({"id": "✓1", "text": "带水果，桌布不带"}, ensure_ascii=False)
+    world.model.script = lambda request: (
+        "好" if request.prompt.messages[-1].role == "tool" else calls((tool, arguments))
+    )
+    await world.say("今天天气真好")
+    assert [row[0] for row in kept(world)] == ["周日我带水果和桌布"], "nobody said so"
+    await world.say("桌布落家里了，桌布不带了，就带水果")
+    assert [row[0] for row in kept(world)] == ["带水果，桌布不带"]
+    assert "✓1" in result(world)
+    assert "带水果和桌布" in result(world)

@@ -1,4 +1,4 @@
-"""The tool add_commitment: what a person promises in this turn, or what became of a promise."""
+"""The tool add_commitment: what a person promises in this turn, what became of a promise, or what it is now."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import tzinfo
@@ -20,7 +20,7 @@ NUMBER_CHARS, TEXT_CHARS, LIST_CHARS = 20, 40, 400
 
 
 class CommitmentArguments(BaseModel):
-    """What the model may want to be noted; with a number, what became of that promise."""
+    """What the model may want to be noted; with a number what that promise is now, with a state what became of it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -33,9 +33,11 @@ OutcomeFinder = Callable[[ToolContext, int, CommitmentState, str, Mapping[int, s
 """The message that says so in these words of a promise, of these by number, and the receipt; ToolRefused where none
 does."""
 
-PromiseFinder = Callable[..., Awaitable[tuple[int, str] | None]]
-"""The message that a promise rests on, and its words; None for none."""
+PromiseFinder = Callable[[ToolContext, str, str], Awaitable[tuple[int, str] | None]]
+"""The message that a promise rests on, and its words, where what it was called before is known; None for none."""
 
+ChangePromise = Callable[[ToolContext, str, str], Awaitable[ToolAnswer]]
+"""Changes the promise of that number to these words; ToolRefused where its person did not say so."""
 
 Done = Callable[[ToolContext, str], Awaitable[str]]
 """What is answered, by the key of the sentence, in the person's language."""
@@ -45,37 +47,32 @@ def commitment_tool(
     spec: ToolSpec, carrier: PromiseFinder,
     mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]], covers: Callable[[str], bool],
     zone: Callable[[ToolContext], Awaitable[tzinfo]], done: Done, ending: OutcomeFinder,
-    nudging: NudgeRules | None = None,
+    change: ChangePromise, nudging: NudgeRules | None = None,
 ) -> Tool:  # fmt: skip
     """The tool; `carrier` finds the message of these minutes in which its person promises that, `ending` the one that
     says what became of one.
 
     `mine` are that person's open promises that the audience may see, `covers` tells what was forgotten; `done` gives
-    the answers for a promise ({id} becomes its number) and for what became of one. `nudging` is how they are reminded.
+    the answers for a promise ({id} becomes its number) and for what became of one. `change` changes one of them, `nudging` is how they are reminded.
     """
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(CommitmentArguments, arguments)
-        text = clean_line(asked.text)
+        text, which = clean_line(asked.text), str(asked.id if asked.id is not None else "")
         if not text:
             raise ToolRefused("commitment_empty")
-        if asked.id is not None and asked.state is None:
-            raise ToolRefused("tool_bad_arguments", "id + state")
+        if which and asked.state is None:
+            return await change(context, which, text)
         if asked.state is not None:
-            which = str(asked.id or "").strip().lstrip(f"#{SIGNS['promise']}")
-            texts = {each.id: each.text for each in await mine(context)}
-            number = int(which[:NUMBER_CHARS]) if which.isdecimal() else _meant(which or text, texts)
-            if number not in texts:
-                listed = "; ".join(
-                    f"{number_mark('promise', each)} {as_data(clip(said, TEXT_CHARS))}" for each, said in texts.items()
-                )
-                raise ToolRefused("commitment_unknown", clip(listed, LIST_CHARS) or "-")
+            known = {each.id: each for each in await mine(context)}
+            texts = {number: each.text for number, each in known.items()}
+            number = _pointed(which, text, known).id
             event, receipt = await ending(context, number, asked.state, text, texts)
             return ToolAnswer(
                 (await done(context, "commitment_settled")).replace("{id}", str(number)),
                 settled=SettledCommitment(number, asked.state, (event,)), receipt=receipt,
             )  # fmt: skip
-        said = await carrier(context, text)
+        said = await carrier(context, text, "")
         if said is None:
             raise ToolRefused("commitment_words")
         event, words = said
@@ -90,6 +87,41 @@ def commitment_tool(
         return ToolAnswer(await done(context, "commitment_saved"), commitment=new)
 
     return Tool(spec, run)
+
+
+def promise_changer(
+    carrier: PromiseFinder, mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]],
+    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: Done, nudging: NudgeRules | None,
+) -> ChangePromise:  # fmt: skip
+    """What changes a promise, for each tool that may; its arguments as of `commitment_tool`."""
+
+    async def change(context: ToolContext, which: str, text: str) -> ToolAnswer:
+        old = _pointed(which, text, {each.id: each for each in await mine(context)})
+        said = await carrier(context, text, old.text)
+        if said is None:
+            raise ToolRefused("commitment_words")
+        event, words = said
+        tz = await zone(context)
+        due = due_in(text, context.now, tz) or due_in(words, context.now, tz)
+        new = NewCommitment(
+            old.owner_id, old.chat_id, old.visibility, text, context.now, "tool", (event,),
+            due.at if due else old.due_at, nudge_for(due, nudging, tz), old.toward, "" if due else old.dated, old.id,
+        )  # fmt: skip
+        told = (await done(context, "commitment_changed")).replace("{new}", as_data(clip(text, TEXT_CHARS)))
+        return ToolAnswer(told.replace("{old}", as_data(clip(old.text, TEXT_CHARS))), commitment=new)
+
+    return change
+
+
+def _pointed(which: str, text: str, known: Mapping[int, Commitment]) -> Commitment:
+    """The promise of that number, or without one the one that the words are about; ToolRefused that lists them."""
+    number = which.strip().lstrip(f"#{SIGNS['promise']}")
+    texts = {each.id: each.text for each in known.values()}
+    found = int(number[:NUMBER_CHARS]) if number.isdecimal() else _meant(number or text, texts)
+    if found is None or found not in known:
+        listed = (f"{number_mark('promise', each)} {as_data(clip(said, TEXT_CHARS))}" for each, said in texts.items())
+        raise ToolRefused("commitment_unknown", clip("; ".join(listed), LIST_CHARS) or "-")
+    return known[found]
 
 
 def _meant(about: str, texts: Mapping[int, str]) -> int | None:

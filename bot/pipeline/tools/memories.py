@@ -19,9 +19,11 @@ from bot.pipeline.texts import Texts
 from bot.pipeline.tools.consent import Consent
 from bot.store.store import Store
 from bot.text.clean import as_data, clean_line
+from bot.text.codes import SIGNS
 from bot.text.fold import fold
 from bot.text.length import clip
 from bot.text.similarity import echoes
+from bot.tools.commitments import ChangePromise
 
 
 class ExperienceArguments(BaseModel):
@@ -70,14 +72,16 @@ class MemoryTools:
     """What a person asks of memory, and what the model concludes from a talk."""
 
     def __init__(
-        self, store: Store, words: Texts, names: tuple[str, ...], thread: TextThread, consent: Consent
-    ) -> None:
+        self, store: Store, words: Texts, names: tuple[str, ...], thread: TextThread, consent: Consent,
+        change_promise: ChangePromise,
+    ) -> None:  # fmt: skip
         """`names` are those the bot is called by; what takes long runs in `thread`."""
         self._store = store
         self._words = words
         self._names = names
         self._thread = thread
         self._consent = consent
+        self._change_promise = change_promise
 
     def tools(self, specs: Mapping[str, ToolSpec]) -> tuple[Tool, ...]:
         """Each with its text for the model; the answers hold {id} for the number of what is stored."""
@@ -149,6 +153,8 @@ class MemoryTools:
         in the text must stand in their own words.
         """
         asked = read_arguments(UpdateArguments, arguments)
+        if str(asked.id).strip().startswith(tuple(SIGNS["promise"])) and clean_line(asked.text):
+            return await self._change_promise(context, str(asked.id), clean_line(asked.text))
         number, text = str(asked.id).strip().lstrip("#"), clean_line(asked.text)
         if not (number.isascii() and number.isdigit()) or not text:
             raise ToolRefused("tool_bad_arguments", "id, text")

@@ -75,9 +75,11 @@ class ToolRegistry:
             return prompts.skills[prompts.personas.name(chat.persona)]
 
         consent = Consent(store, words, names, thread)
+        nudging = nudging_rules(settings.remind)
+        promise, change = promise_tool(store, words, specs["add_commitment"], consent, nudging, thread)
         tools = [
-            *MemoryTools(store, words, names, thread, consent).tools(specs),
-            promise_tool(store, words, specs["add_commitment"], consent, nudging_rules(settings.remind), thread),
+            *MemoryTools(store, words, names, thread, consent, change).tools(specs),
+            promise,
             *remind_tools(store, words, self._reminders, specs, consent),
             listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
         ]

@@ -31,7 +31,7 @@ from bot.text.dates import local, local_day
 from bot.text.fold import fold, script_of
 from bot.text.length import clip
 from bot.text.similarity import content_words
-from bot.tools.commitments import commitment_tool
+from bot.tools.commitments import ChangePromise, commitment_tool, promise_changer
 
 MOST_OPEN = 100
 """Open promises among which a number is looked up."""
@@ -39,11 +39,12 @@ MOST_OPEN = 100
 
 def promise_tool(
     store: Store, words: Texts, spec: ToolSpec, consent: Consent, nudging: NudgeRules | None, thread: TextThread
-) -> Tool:
-    """The tool; `nudging` is how people are reminded of what they promise. What loads a dictionary runs in `thread`."""
+) -> tuple[Tool, ChangePromise]:
+    """The tool, and what changes a promise for other tools; `nudging` is how people are reminded of what they promise.
+    What loads a dictionary runs in `thread`."""
 
-    async def carrier(context: ToolContext, text: str) -> tuple[int, str] | None:
-        event = await consent.carrier(context, text, section="promises")
+    async def carrier(context: ToolContext, text: str, known: str) -> tuple[int, str] | None:
+        event = await consent.carrier(context, text, (known,) if known else (), "promises")
         lines = await consent.lines(context, done=True) if event is not None else ()
         return next(((line.id, line.text) for line in lines if line.id == event), None)
 
@@ -68,7 +69,9 @@ def promise_tool(
         person = await store.people.person(context.person_id)
         return words.tz(person.timezone or words.zone)
 
-    return commitment_tool(spec, carrier, mine, store.tombstones.covers, zone, consent.answer, ending, nudging)
+    change = promise_changer(carrier, mine, zone, consent.answer, nudging)
+    covers = store.tombstones.covers
+    return commitment_tool(spec, carrier, mine, covers, zone, consent.answer, ending, change, nudging), change
 
 
 _WANTS = re.compile(
