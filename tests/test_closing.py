@@ -55,7 +55,7 @@ def raw_lines(world: World) -> str:
     return world.last_user[world.last_user.index("<ctx") :]
 
 
-@pytest.mark.parametrize(("by_model", "told"), [(True, 2), (False, 5)])
+@pytest.mark.parametrize(("by_model", "told"), [(True, 1), (False, 5)])
 async def test_of_a_talk_that_a_models_digest_tells_only_the_last_lines_stand_in_the_next_log(
     world: World, by_model: bool, told: int
 ) -> None:

@@ -170,7 +170,7 @@ class ContextRules(SettingsTable):
 
     recent: int = Field(default=10, ge=0, le=5_000)
     """Newest lines of a chat that open a session; 0 means none."""
-    recent_told: int = Field(default=4, ge=0, le=5_000)
+    recent_told: int = Field(default=2, ge=0, le=5_000)
     """Of these, the newest lines of talks that a model's digest tells already."""
     window_seconds: int = Field(default=86_400, ge=1, le=31_536_000)
     """Oldest line that opens a session, in seconds."""
