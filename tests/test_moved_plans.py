@@ -275,3 +275,97 @@ async def test_a_plan_that_a_digest_moves_has_its_new_day_and_not_the_old_one(wo
     (line,) = [line for line in told(world, "宠物公司面试") if "6月" in line]
     assert "6月19日周五" in line
     assert "6月17日" not in line
+
+
+CEILIDH: dict[str, object] = {
+    "statements": [
+        {
+            "text": "The band is on at the Lamb for Halloween at 8pm",
+            "when": "2026-06-20T20:00",
+            "kind": "event",
+            "from": [1],
+        }
+    ],
+    "tasks": [{"title": "Help Rory build the telescope on Saturday June 13", "when": "2026-06-13", "from": [3]}],
+}
+
+
+async def telescope(world: World, *later: tuple[str, dict[str, object]]) -> str:
+    """The last opening after a first talk of a gig and a telescope, and the later lines with their digests."""
+    digests(world, CEILIDH, *(answer for _, answer in later))
+    await world.say("the band is on at the Lamb for Halloween on June 20, 8pm, and everybody is coming to it")
+    await world.say("I have to help Rory build the telescope on Saturday June 13, I told him so")
+    await world.say("/new")
+    for line, _ in later:
+        await world.wait(120)
+        await world.say(line)
+        await world.say("/new")
+    await world.say("tell me, what would be a good thing to do today?")
+    return world.turns[-1][1].content
+
+
+async def test_an_hour_alone_moves_a_plan_on_its_day(world: World) -> None:
+    title = "The band is on at the Lamb for Halloween at 9pm"
+    moved = change("#1", title=title, when="2026-06-20T21:00")
+    opening = await telescope(world, ("the landlord wants us on at 9 instead, he says so", moved))
+    assert f"{title} (June 20 (Sat) 21:00" in opening
+    assert "8pm" not in opening.partition("## Earlier talks")[0]
+
+
+async def test_the_day_of_a_moved_task_may_stand_in_its_title(world: World) -> None:
+    title = "Help Rory build the telescope on Saturday June 20"
+    moved = change("T1", title=title, when="2026-06-20")
+    opening = await telescope(world, ("Rory is ill, so the telescope is next Saturday now, poor him", moved))
+    assert title in opening, opening
+    assert "Saturday June 13" not in opening.partition("## Earlier talks")[0]
+
+
+async def test_a_plan_is_done_on_its_day_and_told_no_more_as_lying_ahead(world: World) -> None:
+    digests(
+        world, {**INTERVIEW, "tasks": []}, {"open": [{"id": "#1", "now": "done", "title": "", "when": "", "from": [1]}]}
+    )
+    await talks(world, SAID)
+    await world.wait(5 * DAY + 6 * HOUR)
+    await talks(world, "面试完了，终于结束了，累死我了")
+    await world.say("你好呀，今天做什么好呢")
+    assert told(world, "去宠物公司面试（") == []
+    assert told(world, "后来改了") == []
+
+
+async def test_a_day_that_the_model_reads_from_a_line_of_what_went_wrong_gets_no_hour(world: World) -> None:
+    first = {"text": "Dougie the roofer comes on June 15", "when": "2026-06-15", "kind": "event", "from": [1]}
+    moved = {
+        "id": "#1",
+        "now": "changed",
+        "title": "Dougie the roofer comes on June 16",
+        "when": "2026-06-16",
+        "from": [1],
+    }
+    digests(world, {"statements": [first]}, {"open": [moved]})
+    for line in (
+        "Dougie the roofer comes on June 15, so I have to stay at home",
+        "dougie's let me down, says tuesday now",
+    ):
+        await world.say(line)
+        await world.say("/new")
+    await world.say("tell me, what would be a good thing to do today?")
+    assert "- #2 小王: Dougie the roofer comes on June 16 (June 16 (Tue), in 4 days)" in world.turns[-1][1].content
+
+
+async def test_a_plan_on_the_day_of_a_birthday_keeps_its_own_number(world: World) -> None:
+    digests(
+        world,
+        {
+            "statements": [
+                {"text": "Dan的生日是6月14日", "about": "Dan", "slot": "birthday", "kind": "anniversary", "when": "--06-14",
+                 "lasting": True, "from": [1]},
+                {"text": "小王想在Dan生日收摊后整个惊喜蛋糕", "about": "Dan", "kind": "event", "when": "2026-06-14", "from": [3]},
+            ]
+        },
+    )  # fmt: skip
+    await world.say("Dan的生日是6月14日")
+    await talks(world, "我想在Dan生日6月14日收摊后整个惊喜蛋糕")
+    await world.say("你好呀，今天做什么好呢")
+    cake = next(line for line in told(world, "惊喜蛋糕") if line.startswith("- #"))
+    number = cake.removeprefix("- #").split()[0]
+    assert world.rows("SELECT text LIKE '%惊喜蛋糕%' FROM memory WHERE id = ?", int(number)) == [(1,)]

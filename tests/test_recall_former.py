@@ -41,3 +41,18 @@ async def test_the_past_is_asked_about_in_the_persons_words_whatever_is_searched
     recalls(world, "苏州 住")
     await world.say("我住哪儿？")
     assert "#1" not in result(world)
+
+
+async def test_what_took_the_place_of_a_former_value_answers_a_question_in_the_former_ones_words(world: World) -> None:
+    world.model.digests = True
+    for text, said, former in (
+        ("如果贷款下来，小王想买那套老洋房", "如果贷款下来我想买那套老洋房", []), ("小王的钱没批下来，不买了", "钱没批下来，不买了", [1]),
+    ):  # fmt: skip
+        fact = {"kind": "knowledge", "text": text, "lasting": False, "replaces": former, "from": [1]}
+        digested(world, json.dumps({"summary": "小王说了房子的事", "statements": [fact]}, ensure_ascii=False))
+        await world.say(f"{said}。{FILL}")
+        await world.say("/new")
+        await world.wait(3 * DAY)
+    recalls(world, "老洋房")
+    await world.say("那套老洋房怎么样了？")
+    assert any("没批下来" in line and line.startswith("- #2") for line in result(world).splitlines()), result(world)

@@ -311,6 +311,21 @@ async def test_what_a_group_says_without_the_bot_is_told_once_at_the_early_hour(
     assert len(digests(world)) == before + 1
 
 
+async def test_a_group_where_only_commands_were_given_is_told_at_the_early_hour(world: World) -> None:
+    answering(world, told("西环海滨市集", 1))
+    for line in (
+        "我报名了西环海滨市集",
+        "九点入场，摊位B12",
+        "小暖记住：我们只收现金",
+        "我负责杯子",
+        "我带折叠桌，别放花生，我过敏",
+    ):
+        await world.say(line, "小王", group="市集")
+    await world.wait(2 * DAY)
+    assert len(digests(world)) == 1
+    assert "摊位B12" in digests(world)[0]
+
+
 async def test_a_group_that_says_little_or_was_never_joined_is_not_read(world: World) -> None:
     answering(world, told("好", 1))
     for line in ("早", "我到了", "在哪", "门口见", "好的我来了"):

@@ -275,7 +275,7 @@ class ChangedReminder:
 class Digest:
     """What closing a session made: a summary of at most 60 tokens, typed memories, what people have still to do, and
     what became of earlier tasks and reminders; by the rule also the events of earlier lines whose plans it overtook.
-    `former` are earlier plans that are none any more."""
+    `former` are earlier plans that are none any more, of which `done` came about."""
 
     summary: str
     memories: tuple[NewMemory, ...]
@@ -286,3 +286,4 @@ class Digest:
     overtook: tuple[int, ...] = ()
     reminders: tuple[ChangedReminder, ...] = ()
     former: tuple[int, ...] = ()
+    done: tuple[int, ...] = ()

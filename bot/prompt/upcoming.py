@@ -130,7 +130,7 @@ def _last_day(day: date, dated: Dated) -> date:
 
 def _same(one: UpcomingThing, other: UpcomingThing) -> bool:
     """Whether two things of one person are one: of one day, or one without, and all that one says the other says."""
-    if one.owner != other.owner or (one.commitment and other.commitment):
+    if one.owner != other.owner or (one.commitment and other.commitment) or one.yearly != other.yearly:
         return False
     if one.day is not None and other.day is not None and one.day != other.day:
         return False
@@ -141,12 +141,13 @@ def _same(one: UpcomingThing, other: UpcomingThing) -> bool:
 
 
 def _merged(one: UpcomingThing, other: UpcomingThing) -> UpcomingThing:
-    """Both as one: the words that say more, the moment that is known more exactly; that of a reminder only for what has
-    no day."""
+    """Both as one: the words that say more with their number first, the moment that is known more exactly; that of a
+    reminder only for what has no day."""
     words = other if len(other.core) > len(one.core) and not other.reminder else one
+    less = one if words is other else other
     exact = max(one, other, key=lambda due: (due.day is not None, not due.reminder, due.dated == "time"))
     return UpcomingThing(
-        words.text, one.owner, exact.day, exact.at, exact.dated, words.said, (*one.memories, *other.memories),
+        words.text, one.owner, exact.day, exact.at, exact.dated, words.said, (*words.memories, *less.memories),
         one.commitment or other.commitment, one.yearly or other.yearly, words.toward, words.core,
         one.reminder or other.reminder, one.remind_at or other.remind_at, words.chat,
     )  # fmt: skip

@@ -247,10 +247,15 @@ def _subject(finding: SearchHit) -> tuple[int | None, str]:
 
 
 def _with_former(scored: Sequence[ScoredHit], asked: bool) -> list[ScoredHit]:
-    """What is former comes only when it is asked for, below what took its place."""
+    """What is former comes only when it is asked for, below what took its place; that answers for it where the words
+    of the question are the former one's alone."""
     current = {one.finding.ref: one for one in scored if one.finding.memory is not None}
+    for one in scored if not asked else ():
+        now = _now(one.finding.memory, current)
+        if now is not None and not one.cut and (now.cut == "no_term" or now.score < FORMER * one.score):
+            current[now.finding.ref] = replace(now, score=FORMER * one.score, cut="")
     done: list[ScoredHit] = []
-    for one in scored:
+    for one in (current[each.finding.ref] if each.finding.memory is not None else each for each in scored):
         memory = one.finding.memory
         if memory is None or memory.former_at is None:
             done.append(one)

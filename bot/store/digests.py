@@ -296,7 +296,9 @@ def _change_open(tx: Tx, digest: Digest, at: int) -> None:
             done.state, at, done.number,
         )  # fmt: skip
     for number in digest.former:
-        tx.run("UPDATE memory SET former_at = ? WHERE id = ? AND former_at IS NULL", at, number)
+        # What came about had no other day: without its day no talk that told it is marked as changed.
+        day = ", dated = ''" if number in digest.done else ""
+        tx.run(f"UPDATE memory SET former_at = ?{day} WHERE id = ? AND former_at IS NULL", at, number)
     for changed in digest.reminders:
         change_reminder(tx, changed, at)
 

@@ -75,6 +75,9 @@ SELECT_SAME_SUBJECT = """SELECT near.id FROM doc CROSS JOIN memory ON memory.id 
 SELECT_FORMER = """SELECT was.id FROM doc CROSS JOIN memory ON memory.replaced_by = doc.ref
     AND memory.former_at IS NOT NULL CROSS JOIN doc AS was ON was.kind = 'memory' AND was.ref = memory.id
     WHERE +doc.kind = 'memory' AND doc.id IN """
+SELECT_SUCCESSOR = """SELECT now.id FROM doc CROSS JOIN memory ON memory.id = doc.ref
+    AND memory.former_at IS NOT NULL CROSS JOIN doc AS now ON now.kind = 'memory' AND now.ref = memory.replaced_by
+    WHERE +doc.kind = 'memory' AND doc.id IN """
 
 MOST_SOURCES = 3
 """A memory made from more lines than this was drawn from a whole talk: none of them is its source."""
@@ -240,8 +243,9 @@ def _seen(audience: Audience) -> tuple[str, Sequence[object]]:
 
 
 def _akin(tx: Tx, lines: Sequence[int], docs: Sequence[int]) -> set[int]:
-    """The documents of memories that were drawn from these lines, or that are of the subject of one of `docs`."""
-    asked = ((SELECT_DRAWN, lines), (SELECT_SAME_SUBJECT, docs), (SELECT_FORMER, docs))
+    """The documents of memories that were drawn from these lines, are of the subject of one of `docs`, or took its place
+    or lost it to one of them."""
+    asked = ((SELECT_DRAWN, lines), (SELECT_SAME_SUBJECT, docs), (SELECT_FORMER, docs), (SELECT_SUCCESSOR, docs))
     return {
         number
         for select, among in asked

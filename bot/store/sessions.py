@@ -246,13 +246,14 @@ class Sessions(Repository):
     @writes
     def overhear(self, tx: Tx, at: int, since: int, least: int, most: int) -> int:
         """What was said in groups after their last talk, `since` ms, becomes a talk of its own that is to be digested:
-        of groups where there was one in `ACTIVE_MS`, at least so many lines of people, the last `most`. Their number.
+        of groups where there was one, or a command, in `ACTIVE_MS`, at least so many lines of people, the last `most`. Their number.
         """
         made = 0
         for chat_id, upto, number in tx.all(
-            "SELECT chat.id, max(cleared_upto, max(upto_event)), max(number) FROM chat JOIN session "
-            "ON session.chat_id = chat.id WHERE chat.kind = 'group' GROUP BY chat.id "
-            "HAVING max(opened_at) > ? AND NOT max(session.state = 'open')",
+            "SELECT chat.id, max(cleared_upto, coalesce(max(upto_event), 0)), coalesce(max(number), 0) FROM chat "
+            "LEFT JOIN session ON session.chat_id = chat.id WHERE chat.kind = 'group' GROUP BY chat.id "
+            "HAVING NOT coalesce(max(session.state = 'open'), 0) AND (max(opened_at) > ?1 OR EXISTS "
+            "(SELECT 1 FROM event WHERE event.chat_id = chat.id AND kind = 'bot' AND at > ?1))",
             at - ACTIVE_MS,
         ):
             lines = tx.all(

@@ -411,6 +411,10 @@ def _delay(folded: str, said_at: int) -> int | None:
     return said_at + delay.ms if delay is not None and delay.ms and not parts.doubts else None
 
 
+_MOVED = LazyPattern(r"改|挪|换到|推[到迟]|\b(?:now|instead|moved?|pushed|rather)\b")
+"""What moves a day: what else is told of it is past, the day itself is not."""
+
+
 def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[NamedTime, DateRange]]:
     """Each time that a line can name, read when it was said."""
     folded, today = _folded(text), local_day(said_at, tz)
@@ -422,9 +426,10 @@ def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[NamedTime,
             picks = [days for days in one.choices if abs((days.first - today).days) < HALF_YEAR]
         else:
             picks = [days for days in (_before(one, today), _from(one, today)) if days is not None]
-            # The one that the words tell of; the nearest where they leave it open. Of a weekday today the next too.
+            # The one that the words tell of; the nearest where they leave it open. A weekday may be the last or the next.
             later = next((days for days in one.choices if days.first > today), None) if one.left == "week" else None
-            if one.left != "week" or tense(folded, one.start, one.end) not in ("arranged", "perhaps"):
+            told = tense(folded, one.start, one.end)
+            if one.left != "week" or not (told in ("arranged", "perhaps") or _MOVED.search(folded)):
                 picks = [pick or min(picks, key=lambda days: abs((days.first - today).days))]
             if later and any(days.first <= today <= days.last for days in picks):
                 picks.append(later)

@@ -23,6 +23,7 @@ TEXT_CHARS = 1_000
 
 ItemSection = Literal["statements", "moods", "tasks", "promises"]
 SECTIONS: tuple[ItemSection, ...] = get_args(ItemSection)
+ChangeState = Literal["done", "off", "changed"]
 ItemKind = Literal["identity", "knowledge", "event", "anniversary"]
 _KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
 
@@ -66,7 +67,7 @@ class DigestChange:
 
     mark: Literal["T", "R", "#"]
     number: int
-    state: Literal["done", "off", "changed"]
+    state: ChangeState
     cited: tuple[int, ...]
     text: str = ""
     when: str = ""
@@ -216,7 +217,7 @@ def _changes(found: Mapping[str, object]) -> Iterator[DigestChange]:
             mark: Literal["T", "R", "#"] = "R" if sign == "R" else "#" if sign == "#" else "T"
             for number in line_numbers(source)[:1]:
                 yield DigestChange(
-                    mark, number, cast("Literal['done', 'off', 'changed']", state),
+                    mark, number, cast("ChangeState", state),
                     line_numbers(row.get("from"))[:CITED], one_text(row.get("title"), TEXT_CHARS), _when(row),
                 )  # fmt: skip
 

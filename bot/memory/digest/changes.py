@@ -12,7 +12,7 @@ from bot.language.assertions import VOCABULARY, folded_plain, novelty, numbers, 
 from bot.language.clauses import one_row
 from bot.language.time.dates import checked_when, named_times, nudge_for
 from bot.memory.claims import times
-from bot.memory.digest.answer import DigestChange
+from bot.memory.digest.answer import ChangeState, DigestChange
 from bot.memory.digest.request import KnownFacts, is_plan
 from bot.memory.screening import harmless
 from bot.memory.talk import ASKED, TalkEvidence
@@ -25,6 +25,9 @@ _TO_DAY_END_MS = DAY_MS - 1
 TITLE_TOKENS, LEAST_CHARS = 40, 4
 """Longest new title, and least of a text without its day."""
 
+
+LATE_MS = 7 * DAY_MS
+"""So long after its day a plan may still be told done, off or moved."""
 
 _ENDS = tuple(VOCABULARY.patterns[name] for name in ("failed", "over"))
 
@@ -58,8 +61,8 @@ class ChangedPlans:
             if task is None:
                 continue
             tz = self._tz(task.owner_id)
-            title = self._title(one, task.text, lines)
             due = self._due(one, lines, task.due_at, tz)
+            title = self._title(one, task.text, lines, _local(due.at, tz) if due else None)
             if due is None and title == task.text:
                 continue
             at = due or (Instant(task.due_at, task.dated == "time") if task.due_at is not None else None)
@@ -78,8 +81,10 @@ class ChangedPlans:
             if one.state != "changed" or plan.id in replaced:
                 continue
             tz = self.scope.tz
-            due = self._due(one, lines, plan.observed_at, tz)
-            title = self._title(one, plan.text, lines)
+            # A day without a time is held by its noon; here it is due at its end, as of tasks.
+            old = plan.observed_at if plan.dated == "time" else plan.observed_at - DAY_MS // 2 + _DAY_END // _MS
+            due = self._due(one, lines, old, tz)
+            title = self._title(one, plan.text, lines, _local(due.at, tz) if due else None)
             if due is None and title == plan.text:
                 continue
             timed = due.timed if due is not None else plan.dated == "time"
@@ -93,17 +98,19 @@ class ChangedPlans:
                 said_at=lines[-1].at, dated="time" if timed else "day", replaces=(plan.id,),
             )  # fmt: skip
 
-    def over(self) -> tuple[int, ...]:
-        """Plans that are off, or done before their day."""
+    def over(self, *states: ChangeState) -> tuple[int, ...]:
+        """Plans that are off or done, or in these states."""
+        wanted = states or ("off", "done")
         return tuple(plan.id for one, plan, lines in self._plans()
-                     if one.state != "changed" and tells_an_end(self.grounds, plan.text, lines))  # fmt: skip
+                     if one.state in wanted and tells_an_end(self.grounds, plan.text, lines))  # fmt: skip
 
     def _plans(self) -> Iterator[tuple[DigestChange, Memory, tuple[DigestLine, ...]]]:
-        """Known plans whose day is to come, changed by whoever speaks; what somebody asked to keep by themselves."""
+        """Known plans whose day is to come or just went by, changed by whoever speaks; what somebody asked to keep by
+        themselves."""
         known = {one.id: one for one in self.known.memories}
         for one in self.changes:
             plan, lines = known.get(one.number), self.grounds.cited(one.cited)
-            if one.mark != "#" or plan is None or not lines or not is_plan(plan, lines[-1].at):
+            if one.mark != "#" or plan is None or not lines or not is_plan(plan, lines[-1].at - LATE_MS):
                 continue
             own = any(line.person_id == plan.owner_id for line in lines)
             if own or not plan.kept:
@@ -116,8 +123,9 @@ class ChangedPlans:
             reminder = open_.get(one.number)
             if reminder is None or reminder.promise:
                 continue
-            title = self._title(one, reminder.text, lines)
             due = None if reminder.rule else self._reminded(one, lines, reminder)
+            at = _local(due, self._tz(reminder.person_id)) if due else None
+            title = self._title(one, reminder.text, lines, at)
             if title != reminder.text or due is not None:
                 yield ChangedReminder(one.number, title, due)
 
@@ -130,14 +138,18 @@ class ChangedPlans:
     def _tz(self, person: int) -> tzinfo:
         return self.scope.zones.get(person, self.scope.tz)
 
-    def _title(self, one: DigestChange, old: str, lines: Sequence[DigestLine]) -> str:
-        """The new title where its words stand in the lines or in the old one, and it is still of that; else the old."""
+    def _title(self, one: DigestChange, old: str, lines: Sequence[DigestLine], due: datetime | None) -> str:
+        """The new title where its words stand in the lines or in the old one, and it is still of that; else the old.
+
+        The figures of the new day and hour, which are held against the lines by themselves, may stand in it.
+        """
         new = one_row(one.text).strip()
         if not new or fold(new) == fold(old) or estimate_tokens(new) > TITLE_TOKENS:
             return old
         if not harmless(new, self.scope.screened) or not terms(folded_plain(new)) & terms(folded_plain(old)):
             return old
-        said = folded_plain("\n".join((old, *(self.grounds.own[line.number] for line in lines))))
+        named = f"{due:%Y} {due.month} {due.day} {due:%B} {due:%A} {due.hour} {due.minute} {due:%I %p}" if due else ""
+        said = folded_plain("\n".join((old, named, *(self.grounds.own[line.number] for line in lines))))
         strange = novelty(folded_plain(new), said)[1] or numbers(folded_plain(new), all_of_them=False) - numbers(
             said, all_of_them=True
         )
@@ -148,6 +160,10 @@ class ChangedPlans:
         if not one.when:
             return None
         found = checked_when(one.when, self._words(lines), tz)
+        if found is None and old is not None:
+            # An hour alone is of the day that is known.
+            there = checked_when(one.when, [*self._words(lines), (f"{_local(old, tz):%Y-%m-%d}", lines[-1].at)], tz)
+            found = there if there is not None and there.precision == "time" else None
         if (
             found is None
             and old is not None

@@ -183,7 +183,7 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: TalkScope, kn
     return Digest(
         summary, (*memories.values(), *moved.plans(replaced)), "model", (*tasks.values(), *moved.tasks()), settled,
         counts,
-        reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)), former=moved.over(),
+        reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)), former=moved.over(), done=moved.over("done"),
     )  # fmt: skip
 
 
