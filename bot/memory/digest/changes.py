@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.core.clock import DAY_MS, Instant
 from bot.core.commitments import NewCommitment, Reminder
@@ -62,7 +62,7 @@ class ChangedPlans:
                 continue
             tz = self._tz(task.owner_id)
             due = self._due(one, lines, task.due_at, tz)
-            title = self._title(one, task.text, lines, _local(due.at, tz) if due else None)
+            title = self._title(one, task.text, lines, local(due.at, tz) if due else None)
             if due is None and title == task.text:
                 continue
             at = due or (Instant(task.due_at, task.dated == "time") if task.due_at is not None else None)
@@ -82,9 +82,9 @@ class ChangedPlans:
                 continue
             tz = self.scope.tz
             # A day without a time is held by its noon; here it is due at its end, as of tasks.
-            old = plan.observed_at if plan.dated == "time" else plan.observed_at - DAY_MS // 2 + _DAY_END // _MS
+            old = plan.observed_at if plan.dated == "time" else plan.observed_at - DAY_MS // 2 + _TO_DAY_END_MS
             due = self._due(one, lines, old, tz)
-            title = self._title(one, plan.text, lines, _local(due.at, tz) if due else None)
+            title = self._title(one, plan.text, lines, local(due.at, tz) if due else None)
             if due is None and title == plan.text:
                 continue
             timed = due.timed if due is not None else plan.dated == "time"
@@ -124,7 +124,7 @@ class ChangedPlans:
             if reminder is None or reminder.promise:
                 continue
             due = None if reminder.rule else self._reminded(one, lines, reminder)
-            at = _local(due, self._tz(reminder.person_id)) if due else None
+            at = local(due, self._tz(reminder.person_id)) if due else None
             title = self._title(one, reminder.text, lines, at)
             if title != reminder.text or due is not None:
                 yield ChangedReminder(one.number, title, due)
@@ -162,7 +162,7 @@ class ChangedPlans:
         found = checked_when(one.when, self._words(lines), tz)
         if found is None and old is not None:
             # An hour alone is of the day that is known.
-            there = checked_when(one.when, [*self._words(lines), (f"{_local(old, tz):%Y-%m-%d}", lines[-1].at)], tz)
+            there = checked_when(one.when, [*self._words(lines), (f"{local(old, tz):%Y-%m-%d}", lines[-1].at)], tz)
             found = there if there is not None and there.precision == "time" else None
         if (
             found is None
