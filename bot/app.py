@@ -67,11 +67,13 @@ class App:
     async def _changed(self, before: Configuration, after: Configuration) -> None:
         """What goes by another configuration at once; everything else reads it at its next operation."""
         old, new, services = before.settings, after.settings, self._services
-        self._store.admit_by(frozenset(new.bot.owners), allow_list(new))
-        services.slots.resize(new.model.slots)
+        if (new.bot, new.platforms) != (old.bot, old.platforms):
+            self._store.admit_by(frozenset(new.bot.owners), allow_list(new))
+        if new.model.slots != old.model.slots:
+            services.slots.resize(new.model.slots)
         services.vector_maker.begin_anew()
         try:
-            if new.sections.own != old.sections.own:
+            if new.sections != old.sections:
                 await self._store.sections.register(section_registry(new.sections.own))
             if (new.heartbeat, new.bot) != (old.heartbeat, old.bot):
                 await services.heartbeat.rearm()

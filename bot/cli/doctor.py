@@ -189,7 +189,7 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
     asked, now = _test_call(place, vocabulary), clock.now()
     tokens = math.ceil(asked.tokens * await store.ledger.ratio(endpoint.model.name))
     most = budget.estimate(tokens, OUTPUT_TOKENS, endpoint.rate(now))
-    day, month = budget.periods(now, words.tz(words.zone))
+    day, month = budget.periods(now, words.default_tz)
     reservation = Reservation(
         "doctor", endpoint.model.name, most.tokens, most.cost, budget.limits(settings), day, month
     )  # fmt: skip

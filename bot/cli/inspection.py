@@ -72,7 +72,7 @@ async def _ctx_text(
 ) -> str:
     chat, person = where
     words = parts.current.words
-    tz = words.tz(words.zone_of(chat, person))
+    tz = words.tz_of(chat, person)
     seen = await inspect_plan(parts.store, planner, plan, chat.id, parts.clock.now(), tz)
     recalling = make_recall(parts)
     traces: list[RecallTrace] = []

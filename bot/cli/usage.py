@@ -40,7 +40,7 @@ async def show_usage(place: Installation, days: int, clock: Clock | None = None,
     """What the model calls of the last `days` local days used."""
     async with read_only(place, clock) as parts:
         store, words, language = parts.store, parts.current.words, place.settings.bot.language
-        span = DaySpan.until(parts.clock.now(), days, words.tz(words.zone))
+        span = DaySpan.until(parts.clock.now(), days, words.default_tz)
         chats = {NO_CHAT: "nuan"} | {chat.id: chat.label for chat in await store.people.chats()}
         used, shares = await store.ledger.used(span.since), await store.insight.told_shares(span.since)
         numbers = {each.person_id for each in used if each.person_id is not None}

@@ -118,7 +118,7 @@ async def _count_anew(call: Invocation, period: BudgetPeriod) -> str:
 def _begun(call: Invocation) -> dict[BudgetPeriod, int]:
     """When each period began, in milliseconds."""
     texts = call.services.texts
-    day, month = periods(call.now, texts.tz(texts.zone))
+    day, month = periods(call.now, texts.default_tz)
     return {"day": day, "month": month, "total": 0}
 
 

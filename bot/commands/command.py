@@ -93,7 +93,7 @@ class Invocation:
     def tz(self) -> tzinfo:
         """The zone of whoever asks."""
         texts = self.services.texts
-        return texts.tz(texts.zone_of(self.chat, self.person))
+        return texts.tz_of(self.chat, self.person)
 
     def text(self, key: str, **values: object) -> str:
         """A text of the catalogue in the person's script."""

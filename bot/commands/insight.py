@@ -100,7 +100,7 @@ async def ctx(call: Invocation) -> str:
     """The next turn as it would be sent, in parts."""
     person, query = await _ctx_wanted(call)
     services, now = call.services, call.now
-    tz = services.texts.tz(services.texts.zone_of(call.chat, person))
+    tz = services.texts.tz_of(call.chat, person)
     plan = await plan_imagined(services.planner, services.texts, call.chat, person, query, now)
     return ctx_report(await inspect_plan(call.store, services.planner, plan, call.chat.id, now, tz), call.text)
 

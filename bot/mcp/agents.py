@@ -207,7 +207,7 @@ class AgentTools:
         )
         if not talks:
             return self.texts.sentences.text("dialog_none", script)
-        tz = services.words.tz(services.words.zone_of(who.chat, who.person))
+        tz = services.words.tz_of(who.chat, who.person)
         lines = past_talk_lines(talks, DayFormatter(now, tz, opening, services.words.days(script)))[:limit]
         return "\n".join(
             (
@@ -298,7 +298,7 @@ class AgentWriter:
             kind=wish.kind, text=text,
             observed_at=now, source="mcp", event_ids=(), asked=asked, agent=wish.agent,
         )  # fmt: skip
-        memory = with_day(memory, now, self._words.tz(self._words.zone_of(chat, person)))
+        memory = with_day(memory, now, self._words.tz_of(chat, person))
         stored = await self._store.agents.remember(memory, now)
         again = opening("remember_known", problem=stored.id)
         told = [again if stored.again else opening("remember_done", id=stored.id)]

@@ -7,16 +7,26 @@ from dataclasses import dataclass, replace
 
 from bot.core.errors import ModelError, OverBudget, OverLimit, StoreError
 from bot.core.models import Completion, ModelRequest, Usage
+from bot.core.money import PriceAt
 from bot.core.ports import Clock, Log, Model, model_fields, pause
-from bot.core.sessions import ModelCall
+from bot.core.sessions import CallCause, ModelCall
 from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure
 from bot.model.slots import ModelSlots
 from bot.money import budget
 from bot.pipeline.configuration import Current
 from bot.prompt.composition import credible, message_tokens
-from bot.store.ledger import Ledger, Settlement
+from bot.store.ledger import Ledger, Reservation, Settlement
 from bot.store.store import Store
 from bot.text.length import TokenVocabulary
+
+
+def reservation(
+    current: Current, cause: CallCause, model: str, prompt: int, output: int, rate: PriceAt, now: int
+) -> Reservation:
+    """What a call with a prompt of so many tokens, and an answer of so many, must reserve under every limit."""
+    most = budget.estimate(prompt, output, rate(now))
+    day, month = budget.periods(now, current.words.default_tz)
+    return Reservation(cause, model, most.tokens, most.cost, budget.limits(current.settings), day, month)
 
 
 async def reserve_shielded(booking: Awaitable[ModelCall], store: Store, clock: Clock) -> int:

@@ -79,7 +79,7 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
 async def timezone_of(store: Store, words: Texts, context: ToolContext) -> tzinfo:
     """The calendar that counts for the person of a turn where they talk."""
     chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
-    return words.tz(words.zone_of(chat, person))
+    return words.tz_of(chat, person)
 
 
 def _ids(events: Iterable[Event]) -> tuple[int, ...]:

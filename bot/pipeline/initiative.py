@@ -182,7 +182,7 @@ class JoinService(UnaskedTurns):
 
     async def _look(self, chat_id: int, standing: TalkState, stop: asyncio.Event) -> None:
         """Judge the talk, remember and log the verdict, and enter where that is it."""
-        now, tz, talk = self._clock.now(), self._current.words.tz(self._current.words.zone), talk_of(standing)
+        now, tz, talk = self._clock.now(), self._current.words.default_tz, talk_of(standing)
         speak = self._current.settings.speak
         verdict = manners_verdict(talk, speak.join, speak.window_seconds * 1000, tz, now)
         if verdict is None and not await self._gate.allows("join"):

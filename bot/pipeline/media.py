@@ -18,11 +18,11 @@ from bot.core.sessions import CallCause
 from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
 from bot.model.slots import ModelSlots
 from bot.money import budget
-from bot.pipeline.calls import reserve_shielded
+from bot.pipeline.calls import reservation, reserve_shielded
 from bot.pipeline.configuration import Current
 from bot.pipeline.texts import Texts
 from bot.store.events import ReservationFate, SentAttachment
-from bot.store.ledger import Reservation, Settlement
+from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.text.clean import as_data, clean
 from bot.text.files import is_text_file, picture_mime, read_text
@@ -63,16 +63,6 @@ class MediaAsker:
     person_id: int
     script: Script
     pace: AnswerLimits | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Cost:
-    """What a call may use at most: which kind it is, of which model, tokens in and out."""
-
-    cause: CallCause
-    model: str
-    prompt: int
-    output: int
 
 
 class MediaReader:
@@ -187,29 +177,22 @@ class MediaReader:
             raise NotSeen("no_model")
         instruction = self._current.value.texts.instructions["media"][asker.script]
         text = "\n\n".join(part for part in (instruction, question) if part)
-        cost = _Cost("see", media.images, PICTURE_TOKENS + estimate_tokens(text), media.description_tokens)
-        call = await self._reserve(asker, cost)
+        prompt, deadline_s = PICTURE_TOKENS + estimate_tokens(text), self._current.settings.model.deadline_seconds
+        call = await self._reserve(asker, "see", media.images, prompt, media.description_tokens)
 
         async def ask() -> Completion:
-            return await model.see(
-                media.images,
-                picture,
-                mime,
-                text,
-                media.description_tokens,
-                self._current.settings.model.deadline_seconds,
-            )
+            return await model.see(media.images, picture, mime, text, media.description_tokens, deadline_s)
 
         answer = await self._ask(asker, call, ask)
         seen = clip(clean(answer.text).strip(), media.description_tokens * CHARS_PER_TOKEN)
-        return seen, self._settlement(call, answer.usage or Usage(cost.prompt, 0, estimate_tokens(answer.text), False))
+        return seen, self._settlement(call, answer.usage or Usage(prompt, 0, estimate_tokens(answer.text), False))
 
     async def _hear(self, asker: MediaAsker, attachment: Attachment, sound: bytes) -> tuple[str, Settlement]:
         model, media = self._current.pool.first.model, self._current.settings.media
         if not implements(model, PerceptionModel):
             raise NotSeen("no_model")
         prompt = -(-len(sound) // BYTES_PER_TOKEN)
-        call = await self._reserve(asker, _Cost("listen", media.voice, prompt, media.file_chars))
+        call = await self._reserve(asker, "listen", media.voice, prompt, media.file_chars)
 
         async def ask() -> str:
             name = _sound_name(attachment)
@@ -220,14 +203,10 @@ class MediaReader:
         text = clip(clean(heard).strip(), media.file_chars)
         return text or self._current.words.opening(asker.script)("media_silent"), settlement
 
-    async def _reserve(self, asker: MediaAsker, cost: _Cost) -> int:
-        now, settings = self._clock.now(), self._current.settings
-        most = budget.estimate(cost.prompt, cost.output, self._rate(now))
-        day, month = budget.periods(now, self._current.words.tz(self._current.words.zone))
-        reservation = Reservation(
-            cost.cause, cost.model, most.tokens, most.cost, budget.limits(settings), day, month, pace=asker.pace
-        )  # fmt: skip
-        booking = self._store.attachments.reserve(asker.chat.id, asker.person_id, reservation, now)
+    async def _reserve(self, asker: MediaAsker, cause: CallCause, model: str, prompt: int, output: int) -> int:
+        now = self._clock.now()
+        most = replace(reservation(self._current, cause, model, prompt, output, self._rate, now), pace=asker.pace)
+        booking = self._store.attachments.reserve(asker.chat.id, asker.person_id, most, now)
         try:
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:

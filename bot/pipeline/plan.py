@@ -16,6 +16,7 @@ from bot.language.small_talk import asks_something, is_casual
 from bot.model.pool import Endpoint
 from bot.money import budget as prices
 from bot.money.budget import BudgetStep, cheaper, later_step, step_of
+from bot.pipeline.calls import reservation
 from bot.pipeline.configuration import Current
 from bot.pipeline.opening import OpeningLineReader, OpeningReader
 from bot.pipeline.recall import AutoRecall, AutoRecalled, RecallReader
@@ -320,7 +321,7 @@ class Planner:
 
     async def step(self, chat_id: int, person_id: int | None, now: int) -> tuple[BudgetStep, BudgetPressure]:
         """What is done without for that person (None: for nobody) in that chat, and the limit that it is for."""
-        day, month = prices.periods(now, self._current.words.tz(self._current.words.zone))
+        day, month = prices.periods(now, self._current.words.default_tz)
         budget = self._current.settings.budget
         limits = prices.limits(self._current.settings)
         pressure = await self._store.ledger.pressure(limits, day, month, chat_id, person_id)
@@ -346,17 +347,14 @@ class Planner:
 
     def reservation(self, cause: CallCause, endpoint: Endpoint, tokens: int, now: int, estimated: int) -> Reservation:
         """What a call with a prompt of `tokens` must reserve; `estimated` is what a bare estimate makes of it."""
-        most = prices.estimate(tokens, self._current.settings.model.max_output_tokens, endpoint.rate(now))
-        day, month = prices.periods(now, self._current.words.tz(self._current.words.zone))
-        settings = self._current.settings
+        settings, name = self._current.settings, endpoint.model.name
         own = {HEARTBEAT: settings.heartbeat.day_tokens, JOIN: settings.speak.join.day_tokens}.get(cause)
-        return Reservation(
-            cause, endpoint.model.name, most.tokens, most.cost, prices.limits(settings), day, month, estimated, own
-        )  # fmt: skip
+        most = reservation(self._current, cause, name, tokens, settings.model.max_output_tokens, endpoint.rate, now)
+        return replace(most, estimated=estimated, own_tokens=own)
 
     def close_at(self, opened: int, chat: Chat, person: Person, now: int) -> int:
         """When a session that was opened at `opened` is to be closed: after silence, or at the next early hour."""
-        tz = self._current.words.tz(self._current.words.zone_of(chat, person))
+        tz = self._current.words.tz_of(chat, person)
         limits = self._current.settings.session
         return min(now + limits.idle_seconds * 1000, next_local_time(opened, limits.close_hour, tz))
 

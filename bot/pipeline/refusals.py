@@ -84,7 +84,7 @@ class TalkLimiter:
 
     def pace(self, person: Person | None, batch: tuple[Event, ...]) -> AnswerLimits:
         """The limits for an answer to these messages; those of one person are not for owners, nor if nobody asked."""
-        rules, tz = self._current.settings.limits, self._current.words.tz(self._current.words.zone)
+        rules, tz = self._current.settings.limits, self._current.words.default_tz
         now, first = self._clock.now(), min(event.id for event in batch)
         since, until = day_start(now, tz), next_local_time(now, 0, tz)
         if person is None or person.is_owner:
@@ -127,11 +127,7 @@ class TalkLimiter:
             notice = "\n".join((*occasion.receipts, self._text(error, self._current.words.script(person))))
         by_day = error.limit.endswith("day")
         pause = (rules.cooldown_seconds or 0) * 1000 if error.limit == "cooldown" else 0
-        since = (
-            day_start(now, self._current.words.tz(self._current.words.zone))
-            if by_day
-            else now - max(MINUTE_MS, pause) + 1
-        )
+        since = day_start(now, self._current.words.default_tz) if by_day else now - max(MINUTE_MS, pause) + 1
         said = await self._store.failures.limit(
             occasion.chat.id, person.id, tuple(event.id for event in refused),
             (Draft(notice, "notice") if notice else None, Draft(receipts, "notice") if receipts else None),
@@ -189,7 +185,7 @@ class BudgetRefusal:
         """Whether nobody is to tell that person any more that a limit is reached: it was said there today."""
         if not self._current.settings.budget.notify:
             return True
-        day, _ = budget.periods(self._clock.now(), self._current.words.tz(self._current.words.zone))
+        day, _ = budget.periods(self._clock.now(), self._current.words.default_tz)
         anew = (await self._store.ledger.budget_resets()).get("day")
         return await self._store.failures.told_since(chat_id, person.id, max(day, anew.at if anew else 0))
 

@@ -141,7 +141,7 @@ class Scheduler:
 
     async def _tidy(self, now: int) -> None:
         settings, words = self._current.settings, self._current.words
-        keep, tz = settings.retention, words.tz(words.zone)
+        keep, tz = settings.retention, words.default_tz
         await self._store.deadlines.tidy(
             Retention(
                 now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,

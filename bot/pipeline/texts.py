@@ -75,6 +75,15 @@ class Texts:
         """The zone of that name; the installation's for one that this machine's tables do not know (any more)."""
         return zone_or(zone, self.zone)
 
+    @property
+    def default_tz(self) -> tzinfo:
+        """The installation's zone."""
+        return self.tz(self.zone)
+
+    def tz_of(self, chat: Chat, person: Person) -> tzinfo:
+        """The zone that `zone_of` names."""
+        return self.tz(self.zone_of(chat, person))
+
     def opening(self, script: Script) -> Callable[..., str]:
         """The opening's words in one language."""
         return lambda key, **values: self.openings.text(key, script, **values)

@@ -17,12 +17,12 @@ from bot.core.recall import RecallQuery
 from bot.model.pool import CircuitBreaker, EmbeddingEndpoint
 from bot.money import budget
 from bot.pipeline.background import BackgroundGate
-from bot.pipeline.calls import reserve_shielded
+from bot.pipeline.calls import reservation, reserve_shielded
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.recall.ranking import HASH_WEIGHT, Likeness
 from bot.recall.vectors import VectorMatrix, changed, lacking, matrix, nearest
-from bot.store.ledger import Reservation, Settlement
+from bot.store.ledger import Settlement
 from bot.store.search import NewVector, VectorSpace
 from bot.store.store import Store
 from bot.text.length import clip, estimate_tokens
@@ -104,12 +104,9 @@ class EmbeddingCaller:
         return max(until, now)
 
     async def _reserve(self, tokens: int, chat_id: int, person_id: int | None, now: int) -> int:
-        most = budget.estimate(tokens, 0, self._rate(now))
-        day, month = budget.periods(now, self._current.words.tz(self._current.words.zone))
-        limits = budget.limits(self._current.settings)
-        reservation = Reservation("embedding", self.embedder.name, most.tokens, most.cost, limits, day, month)
+        most = reservation(self._current, "embedding", self.embedder.name, tokens, 0, self._rate, now)
         try:
-            booking = self._store.vectors.reserve(chat_id, person_id, reservation, now)
+            booking = self._store.vectors.reserve(chat_id, person_id, most, now)
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:
             self.note("budget", error.limit)

@@ -129,6 +129,4 @@ class DailyBackup:
         await self._store.deadlines.set_backup(self._next(now))
 
     def _next(self, now: int) -> int:
-        return next_local_time(
-            now, self._current.settings.backup.hour, self._current.words.tz(self._current.words.zone)
-        )
+        return next_local_time(now, self._current.settings.backup.hour, self._current.words.default_tz)

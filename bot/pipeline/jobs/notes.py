@@ -99,7 +99,7 @@ class NoteReader:
     @property
     def _way(self) -> NoteIndexing:
         words = self._current.words
-        return NoteIndexing(self._current.settings.notes, words.tz(words.zone), self._store.tombstones.covers)
+        return NoteIndexing(self._current.settings.notes, words.default_tz, self._store.tombstones.covers)
 
     def stop(self) -> None:
         """No alarm is armed any more."""
@@ -270,7 +270,7 @@ class NoteWriter:
         said = [line for line in lines if not line.is_bot]
         if not said:
             return
-        tz = self._current.words.tz(self._current.words.zone_of(chat, person))
+        tz = self._current.words.tz_of(chat, person)
         name, number = note_name([line.text for line in said], self._current.settings.bot.names)
         new = NewNote(
             FrontMatter(chat.id, "private" if chat.kind == "dm" else "chat"),
@@ -391,7 +391,7 @@ class LogFlusher:
         """The part of the day's note that these lines become, by the calendar of whoever the chat belongs to."""
         newest = next(line for line in reversed(lines) if not line.is_bot)
         person = await self._store.people.person(newest.person_id or 0)
-        tz = self._current.words.tz(self._current.words.zone_of(chat, person))
+        tz = self._current.words.tz_of(chat, person)
         front = FrontMatter(chat.id, "private" if chat.kind == "dm" else "chat")
         label = clock_label(newest.at, tz)
         return NewNote(front, f"{local_day(newest.at, tz)}", f"## {label}", kept, appends=True)

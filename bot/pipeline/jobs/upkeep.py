@@ -54,7 +54,7 @@ class MemoryAging:
                 counted, archived = counted + len(upkeep.counts), archived + len(upkeep.archived)
         await self._overhear(now)
         await lives.come_true(now)
-        rules, tz = self._current.settings.memory.life, self._current.words.tz(self._current.words.zone)
+        rules, tz = self._current.settings.memory.life, self._current.words.default_tz
         next_at = next_local_time(now, self._current.settings.session.close_hour, tz)
         await lives.done(now - rules.archive_days * DAY_MS, now, next_at)
         days = self._current.settings.memory.commitment_days
@@ -255,7 +255,7 @@ class StatementRewriter:
             return True
         memory, answer = waiting.memory, waiting.answer
         chat = await self._store.people.chat(memory.chat_id)
-        tz = self._current.words.tz(self._current.words.zone_of(chat, person))
+        tz = self._current.words.tz_of(chat, person)
         said = [(memory.text, memory.said_at or memory.created_at)]
         said += [(clip(answer.text, ANSWER_CHARS), answer.at)] if answer is not None else []
         scope = TalkScope(chat.id, chat.kind, self._current.settings.bot.names[0], person.id, tz)
