@@ -18,6 +18,7 @@ from bot.pipeline.texts import Texts, read_instructions
 from bot.prompt.persona import NAME_MARK, SKILL, Persona, Personas, persona_words, read_personas, read_skills
 from bot.prompt.templates import PersonaOpening, read_opening
 from bot.text.fold import Script
+from bot.text.length import TokenVocabulary, vocabulary_of
 
 INSTRUCTIONS = ("digest", "mend", "check", "media", "flush", "rewrite", "rollup")
 """The folders of prompts that tell a model what to write."""
@@ -94,6 +95,11 @@ class Configuration:
     texts: PromptTexts
     pool: ModelPool
     vision_rate: PriceAt | None = None
+
+    @property
+    def vocabulary(self) -> TokenVocabulary:
+        """How the first model counts tokens."""
+        return self.settings.model.vocabulary or vocabulary_of(self.pool.first.model.name)
 
     @property
     def uses_tools(self) -> bool:

@@ -19,7 +19,7 @@ from bot.money.budget import BudgetStep, cheaper, later_step, step_of
 from bot.pipeline.calls import reservation
 from bot.pipeline.configuration import Current
 from bot.pipeline.opening import OpeningLineReader, OpeningReader
-from bot.pipeline.recall import AutoRecall, AutoRecalled, RecallReader
+from bot.pipeline.recall import AutoRecall, AutoRecalled
 from bot.prompt.composition import (
     BootstrapChoice,
     Composed,
@@ -39,7 +39,7 @@ from bot.store.store import Store
 from bot.store.turns import TurnToAsk
 from bot.store.views import OpenLog
 from bot.text.dates import next_local_time
-from bot.text.length import TokenVocabulary, estimate_tokens, vocabulary_of
+from bot.text.length import TokenVocabulary, estimate_tokens
 
 LAST_LINES = 20
 """Lines among which nuan's last one is looked for."""
@@ -77,7 +77,7 @@ class ModeChooser:
     async def _warm(self, full: Prefix, log: int, now: int) -> bool:
         """Whether the provider would read the full prefix, with a log of so many tokens, from its cache."""
         first = self._current.pool.first
-        if prefix_tokens(full.message, full.tools, vocabulary_used(self._current)) + log < first.least_cached:
+        if prefix_tokens(full.message, full.tools, self._current.value.vocabulary) + log < first.least_cached:
             return False
         since = now - self._current.settings.prompt.warm_seconds * 1000
         return await self._store.ledger.used_since(full.signature, first.model.name, since)
@@ -92,11 +92,6 @@ class ModeChooser:
     def _is_small_talk(self, event: Event) -> bool:
         about = event.kind != "message" or event.forwarded or event.marks or event.quote
         return not about and is_casual(event.text, self._current.settings.bot.names)
-
-
-def vocabulary_used(current: Current) -> TokenVocabulary:
-    """How the first model counts tokens."""
-    return current.settings.model.vocabulary or vocabulary_of(current.pool.first.model.name)
 
 
 def why_anew(session: Session | None, epoch: Epoch | None, prefix: Prefix, choice: BootstrapChoice) -> str:
@@ -172,7 +167,7 @@ class Planner:
     @property
     def vocabulary(self) -> TokenVocabulary:
         """How the first model counts tokens."""
-        return vocabulary_used(self._current)
+        return self._current.value.vocabulary
 
     async def plan(self, occasion: Occasion, now: int, at_least: BudgetStep = "full") -> TurnPlan:
         """Compose the turn that answers these messages now, doing without what `at_least` does without.
@@ -276,11 +271,9 @@ class Planner:
         if not self._bringing.wanted(occasion, mode):
             return AutoRecalled()
         audience = await self.audience(occasion.chat, occasion.person)
-        zone = self._current.words.zone_of(occasion.chat, occasion.person)
-        script, scene = self._current.words.script(occasion.person), self._booting.seen(occasion.chat).scene
-        telling = RecallReader(audience, script, zone, now, self.vocabulary, own, scene)
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
-        return await self._bringing.lines(occasion, telling, "\n".join((*logged, new)))
+        said, scene = "\n".join((*logged, new)), self._booting.seen(occasion.chat).scene
+        return await self._bringing.lines(occasion, audience, said, own, scene, now)
 
     def _opened(self, opening: str) -> tuple[ToldItem, ...]:
         """What the opening block weighs."""

@@ -37,8 +37,7 @@ from bot.recall.sections import FRESH_MS, current_topic, round_of, sections_to_s
 from bot.recall.selection import called_for, score_text
 from bot.store.search import WantedDocuments
 from bot.store.store import Store
-from bot.text.fold import Script
-from bot.text.length import TokenVocabulary, estimate_tokens
+from bot.text.length import estimate_tokens
 from bot.text.terms import query_terms
 
 ALIKE = 0.85
@@ -223,20 +222,6 @@ CANDIDATES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class RecallReader:
-    """To whom lines are told: who may read them, in which script, in which time zone, at what time (ms), and how the
-    model counts tokens; what the person wrote last, oldest first, and the scene."""
-
-    audience: Audience
-    script: Script
-    zone: str
-    now: int
-    vocabulary: TokenVocabulary
-    own: tuple[Event, ...] = ()
-    scene: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AutoRecalled:
     """The lines as they are appended ("" for none), the memories in them, what is to be noted of each, and what was
     found in which section."""
@@ -261,22 +246,24 @@ class AutoRecall:
         inject = self._current.settings.memory.inject
         return inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
 
-    async def lines(self, occasion: Occasion, telling: RecallReader, said: str) -> AutoRecalled:
+    async def lines(
+        self, occasion: Occasion, audience: Audience, said: str, own: tuple[Event, ...], scene: str, now: int
+    ) -> AutoRecalled:
         """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
 
-        It asks no model: words, age and importance decide, whichever way a recall is ordered.
+        `own` is what the person wrote last, oldest first. It asks no model: words, age and importance decide,
+        whichever way a recall is ordered.
         """
         asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
         if not asked.strip():
             return AutoRecalled()
-        own = own_lines(telling.own, {event.id for event in occasion.answering}, telling.now)
         asking = RecallQuery(
-            telling.audience, occasion.person.id, asked, telling.now, CANDIDATES, kinds=("memory",), mode="v2",
-            own=own, scene=telling.scene, strict=True,
+            audience, occasion.person.id, asked, now, CANDIDATES, kinds=("memory",), mode="v2",
+            own=own_lines(own, {event.id for event in occasion.answering}, now), scene=scene, strict=True,
         )  # fmt: skip
-        narrowing = await self.sectioning.narrow(telling.audience.chat_id, occasion.person.id, asked, telling.now)
+        narrowing = await self.sectioning.narrow(audience.chat_id, occasion.person.id, asked, now)
         _, found, narrowing = await self.found(asking, narrowing)
-        return replace(self._told(telling, said, found), round=narrowing.round(found))
+        return replace(self._told(occasion, said, found, now), round=narrowing.round(found))
 
     async def found(
         self, asking: RecallQuery, narrowing: SectionChoice
@@ -293,7 +280,7 @@ class AutoRecall:
             return await self.found(asking, narrowing.widened())
         return trace, found, narrowing
 
-    def _told(self, telling: RecallReader, said: str, found: tuple[ScoredHit, ...]) -> AutoRecalled:
+    def _told(self, occasion: Occasion, said: str, found: tuple[ScoredHit, ...], now: int) -> AutoRecalled:
         """As many of these as there is room for."""
         if not found:
             return AutoRecalled()
@@ -302,18 +289,17 @@ class AutoRecall:
             for one in found
             if (memory := one.finding.memory) is not None and not already_told(said, memory.text)
         ]
-        text = self._current.words.opening(telling.script)
-        days = DayFormatter(
-            telling.now, self._current.words.tz(telling.zone), text, self._current.words.days(telling.script)
-        )
-        alone = telling.audience.kind == "dm"
-        rules = self._current.settings.memory
-        left = rules.inject_tokens - estimate_tokens(text("brought"), telling.vocabulary)
+        rules, words, vocabulary = self._current.settings.memory, self._current.words, self._current.value.vocabulary
+        script = words.script(occasion.person)
+        text = words.opening(script)
+        days = DayFormatter(now, words.tz_of(occasion.chat, occasion.person), text, words.days(script))
+        alone = occasion.chat.kind == "dm"
+        left = rules.inject_tokens - estimate_tokens(text("brought"), vocabulary)
         lines: list[str] = []
         brought: list[ToldItem] = []
         for one, memory in news[: rules.max]:
             line = memory_line(days, one.finding, memory, alone=alone, most=LINE_CHARS)
-            tokens = estimate_tokens(line, telling.vocabulary)
+            tokens = estimate_tokens(line, vocabulary)
             left -= tokens
             if left < 0:
                 break
