@@ -12,6 +12,7 @@ from bot.core.commitments import DueReminder, Reminder
 from bot.core.errors import ConfigError
 from bot.core.people import Chat, Person
 from bot.language.reminders.wording import in_second_person
+from bot.language.time.parts import WEEKDAY_NAMES
 from bot.language.time.schedule import SEVERAL, rule_step, until_of, zone_or
 from bot.speaking.reminders import promised_task, told_to
 from bot.text.catalogue import Catalogue
@@ -130,8 +131,7 @@ def read_instructions(find: Callable[[str], Path], folder: str) -> dict[Script, 
     return found
 
 
-_NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WORKDAYS = ",".join(_NAMES[:5])
+_WORKDAYS = ",".join(WEEKDAY_NAMES[:5])
 
 
 def when_label(words: Texts, at: int, now: int, tz: tzinfo, script: Script) -> str:
@@ -183,7 +183,7 @@ def _rule_words(words: Texts, rule: str, script: Script) -> str:
     if weekdays == _WORKDAYS:
         return text("rule_workdays", script, time=time)
     names = words.messages.words("when_weekdays", script)
-    listed = text("when_and", script).join(names[_NAMES.index(each)] for each in weekdays.split(","))
+    listed = text("when_and", script).join(names[WEEKDAY_NAMES.index(each)] for each in weekdays.split(","))
     return text("rule_weekly", script, days=listed, time=time)
 
 

@@ -295,8 +295,3 @@ def read_personas(
         brings = tuple(tool for tool in tools if tool.name != SKILL or persona.skills)
         known[each] = read_bootstraps(find, persona, name, brings, dialect)
     return Personas(default, known)
-
-
-def persona_texts(personas: Mapping[str, Persona]) -> Mapping[str, str]:
-    """What each persona is about, by name."""
-    return {each: persona_words(persona) for each, persona in personas.items()}

@@ -143,14 +143,14 @@ _LONGEST = 160
 """Characters of the only one that is taken where none has room."""
 
 
-def gist(told: Sequence[str], limit: int = GIST_TOKENS) -> str:
-    """The most telling of these summaries, which are in the order of time, in about `limit` tokens; "" of none."""
+def gist(told: Sequence[str]) -> str:
+    """The most telling of these summaries, which are in the order of time, in about GIST_TOKENS; "" of none."""
     once = list({fold(text).strip(): text.strip() for text in told if text.strip()}.values())
     best = sorted(range(len(once)), key=lambda place: (-min(informative_count(once[place]), _ENOUGH), -place))
     chosen: list[int] = []
     for place in best:
         wider = sorted((*chosen, place))
-        if len(wider) <= PARTS and estimate_tokens(JOINT.join(once[each] for each in wider)) <= limit:
+        if len(wider) <= PARTS and estimate_tokens(JOINT.join(once[each] for each in wider)) <= GIST_TOKENS:
             chosen = wider
     if not chosen and best:
         return clip(once[best[0]], _LONGEST)

@@ -8,7 +8,10 @@ from bot.language.time.days import FEASTS_EN
 from bot.language.time.parts import (
     EN,
     EN_HOUR,
+    MONTH_EN,
+    MONTH_NAMES,
     TAKEN,
+    WEEKDAY_NAMES,
     ClockTime,
     DayPart,
     Delay,
@@ -20,7 +23,6 @@ from bot.language.time.parts import (
 )
 from bot.text.patterns import LazyPattern
 
-DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 
 _FROM = LazyPattern(
@@ -51,14 +53,10 @@ def read_counted(reading: Reading) -> None:
 
 def weekday_of(word: str) -> int:
     """Monday is 0."""
-    return next(number for number, name in enumerate(DAYS) if name.startswith(word[:3]))
+    return next(number for number, name in enumerate(WEEKDAY_NAMES) if name.startswith(word[:3]))
 
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?"
-)
+MONTH = rf"(?:{MONTH_EN})\.?"
 _VAGUE = LazyPattern(
     r"(?a)\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
     r"|in (?:some|several|a few|a couple of) (?:minutes|hours|days|weeks|time)|sometime|some day|someday"
@@ -229,7 +227,7 @@ def _every(reading: Reading) -> None:
         set_every(Repetition(weekdays="sat,sun"))
     for match in reading.take(_EVERY_WEEK):
         named = sorted({weekday_of(word) for word in re.findall(r"[a-z]+", match["a"] or match["b"]) if _is_day(word)})
-        set_every(Repetition(weekdays=",".join(DAYS[number][:3] for number in named)))
+        set_every(Repetition(weekdays=",".join(WEEKDAY_NAMES[number] for number in named)))
     for match in reading.take(_EVERY_DAY):
         set_every(Repetition())
         if match["half"]:
@@ -258,7 +256,7 @@ def _is_day(word: str) -> bool:
 
 
 def month_of(word: str) -> int:
-    return _MONTHS.index(word[:3]) + 1
+    return MONTH_NAMES.index(word[:3]) + 1
 
 
 def _durations(reading: Reading) -> None:

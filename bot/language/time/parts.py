@@ -47,6 +47,11 @@ TAKEN = "\x00"
 """What stands for each character of a part that was read."""
 
 WEEKDAY_NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_EN = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    "nov(?:ember)?|dec(?:ember)?"
+)
 DayPart = Literal["", "dawn", "morning", "noon", "afternoon", "dusk", "night", "am", "pm"]
 RepeatPeriod = Literal["", "week", "month", "year"]
 DayKind = Literal["near", "week", "weekday", "next", "date", "number", "last", "lunar", "feast", "weekend"]

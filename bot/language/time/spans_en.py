@@ -6,16 +6,10 @@ from datetime import date
 from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
 from bot.language.time.days import FEASTS_EN
-from bot.language.time.parts import EN, count_en
+from bot.language.time.parts import EN, MONTH_EN, MONTH_NAMES, WEEKDAY_NAMES, count_en
 from bot.text.patterns import LazyPattern
 
-_MONTH = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    "nov(?:ember)?|dec(?:ember)?"
-)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAY = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _LONG_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _FEW = {"a couple of": 2, "couple of": 2, "a few": 3}
 _NUMBER = rf"a couple of|couple of|a few|{EN}"
@@ -44,16 +38,16 @@ _FORMS = (
     r"(?P<which>last|this|next|past) (?P<period>week(?:end)?|month|year)",
     r"(?:(?:on|at|over|for) )?(?P<weekend>(?:the|this coming) weekend)",
     r"(?:the )?(?:very )?(?:end|last day) of (?P<monthend>the|this|next|last) month|(?P<monthly>month[- ]end)",
-    rf"(?:the )?end of (?P<endof>{_MONTH})|(?:the )?end of (?P<yearend>the|this|next|last) year",
+    rf"(?:the )?end of (?P<endof>{MONTH_EN})|(?:the )?end of (?P<yearend>the|this|next|last) year",
     rf"(?P<whichday>last|this coming|this|next|coming|this past) (?P<weekday>{_WEEKDAY})",
     rf"(?P<whichseason>last|this|next) (?P<season>{_SEASON})|(?:the )?(?P<seasonof>{_SEASON}) (?:of )?(?P<sy>\d{{4}})",
     rf"(?:(?P<whichfeast>last|this|next) )?(?P<feast>{_FEAST})",
-    rf"(?P<m1>{_MONTH})\.? (?:the )?(?P<d1>{_DAYNUMBER})(?!\d|:\d| ?[ap]\.?m|%)(?:,? (?:of )?(?P<y1>\d{{4}}))?",
+    rf"(?P<m1>{MONTH_EN})\.? (?:the )?(?P<d1>{_DAYNUMBER})(?!\d|:\d| ?[ap]\.?m|%)(?:,? (?:of )?(?P<y1>\d{{4}}))?",
     rf"(?:the )?(?P<d2>{_DAYNUMBER})(?: ?(?:[-–—]|to|and|until|till|through) ?(?:the )?{_DAYNUMBER})?"
-    rf"(?: of|,)? (?P<m2>{_MONTH})\.?(?:,? (?P<y2>\d{{4}}))?",
-    rf"(?P<m3>{_MONTH})\.?,? (?:of )?(?P<y3>\d{{4}})",
+    rf"(?: of|,)? (?P<m2>{MONTH_EN})\.?(?:,? (?P<y2>\d{{4}}))?",
+    rf"(?P<m3>{MONTH_EN})\.?,? (?:of )?(?P<y3>\d{{4}})",
     rf"(?P<whichmonth>last|this|next|in|since|during|by|until|till|from|early|late|mid|of) "
-    rf"(?P<m4>{_MONTH})(?!\.?,? (?:the |of )?\d)",
+    rf"(?P<m4>{MONTH_EN})(?!\.?,? (?:the |of )?\d)",
     r"(?:in|during|since|by) (?P<year>(?:19|20)\d{2})",
     r"(?<!\d/)(?P<slash>\d{1,2})/(?P<slashed>\d{1,2})(?:/(?P<slashyear>\d{4}))?(?![/%\d]|th)",
     rf"the (?P<number>{_ORDINAL}){_ENDS}",
@@ -98,7 +92,7 @@ def _from(part: dict[str, str], today: date) -> TimeReading | None:
     base = part["base"].split(" ")[-1]
     start = calendar.days_off(today, int(base == "tomorrow"))
     if base not in ("now", "today", "tomorrow"):
-        start = calendar.days_off(today, (_index(_WEEKDAYS, base) - today.weekday()) % 7)
+        start = calendar.days_off(today, (_index(WEEKDAY_NAMES, base) - today.weekday()) % 7)
     return _counted(part["from"], part["fromunit"], start.first) if start else None
 
 
@@ -124,7 +118,7 @@ def _period(part: dict[str, str], today: date) -> TimeReading | None:
 
 
 def _weekday(part: dict[str, str], today: date) -> TimeReading | None:
-    number = _index(_WEEKDAYS, part["weekday"])
+    number = _index(WEEKDAY_NAMES, part["weekday"])
     days = (number - today.weekday()) % 7
     match part["whichday"]:
         case "last" | "this past":
@@ -147,14 +141,14 @@ def _season(part: dict[str, str], today: date) -> TimeReading | None:
 
 
 def _date(month: str, number: str, year: str | None, today: date) -> TimeReading | None:
-    which, count = _index(_MONTHS, month) + 1, int("".join(char for char in number if char.isdigit()))
+    which, count = _index(MONTH_NAMES, month) + 1, int("".join(char for char in number if char.isdigit()))
     if year:
         return only(calendar.day_of(int(year), which, count))
     return calendar.every_year(today, lambda each: calendar.day_of(each, which, count))
 
 
 def _month(part: dict[str, str], today: date) -> TimeReading | None:
-    month = _index(_MONTHS, part["m4"]) + 1
+    month = _index(MONTH_NAMES, part["m4"]) + 1
     match part["whichmonth"]:
         case "next":
             return only(calendar.month_of(today.year + (month <= today.month), month))
@@ -173,7 +167,7 @@ def _month_end(part: dict[str, str], today: date) -> TimeReading | None:
 
 def _end_of(part: dict[str, str], today: date) -> TimeReading | None:
     def last(year: int) -> DateRange | None:
-        month = calendar.month_of(year, _index(_MONTHS, part["endof"]) + 1)
+        month = calendar.month_of(year, _index(MONTH_NAMES, part["endof"]) + 1)
         return calendar.day(month.last) if month else None
 
     return calendar.every_year(today, last)
@@ -239,14 +233,14 @@ _MEANINGS: dict[str, Callable[[dict[str, str], date], TimeReading | None]] = {
     "feast": _feast,
     "m1": lambda part, today: _date(part["m1"], part["d1"], part.get("y1"), today),
     "m2": lambda part, today: _date(part["m2"], part["d2"], part.get("y2"), today),
-    "m3": lambda part, today: only(calendar.month_of(int(part["y3"]), _index(_MONTHS, part["m3"]) + 1)),
+    "m3": lambda part, today: only(calendar.month_of(int(part["y3"]), _index(MONTH_NAMES, part["m3"]) + 1)),
     "whichmonth": _month,
     "year": lambda part, today: only(calendar.year_of(int(part["year"]))),
     "slash": _slash,
     "number": lambda part, today: (
         calendar.every_month(today, int(part["number"][:-2])) if part["number"][:-2] != "0" else None
     ),
-    "bare": lambda part, today: calendar.every_week(today, _index(_WEEKDAYS, part["bare"])),
-    "short": lambda part, today: calendar.every_week(today, _index(_WEEKDAYS, part["short"])),
-    "shorter": lambda part, today: calendar.every_week(today, _index(_WEEKDAYS, part["shorter"])),
+    "bare": lambda part, today: calendar.every_week(today, _index(WEEKDAY_NAMES, part["bare"])),
+    "short": lambda part, today: calendar.every_week(today, _index(WEEKDAY_NAMES, part["short"])),
+    "shorter": lambda part, today: calendar.every_week(today, _index(WEEKDAY_NAMES, part["shorter"])),
 }
