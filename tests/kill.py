@@ -17,7 +17,7 @@ from typing import cast
 from bot.core.models import Message
 from bot.core.people import Audience
 from bot.core.sessions import Turn
-from bot.core.tools import ToolOutcome
+from bot.core.tools import ToolAnswer, ToolOutcome
 from bot.store.store import Store, open_store
 from tests.nursery import ROOT, Order, nursery
 from tests.storing import NOW, Where, begin, drop, ids, keep, paid, reply, room_for, say, statement
@@ -117,7 +117,7 @@ async def save(store: Store, turn: Turn, chance: random.Random) -> None:
     """The tool's effect, asked for twice as after a crash."""
     text = f"存{chance.randrange(10**9)}次"
     memory = statement(text, turn.person_id, turn.chat_id, source="tool", kind="experience", events=turn.event_ids)
-    outcome = ToolOutcome("1:call", "call", "saved #{id}", 4, memory)
+    outcome = ToolOutcome("1:call", "call", ToolAnswer("saved #{id}", memory), 4)
     for _ in range(2):
         await store.turns.tool_done(turn, outcome, NOW)
 

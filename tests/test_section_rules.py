@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.config.memory import SectionRules
 from bot.config.settings import Settings
 from bot.core.memories import MemoryKind
-from bot.core.recall import Matches, Posting, RecallRound, SectionProportions, SectionWords, WindowSize
+from bot.core.recall import Matches, Posting, RecallRound, SectionWords, WindowSize
 from bot.language.sections import SHIPPED_SECTIONS, SectionRegistry, read_registry, section_registry
 from bot.recall.lexical import weighed
 from bot.recall.query import SearchQuery
@@ -25,7 +26,7 @@ from bot.recall.sections import (
 )
 from bot.store.feedback import rounds_of
 
-RULES = SectionProportions()
+RULES = SectionRules()
 KEYS = tuple(section.key for section in SHIPPED_SECTIONS)
 
 
@@ -52,7 +53,7 @@ def test_the_seeds_example_gives_five_of_six_and_one_of_six() -> None:
 def test_only_the_newest_rounds_of_the_window_count(window: WindowSize, share: float) -> None:
     rounds = turns(*["todo"] * 7, *["work"] * 3)
     assert shares(rounds, window)["work"] == pytest.approx(share)
-    assert dominant(rounds, SectionProportions(window)) == {3: "work", 5: "", 10: "todo"}[window]
+    assert dominant(rounds, SectionRules(window=window)) == {3: "work", 5: "", 10: "todo"}[window]
 
 
 def test_without_hits_there_are_no_shares_and_everything_is_searched() -> None:
@@ -74,7 +75,7 @@ def test_a_share_below_the_threshold_dominates_nothing() -> None:
     rounds = turns("todo,work", "todo", "todo,work", "todo")
     assert shares(rounds, 5) == {"todo": pytest.approx(4 / 6), "work": pytest.approx(2 / 6)}
     assert dominant(rounds, RULES) == ""
-    assert dominant(rounds, SectionProportions(dominant=0.6)) == "todo"
+    assert dominant(rounds, SectionRules(dominant=0.6)) == "todo"
 
 
 def test_what_a_narrowed_search_finds_in_its_own_section_proves_nothing_unless_it_was_named() -> None:
@@ -91,7 +92,7 @@ def test_what_a_narrowed_search_finds_in_its_own_section_proves_nothing_unless_i
 @given(st.lists(st.sampled_from(["todo", "work", "", "todo,work"]), max_size=8), st.sampled_from([3, 5, 10]))
 def test_a_topic_cannot_keep_itself(before: Sequence[str], window: WindowSize) -> None:
     """From now on a narrowed search finds only its own section, and a search of everything only the family."""
-    rules, rounds = SectionProportions(window), turns(*before)
+    rules, rounds = SectionRules(window=window), turns(*before)
     for _ in range((HELD + 1) * window + 1):
         where = sections_to_search(rounds, (), rules)
         found = [(where[0], 1, False)] if where else [("family", 2, False)]
@@ -130,7 +131,7 @@ def test_small_talk_advises_against_no_section() -> None:
 
 def test_a_share_below_the_low_one_is_called_low() -> None:
     rounds = turns(*["todo"] * 5, "todo,work", *["todo"] * 4)
-    found = advice(rounds, {"todo": 1, "work": 1}, SectionProportions(10))
+    found = advice(rounds, {"todo": 1, "work": 1}, SectionRules(window=10))
     assert [(each.key, each.standing) for each in found] == [("todo", "dominant"), ("work", "low")]
 
 
@@ -141,8 +142,8 @@ def test_what_dominates_for_two_or_three_turns_is_the_topic_until_it_changes() -
     found = current_topic(rounds, RULES)
     assert found is not None
     assert (found.section, found.memory_id, found.turn_id) == ("todo", 40, 4)
-    assert current_topic(rounds, SectionProportions(stable=3)) is None
-    assert current_topic(turns(*["todo"] * 5), SectionProportions(stable=3)) is not None
+    assert current_topic(rounds, SectionRules(stable_turns=3)) is None
+    assert current_topic(turns(*["todo"] * 5), SectionRules(stable_turns=3)) is not None
     assert current_topic((*rounds, *turns("work", "work")), RULES) is None, "the talk went on to something else"
 
 
@@ -162,12 +163,12 @@ some = st.lists(st.builds(RecallRound, hits, st.just(()), st.booleans()), max_si
 def test_shares_are_parts_of_one_and_only_one_section_can_dominate(
     rounds: list[RecallRound], window: WindowSize, named: set[str]
 ) -> None:
-    rules = SectionProportions(window)
+    rules = SectionRules(window=window)
     found = shares(rounds, window)
     assert sum(found.values()) == pytest.approx(1.0 if found else 0.0)
     leading, where = dominant(rounds, rules), sections_to_search(rounds, named, rules)
     assert sum(share >= rules.dominant for share in found.values()) <= 1
-    assert not leading or sum(leading in each.hits for each in counted_rounds(rounds)[-window:]) >= rules.least
+    assert not leading or sum(leading in each.hits for each in counted_rounds(rounds)[-window:]) >= rules.least_hits
     assert not where or {leading, *named} == set(where)
     assert all(0 <= count <= len(counted_rounds(rounds)) for count in misses(rounds, KEYS).values())
 
@@ -243,4 +244,4 @@ def test_a_section_is_named_once_and_may_be_written_in_full_width() -> None:
         Settings.model_validate({"sections": {"words": ("garden: aa", "Garden: bb")}})
     rules = Settings.model_validate({"sections": {"words": ("园艺：番茄，浇水、花",), "window": 10}}).sections
     assert rules.own == (SectionWords("园艺", ("番茄", "浇水", "花")),)
-    assert rules.proportion == SectionProportions(10)
+    assert rules.window == 10

@@ -9,7 +9,7 @@ from bot.core.events import Draft
 from bot.core.memories import Memory
 from bot.core.people import Audience
 from bot.core.sessions import Digest
-from bot.core.tools import ToolOutcome
+from bot.core.tools import ToolAnswer, ToolOutcome
 from bot.store.digests import Digested
 from bot.store.forget import Forgetting
 from bot.store.store import Store
@@ -49,7 +49,7 @@ async def told_everywhere(store: Store) -> tuple[Memory, Audience]:
     await talk(store, f"对了{SECRET}", f"好的，你的卡号 {CANARY} 我记下了")
     asked = await begin(store, "帮我查一下")
     memory = statement(f"卡号 {CANARY}", asked.turn.person_id, asked.turn.chat_id, source="tool", kind="experience")
-    await store.turns.tool_done(asked.turn, ToolOutcome("1:c", "c", f"卡号是 {CANARY}", 4, memory), NOW)
+    await store.turns.tool_done(asked.turn, ToolOutcome("1:c", "c", ToolAnswer(f"卡号是 {CANARY}", memory), 4), NOW)
     await store.turns.say(reply(asked, f"你的卡号是{CANARY}"), NOW)
     session = await store.sessions.open_session(asked.turn.chat_id)
     assert session is not None

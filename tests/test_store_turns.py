@@ -11,7 +11,7 @@ from bot.core.models import Message, ToolCall, Usage
 from bot.core.money import BudgetLimits
 from bot.core.people import Audience
 from bot.core.sessions import Epoch
-from bot.core.tools import ToolOutcome
+from bot.core.tools import ToolAnswer, ToolOutcome
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.store.turns import AskedTurn
@@ -37,7 +37,7 @@ async def with_tool(store: Store, text: str = "查一下") -> AskedTurn:
     await store.turns.answer(asked.turn, CALLS, 3, paid(asked.call.id), NOW)
     memory = statement("学会了", asked.turn.person_id, asked.turn.chat_id, source="tool", kind="experience")
     for _ in range(2):
-        await store.turns.tool_done(asked.turn, ToolOutcome("1:c", "c", "saved #{id}", 4, memory), NOW)
+        await store.turns.tool_done(asked.turn, ToolOutcome("1:c", "c", ToolAnswer("saved #{id}", memory), 4), NOW)
     return AskedTurn(asked.turn, await store.turns.ask_again(asked.turn, room_for(), NOW))
 
 
@@ -60,7 +60,7 @@ async def test_the_effect_of_a_tool_happens_once_for_its_call(tmp_path: Path) ->
         asked = await with_tool(store)
         found = await layers(store, Audience(asked.turn.chat_id, "dm", (asked.turn.person_id,)))
         assert [(memory.text, memory.importance) for memory in found] == [("学会了", 1)]
-        await store.turns.tool_done(asked.turn, ToolOutcome("2:c", "c", "again", 4), NOW)
+        await store.turns.tool_done(asked.turn, ToolOutcome("2:c", "c", ToolAnswer("again"), 4), NOW)
         assert texts(await log_of(store, 1))[-2:] == ["saved #1", "again"]
 
 

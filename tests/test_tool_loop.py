@@ -107,7 +107,7 @@ async def test_a_tool_that_breaks_takes_neither_the_others_nor_the_turn_along(wo
     bench = ToolRound(turn, chat, person, (Message("assistant", "", asked),))
     planner, current = world.app._services.dispatcher._planner, world.parts.current
     outcomes = await ToolRunner(planner, lambda: tools, world.clock, current, world.log).run(bench, asked)
-    assert [outcome.text for outcome in outcomes] == ["工具出错了，没有执行：KeyError", "好了"]
+    assert [outcome.answer.text for outcome in outcomes] == ["工具出错了，没有执行：KeyError", "好了"]
     assert world.log.named("tool_failed")[0]["tool"] == "breaks"
 
 

@@ -64,13 +64,13 @@ async def _report(store: Store, rules: SectionRules, sighted: SectionHistory, no
     late = tuple(each for each in sighted.rounds if each.at >= now - FRESH_MS)
     audience = Audience(sighted.chat_id, sighted.kind, (sighted.person_id,))
     topic = await topic_of(store, rules, audience, sighted.person_id, now)
-    first = sections_to_search(late, (), rules.proportion) if rules.on else ()
-    return SectionReport(sighted, late, advice(late, sighted.sizes, rules.proportion), first, topic)
+    first = sections_to_search(late, (), rules) if rules.on else ()
+    return SectionReport(sighted, late, advice(late, sighted.sizes, rules), first, topic)
 
 
 def _state(shown: SectionReport, rules: SectionRules, name: SectionLabel) -> dict[str, object]:
     topic = (name(shown.topic.section), _sentence(shown.topic)) if shown.topic is not None else ("", "")
-    return index_state(shown.rounds, shown.sighted.sizes, rules.proportion, topic, (name, time_text))
+    return index_state(shown.rounds, shown.sighted.sizes, rules, topic, (name, time_text))
 
 
 def _sentence(topic: TopicLine) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, SecretStr, field_validator
 
 from bot.config.base import Count, ModelName, Money, ProxyUrl, ServerUrl, SettingsTable, Share, value_error
-from bot.core.recall import RankingProfile, RecallMode, SectionProportions, SectionWords, WindowSize
+from bot.core.recall import RankingProfile, RecallMode, SectionWords, WindowSize
 
 Provider = Literal["", "hash", "openai"]
 
@@ -207,10 +207,3 @@ class SectionRules(SettingsTable):
     def own(self) -> tuple[SectionWords, ...]:
         """The sections of `words`."""
         return tuple(read_section(line) for line in self.words)
-
-    @property
-    def proportion(self) -> SectionProportions:
-        """The numbers as the shares use them."""
-        return SectionProportions(
-            self.window, self.dominant, self.low, self.least_hits, self.misses, self.stable_turns
-        )  # fmt: skip

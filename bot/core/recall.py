@@ -218,22 +218,6 @@ class SectionWords:
 
 
 @dataclass(frozen=True, slots=True)
-class SectionProportions:
-    """By which numbers shares decide; `dominant` and `low` are shares, 0 to 1.
-
-    `window` are the rounds that count, `least` the hits without which nothing dominates, `misses` the rounds without a
-    hit after which a section is advised against, `stable` the rounds after which what dominates is the topic.
-    """
-
-    window: WindowSize = 5
-    dominant: float = 0.7
-    low: float = 0.1
-    least: int = 3
-    misses: int = 3
-    stable: int = 2
-
-
-@dataclass(frozen=True, slots=True)
 class RecallRound:
     """What one turn's own recall found: the best memory of each section that its message called for.
 

@@ -70,32 +70,19 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """A tool's answer, and the memory or commitment it makes, if any; `{id}` in `text` becomes its number.
+    """The answer to one call of the tool `name`, and how many tokens its text has.
 
-    `key` names the call of the tool `name` within its turn: models may use one call id twice. `quiet` ends every talk
-    of the chat. `forget` is no part of this commit: it has its own, which ends the turn. What is told is strengthened
-    at most once in `rest_ms`.
+    `key` names the call within its turn: models may use one call id twice. What is told is strengthened at most once in
+    `rest_ms`. What the answer forgets is no part of its commit: it has its own, which ends the turn.
     """
 
     key: str
     call_id: str
-    text: str
+    answer: ToolAnswer
     tokens: int
-    memory: NewMemory | None = None
-    told: tuple[int, ...] = ()
     name: str = ""
-    quiet: bool = False
-    forget: UnlearnRequest | None = None
-    lines: tuple[int, ...] = ()
-    digests: tuple[int, ...] = ()
-    commitments: tuple[int, ...] = ()
     rest_ms: int = DAY_MS
     merging: MergeRule = no_merge
-    commitment: NewCommitment | None = None
-    settled: SettledCommitment | None = None
-    receipt: str = ""
-    remind: NewReminder | None = None
-    unremind: tuple[int, ...] = ()
 
 
 class ToolRefused(Exception):

@@ -16,7 +16,7 @@ from bot.core.clock import DAY_MS
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.inspection import CheckResult, failed, passed, warned
 from bot.store.backups import folder_of
-from bot.store.inspector import SQLITE_VERSION, index_damage
+from bot.store.index import SQLITE_VERSION, index_damage
 from bot.store.store import DATABASE, Store, lock_folder, open_store
 from bot.text.dates import local
 

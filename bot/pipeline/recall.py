@@ -85,7 +85,7 @@ class SectionFilter:
         rounds = await self._store.sections.rounds(chat_id, person_id, now - FRESH_MS)
         registry = self.registry
         named, there = registry.named(text), set(registry.keys)
-        searched = sections_to_search(rounds, named, rules.proportion)
+        searched = sections_to_search(rounds, named, rules)
         return SectionChoice(searched if there.issuperset(searched) else (), named)
 
     async def topic(self, audience: Audience, person_id: int, now: int) -> TopicLine | None:
@@ -98,7 +98,7 @@ async def topic_of(store: Store, rules: SectionRules, audience: Audience, person
     if not (rules.on and rules.topic):
         return None
     rounds = await store.sections.rounds(audience.chat_id, person_id, now - FRESH_MS)
-    found = current_topic(rounds, rules.proportion)
+    found = current_topic(rounds, rules)
     if found is None:
         return None
     text = await store.sections.told(found.memory_id, audience)

@@ -247,14 +247,14 @@ class TurnRunner:
             )
             receipts = list(turn.receipts)
             outcomes = await self._tooling.run(bench, waiting)
-            gone = [each.forget for each in outcomes if each.forget is not None]
+            gone = [each.answer.forget for each in outcomes if each.answer.forget is not None]
             if gone:
                 every = dict.fromkeys(memory for each in gone for memory in each.memories)
                 await self._unlearning.carry_out(turn, running.person, replace(gone[0], memories=tuple(every)))
                 return None
             for outcome in outcomes:
                 await self._store.turns.tool_done(turn, outcome, self._clock.now())
-                receipts += [outcome.receipt] if outcome.receipt else []
+                receipts += [outcome.answer.receipt] if outcome.answer.receipt else []
             return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))
         logged = messages_of(epoch, turn)
         if called_stop_listen(logged) and await self._store.windows.end_with(turn.id):

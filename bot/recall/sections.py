@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 
+from bot.config.memory import SectionRules
 from bot.core.clock import DAY_MS
-from bot.core.recall import ConversationTopic, RecallRound, SectionAdvice, SectionProportions, SectionStanding
+from bot.core.recall import ConversationTopic, RecallRound, SectionAdvice, SectionStanding
 
 HELD = 2
 """Narrowed rounds in a row that may prove nothing; the next one searches everything."""
@@ -26,18 +27,16 @@ def shares(rounds: Sequence[RecallRound], window: int) -> dict[str, float]:
     return {key: count / total for key, count in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))}
 
 
-def dominant(rounds: Sequence[RecallRound], rules: SectionProportions) -> str:
+def dominant(rounds: Sequence[RecallRound], rules: SectionRules) -> str:
     """The section that the window is about, "" for none: by its share, and by enough hits to say so."""
     found = _hits(rounds, rules.window)
     for key, share in shares(rounds, rules.window).items():
-        if share >= rules.dominant and found[key] >= rules.least:
+        if share >= rules.dominant and found[key] >= rules.least_hits:
             return key
     return ""
 
 
-def sections_to_search(
-    rounds: Sequence[RecallRound], matched: Collection[str], rules: SectionProportions
-) -> tuple[str, ...]:
+def sections_to_search(rounds: Sequence[RecallRound], matched: Collection[str], rules: SectionRules) -> tuple[str, ...]:
     """The sections that a message is searched in first: what dominates and what it names; () means all."""
     leading = dominant(rounds, rules)
     unproved = sum(1 for _ in takewhile(lambda each: each.held, reversed(rounds)))
@@ -69,20 +68,18 @@ def misses(rounds: Sequence[RecallRound], keys: Iterable[str]) -> dict[str, int]
     return {key: next((place for place, each in enumerate(newest) if key in each.hits), len(newest)) for key in keys}
 
 
-def current_topic(rounds: Sequence[RecallRound], rules: SectionProportions) -> ConversationTopic | None:
+def current_topic(rounds: Sequence[RecallRound], rules: SectionRules) -> ConversationTopic | None:
     """What dominated each of the last windows, with the memory that was found in it last."""
     done = counted_rounds(rounds)
     leading = dominant(done, rules)
-    before = (dominant(done[: len(done) - back], rules) for back in range(1, rules.stable))
+    before = (dominant(done[: len(done) - back], rules) for back in range(1, rules.stable_turns))
     if not leading or any(each != leading for each in before):
         return None
     last = next(each for each in reversed(done) if leading in each.hits)
     return ConversationTopic(leading, last.hits[leading], last.turn_id, last.at)
 
 
-def advice(
-    rounds: Sequence[RecallRound], sizes: Mapping[str, int], rules: SectionProportions
-) -> tuple[SectionAdvice, ...]:
+def advice(rounds: Sequence[RecallRound], sizes: Mapping[str, int], rules: SectionRules) -> tuple[SectionAdvice, ...]:
     """What there is to say of each section that holds something (seed: suggestions only), the largest share first."""
     parts, leading = shares(rounds, rules.window), dominant(rounds, rules)
     since = misses(rounds, sizes)
@@ -94,7 +91,7 @@ def advice(
     return tuple(sorted(found, key=lambda each: (-each.share, each.misses, each.key)))
 
 
-def _standing(key: str, share: float, leading: str, rules: SectionProportions) -> SectionStanding:
+def _standing(key: str, share: float, leading: str, rules: SectionRules) -> SectionStanding:
     if key == leading:
         return "dominant"
     return "none" if not share else "low" if share < rules.low else "also"
@@ -111,7 +108,7 @@ StateFormat = tuple[SectionLabel, Callable[[int], str]]
 
 
 def index_state(
-    rounds: Sequence[RecallRound], sizes: Mapping[str, int], rules: SectionProportions, topic: tuple[str, str],
+    rounds: Sequence[RecallRound], sizes: Mapping[str, int], rules: SectionRules, topic: tuple[str, str],
     form: StateFormat
 ) -> dict[str, object]:  # fmt: skip
     """The seed's fields; `topic` is the topic's name and its sentence, both "" for none. Shares have three places."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from bot.core.commitments import Commitment, CommitmentState, NewCommitment, SettledCommitment, SpokenPromise
 from bot.core.memories import Visibility
 from bot.core.people import Audience, Chat
-from bot.core.tools import ToolOutcome
+from bot.core.tools import ToolAnswer
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.ingest import Accepted, Arrival
 from bot.store.memories import Receipt, earlier_receipt, store_receipt
@@ -323,14 +323,14 @@ def _said(tx: Tx, chat_id: int, event_id: int, arrival: Arrival) -> int | None:
     return number
 
 
-def store_tool_promise(tx: Tx, outcome: ToolOutcome, owner_id: int, at: int) -> str:
+def store_tool_promise(tx: Tx, answer: ToolAnswer, owner_id: int, at: int) -> str:
     """Store a tool's commitment, or what became of one of that person's; the text with its number."""
-    if outcome.settled is not None:
-        done = outcome.settled
+    if answer.settled is not None:
+        done = answer.settled
         settle_commitment(tx, done.number, owner_id, done.state, at, done.event_ids)
-    if outcome.commitment is None:
-        return outcome.text
-    return outcome.text.replace("{id}", str(store_commitment(tx, outcome.commitment, at)))
+    if answer.commitment is None:
+        return answer.text
+    return answer.text.replace("{id}", str(store_commitment(tx, answer.commitment, at)))
 
 
 def withdraw_promises(tx: Tx, events: Iterable[int]) -> None:

@@ -1,9 +1,12 @@
 """The full-text index: documents with who may see them, kept in line with the rows that they are of."""
 
+import contextlib
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bot.core.memories import Visibility
 from bot.core.people import Audience
@@ -15,6 +18,8 @@ from bot.text.terms import TERMS_VERSION, search_terms
 
 INDEXES = ("memory_text", "doc_text")
 """Full-text tables, of older schemas too."""
+
+SQLITE_VERSION = sqlite3.sqlite_version_info
 
 MANY_LEVELS = 100
 """An index with so many is built anew; a newer SQLite stops at 64 by itself."""
@@ -47,6 +52,29 @@ def check_indexes(tx: Tx) -> None:
         if found >= MANY_LEVELS:
             tx.run(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
         tx.run(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+
+
+def index_damage(database: Path) -> str:
+    """What FTS5 says is wrong inside its own tables, "" for nothing; asked by a statement that counts as a write."""
+    try:
+        with contextlib.closing(sqlite3.connect(database, isolation_level=None, factory=Tx)) as tx:
+            tx.run("BEGIN")
+            try:
+                for index in INDEXES:
+                    if tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", index):
+                        tx.run(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+            finally:
+                tx.run("ROLLBACK")
+    except sqlite3.Error as error:
+        return str(error)
+    return ""
+
+
+def index_faults(tx: Tx) -> int:
+    """How many rows that can be searched the index lacks, or has beyond them."""
+    lacks = tx.value("SELECT count(*) FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)")
+    beyond = tx.value("SELECT count(*) FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)")
+    return int(lacks + beyond)
 
 
 def levels(tx: Tx, index: str) -> int:

@@ -1,11 +1,8 @@
 """What the operator may see: memories, people, events and turns of all chats, and vital signs of the store."""
 
 import json
-import sqlite3
 from collections.abc import Collection, Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from bot.core.errors import StoreError
@@ -15,7 +12,7 @@ from bot.core.models import Message, ToolSpec
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
 from bot.store.engine import Database, Repository, reads
-from bot.store.index import INDEXES
+from bot.store.index import index_faults
 from bot.store.people import AccessLists, persons
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.transactions import Row, Tx
@@ -434,25 +431,6 @@ def _log_row(number: int, own: int, message: str, tokens: int) -> LogRow:
     return LogRow(number, bool(own), Message.parse(message), tokens)
 
 
-SQLITE_VERSION = sqlite3.sqlite_version_info
-
-
-def index_damage(database: Path) -> str:
-    """What FTS5 says is wrong inside its own tables, "" for nothing; asked by a statement that counts as a write."""
-    try:
-        with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-            connection.execute("BEGIN")
-            try:
-                for index in INDEXES:
-                    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (index,)).fetchone():
-                        connection.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
-            finally:
-                connection.execute("ROLLBACK")
-    except sqlite3.Error as error:
-        return str(error)
-    return ""
-
-
 class Vitals(Repository):
     """The signs of life of the one file."""
 
@@ -494,9 +472,7 @@ class Vitals(Repository):
     @reads
     def unindexed(self, tx: Tx) -> int:
         """How many rows that can be searched the full-text index lacks, or has beyond them."""
-        lacks = tx.value("SELECT count(*) FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)")
-        beyond = tx.value("SELECT count(*) FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)")
-        return int(lacks + beyond)
+        return index_faults(tx)
 
     @reads
     def newest_line(self, tx: Tx) -> int:

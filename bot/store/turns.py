@@ -227,15 +227,15 @@ def answer_turn(tx: Tx, turn: Turn, entry: Message, tokens: int, settlement: Set
 
 def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None:
     """Commit a tool's result in the log with its effect, once for each (turn, key)."""
-    key = f"turn:{turn.id}:{outcome.key}"
+    key, answer = f"turn:{turn.id}:{outcome.key}", outcome.answer
     check_running(tx, turn.id)
     if tx.has("SELECT 1 FROM effect WHERE key = ?", key):
         return
-    text = store_tool_promise(tx, outcome, turn.person_id, at)
-    if outcome.memory is not None:
-        stored = store_memory(tx, outcome.memory, at, outcome.merging).id
+    text = store_tool_promise(tx, answer, turn.person_id, at)
+    if answer.memory is not None:
+        stored = store_memory(tx, answer.memory, at, outcome.merging).id
         text = text.replace("{id}", str(stored))
-        if not outcome.memory.asked:
+        if not answer.memory.asked:
             # The model drew it from all that its log told it; what a person asked to keep is in their own words.
             tx.run(
                 "INSERT INTO edge (kind, derived_id, event_id) SELECT 'memory', ?, event_id FROM edge "
@@ -243,28 +243,28 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None
                 "ON CONFLICT DO NOTHING",
                 stored, turn.epoch_id,
             )  # fmt: skip
-    if outcome.remind is not None and outcome.unremind:
-        reset_reminder(tx, outcome.unremind[0], outcome.remind)
-    elif outcome.remind is not None:
-        text = text.replace("{id}", str(store_reminder(tx, outcome.remind, at)))
+    if answer.remind is not None and answer.unremind:
+        reset_reminder(tx, answer.unremind[0], answer.remind)
+    elif answer.remind is not None:
+        text = text.replace("{id}", str(store_reminder(tx, answer.remind, at)))
     else:
-        end_reminders(tx, outcome.unremind, "cancelled", at)
-    if outcome.receipt:
+        end_reminders(tx, answer.unremind, "cancelled", at)
+    if answer.receipt:
         receipts = json.loads(tx.value("SELECT receipts FROM turn WHERE id = ?", turn.id))
-        said = json.dumps([*receipts, outcome.receipt], ensure_ascii=False)
+        said = json.dumps([*receipts, answer.receipt], ensure_ascii=False)
         tx.run("UPDATE turn SET receipts = ? WHERE id = ?", said, turn.id)
-    if outcome.quiet:
+    if answer.quiet:
         end_conversations(tx, turn.chat_id, None, "stopped", at)
     entry_id = append_entry(tx, turn.id, Message("tool", text, tool_call_id=outcome.call_id), outcome.tokens)
     link_answered(tx, entry_id, turn.id)
-    link_shown(tx, entry_id, outcome.lines)
-    note_told_memories(tx, turn.id, outcome.told, outcome.rest_ms, at)
-    told = ToldItem(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in outcome.told))
+    link_shown(tx, entry_id, answer.lines)
+    note_told_memories(tx, turn.id, answer.told, outcome.rest_ms, at)
+    told = ToldItem(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in answer.told))
     note_told_items(tx, turn.id, (told,))
-    link_told(tx, entry_id, "memory", outcome.told)
-    note_hit(tx, turn.id, outcome.told)
-    link_told(tx, entry_id, "digest", outcome.digests)
-    link_told(tx, entry_id, "commitment", outcome.commitments)
+    link_told(tx, entry_id, "memory", answer.told)
+    note_hit(tx, turn.id, answer.told)
+    link_told(tx, entry_id, "digest", answer.digests)
+    link_told(tx, entry_id, "commitment", answer.commitments)
     tx.insert("effect", key=key, result="done", at=at)
 
 

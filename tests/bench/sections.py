@@ -128,7 +128,7 @@ async def ask(
     """One turn both ways: narrowed, and everywhere."""
     sectioning, rows = bringing.sectioning, Rows.of(bringing)
     named = sectioning.registry.named(asking.text)
-    first = SectionChoice(sections_to_search(rounds, named, sectioning._current.settings.sections.proportion), named)
+    first = SectionChoice(sections_to_search(rounds, named, sectioning._current.settings.sections), named)
     everywhere = await bringing._recalling.recall(asking)
     saved.of_handed += rows.taken()
     trace, found, where = await bringing.found(asking, first)

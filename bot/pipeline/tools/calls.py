@@ -148,49 +148,39 @@ class ToolRunner:
         """The result of one call when the turn has `results` of those before it."""
         text = self._current.words.opening(self._current.words.script_of(bench.said, bench.person.script))
         tool = next((tool for tool in self._tools() if tool.spec.name == call.name), None)
-        found, rounds = None, sum(message.role == "assistant" for message in bench.logged)
+        rounds = sum(message.role == "assistant" for message in bench.logged)
         # What comes to nothing when nuan has nothing to say first may not change anything.
         first = bench.turn.why in UNASKED and tool is not None and not tool.reads
         if first or rounds >= MOST_CALLS or results >= MOST_TOOLS or self._spent(bench):
-            answer = text("tool_enough")
+            answer = ToolAnswer(text("tool_enough"))
         else:
             if tool is None:
-                answer = text("tool_unknown", problem=call.name[:64])
+                answer = ToolAnswer(text("tool_unknown", problem=call.name[:64]))
             elif is_repeated(bench.logged, call):
-                answer = text("tool_again")
+                answer = ToolAnswer(text("tool_again"))
             else:
-                found, answer = await self._carried_out(bench, tool, call, text)
+                answer = await self._carried_out(bench, tool, call, text)
             if rounds == MOST_CALLS - 1:
-                answer = f"{answer}\n{text('tool_enough')}"
-        tokens = estimate_tokens(answer, self._planner.vocabulary)
-        outcome = ToolOutcome(f"{rounds}:{call.id}", call.id, answer, tokens)
-        outcome = replace(outcome, name=tool.spec.name if tool is not None else "")
-        if found is None:
-            return outcome
-        rest_ms = self._current.settings.memory.life.interval_hours * HOUR_MS
-        return replace(
-            outcome, memory=found.memory, told=found.told, quiet=found.quiet, forget=found.forget, lines=found.lines,
-            digests=found.digests, commitments=found.commitments, rest_ms=rest_ms,
-            commitment=found.commitment, settled=found.settled, receipt=found.receipt, remind=found.remind,
-            unremind=found.unremind, merging=merge_rule({bench.person.id: bench.person.name}),
+                answer = replace(answer, text=f"{answer.text}\n{text('tool_enough')}")
+        return ToolOutcome(
+            f"{rounds}:{call.id}", call.id, answer, estimate_tokens(answer.text, self._planner.vocabulary),
+            tool.spec.name if tool is not None else "", self._current.settings.memory.life.interval_hours * HOUR_MS,
+            merge_rule({bench.person.id: bench.person.name}),
         )  # fmt: skip
 
-    async def _carried_out(
-        self, bench: ToolRound, tool: Tool, call: ToolCall, text: Sentence
-    ) -> tuple[ToolAnswer | None, str]:
-        """What the tool did, None when it did nothing, and what the model is told."""
+    async def _carried_out(self, bench: ToolRound, tool: Tool, call: ToolCall, text: Sentence) -> ToolAnswer:
+        """What the tool did; where it did nothing, why."""
         try:
             async with asyncio.timeout(TOOL_S):
-                done = await tool.run(await self._context(bench), call.arguments)
+                return await tool.run(await self._context(bench), call.arguments)
         except ToolRefused as refused:
-            return None, text(refused.key, problem=refused.problem)
+            return ToolAnswer(text(refused.key, problem=refused.problem))
         except (StoreError, TimeoutError) as error:
             self._log.error("tool_failed", tool=call.name, error=str(error))
-            return None, text("tool_failed", problem=type(error).__name__)
+            return ToolAnswer(text("tool_failed", problem=type(error).__name__))
         except Exception as error:  # noqa: BLE001 - a defect in one tool must end neither the others nor the turn
             self._log.error("tool_failed", tool=call.name, exc_info=error)
-            return None, text("tool_failed", problem=type(error).__name__)
-        return done, done.text
+            return ToolAnswer(text("tool_failed", problem=type(error).__name__))
 
     def _spent(self, bench: ToolRound) -> bool:
         """Whether the turn has lasted, or cost, as much as it may."""
