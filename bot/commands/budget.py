@@ -1,7 +1,6 @@
 """`.ai budget`: what was spent and may be spent, shown, set and counted anew."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from bot.commands.command import Invocation, command
@@ -15,55 +14,45 @@ from bot.commands.settings import (
     setting_lines,
     wrong_words,
 )
-from bot.core.money import BUDGET_PERIODS, BudgetLimits, BudgetPeriod, BudgetPressure, Spend
+from bot.core.money import BUDGET_PERIODS, BudgetPeriod, BudgetPressure, Spend
 from bot.core.ports import SettingChanges
 from bot.money.budget import BudgetStep, limits, periods, shortage
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """What was used today and this month, in all, and today and this month here and for this person."""
-
-    day: Spend
-    month: Spend
-    total: Spend
-    chat: Spend
-    person: Spend
-    chat_month: Spend
-    person_month: Spend
-
-
-def budget_report(spent: Spending, limits: BudgetLimits, currency: str, text: Callable[..., str]) -> str:
-    """What was spent, beside the limits; of chat, person and total only where there is a limit."""
-    day, month = spent.day, spent.month
-
-    def money(value: float | None) -> str:
-        return text("budget_free") if value is None else f"{value:.4f} {currency}"
-
-    def tokens(value: int | None) -> str:
-        return text("budget_free") if value is None else str(value)
-
-    further = (
-        ("budget_total", spent.total, limits.total_money, limits.total_tokens),
-        ("budget_chat", spent.chat, limits.chat_money, limits.chat_tokens),
-        ("budget_person", spent.person, limits.person_money, limits.person_tokens),
-        ("budget_chat_month", spent.chat_month, limits.chat_month_money, limits.chat_month_tokens),
-        ("budget_person_month", spent.person_month, limits.person_month_money, limits.person_month_tokens),
+async def budget_report(call: Invocation, begun: Mapping[BudgetPeriod, int]) -> str:
+    """What was spent since each period began, beside the limits; of chat, person and total only where there is one."""
+    settings, spend, text = call.services.written, call.store.ledger.spend, call.text
+    most, currency, chat, person = limits(settings), settings.budget.currency, call.chat.id, call.person.id
+    day, month = await spend(begun["day"], period="day"), await spend(begun["month"], period="month")
+    further: tuple[tuple[str, BudgetPeriod, int | None, int | None, float | None, int | None], ...] = (
+        ("budget_total", "total", None, None, most.total_money, most.total_tokens),
+        ("budget_chat", "day", chat, None, most.chat_money, most.chat_tokens),
+        ("budget_person", "day", None, person, most.person_money, most.person_tokens),
+        ("budget_chat_month", "month", chat, None, most.chat_month_money, most.chat_month_tokens),
+        ("budget_person_month", "month", None, person, most.person_month_money, most.person_month_tokens),
     )
-    return "\n".join(
-        (
-            text("budget_day", money=money(day.money), limit=money(limits.day_money), tokens=day.tokens,
-                 token_limit=tokens(limits.day_tokens), calls=day.calls),
-            text("budget_month", money=money(month.money), limit=money(limits.month_money), tokens=month.tokens,
-                 token_limit=tokens(limits.month_tokens), calls=month.calls),
-            *(
-                text("budget_line", name=text(key), money=money(used.money), limit=money(most), tokens=used.tokens,
-                     token_limit=tokens(count), calls=used.calls)
-                for key, used, most, count in further if most is not None or count is not None
-            ),
-            text("budget_reserved", money=money(day.reserved_money), tokens=day.reserved_tokens),
-        )
-    )  # fmt: skip
+
+    def line(key: str, used: Spend, money: float | None, tokens: int | None, **more: object) -> str:
+        free = text("budget_free")
+        return text(
+            key, money=_money(used.money, currency), limit=free if money is None else _money(money, currency),
+            tokens=used.tokens, token_limit=free if tokens is None else tokens, calls=used.calls, **more,
+        )  # fmt: skip
+
+    lines = [
+        line("budget_day", day, most.day_money, most.day_tokens),
+        line("budget_month", month, most.month_money, most.month_tokens),
+    ]
+    for key, period, in_chat, of_person, money, tokens in further:
+        if money is not None or tokens is not None:
+            used = await spend(begun[period], in_chat, of_person, period=period)
+            lines.append(line("budget_line", used, money, tokens, name=text(key)))
+    reserved = text("budget_reserved", money=_money(day.reserved_money, currency), tokens=day.reserved_tokens)
+    return "\n".join((*lines, reserved))
+
+
+def _money(value: float, currency: str) -> str:
+    return f"{value:.4f} {currency}"
 
 
 def step_report(step: BudgetStep | Literal["silent"], pressure: BudgetPressure, text: Callable[..., str]) -> str:
@@ -123,27 +112,17 @@ def _begun(call: Invocation) -> dict[BudgetPeriod, int]:
 
 
 async def _shown(call: Invocation) -> str:
-    settings, ledger, failures = call.services.written, call.store.ledger, call.store.failures
-    begun, chat, person = _begun(call), call.chat.id, call.person.id
-    day, month = begun["day"], begun["month"]
-    spent = Spending(
-        await ledger.spend(day, period="day"), await ledger.spend(month, period="month"),
-        await ledger.spend(0, period="total"),
-        await ledger.spend(day, chat, period="day"), await ledger.spend(day, person_id=person, period="day"),
-        await ledger.spend(month, chat, period="month"),
-        await ledger.spend(month, person_id=person, period="month"),
-    )  # fmt: skip
-    anew = await ledger.budget_resets()
+    failures, begun, chat, person = call.store.failures, _begun(call), call.chat.id, call.person.id
+    anew = await call.store.ledger.budget_resets()
     step, pressure = await call.services.planner.step(chat, person, call.now)
-    since = max(day, anew["day"].at if "day" in anew else 0)
+    since = max(begun["day"], anew["day"].at if "day" in anew else 0)
     over = step == "over" or await failures.met_limit(chat, person, since)
     told = over and await failures.told_since(chat, person, since)
     now = step_report("silent" if told else "over" if over else step, pressure, call.text)
     refused = await failures.last_shortage(chat, person, since) if over else None
     if refused is not None and refused.used < 1:
         now += "\n" + call.text("budget_refused", limit=shortage(refused, call.text))
-    report = budget_report(spent, limits(settings), settings.budget.currency, call.text)
-    return "\n".join((now, report, *await _said_in_chats(call, begun)))
+    return "\n".join((now, await budget_report(call, begun), *await _said_in_chats(call, begun)))
 
 
 async def _said_in_chats(call: Invocation, begun: dict[BudgetPeriod, int]) -> list[str]:
