@@ -197,17 +197,18 @@ _DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class ContextNumber:
-    """One number of the command, the least and the most it may be (seed AI Chat Pipeline: 1, 10 and 20)."""
+    """One number of the command, its field, the least and the most it may be (seed AI Chat Pipeline: 1, 10 and 20)."""
 
     name: str
+    field: str
     least: int
     most: int
 
 
 CONTEXT_NUMBERS = (
-    ContextNumber("recent", 1, 5_000),
-    ContextNumber("window", 10, 31_536_000),
-    ContextNumber("recentmax", 20, 5_000),
+    ContextNumber("recent", "recent", 1, 5_000),
+    ContextNumber("window", "window_seconds", 10, 31_536_000),
+    ContextNumber("recentmax", "recent_max", 20, 5_000),
 )
 
 
@@ -245,15 +246,8 @@ async def _set_context(call: Invocation, knob: ContextNumber, word: str) -> str:
     if found is None:
         return call.text("context_number", name=knob.name, word=word[:32], least=knob.least, most=knob.most)
     number, changed = found
-    wish = await call.store.settings.context(call.chat.id)
-    match knob.name:
-        case "recent":
-            wish = replace(wish, recent=number)
-        case "window":
-            wish = replace(wish, window_seconds=number)
-        case _:
-            wish = replace(wish, recent_max=number)
-    await call.store.settings.set_context(call.chat.id, wish)
+    before = await call.store.settings.context(call.chat.id)
+    await call.store.settings.set_context(call.chat.id, replace(before, **{knob.field: number}))
     key = "context_clamped" if changed else "context_set"
     return call.text(key, name=knob.name, n=number, least=knob.least, most=knob.most)
 
