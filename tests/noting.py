@@ -10,8 +10,8 @@ from tests.world import World
 
 def group(world: World, title: str) -> Audience:
     """Everyone in that group."""
-    ((chat,),) = world.rows("SELECT id FROM chat WHERE title = ?", title)
-    people = world.rows("SELECT person_id FROM member WHERE chat_id = ?", chat)
+    ((chat,),) = world.peek.chats("id", title=title)
+    people = world.peek.members("person_id", chat_id=chat)
     return Audience(int(str(chat)), "group", tuple(int(str(row[0])) for row in people))
 
 

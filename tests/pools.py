@@ -83,11 +83,11 @@ async def tell(world: World, text: str, who: str = "小王", group: str = "") ->
 
 def asked(world: World) -> list[str]:
     """Which model each request went to, in order, and what became of its reservation."""
-    return [f"{name} {state}" for name, state in world.rows("SELECT model, state FROM call ORDER BY id")]
+    return [f"{name} {state}" for name, state in world.peek.calls("model", "state")]
 
 
 def left(world: World) -> int:
     """Reservations of calls that are not over."""
-    ((count,),) = world.rows("SELECT count(*) FROM call WHERE state = 'reserved'")
+    count = world.peek.calls.count(state="reserved")
     assert isinstance(count, int)
     return count

@@ -201,11 +201,11 @@ async def fingerprint(scenario: Scenario, folder: Path) -> str:
     world.model.script, world.model.digests = clever, True
     try:
         await scenario(world)
-        chats = [chat for (chat,) in world.rows("SELECT id FROM chat ORDER BY id")]
+        chats = [chat for (chat,) in world.peek.chats("id")]
         rows = [[world.rows(query, chat) for query in LEFT] for chat in chats]
     finally:
         await world.close()
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
     assert not [line for line in world.log.lines if line[0] == "error"]
     sent = sorted([message.canonical() for message in prompt] for prompt in world.prompts)
     said = [[outgoing.text for outgoing in world.talk.said if outgoing.chat_id == chat] for chat in chats]

@@ -2,8 +2,6 @@
 
 import re
 import signal
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from bot.text.codes import code_form
@@ -15,6 +13,7 @@ from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.telegram_faults import UNLIMITED
 from tests.fakes.telegram_server import FakeTelegram
 from tests.fakes.telegram_shapes import Person
+from tests.peek import Peek
 
 TELEGRAM = "7700000042:AAmadeupmadeupmadeupmadeupmadeup-42"
 DISCORD = "made-up.discord.token-of-test-run"
@@ -39,10 +38,10 @@ class StreetHome(Home):
         temporary.mkdir(exist_ok=True)
         return super().environment() | {"TMPDIR": str(temporary)}
 
-    def rows(self, sql: str) -> list[tuple[object, ...]]:
-        """What the database holds, after the end."""
-        with closing(sqlite3.connect(self.data_folder / "nuan.db")) as database:
-            return database.execute(sql).fetchall()
+    @property
+    def peek(self) -> Peek:
+        """What the database holds."""
+        return Peek(self.data_folder / "nuan.db")
 
 
 class Street:

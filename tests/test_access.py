@@ -12,6 +12,7 @@ from bot.config.settings import Settings
 from bot.core.events import Incoming, Place
 from bot.store.codes import OWNER_FILE, leave_owner_code, new_code
 from bot.text.codes import code_form
+from tests.peek import Like, Other
 from tests.world import World
 
 Enter = Callable[..., Awaitable[World]]
@@ -82,8 +83,8 @@ async def test_what_a_stranger_writes_is_not_stored(nuan: World) -> None:
     place = Place("telegram", "group:大群", "group")
     await nuan.app.ingest.accept(Incoming(place, None, "event", "蓝鲸标题", "title"))
     await nuan.app.settled()
-    assert nuan.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
-    assert nuan.rows("SELECT count(*) FROM chat WHERE scene LIKE '%蓝鲸%'") == [(0,)]
+    assert nuan.peek.events.count(text=Like("%蓝鲸%")) == 0
+    assert nuan.peek.chats.count(scene=Like("%蓝鲸%")) == 0
 
 
 async def test_a_code_is_told_once_an_hour_and_again_to_who_asks_for_it(nuan: World) -> None:
@@ -148,8 +149,8 @@ async def test_only_an_owner_decides(nuan: World, command: str) -> None:
     code = await asked(nuan)
     for who, platform in (("阿生", "telegram"), ("阿红", "telegram"), ("阿明", "console")):
         await nuan.say(command.format(code), who, platform=platform)
-    assert nuan.rows("SELECT count(*) FROM person WHERE access <> ''") == [(0,)]
-    assert nuan.rows("SELECT count(*) FROM chat WHERE access <> ''") == [(0,)]
+    assert nuan.peek.people.count(access=Other("")) == 0
+    assert nuan.peek.chats.count(access=Other("")) == 0
 
 
 async def test_a_code_is_shown_to_its_stranger_and_the_owner_only(nuan: World) -> None:
@@ -168,7 +169,7 @@ async def test_an_expired_code_approves_nobody(nuan: World) -> None:
     await nuan.wait(3601)
     await nuan.say(f".ai approve {code}")
     assert nuan.replies[-1] == "没有在等的人用这个码，也许已经过期了"
-    assert nuan.rows("SELECT count(*) FROM code WHERE kind = 'pair'") == [(0,)]
+    assert nuan.peek.codes.count(kind="pair") == 0
 
 
 async def test_a_group_works_only_after_an_owner_allows_it(enter: Enter) -> None:
@@ -235,7 +236,7 @@ async def test_the_code_of_init_makes_its_sender_the_owner_once(enter: Enter, fo
     assert "只有主人" not in world.replies[-1]
     await world.say(f"/start {code}", "贼", platform="telegram")
     assert world.replies[-1] == "这个码不对，或者已经过期了"
-    assert world.rows("SELECT external_id FROM account WHERE owner = 1") == [("t-王",)]
+    assert world.peek.accounts("external_id", owner=1) == [("t-王",)]
     assert not (world.folder / OWNER_FILE).exists()
 
 
@@ -245,7 +246,7 @@ async def test_the_owner_code_is_over_after_a_day_and_survives_a_crash(enter: En
     await world.crash()
     await world.wait(24 * 3600 + 1)
     await world.say(f"/start {code}", "王", platform="telegram")
-    assert world.rows("SELECT count(*) FROM account WHERE owner = 1") == [(0,)]
+    assert world.peek.accounts.count(owner=1) == 0
 
 
 async def test_a_bot_uses_no_code_and_owns_nothing(enter: Enter) -> None:
@@ -255,7 +256,7 @@ async def test_a_bot_uses_no_code_and_owns_nothing(enter: Enter) -> None:
         await world.say(text, "匿名管理员", platform="telegram", is_bot=True)
         await world.say(text, "匿名管理员", "大群", platform="telegram", is_bot=True)
     assert world.replies == []
-    assert world.rows("SELECT count(*) FROM account WHERE owner = 1") == [(0,)]
+    assert world.peek.accounts.count(owner=1) == 0
 
 
 async def test_five_wrong_codes_and_the_right_one_is_ignored_for_an_hour(enter: Enter) -> None:
@@ -299,4 +300,4 @@ async def test_owner_code_prints_a_code_that_makes_its_sender_the_owner(enter: E
     said = CliRunner().invoke(app, ["owner-code", "--data", str(world.folder)], env={"LANG": "en"})
     (code,) = re.findall(r"/start (\w+)", said.stdout)
     await world.say(f"/start {code}", "王", platform="telegram")
-    assert world.rows("SELECT external_id FROM account WHERE owner = 1") == [("t-王",)]
+    assert world.peek.accounts("external_id", owner=1) == [("t-王",)]

@@ -229,5 +229,5 @@ async def called(folder: Path, calls: list[tuple[str, dict[str, object]]]) -> No
             assert "紫罗兰" not in text
     assert world.log.named("agent_failed") == []
     assert {owner for _, owner in active(world, "id, owner_id")} - {1} == {2}
-    assert world.rows("SELECT count(*) FROM memory WHERE owner_id = 2") == [(1,)]
+    assert world.peek.memories.count(owner_id=2) == 1
     await world.close()

@@ -9,6 +9,7 @@ from bot.core.ports import EventSink
 from bot.ops.health import STORE_WAIT_MS, Supervisor
 from tests.conftest import NewWorld
 from tests.fakes.clock import SimClock, let_others_run
+from tests.peek import Other
 from tests.world import Lines, Talk, World
 
 DAY = 86_400
@@ -33,7 +34,7 @@ async def test_what_cannot_be_purged_keeps_nothing_else_from_its_time(new_world:
     assert len(world.log.named("deadline_failed")) < 3 * 3_600 / 55, "a defect is not tried at every chance"
     alter(world, "DROP TRIGGER odd")
     await world.wait(61)
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
 
 
 async def test_an_archive_that_cannot_be_removed_does_not_keep_old_words(new_world: NewWorld) -> None:
@@ -41,7 +42,7 @@ async def test_an_archive_that_cannot_be_removed_does_not_keep_old_words(new_wor
     (world.folder / "exports" / "nuan-export-1-20200101-000000.zip").mkdir(parents=True)
     await world.say("你看这个荷花")
     await world.wait(3 * DAY)
-    assert world.rows("SELECT count(*) FROM event WHERE text <> '' AND kind = 'message'") == [(0,)]
+    assert world.peek.events.count(text=Other(""), kind="message") == 0
     assert {str(line.get("deadline")) for line in world.log.named("store_failed")} == {"tidy"}
 
 
@@ -76,7 +77,7 @@ async def test_a_platform_connects_again_only_when_the_store_takes_writes(world:
     assert (platform.runs, len(asked)) == (4, 60), "three times a hundred seconds, without one connection for nothing"
     assert clock.now() <= 61 * STORE_WAIT_MS + 3 * 1_000
     assert await world.store.vitals.writable()
-    assert world.rows("SELECT 1 FROM meta WHERE key = 'probe'") == []
+    assert world.peek.facts.count(key="probe") == 0
 
 
 async def test_a_chat_whose_message_went_out_while_the_disk_was_full_is_not_stuck(world: World) -> None:

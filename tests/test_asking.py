@@ -39,8 +39,8 @@ def test_what_is_to_be_reminded_of_is_what_a_person_would_say() -> None:
 async def test_sentences_that_ask_nothing_set_nothing(world: World) -> None:
     for said in [said for said, task in rows() if task == "NONE"][::EVERY]:
         await world.say(said)
-    assert world.rows("SELECT * FROM reminder") == []
-    assert world.rows("SELECT * FROM reminder_question") == []
+    assert world.peek.reminders.count() == 0
+    assert world.peek.reminder_questions.count() == 0
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ async def test_what_comes_every_third_day_is_said_every_third_day(world: World) 
 
 async def test_the_rest_of_another_request_is_no_title(world: World) -> None:
     await world.say("the quiz is this Sunday at 8pm, remind me an hour before and also at the start")
-    assert world.rows("SELECT text FROM reminder WHERE ended_at IS NULL") == []
+    assert world.peek.reminders("text", ended_at=None) == []

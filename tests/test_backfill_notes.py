@@ -87,7 +87,7 @@ async def test_a_group_that_moves_takes_all_along_and_shows_it_nobody_else(world
     assert len(world.rows("SELECT id FROM chat WHERE id IN (SELECT chat_id FROM place)")) == 1
     assert len(found(world, here, "qpd4242")) == 1
     assert set(world.rows("SELECT DISTINCT scope FROM doc")) == {("c1",)}
-    places = world.rows("SELECT place FROM doc WHERE kind = 'line'")
+    places = world.peek.documents("place", kind="line")
     assert len(set(places)) == len(places), "lines of two chats do not stand between each other"
     assert "紫藤zwk7731" in await told_there(world, "小暖，这次聚会的暗号是什么", super_id=True)
     for file in (world.folder / "notes").rglob("*.md"):

@@ -16,6 +16,7 @@ from tests.belonging import copies, nuan, nuan_in_thread
 from tests.carrying import ANN, BOB, fill, in_installation
 from tests.conftest import NewWorld
 from tests.kill_data import kill_in
+from tests.peek import Other
 from tests.storing import drop, holding, ids, keep, look, sound
 from tests.world import World
 
@@ -252,8 +253,8 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
     await world.open()
     await world.wait(4000)
     assert len(world.replies) == said
-    assert world.rows("SELECT count(*) FROM commitment WHERE text <> ''") == [(0,)]
-    assert world.rows("SELECT count(*) FROM reminder WHERE ended_at IS NULL") == [(0,)]
+    assert world.peek.commitments.count(text=Other("")) == 0
+    assert world.peek.reminders.count(ended_at=None) == 0
     assert world.rows("SELECT count(*), sum(prompt_tokens) FROM call WHERE state <> 'reserved'") >= spent
     await world.say("在吗？")
     assert len(world.replies) == said + 1
@@ -275,7 +276,7 @@ async def test_what_was_cleared_or_set_aside_since_stays_so(new_world: NewWorld)
     await world.say("别记这个")
     await world.say(".ai clear")
     sql = "SELECT id FROM event WHERE off_record = 1 AND text LIKE '%荷花酥'"
-    marked, cleared = world.rows(sql), world.rows("SELECT cleared_upto FROM chat")
+    marked, cleared = world.rows(sql), world.peek.chats("cleared_upto")
     assert marked != []
     await world.close()
     assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0

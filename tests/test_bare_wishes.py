@@ -15,7 +15,7 @@ TALK = "好的"
 
 
 def kept(world: World) -> list[str]:
-    return [str(row[0]) for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
+    return [str(row[0]) for row in world.peek.memories("text", disabled_at=None)]
 
 
 @pytest.mark.parametrize(("wish", "asked"), list(zip(("记住", "記住。", "remember"), WHAT, strict=True)))

@@ -24,5 +24,5 @@ async def test_a_stop_while_a_look_is_being_reserved_gives_the_reservation_back(
         await world.app.settled()
         await asyncio.gather(*stops)
         await world.app.settled()
-        assert world.rows("SELECT id FROM call WHERE state = 'reserved'") == []
+        assert world.peek.calls("id", state="reserved") == []
     assert len(stops) == 30

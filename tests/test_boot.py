@@ -98,7 +98,7 @@ async def test_no_model_is_called_for_it(world: World) -> None:
 async def test_in_a_group_nothing_private_is_told_and_of_the_group_only_their_own_elsewhere(world: World) -> None:
     await remembered(world)
     await world.say("小暖，在吗", "小王", "家")
-    group = int(str(world.rows("SELECT id FROM chat WHERE kind = 'group'")[0][0]))
+    group = int(str(world.peek.chats("id", kind="group")[0][0]))
     kinds: tuple[MemoryKind, ...] = ("identity", "emotion", "event", "knowledge")
     for kind in kinds:
         await found(world, f"群里的{kind}", kind, chat=group, visibility="chat")
@@ -147,7 +147,7 @@ async def test_a_log_comes_from_the_lines_that_a_promise_was_made_of_as_well(wor
     await world.say("小暖，在吗", "小王", "家")
     assert "周末还书" in block(world)
     entry = world.rows("SELECT max(id) FROM entry WHERE position = 0")[0][0]
-    assert world.rows("SELECT event_id FROM edge WHERE kind = 'told' AND derived_id = ?", entry) == [(1,)]
+    assert world.peek.edges("event_id", kind="told", derived_id=entry) == [(1,)]
 
 
 async def test_only_what_the_block_tells_is_strengthened_by_it(new_world: NewWorld) -> None:

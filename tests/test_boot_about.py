@@ -46,7 +46,7 @@ async def test_a_former_home_is_not_told(world: World) -> None:
 async def test_what_lies_ahead_is_told_whatever_kind_it_is_of_and_only_to_whom_it_is_for(world: World) -> None:
     await world.say("在吗")
     await world.say("小暖，在吗", "小王", "家")
-    group = int(str(world.rows("SELECT id FROM chat WHERE kind = 'group'")[0][0]))
+    group = int(str(world.peek.chats("id", kind="group")[0][0]))
     places: tuple[tuple[str, Visibility], ...] = (("私下", "private"), ("群里", "chat"), ("公开", "public"))
     for where, visibility in places:
         for number in range(3):
@@ -88,7 +88,7 @@ async def test_the_language_of_who_nuan_is_is_the_person_s(world: World) -> None
         await world.say("这个 means what", who)
         assert wanted in world.turns[-1][0].content, "a log keeps the language it began in"
     assert world.rows("SELECT DISTINCT reason FROM epoch") == [("open",)]
-    assert len(set(world.rows("SELECT signature FROM epoch"))) == 3
+    assert len(set(world.peek.epochs("signature"))) == 3
 
 
 def test_what_is_known_comes_by_whom_it_is_about_what_lasts_first() -> None:

@@ -104,7 +104,7 @@ async def test_two_nuans_in_one_group_fall_silent(new_world: NewWorld) -> None:
     for world in pair:
         await world.say("小暖，别理它", "阿明", GROUP)
         assert world.replies[-1] == "好的"
-        assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+        assert world.peek.events.count(state="queued") == 0
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ async def test_only_a_mention_of_its_own_counts(world: World, facts: dict[str, o
 async def test_a_bot_has_no_window_and_no_memory(world: World) -> None:
     await bot_says(world, "@小暖 记住我怕狗。你说呢？")
     assert world.replies == ["好的"]
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
     await bot_says(world, "然后呢", mentions_bot=False)
     await world.wait(10)
     assert world.replies == ["好的"]
@@ -148,7 +148,7 @@ async def test_a_bot_gets_no_notice_of_a_limit(new_world: NewWorld, sections: di
     for _ in range(4):
         await bot_says(world)
     assert [reply for reply in world.replies if reply != "好的"] == []
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.peek.events.count(state="queued") == 0
 
 
 @pytest.mark.parametrize("fault", [ModelError("timeout", ""), RuntimeError("boom")])

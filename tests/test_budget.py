@@ -11,6 +11,7 @@ from bot.money.budget import limits
 from bot.store.ledger import Reservation
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls, says
+from tests.peek import Other
 from tests.test_closing import TALK, is_digest
 from tests.world import World
 
@@ -28,7 +29,7 @@ HINTS = {
 
 
 def reserved(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT cause FROM call WHERE state = 'reserved' ORDER BY id")
+    return world.peek.calls("cause", state="reserved")
 
 
 async def test_every_call_of_any_kind_is_reserved_before_it_is_made(world: World) -> None:
@@ -120,8 +121,8 @@ async def test_without_money_for_a_digest_the_rule_makes_it(new_world: NewWorld)
     rest = Reservation("digest", "m", left, 0.0, limits(world.settings), 0, 0)
     await world.store.ledger.reserve(session, rest, world.clock.now())
     await world.say("/new")
-    assert world.rows("SELECT count(*) FROM call WHERE cause = 'digest' AND state <> 'reserved'") == [(0,)]
-    assert world.rows("SELECT made_by FROM digest") == [("rule",)]
+    assert world.peek.calls.count(cause="digest", state=Other("reserved")) == 0
+    assert world.peek.digests("made_by") == [("rule",)]
 
 
 async def test_what_the_server_counted_is_what_is_charged(new_world: NewWorld) -> None:
@@ -136,7 +137,7 @@ async def test_what_the_server_counted_is_what_is_charged(new_world: NewWorld) -
 async def test_without_counts_what_was_reserved_is_charged(new_world: NewWorld) -> None:
     world = await new_world(model={"price_input": 2.0, "price_output": 8.0})
     await world.say("你好")
-    ((output, counted),) = world.rows("SELECT output_tokens, counted FROM call")
+    ((output, counted),) = world.peek.calls("output_tokens", "counted")
     assert isinstance(output, int)
     assert (0 < output < 20, counted) == (True, "reserved")
     ((tokens, cost),) = world.rows(
@@ -159,7 +160,7 @@ async def test_each_fault_is_one_line_to_the_person_and_the_conversation_goes_on
     assert [line["fault"] for line in world.log.named("model_failed")] == [fault]
     assert world.log.named("model_failed")[0]["detail"] == "secret detail"
     state = "released" if fault in ("unreachable", "refused", "busy", "overflow") else "lost"
-    assert world.rows("SELECT state FROM call") == [(state,)]
+    assert world.peek.calls("state") == [(state,)]
     world.model.script = lambda request: "好的"
     await world.say("go on")
     assert world.replies[-1] == "好的"
@@ -171,7 +172,7 @@ async def test_a_fault_after_a_memory_command_keeps_its_receipt(world: World) ->
     await world.say("记住我怕狗。今天吃什么？")
     assert len(world.replies) == 1
     assert world.replies[0].startswith("记住啦 #1\n")
-    assert world.rows("SELECT text FROM memory") == [("我怕狗",)]
+    assert world.peek.memories("text") == [("我怕狗",)]
 
 
 async def test_a_defect_in_the_model_is_one_line_and_the_chat_lives_on(world: World) -> None:
@@ -191,10 +192,10 @@ async def test_a_call_lost_in_a_crash_is_charged_at_its_reservation(world: World
     world.shut()
     await world.app.ingest.accept(world.message("你好"))
     await world.held()
-    ((tokens,),) = world.rows("SELECT reserved_tokens FROM call")
+    ((tokens,),) = world.peek.calls("reserved_tokens")
     await world.crash()
-    assert world.rows("SELECT state, prompt_tokens FROM call ORDER BY id")[0] == ("lost", tokens)
-    assert world.rows("SELECT state FROM call ORDER BY id")[1:] == [("settled",)]
+    assert world.peek.calls("state", "prompt_tokens")[0] == ("lost", tokens)
+    assert world.peek.calls("state")[1:] == [("settled",)]
     assert world.replies == ["好的"]
 
 

@@ -67,7 +67,7 @@ async def test_fifty_calls_at_once_of_one_person_do_not_pass_their_share(new_wor
     (used,) = world.rows("SELECT sum(prompt_tokens + output_tokens) FROM call")[0]
     assert isinstance(used, int)
     assert 0 < used <= 9_000
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
 
 
 async def test_the_shares_are_shown_where_there_are_any(new_world: NewWorld) -> None:
@@ -96,7 +96,7 @@ async def test_a_digest_is_on_nobodys_account(new_world: NewWorld) -> None:
     world = await new_world(budget={"person_day_tokens": 9_000})
     world.model.digests = True
     await world.say("从前有一座山")
-    session = world.rows("SELECT id FROM session")[0][0]
+    session = world.peek.sessions("id")[0][0]
     assert isinstance(session, int)
     large = Reservation("digest", "m", 10_000, 0.0, budget.limits(world.settings), 0, 0)
     assert (await world.store.ledger.reserve(session, large, world.clock.now())).reserved_tokens == 10_000
@@ -111,4 +111,4 @@ async def test_who_goes_on_talking_in_a_group_is_told_once_not_for_every_line(ne
         await world.wait(6)
     assert len(world.replies) == told
     await world.wait(120)
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)], "they wait for the window only"
+    assert world.peek.events.count(state="queued") == 0, "they wait for the window only"

@@ -76,8 +76,8 @@ async def test_an_interrupting_message_is_asked_together_with_what_was_being_ans
     await world.wait(3)
     assert world.replies == ["好的"]
     assert answered(world) == [["推荐一部电影", "要喜剧"]]
-    assert world.rows("SELECT state, error FROM turn") == [("void", "interrupted"), ("said", "")]
-    assert world.rows("SELECT state FROM call ORDER BY id") == [("lost",), ("settled",)]
+    assert world.peek.turns("state", "error") == [("void", "interrupted"), ("said", "")]
+    assert world.peek.calls("state") == [("lost",), ("settled",)]
     assert world.slow.most == 1
     assert world.last_user.count("推荐一部电影") == 1
     assert [line["turns"] for line in world.log.named("interrupted")] == [[1]]
@@ -100,7 +100,7 @@ async def test_others_do_not_interrupt_and_are_answered_afterwards(slow: OpenSlo
     await world.write("小暖，几点了", "阿红", GROUP)
     await world.wait(4)
     assert answered(world) == [["小暖，讲个故事"], ["小暖，几点了"]]
-    assert world.rows("SELECT count(*) FROM turn WHERE state = 'void'") == [(0,)]
+    assert world.peek.turns.count(state="void") == 0
 
 
 async def test_a_follow_up_interrupts_and_what_is_said_to_others_or_needs_no_model_does_not(slow: OpenSlow) -> None:
@@ -108,7 +108,7 @@ async def test_a_follow_up_interrupts_and_what_is_said_to_others_or_needs_no_mod
     await world.write("小暖，讲个故事", "阿明", GROUP)
     await world.write("你吃了吗", "阿明", GROUP, addresses_other=True)
     await world.write("记住我怕狗", "阿明", GROUP)
-    assert world.rows("SELECT state FROM turn") == [("asked",)]
+    assert world.peek.turns("state") == [("asked",)]
     await world.wait(1)
     await world.write("要短的", "阿明", GROUP)
     await world.wait(4)
@@ -124,7 +124,7 @@ async def test_what_people_saw_of_an_interrupted_reply_is_told_and_not_repeated(
     for piece in (ONCE, "停在这里"):
         model.write(piece)
         await pass_interval(world, 1_500)
-        await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+        await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
     await until(lambda: talk.shown["m1"] == model.written)
     half = model.written
     await world.app.ingest.accept(world.message("短一点", "阿明"))
@@ -144,11 +144,11 @@ async def test_a_turn_whose_tool_was_carried_out_is_not_interrupted(slow: OpenSl
     world.model.script = lambda request: asked if len(world.model.requests) == 1 else "好的"
     await world.write("我学完了第一课法语", "阿明")
     await world.wait(2.5)
-    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+    assert world.peek.memories.count() == 1
     await world.write("现在第二课", "阿明")
     await world.wait(8)
     assert answered(world) == [["我学完了第一课法语"], ["现在第二课"]]
-    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+    assert world.peek.memories.count() == 1
 
 
 async def test_a_stop_after_an_interruption_stops_both(slow: OpenSlow) -> None:
@@ -167,7 +167,7 @@ async def test_a_receipt_is_said_once_when_its_turn_is_interrupted(slow: OpenSlo
     await world.write("特别是大狗", "阿明")
     await world.wait(5)
     assert "\n".join(world.replies).count("记住啦") == 1
-    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+    assert world.peek.memories.count() == 1
 
 
 async def test_a_crash_after_an_interruption_loses_neither_message(slow: OpenSlow) -> None:
@@ -242,7 +242,7 @@ async def test_two_paced_replies_to_one_person_are_not_mixed(slow: OpenSlow, bus
     await world.wait(30)
     assert [reply[0] for reply in world.replies] == sorted(reply[0] for reply in world.replies)
     assert [reply[1] for reply in world.replies][-3:] == list("甲乙丙")
-    said = [str(text) for (text,) in world.rows("SELECT text FROM event WHERE kind = 'bot' AND hidden = ''")]
+    said = [str(text) for (text,) in world.peek.events("text", kind="bot", hidden="")]
     assert "\n".join(said).split() == world.replies
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.events import Attachment, Incoming, Place
+from tests.peek import Like
 from tests.world import NINE, World
 
 CANARY = "zyx4711q"
@@ -29,7 +30,7 @@ async def happens(world: World, label: str, target: str, text: str = "", **facts
 
 def texts(world: World) -> list[object]:
     """The visible messages of people, in order."""
-    return [row[0] for row in world.rows("SELECT text FROM event WHERE kind = 'message' AND hidden = '' ORDER BY id")]
+    return [row[0] for row in world.peek.events("text", kind="message", hidden="")]
 
 
 async def test_the_model_reads_the_new_text_of_an_edited_message_and_answers_once(world: World) -> None:
@@ -74,7 +75,7 @@ async def test_an_edit_or_deletion_of_something_unknown_is_ignored(world: World)
     await world.say("原来的话", external_id="m77")
     assert texts(world) == ["原来的话"]
     assert world.log.named("answer_failed") == []
-    assert "后来的话" not in str(world.rows("SELECT text FROM event"))
+    assert "后来的话" not in str(world.peek.events("text"))
 
 
 async def test_an_older_edit_that_comes_again_does_not_undo_a_newer_one(world: World) -> None:
@@ -89,7 +90,7 @@ async def test_the_memory_of_an_edited_command_says_what_it_says_now(world: Worl
     await world.say("记住我喜欢绿茶", external_id="m1")
     await happens(world, "edit", "m1", "记住我喜欢红茶", key="e")
     await happens(world, "edit", "m1", "记住我喜欢红茶", key="e")
-    assert world.rows("SELECT text, disabled_at FROM memory") == [("我喜欢红茶", None)]
+    assert world.peek.memories("text", "disabled_at") == [("我喜欢红茶", None)]
     assert [reply.partition("：")[0] for reply in world.replies] == ["记住啦 #1"]
     await world.say("/new")
     await world.say("我喜欢什么？")
@@ -100,14 +101,14 @@ async def test_the_memory_of_an_edited_command_says_what_it_says_now(world: Worl
 async def test_the_memory_of_a_command_that_was_edited_away_ends(world: World) -> None:
     await world.say("记住我喜欢绿茶", external_id="m1")
     await happens(world, "edit", "m1", "我们聊聊别的")
-    assert world.rows("SELECT disabled_reason FROM memory") == [("edited",)]
+    assert world.peek.memories("disabled_reason") == [("edited",)]
     assert len(world.replies) == 1
 
 
 async def test_an_edit_makes_no_memory_where_there_was_none(world: World) -> None:
     await world.say("随便聊聊", external_id="m1")
     await happens(world, "edit", "m1", "记住我喜欢绿茶")
-    assert world.rows("SELECT * FROM memory") == []
+    assert world.peek.memories.count() == 0
 
 
 async def test_what_was_said_twice_is_kept_when_one_of_both_is_edited(world: World) -> None:
@@ -115,7 +116,7 @@ async def test_what_was_said_twice_is_kept_when_one_of_both_is_edited(world: Wor
     await world.wait(1)
     await world.say("记住我喜欢绿茶", external_id="m2")
     await happens(world, "edit", "m2", "记住我喜欢红茶")
-    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id") == [
+    assert world.peek.memories("text", disabled_at=None) == [
         ("我喜欢绿茶",),
         ("我喜欢红茶",),
     ]
@@ -125,7 +126,7 @@ async def test_forgotten_words_do_not_return_with_an_edit_of_the_command(world: 
     await world.say(f"记住我的门禁码是{CANARY}")
     await world.say(f"忘记我的门禁码是{CANARY}。今天天气好吗？", external_id="m2")
     await happens(world, "edit", "m2", f"忘记我的门禁码是{CANARY}。今天天气很好吗？")
-    assert CANARY not in str(world.rows("SELECT text FROM event"))
+    assert CANARY not in str(world.peek.events("text"))
 
 
 async def test_a_reply_to_an_older_line_says_to_what(world: World) -> None:
@@ -142,7 +143,7 @@ async def test_a_reply_to_an_older_line_says_to_what(world: World) -> None:
 async def test_a_reply_to_the_line_before_needs_no_mark(world: World) -> None:
     await world.say("吃饭了吗", who="阿明", group="g", external_id="m2")
     await world.say("小暖，他问你呢", group="g", target="m2")
-    (sent,) = world.rows("SELECT external_id FROM sent")
+    (sent,) = world.peek.sent("external_id")
     assert " r=" not in world.last_user
     await world.say("好", group="g", target=str(sent[0]), replies_to_bot=True)
     assert " r=" not in world.last_user
@@ -165,13 +166,13 @@ async def test_attachments_show_as_short_marks_and_as_what_is_known_of_them(worl
         ("voice", "h3"),
     ]
     await happens(world, "delete", "m1")
-    assert world.rows("SELECT handle FROM attachment") == [("h4",)]
+    assert world.peek.attachments("handle") == [("h4",)]
 
 
 async def test_an_event_has_the_platform_s_time_but_never_one_to_come(world: World) -> None:
     await world.say("旧", at=NINE - 60_000)
     await world.say("新", at=NINE + 60_000)
-    assert world.rows("SELECT at FROM event WHERE kind = 'message'") == [(NINE - 60_000,), (NINE,)]
+    assert world.peek.events("at", kind="message") == [(NINE - 60_000,), (NINE,)]
 
 
 async def test_a_group_that_moves_keeps_its_session_memories_and_ways_in(world: World) -> None:
@@ -183,8 +184,8 @@ async def test_a_group_that_moves_keeps_its_session_memories_and_ways_in(world: 
     await world.app.ingest.accept(moved(world, "小暖，在新群"))
     await world.app.settled()
     await world.say("小暖，在旧群", group="g")
-    assert world.rows("SELECT count(*) FROM chat") == [(1,)]
-    assert world.rows("SELECT count(*) FROM session") == [(1,)]
+    assert world.peek.chats.count() == 1
+    assert world.peek.sessions.count() == 1
     assert world.talk.said[-1].external_chat_id == "super"
     assert [row[0] for row in world.rows("SELECT DISTINCT chat_id FROM event")] == [1]
 
@@ -212,7 +213,7 @@ async def test_a_new_id_that_arrived_first_joins_the_old_chat(world: World) -> N
     await world.app.settled()
     await world.say("小暖，旧的也行", group="g")
     assert len(world.replies) == before + 2
-    assert [row[0] for row in world.rows("SELECT scope FROM doc WHERE kind = 'memory' ORDER BY id")] == ["c1", "c1"]
+    assert [row[0] for row in world.peek.documents("scope", kind="memory")] == ["c1", "c1"]
 
 
 async def test_nothing_is_sent_to_a_chat_that_is_gone_until_it_speaks_again(world: World) -> None:
@@ -222,16 +223,16 @@ async def test_nothing_is_sent_to_a_chat_that_is_gone_until_it_speaks_again(worl
     world.talk.broken = False
     await world.wait(600)
     assert world.replies == []
-    assert world.rows("SELECT gone FROM chat") == [(1,)]
+    assert world.peek.chats("gone") == [(1,)]
     await world.say("我回来了")
-    assert world.rows("SELECT gone FROM chat") == [(0,)]
+    assert world.peek.chats("gone") == [(0,)]
     assert len(world.replies) == 1
 
 
 async def test_a_new_title_is_told_and_kept(world: World) -> None:
     await world.say("小暖", group="g")
     await happens(world, "title", "", "新名字", group="g")
-    assert world.rows("SELECT title FROM chat") == [("新名字",)]
+    assert world.peek.chats("title") == [("新名字",)]
     await happens(world, "pin", "", "看公告", group="g")
     await world.say("小暖", group="g")
     assert '<e t="title" n="小王" d="新名字"/>\n<e t="pin" n="小王" d="看公告"/>' in world.last_user
@@ -295,4 +296,4 @@ async def test_an_edit_while_the_digest_is_made_is_in_the_next_one(world: World)
     await world.app.settled()
     await world.wait(60)
     assert "我住在无锡" in world.prompts[-1][1].content
-    assert world.rows("SELECT 1 FROM memory WHERE text LIKE '%苏州%' AND disabled_at IS NULL") == []
+    assert world.peek.memories.count(text=Like("%苏州%"), disabled_at=None) == 0

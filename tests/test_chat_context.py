@@ -11,6 +11,7 @@ from bot.commands.chat import CONTEXT_NUMBERS, clamped
 from bot.core.errors import ModelError
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
+from tests.peek import Like
 from tests.world import World
 
 GROUP = "闲聊"
@@ -61,7 +62,7 @@ async def test_numbers_are_clamped_as_the_seed_does_and_nonsense_changes_nothing
     world: World, words: str, kept: tuple[int | None, ...] | None
 ) -> None:
     await world.say(f".ai context {words}")
-    assert world.rows("SELECT recent, window_seconds, recent_max FROM chat_context") == ([kept] if kept else [])
+    assert world.peek.chat_contexts("recent", "window_seconds", "recent_max") == ([kept] if kept else [])
     said = words.split()
     if kept and clamped(said[1], next(knob for knob in CONTEXT_NUMBERS if knob.name == said[0].lower())) == (
         max(number for number in kept if number is not None),
@@ -82,7 +83,7 @@ async def test_a_bad_number_is_answered_in_the_persons_script(world: World, befo
 
 async def test_in_a_group_only_the_owner_may(world: World) -> None:
     await world.say(".ai context recent 3", "阿明", GROUP)
-    assert world.rows("SELECT count(*) FROM chat_context") == [(0,)]
+    assert world.peek.chat_contexts.count() == 0
 
 
 async def test_recent_and_window_bound_the_next_opening_of_that_chat_alone(world: World) -> None:
@@ -159,7 +160,7 @@ async def test_nothing_is_wiped_at_message_201(world: World) -> None:
     await world.say("小暖，还在吗", "小王", GROUP)
     assert len(re.findall(r"第\d+句", world.last_user)) <= 200
     assert re.search(r'<g n="\d+"', world.last_user)
-    assert world.rows("SELECT count(*) FROM event WHERE text LIKE '第%句闲话'") == [(1_300,)]
+    assert world.peek.events.count(text=Like("第%句闲话")) == 1_300
 
 
 @given(st.integers(-(10**15), 10**15), st.sampled_from(CONTEXT_NUMBERS))

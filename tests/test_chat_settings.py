@@ -73,7 +73,7 @@ async def test_wrong_words_others_and_contradictions_change_nothing(filed: Filed
         for group in ("", "家"):
             assert "主人" in await said(filed, f".ai {words}", "阿明", group), words
     assert filed.rows("SELECT * FROM setting") == before == []
-    assert filed.rows("SELECT * FROM recount") == []
+    assert filed.peek.recounts.count() == 0
 
 
 async def test_a_budget_is_set_shown_with_its_place_and_counts_anew(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_a_budget_is_set_shown_with_its_place_and_counts_anew(tmp_path: Pa
         (finding,) = [each for each in chat_setting_findings(tmp_path / "data") if "budget.day_money" in each.text]
         assert finding.text == "budget.day_money = 0.0018, said by 小王 on 2026-06-12: `nuan unset budget.day_money`"
         assert "每天上限：9 USD（按配置）" in await said(filed, ".ai budget reset")
-        assert filed.rows("SELECT * FROM setting") == []
+        assert filed.peek.settings.count() == 0
     finally:
         await filed.close()
 
@@ -167,7 +167,7 @@ async def test_off_everywhere_reads_on_answers_nobody_and_still_reminds(filed: F
     await filed.say("小暖，在吗", "阿明", "家")
     await filed.say("在吗")
     assert (len(filed.replies), len(filed.model.requests)) == before
-    assert filed.rows("SELECT count(*) FROM event WHERE text = '小暖，在吗'") == [(1,)]
+    assert filed.peek.events.count(text="小暖，在吗") == 1
     await filed.restart()
     await filed.say("小暖，在吗", "阿明", "家")
     assert len(filed.replies) == before[0]

@@ -66,12 +66,12 @@ async def test_who_is_erased_leaves_what_they_set_and_is_told_nothing_more(filed
     await filed.say(".ai max 800")
     await filed.say(".ai budget resetday")
     await filed.say(".ai trace on")
-    ((person,),) = filed.rows("SELECT person_id FROM setting")
+    ((person,),) = filed.peek.settings("person_id")
     assert isinstance(person, int)
     erased = await filed.store.person_erasure.erase(person, filed.clock.now())
     assert isinstance(erased, ErasedPerson)
-    assert filed.rows("SELECT key, value, person_id FROM setting") == [("model.max_output_tokens", "800", None)]
-    assert filed.rows("SELECT person_id FROM recount") == [(None,)]
-    assert filed.rows("SELECT * FROM trace") == []
+    assert filed.peek.settings("key", "value", "person_id") == [("model.max_output_tokens", "800", None)]
+    assert filed.peek.recounts("person_id") == [(None,)]
+    assert filed.peek.traces.count() == 0
     await filed.say(".ai max")
     assert filed.replies[-1].endswith("（有人 06-12 09:00 说的）")

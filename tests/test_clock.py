@@ -129,11 +129,11 @@ async def test_an_hour_forward_leaves_a_follow_up_and_a_window_as_long_as_they_w
     await world.wait(0.001)
     assert len(world.replies) == replies + 1
     await world.wait(54.9)
-    assert world.rows("SELECT count(*) FROM window") == [(2,)]
+    assert world.peek.windows.count() == 2
     await world.wait(0.1)
-    assert world.rows("SELECT count(*) FROM window") == [(1,)], "the group's began again with the follow-up"
+    assert world.peek.windows.count() == 1, "the group's began again with the follow-up"
     await world.wait(5)
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
     assert [line["ms"] for line in world.log.named("clock_set_forward")] == [HOUR_MS]
 
 
@@ -149,9 +149,9 @@ async def test_a_follow_up_is_due_to_the_millisecond(world: World) -> None:
 async def test_a_window_ends_to_the_millisecond_with_nobody_speaking(world: World) -> None:
     await world.say("小暖，在吗", "阿明", GROUP)
     await world.wait(59.999)
-    assert world.rows("SELECT count(*) FROM window") == [(1,)]
+    assert world.peek.windows.count() == 1
     await world.wait(0.001)
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
 
 
 async def test_silence_and_four_in_the_morning_close_to_the_millisecond(new_world: NewWorld) -> None:
@@ -160,9 +160,9 @@ async def test_silence_and_four_in_the_morning_close_to_the_millisecond(new_worl
         await world.say("你好")
         begun = world.clock.now()
         await world.wait((ms - 1) / 1000)
-        assert world.rows("SELECT close_reason, closed_at FROM session") == [("", None)]
+        assert world.peek.sessions("close_reason", "closed_at") == [("", None)]
         await world.wait(0.001)
-        assert world.rows("SELECT close_reason, closed_at FROM session") == [(why, begun + ms)]
+        assert world.peek.sessions("close_reason", "closed_at") == [(why, begun + ms)]
 
 
 async def test_what_was_set_while_the_clock_was_ahead_does_not_wait_for_it(new_world: NewWorld) -> None:
@@ -177,6 +177,6 @@ async def test_what_was_set_while_the_clock_was_ahead_does_not_wait_for_it(new_w
     assert world.replies == ["一", "一", "二"]
     assert world.log.named("clock_was_ahead") == [{"deadlines": 3}]
     await world.wait(120)
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
     await world.wait(1_900)
-    assert world.rows("SELECT state, close_reason FROM session") == [("closed", "idle")]
+    assert world.peek.sessions("state", "close_reason") == [("closed", "idle")]

@@ -8,6 +8,7 @@ from bot.core.errors import ModelError
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, says
+from tests.peek import SOME
 from tests.prefixes import logs_of
 from tests.world import World
 
@@ -43,11 +44,11 @@ async def talk(world: World, who: str = "小王", group: str = "") -> None:
 
 
 def sessions(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT state, close_reason FROM session ORDER BY id")
+    return world.peek.sessions("state", "close_reason")
 
 
 def digests(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT session_id, made_by FROM digest WHERE session_id IS NOT NULL ORDER BY id")
+    return world.peek.digests("session_id", "made_by", session_id=SOME)
 
 
 def raw_lines(world: World) -> str:
@@ -181,7 +182,7 @@ async def test_a_broken_digest_is_not_mended_when_nothing_may_be_spent_any_more(
     await world.say("/new")
     assert sum(map(is_digest, world.model.requests)) == 1
     assert digests(world) == [(1, "rule")]
-    assert world.rows("SELECT prompt_tokens FROM call WHERE cause = 'digest'") == [(60_000,)]
+    assert world.peek.calls("prompt_tokens", cause="digest") == [(60_000,)]
 
 
 async def test_while_the_model_is_down_the_digest_backs_off_and_is_made_once_later(world: World) -> None:
@@ -226,9 +227,9 @@ async def test_a_crash_during_a_digest_leaves_exactly_one(world: World, times: i
     await world.let_answer()
     assert digests(world) == [(1, "model")]
     assert sessions(world) == [("closed", "new")]
-    assert world.rows("SELECT count(*) FROM memory WHERE source = 'digest'") == [(1,)]
-    assert world.rows("SELECT count(*) FROM call WHERE cause = 'digest' AND state = 'lost'") == [(times,)]
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.memories.count(source="digest") == 1
+    assert world.peek.calls.count(cause="digest", state="lost") == times
+    assert world.peek.calls.count(state="reserved") == 0
 
 
 async def test_a_session_whose_time_passed_while_nuan_was_away_is_closed_at_the_start(world: World) -> None:
@@ -260,7 +261,7 @@ async def test_clear_shows_the_next_session_none_of_the_old_lines_but_keeps_memo
     assert "我怕狗" in world.last_user
     assert sessions(world) == [("closed", "clear"), ("open", "")]
     assert len(digests(world)) == 1
-    assert world.rows("SELECT count(*) FROM event WHERE text = ?", TALK[0]) == [(1,)]
+    assert world.peek.events.count(text=TALK[0]) == 1
 
 
 async def test_clear_holds_while_its_digest_is_missing(world: World) -> None:

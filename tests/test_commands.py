@@ -196,4 +196,4 @@ async def test_a_command_waits_for_its_turn_in_the_chat(world: World) -> None:
     await world.held()
     await world.let_answer()
     assert world.replies == ["好的", "好，我们重新开始聊吧", "好的"]
-    assert world.rows("SELECT state FROM session ORDER BY id") == [("closed",), ("open",)]
+    assert world.peek.sessions("state") == [("closed",), ("open",)]

@@ -27,11 +27,11 @@ def result(world: World) -> str:
 
 
 def memories(world: World) -> list[object]:
-    return [row[0] for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL AND former_at IS NULL")]
+    return [row[0] for row in world.peek.memories("text", disabled_at=None, former_at=None)]
 
 
 def promises(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT text, state FROM commitment ORDER BY id")
+    return world.peek.commitments("text", "state")
 
 
 def reminders(world: World) -> list[tuple[object, ...]]:
@@ -196,13 +196,13 @@ async def test_a_request_that_ends_in_ok_is_no_question(world: World) -> None:
 async def test_a_name_that_they_refuse_is_not_used_again(world: World, line: str, name: str) -> None:
     uses(world, "remember", text=name, name="not")
     await world.say(line)
-    assert world.rows("SELECT text, slot FROM memory WHERE disabled_at IS NULL") == [(name, "no_address")]
+    assert world.peek.memories("text", "slot", disabled_at=None) == [(name, "no_address")]
 
 
 async def test_a_name_that_they_asked_for_is_not_refused_by_the_model(world: World) -> None:
     uses(world, "remember", text="宝宝", name="not")
     await world.say("以后你叫我一声宝宝吧，他们都那么喊")
-    assert "no_address" not in [row[0] for row in world.rows("SELECT slot FROM memory")]
+    assert "no_address" not in [row[0] for row in world.peek.memories("slot")]
 
 
 async def test_what_this_means_stands_in_the_rest(world: World) -> None:

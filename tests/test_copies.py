@@ -91,16 +91,16 @@ async def test_pictures_forwarded_lines_and_slash_commands_are_no_copies(world: 
         await sent(world, "看", number, attachments=picture)
         await sent(world, "转", number + 2, forwarded=True)
         await sent(world, ".ai help", number + 4, via="77")
-    assert world.rows("SELECT count(*) FROM event WHERE hidden = 'copy'") == [(0,)]
+    assert world.peek.events.count(hidden="copy") == 0
 
 
 async def test_deleting_the_first_copy_leaves_the_other(world: World) -> None:
     await sent(world, "记住我怕狗", 1)
     await sent(world, "记住我怕狗", 2)
     await happened(world, "delete", 1)
-    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL") == [("我怕狗",)]
+    assert world.peek.memories("text", disabled_at=None) == [("我怕狗",)]
     await happened(world, "delete", 2)
-    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL") == []
+    assert world.peek.memories("text", disabled_at=None) == []
     assert "我怕狗" not in str(world.rows(STATES))
 
 
@@ -157,7 +157,7 @@ async def test_nothing_of_a_copy_waits_in_the_files(world: World) -> None:
     await world.say("早")
     await world.wait(60)
     await world.say("晚")
-    assert world.rows("SELECT count(*) FROM lately") == [(1,)]
+    assert world.peek.lately.count() == 1
 
 
 def line(text: str, at: int = 0, arrived: int = NOW, kind: str = "message") -> LinePrint:

@@ -85,14 +85,14 @@ async def test_a_picture_or_an_error_of_the_server_teaches_nothing_wild(new_worl
     world = await new_world()
     counting(world, 1000)
     await world.say("从前有一座山，山里有一座庙")
-    assert world.rows("SELECT ratio FROM counting") == [(4.0,)]
+    assert world.peek.countings("ratio") == [(4.0,)]
 
 
 async def test_what_the_server_counted_is_stored_whole(new_world: NewWorld) -> None:
     world = await new_world(model=PRICES)
     world.model.script = lambda _: Completion("好", (), Usage(1000, 600, 100, True, 300, 40), "stop")
     await world.say("从前有一座山")
-    row = world.rows("SELECT prompt_tokens, cached_tokens, written_tokens, output_tokens, reasoning_tokens FROM call")
+    row = world.peek.calls("prompt_tokens", "cached_tokens", "written_tokens", "output_tokens", "reasoning_tokens")
     assert row == [(1000, 600, 300, 100, 40)]
 
 
@@ -101,6 +101,6 @@ async def test_the_vocabulary_of_the_model_is_what_estimates_go_by(new_world: Ne
     for model in ({}, {"vocabulary": "deepseek"}, {"vocabulary": "cl100k"}):
         world = await new_world(model=model)
         await world.say("今天下午我要和小王去吃火锅，然后晚上看电影")
-        seen.append(world.rows("SELECT estimated_tokens FROM call")[0][0])
+        seen.append(world.peek.calls("estimated_tokens")[0][0])
     plain, deepseek, cl100k = (each for each in seen if isinstance(each, int))
     assert deepseek < plain < cl100k

@@ -8,7 +8,7 @@ from tests.world import World
 
 
 def kept(world: World) -> list[object]:
-    return [row[0] for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
+    return [row[0] for row in world.peek.memories("text", disabled_at=None)]
 
 
 CUES = [
@@ -59,7 +59,7 @@ async def test_with_a_model_a_name_can_be_set_by_the_tool(world: World) -> None:
         else calls(("remember", '{"text": "糖糖", "name": "call"}'))
     )
     await world.say("hey nuan，你可以 call me 糖糖 吗，我喜欢这个")
-    assert world.rows("SELECT text, slot FROM memory WHERE disabled_at IS NULL") == [("糖糖", "address")]
+    assert world.peek.memories("text", "slot", disabled_at=None) == [("糖糖", "address")]
 
 
 async def test_ordinary_talk_is_no_cue(world: World) -> None:

@@ -192,7 +192,7 @@ async def test_who_only_goes_on_talking_in_a_group_is_told_nothing(world: World)
     assert world.replies[before:] == [], "what nobody called for waits for the next call"
     await world.say("小暖，在吗", "阿明", "家")
     assert world.replies[before:] == ["预算用完啦（今天的 token），我先安静一会儿，记住和忘记照样能用"]
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.peek.events.count(state="queued") == 0
 
 
 async def test_where_only_the_small_model_fits_it_answers_though_little_is_used(new_world: NewWorld) -> None:
@@ -217,4 +217,4 @@ async def test_where_only_a_light_log_fits_it_is_begun_before_anybody_is_refused
         await world.say(text)
     assert world.replies == ["好"] * 4
     assert not world.model.requests[-1].prompt.tools
-    assert [row[0] for row in world.rows("SELECT mode_why FROM turn ORDER BY id")][-1] == "budget"
+    assert [row[0] for row in world.peek.turns("mode_why")][-1] == "budget"

@@ -52,7 +52,7 @@ async def test_the_reply_to_a_message_deleted_meanwhile_is_not_said(world: World
     await world.let_answer()
     assert world.replies == []
     assert holding(world.folder, CANARY) == []
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
     world.model.script = lambda request: "在"
     await world.say("在吗")
     assert world.replies == ["在"]
@@ -99,9 +99,9 @@ async def test_after_a_crash_a_deleted_message_is_not_asked_again(world: World) 
 async def test_a_reply_that_an_admin_deletes_is_marked_and_told_no_more(world: World) -> None:
     world.model.script = lambda request: f"我说{CANARY}"
     await world.say("说点什么")
-    (sent,) = world.rows("SELECT external_id FROM sent")
+    (sent,) = world.peek.sent("external_id")
     await happens(world, "delete", str(sent[0]))
-    assert world.rows("SELECT hidden FROM event WHERE kind = 'bot'") == [("deleted",)]
+    assert world.peek.events("hidden", kind="bot") == [("deleted",)]
     since = len(world.prompts)
     await world.say("再说一次")
     assert CANARY not in "".join(message.content for prompt in world.prompts[since:] for message in prompt)
@@ -143,8 +143,8 @@ async def test_a_digest_of_a_deleted_message_is_made_again_without_it(world: Wor
         await world.say(text)
     await world.say("我想先从看照片开始慢慢练习")
     await world.say("/new")
-    assert world.rows("SELECT summary FROM digest") == [("小王非常怕狗这种犬科",)]
+    assert world.peek.digests("summary") == [("小王非常怕狗这种犬科",)]
     await happens(world, "delete", "m1")
     await world.wait(1)
-    assert "犬科" not in str(world.rows("SELECT summary FROM digest"))
-    assert "怕狗" not in str(world.rows("SELECT summary FROM digest"))
+    assert "犬科" not in str(world.peek.digests("summary"))
+    assert "怕狗" not in str(world.peek.digests("summary"))

@@ -29,7 +29,7 @@ async def test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_ans
     assert len(replies) == len(SAID)
     assert world.replies == replies
     assert len(world.model.requests) == asked
-    assert sorted(str(text) for (text,) in world.rows("SELECT text FROM memory")) == ["我喜欢荷花", "我怕狗"]
+    assert sorted(str(text) for (text,) in world.peek.memories("text")) == ["我喜欢荷花", "我怕狗"]
 
 
 async def test_what_comes_after_newer_ones_and_a_restart_is_handled_too(world: World) -> None:
@@ -38,4 +38,4 @@ async def test_what_comes_after_newer_ones_and_a_restart_is_handled_too(world: W
     await world.crash()
     await bring(world, 2)
     assert len(world.replies) == 3
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.peek.events.count(state="queued") == 0

@@ -33,9 +33,9 @@ async def test_another_persons_vectors_are_no_candidates(tmp_path: Path, provide
         await world.say("小暖，记住群里的狗也叫旺财", "小李", "家")
         await world.wait(SOON)
         assert len(vectors(world)) == 4
-        places = world.rows("SELECT external_id, chat_id FROM place")
+        places = world.peek.places("external_id", "chat_id")
         chats = {str(name): cast("int", number) for name, number in places}
-        people = {str(name): cast("int", number) for name, number in world.rows("SELECT name, id FROM person")}
+        people = {str(name): cast("int", number) for name, number in world.peek.people("name", "id")}
         for who, place in (("小王", "local"), ("小李", "dm:小李"), ("小陈", "dm:小陈")):
             audience = Audience(chats[place], "dm", (people[who],))
             for _ in range(2):
@@ -52,7 +52,7 @@ async def test_other_dimensions_make_all_vectors_anew(tmp_path: Path) -> None:
         await world.say("记住我喜欢喝茶")
         assert await likeness(world, "汪星人") == [], "vectors of other lengths are not compared"
         await world.wait(SOON)
-        assert set(world.rows("SELECT dimensions FROM vector")) == {(12,)}
+        assert set(world.peek.vectors("dimensions")) == {(12,)}
         assert len(vectors(world)) == 2
         assert await likeness(world, "家里的汪星人") == ["我的狗叫旺财"]
 

@@ -12,7 +12,7 @@ async def owes(world: World, said: str, title: str, **more: object) -> int:
     answering(world, {"summary": said, "tasks": [{"title": title, "from": [1], **more}]})
     await world.say(said)
     await world.say("/new")
-    ((number, state),) = world.rows("SELECT id, state FROM commitment")
+    ((number, state),) = world.peek.commitments("id", "state")
     assert state == "pending"
     return int(str(number))
 
@@ -45,7 +45,7 @@ async def test_a_task_that_the_model_names_as_over_is_over(
     number = await owes(world, said, title)
     await after(world, later, done=[{"task": number, "from": [1]}])
     assert f"T{number} " in digests(world)[-1]
-    assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [(state,)]
+    assert world.peek.commitments("state", id=number) == [(state,)]
 
 
 @pytest.mark.parametrize(
@@ -62,20 +62,20 @@ async def test_a_task_that_the_model_names_as_over_is_over(
 async def test_a_task_that_its_lines_deny_plan_or_ask_for_stays_open(world: World, later: str) -> None:
     number = await owes(world, "我这周要交房租", "交房租")
     await after(world, later, done=[{"task": number, "from": [1]}])
-    assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [("pending",)]
+    assert world.peek.commitments("state", id=number) == [("pending",)]
 
 
 @pytest.mark.parametrize("cited", [[2], [9], [1, 9]])
 async def test_only_the_own_lines_of_whoever_owes_it_end_a_task(world: World, cited: list[int]) -> None:
     number = await owes(world, "我这周要交房租", "交房租")
     await after(world, "房租交了", done=[{"task": number, "from": cited}])
-    assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [("pending",)]
+    assert world.peek.commitments("state", id=number) == [("pending",)]
 
 
 async def test_what_is_said_of_it_later_in_the_talk_counts(world: World) -> None:
     number = await owes(world, "我这周要交房租", "交房租")
     await after(world, "房租交了", "哎，房租还没交成，卡被冻结了", done=[{"task": number, "from": [1]}])
-    assert world.rows("SELECT state FROM commitment WHERE id = ?", number) == [("pending",)]
+    assert world.peek.commitments("state", id=number) == [("pending",)]
 
 
 CHANGED: tuple[tuple[object, ...], ...] = (
@@ -96,7 +96,7 @@ async def test_what_the_model_names_as_replaced_is_former(
     world: World, old: str, facets: dict[str, object], new: str, more: dict[str, object]
 ) -> None:
     await after(world, old, statements=[{"text": old, "from": [1], "lasting": True, **facets}])
-    ((number,),) = world.rows("SELECT id FROM memory")
+    ((number,),) = world.peek.memories("id")
     await after(world, new, statements=[{"text": new, "from": [1], "lasting": True, "replaces": [number], **more}])
     assert f"#{number} " in digests(world)[-1]
     assert facts(world) == [(old, 0), (new, 1)]
@@ -160,7 +160,7 @@ async def test_a_mood_of_long_ago_is_none_of_now(new_world: NewWorld, days: int,
 
 async def test_the_talk_that_told_a_day_says_that_it_was_changed_later(world: World) -> None:
     await after(world, "周六去爬山", statements=[{"text": "周六去爬山", "from": [1], "when": "2026-06-13"}])
-    ((number,),) = world.rows("SELECT id FROM memory")
+    ((number,),) = world.peek.memories("id")
     moved = {"text": "爬山改到周日", "from": [1], "when": "2026-06-14", "replaces": [number]}
     await after(world, "爬山改到周日了", statements=[moved])
     await world.say("最近有什么安排来着，帮我想想")
@@ -206,7 +206,7 @@ async def test_a_task_that_is_moved_stays_open_on_its_new_day(world: World) -> N
     number = await owes(world, "15号之前要交房租", "交房租", when="2026-06-15")
     moved = {"title": "交房租", "from": [1], "when": "2026-06-20"}
     await after(world, "跟房东说好了，房租6月20号交就行", tasks=[moved], done=[{"task": number, "from": [1]}])
-    assert world.rows("SELECT state FROM commitment") == [("pending",)]
+    assert world.peek.commitments("state") == [("pending",)]
     await world.say("这周有什么安排来着，帮我理一理")
     assert "6月20日" in world.prompts[-1][1].content
 
@@ -223,21 +223,21 @@ async def test_a_task_that_is_moved_stays_open_on_its_new_day(world: World) -> N
 async def test_a_task_is_called_off_only_by_what_tells_of_it_or_says_no(world: World, later: str, state: str) -> None:
     number = await owes(world, "我周五前得把月报发给老板", "把月报发给老板")
     await after(world, later, open=[{"id": f"T{number}", "now": "off", "from": [1]}])
-    assert world.rows("SELECT state FROM commitment") == [(state,)]
+    assert world.peek.commitments("state") == [(state,)]
 
 
 @pytest.mark.parametrize("mark", ["T-1", "T1; DROP", "X1", "T1 T2", "[R1]", "(#1)"])
 async def test_a_mark_that_nobody_was_shown_names_no_task(world: World, mark: str) -> None:
     await owes(world, "我周五前得把月报发给老板", "把月报发给老板")
     await after(world, "月报发出去了", open=[{"id": mark, "now": "done", "from": [1]}])
-    assert world.rows("SELECT state FROM commitment") == [("pending",)]
+    assert world.peek.commitments("state") == [("pending",)]
 
 
 @pytest.mark.parametrize("mark", ["T1", "[T1]", "t1"])
 async def test_a_mark_counts_however_it_is_put(world: World, mark: str) -> None:
     await owes(world, "我周五前得把月报发给老板", "把月报发给老板")
     await after(world, "月报发出去了", open=[{"id": mark, "now": "done", "from": [1]}])
-    assert world.rows("SELECT state FROM commitment") == [("done",)]
+    assert world.peek.commitments("state") == [("done",)]
 
 
 async def test_a_plan_of_a_group_is_moved_by_whoever_speaks_there(world: World) -> None:

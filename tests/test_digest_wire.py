@@ -15,6 +15,7 @@ from tests.fakes.openai_rules import mapping
 from tests.fakes.openai_script import Asked, Reply
 from tests.fakes.openai_server import FakeOpenAI
 from tests.labelled import parse_digest
+from tests.peek import Like
 from tests.world import World
 
 TALK = (
@@ -99,11 +100,11 @@ async def test_a_good_answer_is_looked_at_once_more_and_leaves_everything(new_wo
     assert "1. [1] 小王去医院拔了智齿" in second
     assert "再核对一遍" not in first
     assert served.column("SELECT summary || made_by FROM digest") == ["小王拔了智齿，搬到上海model"]
-    assert served.world.rows("SELECT kind, text FROM memory ORDER BY id") == [
+    assert served.world.peek.memories("kind", "text") == [
         ("event", "小王去医院拔了智齿"), ("knowledge", "小王搬到上海了"), ("emotion", "6月12日上班好累"),
     ]  # fmt: skip
-    assert ("交年度总结", "private") in served.world.rows("SELECT text, visibility FROM commitment ORDER BY id")
-    (at,) = served.column("SELECT observed_at FROM memory WHERE text LIKE '%智齿'")
+    assert ("交年度总结", "private") in served.world.peek.commitments("text", "visibility")
+    (at,) = served.world.peek.memories.values("observed_at", text=Like("%智齿"))
     assert 0 < served.world.clock.now() - int(str(at)) < 2 * 86_400_000, "it happened yesterday at noon"
     assert int(str(at)) < served.world.clock.now() - 20 * 3_600_000
 
@@ -138,10 +139,10 @@ async def test_a_broken_answer_is_mended_once(new_world: NewWorld, name: str) ->
     sent = json.dumps(second, ensure_ascii=False)
     assert "你的回答不能用" in sent
     assert len(str(second["messages"])) > len(str(first["messages"]))
-    assert served.column("SELECT made_by FROM digest") == ["model"]
-    assert served.column("SELECT count(*) FROM commitment") == [2]
-    assert served.column("SELECT cause FROM call WHERE cause = 'digest'") == ["digest"] * 3
-    assert served.column("SELECT count(*) FROM call WHERE state = 'reserved'") == [0]
+    assert served.world.peek.digests.values("made_by") == ["model"]
+    assert served.world.peek.commitments.count() == 2
+    assert served.world.peek.calls.values("cause", cause="digest") == ["digest"] * 3
+    assert served.world.peek.calls.count(state="reserved") == 0
     (line,) = served.world.log.named("digest_broken")
     assert line["fault"]
     assert not any(part in str(line) for part in ("智齿", "抱歉", "长长"))
@@ -151,9 +152,9 @@ async def test_a_broken_answer_is_mended_once(new_world: NewWorld, name: str) ->
 async def test_what_cannot_be_mended_is_made_by_rule(new_world: NewWorld, name: str) -> None:
     served = await serve(new_world, BROKEN[name], BROKEN["words"])
     assert len(served.digests()) == 2
-    assert served.column("SELECT made_by FROM digest") == ["rule"]
-    assert "我昨天去医院拔了智齿，脸肿得像包子" in served.column("SELECT text FROM memory")
-    assert served.column("SELECT count(*) FROM commitment") == [2]
+    assert served.world.peek.digests.values("made_by") == ["rule"]
+    assert "我昨天去医院拔了智齿，脸肿得像包子" in served.world.peek.memories.values("text")
+    assert served.world.peek.commitments.count() == 2
     (line,) = served.world.log.named("digest_broken")
     assert line["tried"] == 2
     assert not served.column("SELECT text FROM memory WHERE text LIKE '%长长%' OR text LIKE '%Wang%'")
@@ -163,7 +164,7 @@ async def test_what_cannot_be_mended_is_made_by_rule(new_world: NewWorld, name: 
 async def test_a_refusal_or_nothing_at_all_is_made_by_rule_at_once(new_world: NewWorld, fault: str) -> None:
     served = await serve(new_world, Reply("", fault=fault))  # type: ignore[arg-type]
     assert len(served.digests()) == 1
-    assert served.column("SELECT made_by FROM digest") == ["rule"]
+    assert served.world.peek.digests.values("made_by") == ["rule"]
 
 
 @pytest.mark.parametrize("fault", ["hang", "http", "cut"])
@@ -171,8 +172,8 @@ async def test_a_mending_call_that_fails_leaves_the_rule(new_world: NewWorld, fa
     served = await serve(
         new_world, BROKEN["words"], Reply("x", fault=fault), model={"deadline_seconds": 1}  # type: ignore[arg-type]
     )  # fmt: skip
-    assert served.column("SELECT made_by FROM digest") == ["rule"]
-    assert served.column("SELECT count(*) FROM call WHERE state = 'reserved'") == [0]
+    assert served.world.peek.digests.values("made_by") == ["rule"]
+    assert served.world.peek.calls.count(state="reserved") == 0
 
 
 LIES = {
@@ -191,11 +192,11 @@ LIES = {
 async def test_lies_leave_nothing(new_world: NewWorld) -> None:
     for name in ("made up", "another day", "a summary"):
         served = await serve(new_world, LIES[name], RIGHT)
-        assert served.column("SELECT made_by FROM digest") == ["model"], name
+        assert served.world.peek.digests.values("made_by") == ["model"], name
         assert (
             served.column("SELECT text FROM memory UNION ALL SELECT text FROM commitment WHERE source = 'digest'") == []
         ), name
-        assert "五百万" not in str(served.column("SELECT summary FROM digest")), name
+        assert "五百万" not in str(served.world.peek.digests.values("summary")), name
 
 
 def wrong(*rows: tuple[int, str]) -> str:
@@ -207,9 +208,9 @@ async def test_what_a_second_look_finds_wrong_is_mended_or_left_out(new_world: N
         statements=[item("小王搬到上海了", 3), item("小王去医院拔了门牙", 1), item("楼下面馆老板人很凶", 11)]
     )
     served = await serve(new_world, first, wrong((0, "小王拔牙、搬家。"), (2, "小王去医院拔了智齿"), (3, "")))
-    assert served.column("SELECT text FROM memory ORDER BY id") == ["小王搬到上海了", "小王去医院拔了智齿"]
-    assert served.column("SELECT summary FROM digest") == ["小王拔牙、搬家。"]
-    assert served.column("SELECT count(*) FROM call WHERE state = 'reserved'") == [0]
+    assert served.world.peek.memories.values("text") == ["小王搬到上海了", "小王去医院拔了智齿"]
+    assert served.world.peek.digests.values("summary") == ["小王拔牙、搬家。"]
+    assert served.world.peek.calls.count(state="reserved") == 0
     (line,) = served.world.log.named("digest")
     assert (line["proposed"], line["kept"], line["mended"], line["refused"]) == (3, 2, 1, 1)
 
@@ -217,7 +218,7 @@ async def test_what_a_second_look_finds_wrong_is_mended_or_left_out(new_world: N
 async def test_other_words_stand_where_a_second_look_confirms_them(new_world: NewWorld) -> None:
     told = answer(statements=[item("小王的新家交通便利，就在地铁站附近", 3)])
     served = await serve(new_world, told, RIGHT)
-    assert served.column("SELECT text FROM memory") == ["小王的新家交通便利，就在地铁站附近"]
+    assert served.world.peek.memories.values("text") == ["小王的新家交通便利，就在地铁站附近"]
 
 
 @pytest.mark.parametrize(
@@ -234,13 +235,13 @@ async def test_numbers_days_names_and_denials_must_stand_whatever_a_second_look_
     new_world: NewWorld, lie: str
 ) -> None:  # fmt: skip
     served = await serve(new_world, answer(statements=[item(lie, 3)]), RIGHT)
-    assert served.column("SELECT text FROM memory") == []
+    assert served.world.peek.memories.values("text") == []
 
 
 async def test_without_a_second_look_the_rule_makes_the_digest(new_world: NewWorld) -> None:
     served = await serve(new_world, GOOD, BROKEN["words"])
-    assert served.column("SELECT made_by FROM digest") == ["rule"]
-    assert served.column("SELECT count(*) FROM call WHERE state = 'reserved'") == [0]
+    assert served.world.peek.digests.values("made_by") == ["rule"]
+    assert served.world.peek.calls.count(state="reserved") == 0
     (line,) = served.world.log.named("digest_broken")
     assert line["fault"] == "check"
 
@@ -273,6 +274,6 @@ STRAY = {
 async def test_an_answer_that_strays_leaves_nothing_false_and_one_line(new_world: NewWorld, name: str) -> None:
     served = await serve(new_world, STRAY[name], wrong(*((n, "") for n in range(1, 20))) if "false" in name else RIGHT)
     assert len(served.digests()) <= 2
-    assert set(served.column("SELECT text FROM memory")) <= {"小王搬到上海了", "我昨天去医院拔了智齿，脸肿得像包子"}
+    assert set(served.world.peek.memories.values("text")) <= {"小王搬到上海了", "我昨天去医院拔了智齿，脸肿得像包子"}
     assert len(served.world.log.named("digest")) == 1
-    assert served.column("SELECT count(*) FROM call WHERE state = 'reserved'") == [0]
+    assert served.world.peek.calls.count(state="reserved") == 0

@@ -147,7 +147,7 @@ async def test_the_adapter_of_the_document_talks(tmp_path: Path, monkeypatch: py
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
         await world.close()
-    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+    assert world.peek.memories.count() == 1
     assert len(world.model.requests) == 1
 
 

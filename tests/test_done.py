@@ -134,7 +134,7 @@ async def test_two_that_one_message_tells_end_both_and_what_is_left_is_answered(
 
 async def test_it_can_be_taken_back(world: World) -> None:
     await promised(world, *ZH)
-    before = world.rows("SELECT commitment_id, due_at FROM reminder WHERE ended_at IS NULL ORDER BY id")
+    before = world.peek.reminders("commitment_id", "due_at", ended_at=None)
     await world.say("记住我对花生过敏")
     await world.wait(60)
     await world.say("报告发了")
@@ -142,9 +142,9 @@ async def test_it_can_be_taken_back(world: World) -> None:
     await world.say(button.text)
     assert "✓1 我明天把报告发给你" in world.replies[-1]
     assert ended(world) == []
-    assert world.rows("SELECT commitment_id, due_at FROM reminder WHERE ended_at IS NULL ORDER BY id") == before
+    assert world.peek.reminders("commitment_id", "due_at", ended_at=None) == before
     await world.say("撤销")
-    assert world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL") == []
+    assert world.peek.memories.count(disabled_at=None) == 0
 
 
 @pytest.mark.parametrize(

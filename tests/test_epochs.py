@@ -174,7 +174,7 @@ async def test_forgotten_text_begins_a_new_log_that_does_not_hold_it(world: Worl
     assert [len(log) for log in logs] == [2, 1]
     assert "12345" not in "".join(message.content for message in logs[1][0])
     assert "走吧" in world.last_user
-    assert world.rows("SELECT reason FROM epoch ORDER BY id") == [("open",), ("forgotten",)]
+    assert world.peek.epochs("reason") == [("open",), ("forgotten",)]
 
 
 def own_prompts(folder: Path, text: str) -> Path:
@@ -197,8 +197,8 @@ async def test_another_system_text_begins_a_new_log_in_the_same_session(world: W
     assert "你好" in world.last_user
     assert "好的" in world.last_user
     assert "我怕狗" in world.last_user
-    assert world.rows("SELECT count(*) FROM session") == [(1,)]
-    assert world.rows("SELECT reason FROM epoch ORDER BY id") == [("open",), ("prefix",)]
+    assert world.peek.sessions.count() == 1
+    assert world.peek.epochs("reason") == [("open",), ("prefix",)]
 
 
 async def test_another_tool_text_begins_a_new_log(world: World, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from bot.store.schema import MIGRATIONS
 from tests.belonging import nuan_in_thread
 from tests.conftest import NewWorld
 from tests.erasing import CANARY, GROUP, NAME, files_with, forget, lived_in, plant
+from tests.peek import Like, Other
 from tests.storing import holding, sound
 from tests.world import World
 
@@ -47,7 +48,7 @@ async def test_afterwards_nothing_of_them_is_in_any_table_or_file(new_world: New
     world = await lived_in(new_world, all_of_it=True)
     assert len(holding(world.folder, CANARY)) > 8
     spent = world.rows("SELECT count(*), sum(cost), sum(prompt_tokens) FROM call")
-    ((number,),) = world.rows("SELECT id FROM person WHERE name = ?", NAME)
+    ((number,),) = world.peek.people("id", name=NAME)
     await plant(world, int(str(number)))
     await forget(world)
     assert world.replies[-1].startswith("好了，关于你的我什么都不留了")
@@ -69,7 +70,7 @@ async def test_what_others_have_is_still_theirs(new_world: NewWorld) -> None:
     await forget(world)
     assert [world.rows(sql) for sql in OTHERS] == before != []
     await world.say("记住我喜欢菊花")
-    assert "菊花" in str(world.rows("SELECT text FROM memory"))
+    assert "菊花" in str(world.peek.memories("text"))
 
 
 OTHERS = (
@@ -93,10 +94,10 @@ async def test_it_is_asked_and_done_in_the_persons_script(world: World, before: 
     await world.say(f"/remember {before}")
     await world.say(".ai forget me")
     assert asked in world.replies[-1]
-    assert world.rows("SELECT count(*) FROM memory") == [(1,)], "nothing before the number was said"
+    assert world.peek.memories.count() == 1, "nothing before the number was said"
     await world.say(f".ai forget me {re.findall('[0-9]{4}', world.replies[-1])[-1]}")
     assert done in world.replies[-1]
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
 
 
 async def test_only_the_number_that_was_named_counts_once_and_for_ten_minutes(world: World) -> None:
@@ -111,7 +112,7 @@ async def test_only_the_number_that_was_named_counts_once_and_for_ten_minutes(wo
         assert "数字不对" in world.replies[-1]
     await world.say(".ai forget")
     assert world.replies[-1] == "说 .ai forget me，再把我给的数字说一遍"
-    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+    assert world.peek.memories.count() == 1
 
 
 async def test_who_knows_nuan_from_a_group_alone_is_asked_and_erased_there(new_world: NewWorld) -> None:
@@ -121,9 +122,9 @@ async def test_who_knows_nuan_from_a_group_alone_is_asked_and_erased_there(new_w
     await forget(world, "阿明", GROUP)
     await world.wait(120)
     assert holding(world.folder, "阿明") == []
-    assert world.rows("SELECT count(*) FROM memory WHERE text LIKE ?", f"%{CANARY}%") != [(0,)]
-    assert world.rows("SELECT count(*) FROM place WHERE external_id = ?", f"group:{GROUP}") == [(1,)]
-    lines = world.rows("SELECT text FROM event WHERE name = '小王' AND text <> ''")
+    assert world.peek.memories.count(text=Like(f"%{CANARY}%")) != 0
+    assert world.peek.places.count(external_id=f"group:{GROUP}") == 1
+    lines = world.peek.events("text", name="小王", text=Other(""))
     assert (f"小暖你看{'荷花'}",) in lines
 
 
@@ -133,7 +134,7 @@ async def test_who_comes_back_is_somebody_new_and_stays(new_world: NewWorld) -> 
     await world.say("记住我喜欢菊花", NAME)
     await world.wait(300)
     await world.restart()
-    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)]
+    assert world.peek.accounts.count(name=NAME) == 1
     assert world.rows("SELECT text FROM memory WHERE owner_id = (SELECT id FROM person WHERE name = ?)", NAME) == [
         ("我喜欢菊花",)
     ]
@@ -162,7 +163,7 @@ async def test_a_crash_between_the_tombstone_and_the_deed_is_made_good_at_the_ne
     assert files_with(world.folder, CANARY) == []
     await world.say("记住我喜欢菊花", NAME)
     await world.restart()
-    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)], "done once"
+    assert world.peek.accounts.count(name=NAME) == 1, "done once"
 
 
 async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_world: NewWorld) -> None:
@@ -172,14 +173,14 @@ async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_wor
     writer._connection.set_authorizer(
         lambda action, table, *_: sqlite3.SQLITE_DENY if (action, table) == (sqlite3.SQLITE_DELETE, "account") else 0
     )
-    before = world.rows("SELECT text FROM event")
+    before = world.peek.events("text")
     number = await world.store.people.by_account(f"console:person:{NAME}")
     assert number is not None
     with pytest.raises((StoreError, sqlite3.Error)):
         await world.store.person_erasure.erase(number, 1)
     writer._connection.set_authorizer(None)
     await world.restart()
-    assert world.rows("SELECT text FROM event") == before
+    assert world.peek.events("text") == before
     await forget(world)
     assert holding(world.folder, CANARY) == []
 
@@ -239,7 +240,7 @@ async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWo
     assert not [text for text in world.replies[said:] if CANARY in text]
     assert holding(world.folder, CANARY) == []
     assert sound(world.folder) == []
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
 
 
 async def test_afterwards_every_other_command_works_and_finds_nothing_astray(new_world: NewWorld) -> None:

@@ -25,7 +25,7 @@ def local(ms: int, zone: str = "Asia/Shanghai") -> str:
 
 
 def observed(world: World) -> list[int]:
-    return [int(str(row[0])) for row in world.rows("SELECT observed_at FROM memory ORDER BY id")]
+    return [int(str(row[0])) for row in world.peek.memories("observed_at")]
 
 
 @pytest.mark.parametrize(

@@ -162,12 +162,12 @@ async def test_nothing_is_erased_unless_somebody_said_yes(new_world: NewWorld) -
     await world.close()
     said = await nuan_in_thread(world, "erase", NAME)
     assert (said.code, "nobody is there to answer" in said.err) == (1, True)
-    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(1,)]
+    assert world.peek.accounts.count(name=NAME) == 1
     said = await nuan_in_thread(world, "erase", NAME, "--yes", "--json", NUAN_BOT__OWNERS=f'["console:person:{NAME}"]')
     told = json.loads(said.out)
     assert told["still_in_configuration"] == ["bot.owners"]
     assert all(told[kind] for kind in ("memories", "promises", "reminders", "talks", "notes", "lines")), told
-    assert world.rows("SELECT count(*) FROM account WHERE name = ?", NAME) == [(0,)]
+    assert world.peek.accounts.count(name=NAME) == 0
     assert (await nuan_in_thread(world, "erase", "2", "--yes")).code == 1
     await world.open()
 

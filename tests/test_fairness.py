@@ -72,7 +72,7 @@ async def test_a_chat_with_a_hundred_waiting_lines_delays_another_by_one_slot(ne
     assert "静" in newest(world.model.requests[1])
     await world.let_answer()
     assert len(world.model.requests) == 3
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.peek.events.count(state="queued") == 0
 
 
 async def test_a_digest_waits_until_nobody_does(new_world: NewWorld) -> None:

@@ -160,7 +160,7 @@ async def test_a_promise_is_read_as_it_is_made_only_where_no_model_digests(
 ) -> None:
     world.model.digests = digests
     await world.say("我明天把报告发给你")
-    assert world.rows("SELECT count(*) FROM commitment") == [(noted,)]
+    assert world.peek.commitments.count() == noted
 
 
 PIECES = [*(row[1] for row in ROWS), "，", "忘记", "<", "？", "\n", "我明天要", "done", "\ud800", "\u200b"]

@@ -152,7 +152,7 @@ async def test_what_another_model_counted_is_no_measure_of_what_the_first_will(t
     async with with_models(tmp_path, first, second) as world:
         for text in ("讲个笑话吧", "再讲一个"):
             await tell(world, text)
-        (before,), (after,) = world.rows("SELECT reserved_tokens FROM call WHERE model = 'first' ORDER BY id")
+        (before,), (after,) = world.peek.calls("reserved_tokens", model="first")
         assert isinstance(before, int)
         assert isinstance(after, int)
         assert after > before, "the log has grown"
@@ -168,7 +168,7 @@ async def test_the_fallback_goes_on_with_the_same_log_and_the_first_takes_it_ove
         sent = [request.prompt.messages for request in (*first.requests, *second.requests)]
         assert len(logs_of(sorted(sent, key=len))) == 1, "one log that only grows"
         assert len({request.cache_key for request in (*first.requests, *second.requests)}) == 1
-        assert world.rows("SELECT count(*) FROM epoch") == [(1,)]
+        assert world.peek.epochs.count() == 1
 
 
 async def test_after_three_failing_calls_the_first_is_left_alone_for_fifteen_seconds(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ async def test_over_a_first_answer_that_broke_off_the_second_is_shown_and_nothin
     await until(lambda: first.writing)
     first.write(ONCE)
     await pass_interval(world, 1_500)
-    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
     first.write("到一半")
     await pass_interval(world, 1_500)
     await until(lambda: talk.shown["m1"].endswith("到一半"))
@@ -134,7 +134,7 @@ async def test_over_a_first_answer_that_broke_off_the_second_is_shown_and_nothin
     await through(world)
     assert talk.shown == {"m1": second_says}
     assert world.replies == [second_says]
-    assert world.rows("SELECT state FROM outbox") == [("sent",)]
+    assert world.peek.outbox("state") == [("sent",)]
     await world.close()
 
 

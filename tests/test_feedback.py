@@ -86,7 +86,7 @@ async def test_a_reply_that_recalled_a_memory_counts_for_it(world: World) -> Non
         says("你怕狗") if request.prompt.messages[-1].role == "tool" else calls(("memory_recall", '{"query": "怕狗"}'))
     )
     await world.say("我怕什么？")
-    reply = world.rows("SELECT external_id FROM sent WHERE turn_id = 2")[0][0]
+    reply = world.peek.sent("external_id", turn_id=2)[0][0]
     await react(world, "👎", str(reply))
     assert counts(world, 1) == (0, 1)
 

@@ -59,7 +59,7 @@ async def test_a_flood_that_a_crash_cuts_is_answered_at_the_next_start(tmp_path:
     await world.flood(lines("dm", 60))
     await world.crash()
     await world.wait(30)
-    assert world.rows("SELECT count(*) FROM event WHERE kind = 'message' AND outcome = 'answered'") == [(60,)]
+    assert world.peek.events.count(kind="message", outcome="answered") == 60
     assert len(world.replies) <= 3
     await world.close()
 

@@ -71,7 +71,7 @@ async def test_each_log_is_flushed_once_and_the_day_goes_on_in_one_note(new_worl
     assert len(asked(world)) > 1
     (text,) = notes(world).values()
     assert text.count("## ") == len(asked(world))
-    assert len(world.rows("SELECT id FROM session WHERE close_reason = 'budget'")) >= 1
+    assert len(world.peek.sessions("id", close_reason="budget")) >= 1
 
 
 async def test_a_model_with_a_small_window_gets_its_note_too(new_world: NewWorld) -> None:
@@ -108,8 +108,8 @@ async def test_a_call_that_fails_keeps_no_session_from_its_digest(new_world: New
         await world.wait(86_400)
         assert asked(world)
         assert not (world.folder / "notes").exists()
-        assert set(world.rows("SELECT state FROM session")) == {("closed",)}
-        assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+        assert set(world.peek.sessions("state")) == {("closed",)}
+        assert world.peek.calls.count(state="reserved") == 0
 
 
 async def test_a_low_budget_and_a_switched_off_background_save_the_call(new_world: NewWorld) -> None:

@@ -80,14 +80,14 @@ async def test_what_was_remembered_in_it_goes_and_can_be_brought_back(world: Wor
     assert CANARY not in later(world, since)
     await world.say("撤销 #1")
     assert world.replies[-1] == "找回来啦 #1"
-    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL") == [(f"我的门禁码是{CANARY}",)]
+    assert world.peek.memories("text", disabled_at=None) == [(f"我的门禁码是{CANARY}",)]
 
 
 async def test_forgotten_for_good_it_is_nowhere(world: World) -> None:
     await world.say(f"记住我的门禁码是{CANARY}", external_id="m1")
     await world.say("彻底忘记", target="m1")
     assert world.replies[-1] == "好，那条消息我忘掉了"
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
     assert holding(world.folder, CANARY) == []
 
 
@@ -96,7 +96,7 @@ async def test_what_was_kept_by_pointing_at_the_message_goes_with_it(world: Worl
     await world.say("把这个记下来", external_id="m2")
     assert world.replies[-1].startswith("记住啦 #1")
     await world.say("忘记", target="m1")
-    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
+    assert world.peek.memories.count(disabled_at=None) == 0
 
 
 async def test_a_receipt_replied_to_names_the_memory(world: World) -> None:
@@ -105,9 +105,9 @@ async def test_a_receipt_replied_to_names_the_memory(world: World) -> None:
     sent = str(world.talk.said[-1].outbox_id)
     await world.say("忘记", target=sent)
     assert world.replies[-1] == f"好，忘掉了 #2“我的门禁码是{CANARY}”。7 天内说「撤销 #2」还能找回来"
-    assert world.rows("SELECT id FROM memory WHERE disabled_at IS NULL") == [(1,)]
+    assert world.peek.memories("id", disabled_at=None) == [(1,)]
     await world.say("忘记", target=sent)
-    assert world.rows("SELECT id FROM memory WHERE disabled_at IS NULL") == [(1,)]
+    assert world.peek.memories("id", disabled_at=None) == [(1,)]
 
 
 async def test_a_question_back_replied_to_forgets_none_of_what_it_lists(world: World) -> None:
@@ -117,7 +117,7 @@ async def test_a_question_back_replied_to_forgets_none_of_what_it_lists(world: W
     assert "#1 我喜欢茶" in world.replies[-1]
     await world.say("忘记", target=str(world.talk.said[-1].outbox_id))
     assert world.replies[-1] == "好，那条消息我忘掉了"
-    assert world.rows("SELECT id FROM memory WHERE disabled_at IS NULL ORDER BY id") == [(1,), (2,)]
+    assert world.peek.memories("id", disabled_at=None) == [(1,), (2,)]
 
 
 async def test_a_line_of_nuans_is_told_no_more(world: World) -> None:

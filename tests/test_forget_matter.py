@@ -8,6 +8,7 @@ import pytest
 
 from bot.language.wishes.forget import matter_in
 from tests.fakes.model import calls, says
+from tests.peek import Like
 from tests.world import World
 
 MATTERS = [
@@ -150,4 +151,4 @@ async def test_what_was_only_said_so_far_is_forgotten_too(world: World, told: st
     await world.wait(86_400)
     await world.say("说说你知道我的什么事")
     assert told not in world.last_user
-    assert world.rows("SELECT 1 FROM memory WHERE text LIKE ? AND disabled_at IS NULL", f"%{told}%") == []
+    assert world.peek.memories.count(text=Like(f"%{told}%"), disabled_at=None) == 0

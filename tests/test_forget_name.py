@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.peek import Like
 from tests.world import World
 
 NAMES = [
@@ -67,7 +68,7 @@ async def test_all_about_a_name_is_listed_and_gone_after_one_yes(
     await world.say(later)
     sent = "\n".join(m.content for request in world.model.requests[asked:] for m in request.prompt.messages)
     assert name not in sent
-    assert "番茄" in "".join(str(row[0]) for row in world.rows("SELECT text FROM event"))
+    assert "番茄" in "".join(str(row[0]) for row in world.peek.events("text"))
 
 
 async def test_a_no_leaves_all_of_it(world: World) -> None:
@@ -84,8 +85,8 @@ async def test_what_others_know_of_the_name_stays_theirs(world: World) -> None:
     await world.say("陈朗昨天请我吃饭了", group="同事")
     await world.say("@nuan 忘记陈朗", group="同事")
     await world.say("@nuan 是", group="同事")
-    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL") == [("陈朗是我表哥",)]
-    assert world.rows("SELECT 1 FROM event WHERE text LIKE '%请我吃饭%'") == []
+    assert world.peek.memories("text", disabled_at=None) == [("陈朗是我表哥",)]
+    assert world.peek.events.count(text=Like("%请我吃饭%")) == 0
 
 
 @pytest.mark.parametrize(
@@ -118,16 +119,16 @@ async def test_what_is_not_kept_is_quoted_and_heard_again_after_undo(
     await world.wait(60)
     await world.say(wish)
     assert world.replies[-1] == receipt
-    assert world.rows("SELECT off_record FROM event WHERE text = ?", line) == [(1,)]
-    assert world.rows("SELECT 1 FROM event WHERE kind = 'bot' AND text LIKE ?", f"%{line}%") == []
+    assert world.peek.events("off_record", text=line) == [(1,)]
+    assert world.peek.events.count(kind="bot", text=Like(f"%{line}%")) == 0
     await world.wait(60)
     await world.say("撤销")
-    assert world.rows("SELECT off_record FROM event WHERE text = ?", line) == [(0,)]
+    assert world.peek.events("off_record", text=line) == [(0,)]
 
 
 async def test_the_line_just_before_is_not_kept_whoever_wrote_it_but_their_promise_stays(world: World) -> None:
     await world.say("我答应周五前把报告交给老王", "小李", "家")
     await world.say("@nuan 别记这个", group="家")
     assert world.replies[-1] == "好，“我答应周五…”我不记", "no more of it than tells which line"
-    assert world.rows("SELECT off_record FROM event WHERE text LIKE '我答应%'") == [(1,)]
-    assert world.rows("SELECT text FROM commitment") == [("我答应周五前把报告交给老王",)]
+    assert world.peek.events("off_record", text=Like("我答应%")) == [(1,)]
+    assert world.peek.commitments("text") == [("我答应周五前把报告交给老王",)]

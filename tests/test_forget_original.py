@@ -28,7 +28,7 @@ async def rewritten(new_world: NewWorld, **more: object) -> World:
 
     world.model.script = script
     await world.say(f"记住{SAID}", external_id="m1")
-    assert world.rows("SELECT text, original FROM memory") == [(CLEAN, SAID)]
+    assert world.peek.memories("text", "original") == [(CLEAN, SAID)]
     return world
 
 
@@ -70,7 +70,7 @@ async def test_by_the_tool_both_are_buried_and_taking_it_back_lifts_both(new_wor
     assert tombstoned(world) == [True, True]
     world.model.script = lambda request: "好的"
     await world.say("撤销")
-    assert world.rows("SELECT text, original FROM memory WHERE disabled_at IS NULL") == [(CLEAN, SAID)]
+    assert world.peek.memories("text", "original", disabled_at=None) == [(CLEAN, SAID)]
     assert tombstoned(world) == [False, False]
 
 
@@ -87,7 +87,7 @@ async def test_an_edit_leaves_nothing_of_the_sentence_that_was_said_before(new_w
     sent = world.message("记住我喜欢荷花", target="m1")
     await world.app.ingest.accept(type(sent)(sent.place, sent.sender, "event", sent.text, "edit", target="m1"))
     await world.app.settled()
-    assert world.rows("SELECT text, original FROM memory WHERE disabled_at IS NULL") == [("我喜欢荷花", "")]
+    assert world.peek.memories("text", "original", disabled_at=None) == [("我喜欢荷花", "")]
 
 
 async def test_forgotten_for_good_its_words_are_in_no_file(new_world: NewWorld) -> None:

@@ -51,10 +51,10 @@ async def test_of_several_it_asks_which_and_forgets_none(world: World) -> None:
     await world.say("明天早上8点提醒我带上紫藤钥匙")
     await world.say("忘记紫藤")
     assert world.replies[-1].splitlines()[1:3] == ["✓1 我答应周五前把紫藤文件交给老王", "⏰1 带上紫藤钥匙"]
-    assert world.rows("SELECT count(*) FROM commitment WHERE ended_at IS NULL") == [(1,)]
+    assert world.peek.commitments.count(ended_at=None) == 1
     await world.say("忘记紫藤钥匙")
-    assert world.rows("SELECT text, outcome FROM reminder") == [("", "forgotten")]
-    assert world.rows("SELECT text FROM commitment") == [("我答应周五前把紫藤文件交给老王",)]
+    assert world.peek.reminders("text", "outcome") == [("", "forgotten")]
+    assert world.peek.commitments("text") == [("我答应周五前把紫藤文件交给老王",)]
 
 
 async def test_where_nothing_fits_it_stays_talk_and_another_person_has_their_own(world: World) -> None:
@@ -64,8 +64,8 @@ async def test_where_nothing_fits_it_stays_talk_and_another_person_has_their_own
     await world.say("忘记紫藤钥匙", "阿明")
     await world.say("小暖，忘记紫藤钥匙", group="家")
     assert world.replies[-3:] == ["好的", "好的", "好的"]
-    assert world.rows("SELECT count(*) FROM reminder WHERE ended_at IS NULL") == [(1,)]
-    assert world.rows("SELECT count(*) FROM commitment WHERE ended_at IS NULL") == [(1,)]
+    assert world.peek.reminders.count(ended_at=None) == 1
+    assert world.peek.commitments.count(ended_at=None) == 1
 
 
 async def test_what_was_forgotten_can_be_asked_for_again(world: World) -> None:

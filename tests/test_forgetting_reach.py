@@ -37,7 +37,7 @@ async def test_an_experience_drawn_from_a_forgotten_memory_goes_too(world: World
         else calls(("save_experience", '{"summary": "别提犬类"}'))
     )
     await world.say("今天聊点什么呢")
-    assert world.rows("SELECT count(*) FROM memory WHERE source = 'tool' AND disabled_at IS NULL") == [(1,)]
+    assert world.peek.memories.count(source="tool", disabled_at=None) == 1
     world.model.script = lambda request: "好"
     await world.say("忘记我非常怕狗")
     await world.say("/new")
@@ -60,10 +60,10 @@ async def test_a_paraphrase_in_a_digest_is_made_again_without_it(world: World) -
     ):
         await world.say(text)
     await world.say("/new")
-    assert world.rows("SELECT summary FROM digest") == [("小王非常怕狗这种犬科",)]
+    assert world.peek.digests("summary") == [("小王非常怕狗这种犬科",)]
     await world.say("忘记我非常怕狗")
     await world.wait(1)
-    assert "犬科" not in str(world.rows("SELECT summary FROM digest"))
+    assert "犬科" not in str(world.peek.digests("summary"))
 
 
 async def test_who_forgets_very_much_is_told_the_first_numbers_and_how_many_more(world: World) -> None:
@@ -74,9 +74,9 @@ async def test_who_forgets_very_much_is_told_the_first_numbers_and_how_many_more
     said = {23 - n: f"“第{32 - n}号柜子的密码是{(32 - n) * 7919}”" for n in range(3)}
     shown = " ".join(f"#{number}{said.get(number, '')}" for number in range(23, 3, -1))
     assert world.replies[-1] == f"好，忘掉了 {shown} 和另外 3 条。7 天内说「撤销」还能找回来"
-    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
+    assert world.peek.memories.count(disabled_at=None) == 0
     await world.say("撤销")
     assert len(world.replies[-1].splitlines()) == 21
     assert world.replies[-1].endswith("……还有 3 条")
-    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(23,)]
+    assert world.peek.memories.count(disabled_at=None) == 23
     assert not world.app._store.tombstones.covers("第12号柜子的密码是95028")

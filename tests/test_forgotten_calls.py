@@ -86,7 +86,7 @@ async def test_a_small_model_whose_window_is_too_small_leaves_the_answer_to_the_
         await tell(world, "我今天想聊聊工作上的事")
         assert world.replies == ["大模型在"]
         assert asked(world) == ["small released", "first settled"]
-        assert world.rows("SELECT count(*) FROM session") == [(1,)]
+        assert world.peek.sessions.count() == 1
 
 
 async def test_of_fallbacks_the_next_one_is_asked_when_one_has_too_small_a_window(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ async def test_of_a_count_that_cannot_be_what_was_reserved_is_charged(tmp_path: 
         assert usage is not None
         first.answers = [says("好的", prompt_tokens=counted)]
         await tell(world, "我今天想聊聊工作上的事")
-        ((tokens, how),) = world.rows("SELECT prompt_tokens, counted FROM call")
+        ((tokens, how),) = world.peek.calls("prompt_tokens", "counted")
         assert isinstance(tokens, int)
         assert 100 < tokens < 5_000
         assert how == "reserved"

@@ -57,8 +57,8 @@ async def test_a_digest(new_world: NewWorld) -> None:
     await forget(world)
     await world.let_answer()
     await world.wait(60)
-    assert world.rows("SELECT count(*) FROM call WHERE cause = 'digest' AND state = 'reserved'") == [(0,)]
-    assert world.rows("SELECT state FROM session") == [("closed",)]
+    assert world.peek.calls.count(cause="digest", state="reserved") == 0
+    assert world.peek.sessions("state") == [("closed",)]
     assert nowhere(world)
 
 

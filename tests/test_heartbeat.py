@@ -10,6 +10,7 @@ from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from tests.beating import DAY_S, FIRST, HOUR_S, ON, firsts, writes
 from tests.conftest import NewWorld
+from tests.peek import SOME, Other
 from tests.prefixes import logs_of
 from tests.world import World
 
@@ -20,7 +21,7 @@ async def test_off_by_default_a_week_of_silence_costs_nothing(world: World) -> N
     await world.wait(7 * DAY_S)
     assert len(world.model.requests) == calls_made
     assert world.replies == ["好的"]
-    assert world.rows("SELECT * FROM heartbeat") == []
+    assert world.peek.heartbeats.count() == 0
 
 
 async def test_after_a_day_of_silence_there_is_one_message(new_world: NewWorld) -> None:
@@ -40,7 +41,7 @@ async def test_after_a_day_of_silence_there_is_one_message(new_world: NewWorld) 
     assert "<p" not in asked.prompt.messages[-1].content.partition('<e t="heartbeat"')[2]
     await world.wait(DAY_S - 1)
     assert len(firsts(world)) == 1
-    assert world.rows("SELECT cause, state FROM call WHERE cause = 'heartbeat'") == [("heartbeat", "settled")]
+    assert world.peek.calls("cause", "state", cause="heartbeat") == [("heartbeat", "settled")]
     assert [line["why"] for line in world.log.named("turn")] == ["dm", "heartbeat"]
 
 
@@ -86,11 +87,11 @@ async def test_skip_sends_nothing_leaves_nothing_and_is_paid_for(new_world: NewW
     assert len(firsts(world)) == 3, "after a day, two more and four more: a skip is not ignored"
     assert world.replies == ["好的"]
     assert world.rows("SELECT count(*), min(prompt_tokens) > 0 FROM call WHERE cause = 'heartbeat'") == [(3, 1)]
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
+    assert world.peek.windows.count() == 0
     assert world.rows("SELECT DISTINCT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "skip")]
     assert world.rows("SELECT DISTINCT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "skip")]
-    assert world.rows("SELECT count(*) FROM digest WHERE summary <> '' AND session_id IS NOT NULL") == [(1,)]
+    assert world.peek.digests.count(summary=Other(""), session_id=SOME) == 1
     await world.say("我回来了")
     assert [message.role for message in world.prompts[-1]] == ["system", "user"]
     assert "skip" not in world.last_user

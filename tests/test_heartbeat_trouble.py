@@ -27,8 +27,8 @@ async def test_her_own_tokens_used_up_nothing_is_asked_and_nobody_told(new_world
     assert firsts(world) == []
     assert world.replies == ["好的"]
     assert [line["limit"] for line in world.log.named("over_budget")] == ["heartbeat_tokens"] * 3
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
-    assert world.rows("SELECT count(*) FROM outbox") == [(1,)]
+    assert world.peek.events.count(state="queued") == 0
+    assert world.peek.outbox.count() == 1
     await world.say("在吗")
     assert world.replies[-1] == "好的", "answers have their own limits"
 
@@ -48,7 +48,7 @@ async def test_the_tokens_of_a_day_are_shared_by_all_chats(new_world: NewWorld) 
 async def test_the_general_budget_over_there_is_silence(new_world: NewWorld) -> None:
     world = await new_world(heartbeat=ON)
     await world.say("明天要面试")
-    (most,) = world.rows("SELECT reserved_tokens FROM call")[0]
+    (most,) = world.peek.calls("reserved_tokens")[0]
     world = await new_world(heartbeat=ON, budget={"total_tokens": most})
     await world.say("明天要面试")
     assert world.replies == ["好的"]
@@ -67,7 +67,7 @@ async def test_a_model_that_fails_is_logged_and_nobody_is_told(new_world: NewWor
     assert len(firsts(world)) == 1
     assert world.replies == ["好的"]
     assert world.log.named("turn")[-1]["error.type"] in ("unreachable", "ValueError")
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
     writes(world)
     await world.wait(DAY_S)
     assert world.replies[-1] == FIRST
@@ -90,7 +90,7 @@ async def test_what_cannot_even_be_composed_stops_nothing(new_world: NewWorld) -
     assert chat_id is not None
     await beats.work(chat_id)
     assert world.log.named("heartbeat_failed")
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.peek.events.count(state="queued") == 0
     await world.say("在吗")
     assert world.replies == ["好的", "好的"]
 
@@ -124,7 +124,7 @@ async def test_who_writes_meanwhile_is_answered_and_nothing_is_said_first(new_wo
     assert world.replies == ["好的", "好的"]
     assert "heartbeat" not in world.last_user
     assert FIRST not in world.sent
-    assert world.rows("SELECT state FROM call WHERE cause = 'heartbeat'") == [("lost",)]
+    assert world.peek.calls("state", cause="heartbeat") == [("lost",)]
     await world.wait(DAY_S)
     assert world.replies[-1] == FIRST
 
@@ -139,7 +139,7 @@ async def test_who_has_written_before_it_begins_is_answered_and_the_model_not_as
     await world.say("在吗")
     assert firsts(world) == []
     assert world.replies == ["好的", "好的"]
-    assert world.rows("SELECT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "overtaken")]
+    assert world.peek.events("state", "outcome", label="heartbeat") == [("done", "overtaken")]
 
 
 async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWorld) -> None:
@@ -162,8 +162,8 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWo
     world.app.look()
     await world.app.settled()
     assert world.replies == ["好的", "好的"]
-    assert world.rows("SELECT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "overtaken")]
-    assert world.rows("SELECT state FROM call WHERE cause = 'heartbeat'") == [("settled",)]
+    assert world.peek.turns("state", "error", why="heartbeat") == [("void", "overtaken")]
+    assert world.peek.calls("state", cause="heartbeat") == [("settled",)]
 
 
 async def test_a_crash_on_the_way_says_nothing_and_costs_one_call(new_world: NewWorld) -> None:
@@ -174,9 +174,9 @@ async def test_a_crash_on_the_way_says_nothing_and_costs_one_call(new_world: New
     await world.crash()
     assert world.replies == ["好的"]
     assert len(firsts(world)) == 1
-    assert world.rows("SELECT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "crash")]
-    assert world.rows("SELECT state, outcome FROM event WHERE label = 'heartbeat'") == [("done", "crash")]
-    assert world.rows("SELECT state FROM call WHERE cause = 'heartbeat'") == [("lost",)]
+    assert world.peek.turns("state", "error", why="heartbeat") == [("void", "crash")]
+    assert world.peek.events("state", "outcome", label="heartbeat") == [("done", "crash")]
+    assert world.peek.calls("state", cause="heartbeat") == [("lost",)]
     await world.wait(DAY_S - 1)
     assert len(firsts(world)) == 1
     await world.wait(1)
@@ -194,7 +194,7 @@ async def test_what_the_disk_refuses_is_not_said_later(new_world: NewWorld) -> N
         other.commit()
     await world.wait(DAY_S + 60)
     assert world.log.named("store_failed")
-    assert world.rows("SELECT state, error FROM turn WHERE why = 'heartbeat'") == [("void", "overtaken")]
+    assert world.peek.turns("state", "error", why="heartbeat") == [("void", "overtaken")]
     assert len(firsts(world)) == 1
     assert world.replies == ["好的"]
     with closing(sqlite3.connect(database)) as other:
@@ -202,7 +202,7 @@ async def test_what_the_disk_refuses_is_not_said_later(new_world: NewWorld) -> N
         other.commit()
     await world.wait(DAY_S)
     assert world.replies == ["好的", FIRST]
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.peek.events.count(state="queued") == 0
 
 
 async def test_a_restart_says_it_no_second_time(new_world: NewWorld) -> None:
@@ -228,5 +228,5 @@ async def test_switched_off_at_a_restart_nothing_is_left_of_it(new_world: NewWor
     await world.crash()
     await world.wait(7 * DAY_S)
     assert world.replies == ["好的"]
-    assert world.rows("SELECT due_at FROM heartbeat") == [(None,)]
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.peek.heartbeats("due_at") == [(None,)]
+    assert world.peek.events.count(state="queued") == 0

@@ -42,6 +42,6 @@ def test_a_long_files_name_keeps_its_ending() -> None:
 
 async def test_of_a_sentence_that_never_ends_the_last_clauses_are_kept(world: World) -> None:
     await world.say("今天走走停停，" * 300 + "我对花生过敏，帮我记住这件事")
-    kept = [str(text) for (text,) in world.rows("SELECT text FROM memory ORDER BY id")]
+    kept = [str(text) for (text,) in world.peek.memories("text")]
     assert kept[-1] == "我对花生过敏"
     assert max(map(len, kept)) <= 400

@@ -49,18 +49,18 @@ async def test_they_are_called_so_are_told_once_and_get_an_answer(world: World, 
     await world.say(text)
     assert not any(name in reply for reply in world.replies[said:])
     await world.say("撤销" if name == "小陈" else "undo")
-    assert world.rows("SELECT 1 FROM memory WHERE slot = 'address' AND disabled_at IS NULL") == []
+    assert world.peek.memories.count(slot="address", disabled_at=None) == 0
 
 
 async def test_in_a_group_nobody_is_renamed_by_it(world: World) -> None:
     await world.say("小暖，我叫小陈", "阿明", group="家")
-    assert world.rows("SELECT 1 FROM memory WHERE slot = 'address'") == []
+    assert world.peek.memories.count(slot="address") == 0
 
 
 async def test_who_said_how_to_call_them_keeps_that(world: World) -> None:
     await world.say("以后叫我船长")
     await world.say("我叫陈明")
-    assert world.rows("SELECT text FROM memory WHERE slot = 'address' AND disabled_at IS NULL") == [("船长",)]
+    assert world.peek.memories("text", slot="address", disabled_at=None) == [("船长",)]
 
 
 @given(st.text(max_size=300))

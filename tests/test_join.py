@@ -22,7 +22,7 @@ async def test_a_question_nobody_answers_for_a_while_is_entered_once(new_world: 
     assert world.replies == [ENTRY]
     assert asked(world) == 1
     assert [line["why"] for line in world.log.named("turn")] == ["join"]
-    assert world.rows("SELECT cause, person_id FROM call") == [("join", None)]
+    assert world.peek.calls("cause", "person_id") == [("join", None)]
 
 
 async def test_an_answered_question_and_plain_talk_are_left_alone(new_world: NewWorld) -> None:
@@ -103,7 +103,7 @@ async def test_never_more_than_the_cap_in_any_hour(new_world: NewWorld) -> None:
     for number in range(80):
         await world.say(f"第{number}句", "阿明", GROUP)
         await world.wait(90)
-    times = [int(str(at)) for (at,) in world.rows("SELECT at FROM event WHERE why = 'join' ORDER BY id")]
+    times = [int(str(at)) for (at,) in world.peek.events("at", why="join")]
     assert len(times) >= 6
     assert all(later - earlier >= 3_600_000 for earlier, later in zip(times, times[3:], strict=False))
 
@@ -113,7 +113,7 @@ async def test_an_entry_keeps_nobody_and_an_answer_to_it_does(new_world: NewWorl
     enters(world)
     await world.say("今天好热", "阿明", GROUP)
     await world.wait(20)
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
     await world.say("是吗", "阿明", GROUP)
     await world.wait(6)
     assert world.replies == [ENTRY]
@@ -144,7 +144,7 @@ async def test_somebody_who_speaks_meanwhile_comes_first(new_world: NewWorld) ->
         await world.let_answer()
         assert world.replies == said
     assert world.rows("SELECT DISTINCT outcome FROM event WHERE why = 'join'") == [("overtaken",)]
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
 
 
 async def test_a_call_does_not_wait_for_an_entry_that_is_thought_of(new_world: NewWorld) -> None:
@@ -175,7 +175,7 @@ async def test_a_crash_means_once_or_not_at_all(new_world: NewWorld, held: bool)
     await world.wait(300)
     assert world.replies == ([] if held else [ENTRY]), "the deadline is stored; what was being said is dropped"
     assert asked(world) == 1
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
 
 
 async def test_after_a_long_absence_old_talk_is_let_go(new_world: NewWorld) -> None:
@@ -196,7 +196,7 @@ async def test_a_model_that_fails_is_asked_less_and_less_and_nobody_is_told(new_
         await world.wait(25)
     assert asked(world) == 1
     assert world.replies == []
-    assert world.rows("SELECT outcome FROM event WHERE why = 'join'") == [("failed",)]
+    assert world.peek.events("outcome", why="join") == [("failed",)]
 
 
 async def test_limits_and_budgets_hold_without_a_word(new_world: NewWorld) -> None:

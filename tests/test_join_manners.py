@@ -138,4 +138,4 @@ async def test_stop_ends_an_entry_that_is_being_thought_of(new_world: NewWorld) 
     await world.app.ingest.accept(world.message("小暖，停", "阿红", GROUP))
     await world.let_answer()
     assert world.replies == ["好，我不说了"]
-    assert world.rows("SELECT state FROM turn") == [("void",)]
+    assert world.peek.turns("state") == [("void",)]

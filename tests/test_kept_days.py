@@ -34,12 +34,10 @@ async def test_what_is_kept_for_tomorrow_lies_ahead(world: World, said: str, tit
 
 async def test_a_birthday_that_is_kept_comes_every_year(world: World) -> None:
     await world.say("记住我妈生日是6月15日")
-    assert world.rows("SELECT kind FROM memory") == [("anniversary",)]
+    assert world.peek.memories("kind") == [("anniversary",)]
 
 
 async def test_two_kept_that_deny_each_other_are_not_both_told(world: World) -> None:
     await world.say("记住我对花生过敏")
     await world.say("记住我对花生不过敏了")
-    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL AND former_at IS NULL") == [
-        ("我对花生不过敏了",)
-    ]
+    assert world.peek.memories("text", disabled_at=None, former_at=None) == [("我对花生不过敏了",)]

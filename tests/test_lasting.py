@@ -106,7 +106,7 @@ async def test_a_database_of_an_older_nuan_is_read_again_once_before_anything_is
     await world.open()
     assert active(world, "id, lasting") == [(1, 1), (2, 0)], "an event of weeks ago is put away, not what lasts"
     assert active(world, "observed_at, dated")[1] == (at("2026-08-15"), "day")
-    assert world.rows("SELECT count(*) FROM meta WHERE key = 'reread'") == [(0,)]
+    assert world.peek.facts.count(key="reread") == 0
     await later(world, 1)
     assert len(active(world)) == 2
 
@@ -118,6 +118,6 @@ async def test_a_diagnosis_is_told_a_year_later(world: World) -> None:
     await later(world, 365)
     await later(world, 91)
     assert active(world) == [("我确诊了糖尿病",)]
-    assert world.rows("SELECT count(*) FROM memory") == [(1,)]
+    assert world.peek.memories.count() == 1
     await world.say("最近怎么样，跟我说说好吗")
     assert "我确诊了糖尿病" in world.last_user

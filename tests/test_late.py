@@ -9,6 +9,7 @@ from bot.config.settings import Settings
 from bot.core.errors import SendError
 from bot.core.events import Incoming, Place, Sender
 from tests.fakes.platform import Lively
+from tests.peek import Other
 from tests.world import World
 
 Enter = Callable[..., Awaitable[World]]
@@ -42,7 +43,7 @@ async def test_a_backlog_is_kept_whole_and_gets_one_reply_in_each_chat(enter: En
             )
             await world.app.ingest.accept(said)
     await world.wait(60)
-    assert world.rows("SELECT count(*) FROM event WHERE kind = 'message'") == [(500,)]
+    assert world.peek.events.count(kind="message") == 500
     assert sorted(out.external_chat_id for out in world.talk.said) == [f"group:群{number}" for number in range(5)]
     asked = world.rows("SELECT DISTINCT text FROM turn_event JOIN event ON event.id = event_id ORDER BY event.id")
     assert asked == [(f"小暖，第{line}句",) for line in range(95, 100)], "what is older is read, not answered"
@@ -51,7 +52,7 @@ async def test_a_backlog_is_kept_whole_and_gets_one_reply_in_each_chat(enter: En
 async def test_a_late_stranger_is_told_the_code_and_nothing_of_theirs_is_kept(enter: Enter) -> None:
     world = await enter()
     await world.say("我的秘密是蓝鲸", "阿生", platform="telegram", at=world.clock.now() - HOUR)
-    assert world.rows("SELECT text FROM event WHERE kind = 'message'") == [("",)]
+    assert world.peek.events("text", kind="message") == [("",)]
     assert [out.external_chat_id for out in world.talk.said if out.platform == "telegram"] == ["dm:阿生"]
     assert world.model.requests == []
 
@@ -72,7 +73,7 @@ async def test_what_a_message_replies_to_is_told_as_the_platform_sent_it_along(e
     await world.app.settled()
     await world.say("小暖，再说一次", "阿红", **before)
     assert "蓝鲸" not in "\n".join(message.content for message in world.prompts[-1])
-    assert world.rows("SELECT count(*) FROM event WHERE quote <> ''") == [(0,)]
+    assert world.peek.events.count(quote=Other("")) == 0
 
 
 async def test_a_stored_line_speaks_for_itself_and_a_forgotten_one_not_through_a_quote(world: World) -> None:
@@ -111,8 +112,8 @@ async def test_a_reaction_counts_for_a_reply_in_a_topic_though_telegram_names_on
     topic, sender = Place("telegram", "-100:5", "group", "话题", "-100"), Sender("telegram", "t-1", "阿红")
     await world.app.ingest.accept(Incoming(topic, sender, "message", "小暖，在吗", mentions_bot=True))
     await world.app.settled()
-    (reply,) = world.rows("SELECT external_id FROM sent")[0]
+    (reply,) = world.peek.sent("external_id")[0]
     group = Place("telegram", "-100", "group", "大群")
     await world.app.ingest.accept(Incoming(group, sender, "event", "👍", "reaction", target=str(reply)))
     await world.app.settled()
-    assert world.rows("SELECT sign FROM feedback") == [("👍",)]
+    assert world.peek.feedback("sign") == [("👍",)]

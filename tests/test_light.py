@@ -196,7 +196,7 @@ async def test_small_talk_goes_on_in_one_light_log_and_a_topic_opens_the_full_on
     assert world.prompts[1][: len(world.prompts[0])] == world.prompts[0], "the light log only grows"
     assert world.prompts[3][: len(world.prompts[2])] == world.prompts[2], "warm: what is cached goes on"
     assert "最近好吗" in world.prompts[2][1].content, "the full log begins with what was said before"
-    assert world.rows("SELECT mode, reason FROM epoch ORDER BY id") == [("light", "open"), ("full", "full")]
+    assert world.peek.epochs("mode", "reason") == [("light", "open"), ("full", "full")]
     lines = [(line["mode"], line["mode_why"]) for line in world.log.named("turn")]
     assert lines == [("light", "cold"), ("light", "cold"), ("full", "topic"), ("full", "warm")]
 
@@ -259,7 +259,7 @@ async def test_what_small_talk_was_told_is_forgotten_too(new_world: NewWorld) ->
     await world.say("忘记 #1")
     await world.say("在吗")
     assert "老王" not in world.last_user
-    assert world.rows("SELECT reason FROM epoch ORDER BY id") == [("open",), ("forgotten",)]
+    assert world.peek.epochs("reason") == [("open",), ("forgotten",)]
 
 
 async def test_the_offline_model_introduces_itself_once_though_a_topic_opens_another_log(new_world: NewWorld) -> None:
@@ -278,5 +278,5 @@ async def test_what_a_group_said_before_small_talk_is_still_told_after_it(new_wo
     await world.wait(40 * 60)
     await world.say("小暖在吗", "小李", group="饭友")
     await world.say("小暖，总结一下他们刚才说的", "小李", group="饭友")
-    assert [row[0] for row in world.rows("SELECT mode FROM epoch ORDER BY id")] == ["light", "full"]
+    assert [row[0] for row in world.peek.epochs("mode")] == ["light", "full"]
     assert all(line in world.last_user for line in ("我便当被偷了", "我去调监控", "下次放辣酱", "总结一下"))

@@ -25,7 +25,7 @@ FAST, BUSY, ENOUGH, ENOUGH_ALL = (
 
 def outcomes(world: World) -> list[object]:
     """What became of every message."""
-    return [row[0] for row in world.rows("SELECT outcome FROM event WHERE kind = 'message' ORDER BY id")]
+    return [row[0] for row in world.peek.events("outcome", kind="message")]
 
 
 async def several(world: World, count: int, who: str = "阿明", group: str = "") -> int:
@@ -161,7 +161,7 @@ async def test_follow_ups_count_and_are_refused_in_silence(new_world: NewWorld) 
         await world.say(text, "阿明", "家")
         await world.wait(6)
     assert world.replies == ["好的"] * 2
-    assert [row[0] for row in world.rows("SELECT cause FROM call")] == ["reply", "followup"]
+    assert [row[0] for row in world.peek.calls("cause")] == ["reply", "followup"]
     assert outcomes(world) == ["answered", "answered", "limited", "limited"]
     await world.say("小暖，在吗", "阿明", "家")
     assert world.replies[-1].startswith(FAST), "who calls is told"
@@ -218,7 +218,7 @@ async def test_pictures_belong_to_their_answer_and_none_is_looked_at_beyond_the_
     world = await open_world({"limits": {"person_minute": 2}})
     for _ in range(3):
         await world.say("小暖，看看", "阿明", "家", attachments=(CAT, CAT))
-    causes = [row[0] for row in world.rows("SELECT cause FROM call ORDER BY id")]
+    causes = [row[0] for row in world.peek.calls("cause")]
     assert causes == ["see", "see", "reply"] * 2
     assert world.rows("SELECT count(occasion) FROM call") == [(2,)]
     assert world.rows("SELECT state, count(*) FROM attachment GROUP BY 1 ORDER BY 1") == [("done", 4), ("new", 2)]
@@ -244,7 +244,7 @@ async def test_three_hundred_strangers_cause_no_call_and_use_up_nothing(new_worl
     await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
     await world.app.settled()
     assert world.model.requests == []
-    assert world.rows("SELECT count(*) FROM code WHERE kind = 'pair'") == [(3,)]
+    assert world.peek.codes.count(kind="pair") == 3
     assert await several(world, 3) == 2
 
 
@@ -259,7 +259,7 @@ async def test_who_goes_too_far_in_two_groups_at_once_holds_nobody_up(new_world:
         await world.app.ingest.accept(world.message("小暖，我先问", "阿明", group))
     await world.let_answer()
     assert outcomes(world).count("limited") == 1
-    assert world.rows("SELECT name FROM event WHERE outcome = 'limited'") == [("阿明",)]
+    assert world.peek.events("name", outcome="limited") == [("阿明",)]
 
 
 async def test_an_answer_of_a_fallback_counts_once(tmp_path: Path) -> None:

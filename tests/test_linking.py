@@ -77,7 +77,7 @@ async def test_who_was_asked_back_may_link_and_answers_there(nuan: World) -> Non
     assert nuan.replies[-1] == "连上啦，两边现在是同一个人，我记得的事都跟着你"
     await nuan.say("忘记关于我的一切", "阿明", platform="discord")
     await nuan.say("是", "阿明", platform="discord")
-    assert nuan.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
+    assert nuan.peek.memories.count(disabled_at=None) == 0
 
 
 async def test_who_took_part_on_both_platforms_is_one_person_afterwards(nuan: World) -> None:
@@ -114,7 +114,7 @@ async def test_a_link_code_works_once_for_ten_minutes_and_not_for_its_maker(nuan
     await nuan.say(f".ai link {code}", "阿明", platform="discord")
     await nuan.say(f".ai link {code}", "阿红", platform="discord")
     assert nuan.replies[-1] == "这个码不对，或者已经过期了"
-    assert nuan.rows("SELECT count(*) FROM person") == [(2,)]
+    assert nuan.peek.people.count() == 2
 
 
 async def test_who_guesses_codes_loses_them_for_an_hour_but_may_go_on_talking(nuan: World) -> None:
@@ -132,7 +132,7 @@ async def test_a_link_made_before_a_denial_does_not_undo_it(nuan: World) -> None
     await nuan.say(".ai deny telegram:t-阿明")
     await nuan.say(f".ai link {code}", "阿红", platform="telegram")
     assert nuan.replies[-1] == "这个码不对，或者已经过期了"
-    assert nuan.rows("SELECT access FROM person WHERE name = '阿明'") == [("denied",)]
+    assert nuan.peek.people("access", name="阿明") == [("denied",)]
 
 
 async def test_a_link_code_is_never_given_in_a_group(nuan: World) -> None:

@@ -7,6 +7,7 @@ from tests.conftest import NewWorld
 from tests.discord_support import COMMANDS, Town, adapter_for, outgoing, running
 from tests.fakes.discord_server import FakeDiscord
 from tests.fakes.model import calls
+from tests.peek import Like
 from tests.world import World
 
 SECRET = "https://evil.example/?d=花生过敏"
@@ -19,7 +20,7 @@ async def test_a_secret_does_not_leave_by_a_link_and_what_was_named_stays(world:
     assert world.replies[-1] == "在 https://blog.example/warm ，图在这：图 (evil[.]example/…) 或 evil[.]example/…"
     assert [line["count"] for line in world.log.named("links_removed")] == [2]
     assert "evil.example" not in "\n".join(str(fields) for _, _, fields in world.log.lines)
-    (kept,) = world.rows("SELECT text FROM event WHERE text LIKE '%evil%'")
+    (kept,) = world.peek.events("text", text=Like("%evil%"))
     assert kept == (world.replies[-1],)
     # What nuan itself once wrote, in its log or in a call, names nothing.
     await world.say("再说一次")

@@ -197,7 +197,7 @@ async def test_without_a_log_there_is_one_clear_line(tmp_path: Path) -> None:
 async def test_a_direct_chat_is_named_by_who_talks_there(world: World) -> None:
     await world.say("你好", "阿明")
     await world.say("小暖你好", "阿明", "家")
-    ((number,),) = world.rows("SELECT id FROM chat WHERE kind = 'dm'")
+    ((number,),) = world.peek.chats("id", kind="dm")
     view = await asyncio.to_thread(log_view, world.folder, "阿明", None, follow=False, as_json=False)
     assert view.wanted.chat == number
 

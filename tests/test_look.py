@@ -13,6 +13,7 @@ from tests.fakes.model import calls, says
 from tests.fakes.openai_script import Asked, Call, Reply
 from tests.fakes.openai_senses import has_picture
 from tests.fakes.openai_server import FakeOpenAI
+from tests.peek import Like
 
 PRICED = {"price_input": 1.0, "price_output": 2.0}
 
@@ -87,7 +88,7 @@ async def test_what_a_look_tells_is_short_enough_for_the_log(open_world: Open) -
     world.eyes.sight = says("很长的说明。" * 1000)
     look_first(world, "1")
     await world.say("颜色？")
-    [(tokens,)] = world.rows('SELECT tokens FROM entry WHERE message LIKE \'%"role":"tool"%\'')
+    [(tokens,)] = world.peek.entries("tokens", message=Like('%"role":"tool"%'))
     assert int(str(tokens)) <= 320
 
 

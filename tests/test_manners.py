@@ -53,7 +53,7 @@ async def test_who_asks_to_keep_or_forget_where_nuan_is_off_learns_that_it_is_no
     await world.say("你好")
     await world.say("记住我怕狗", forwarded=True)
     assert len(world.replies) == said
-    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL") == [("我养了猫",)]
+    assert world.peek.memories("text", disabled_at=None) == [("我养了猫",)]
     await world.say(f".ai on{everywhere}")
     await world.say("我对什么过敏？")
     assert "记住我对花生过敏" in "".join(message.content for message in world.prompts[-1])

@@ -64,4 +64,4 @@ async def test_a_no_in_english_keeps_what_a_yes_forgets(world: World) -> None:
         await world.say("forget about coffee")
         await world.say(answer)
         assert says in world.replies[-1]
-        assert len(world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL")) == left
+        assert world.peek.memories.count(disabled_at=None) == left

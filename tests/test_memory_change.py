@@ -13,7 +13,7 @@ from tests.world import World
 
 def texts(world: World) -> list[str]:
     """What is current, oldest first."""
-    rows = world.rows("SELECT text FROM memory WHERE disabled_at IS NULL AND former_at IS NULL ORDER BY id")
+    rows = world.peek.memories("text", disabled_at=None, former_at=None)
     return [str(row[0]) for row in rows]
 
 
@@ -226,7 +226,7 @@ async def test_a_wish_that_contradicts_an_older_one_takes_its_place_and_says_so(
     await world.say(one)
     await world.say(other)
     assert "#1" in world.replies[-1]
-    assert world.rows("SELECT id FROM memory WHERE former_at IS NULL AND disabled_at IS NULL") == [(2,)]
+    assert world.peek.memories("id", former_at=None, disabled_at=None) == [(2,)]
 
 
 @pytest.mark.parametrize("other", ["记住我朋友叫小红", "记住我家还有只猫叫豆豆"])
@@ -234,4 +234,4 @@ async def test_of_what_people_have_many_nothing_is_replaced(world: World, other:
     await world.say("记住我朋友叫小明")
     await world.say("记住我家有只猫叫年糕")
     await world.say(other)
-    assert world.rows("SELECT count(*) FROM memory WHERE former_at IS NULL") == [(3,)]
+    assert world.peek.memories.count(former_at=None) == 3

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.conftest import NewWorld
+from tests.peek import Like
 from tests.world import World
 
 GROUP = "闲聊"
@@ -10,7 +11,7 @@ DIGEST = '{"summary":"聊天","statements": [{"kind": "event","text":"我今天�
 
 
 def kept(world: World) -> list[str]:
-    return [str(row[0]) for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
+    return [str(row[0]) for row in world.peek.memories("text", disabled_at=None)]
 
 
 @pytest.mark.parametrize("fact", ["年糕对鸡肉过敏", "下周五之前要交报告", "小李的电话是13800001111"])
@@ -244,7 +245,7 @@ async def test_what_is_not_to_be_kept_is_in_no_digest_and_no_later_session(
     digests = [request for request in world.model.requests if not request.prompt.tools]
     assert all("吵架" not in message.content for request in digests for message in request.prompt.messages)
     assert world.rows("SELECT count(*) FROM event WHERE off_record AND text LIKE '%吵架%' AND kind = 'bot'") != [(0,)]
-    assert world.rows("SELECT count(*) FROM event WHERE off_record = 0 AND text LIKE '%吵架%'") == [(0,)]
+    assert world.peek.events.count(off_record=0, text=Like("%吵架%")) == 0
 
 
 async def test_what_was_kept_from_it_goes_and_a_digest_made_before_is_made_again(world: World) -> None:
@@ -253,7 +254,7 @@ async def test_what_was_kept_from_it_goes_and_a_digest_made_before_is_made_again
     await world.say("别记这个", external_id="m2", target="m1")
     assert "#1" in world.replies[-1]
     assert kept(world) == []
-    assert all("五百" not in str(row[0]) for row in world.rows("SELECT summary FROM digest"))
+    assert all("五百" not in str(row[0]) for row in world.peek.digests("summary"))
     await world.say("撤销")
     assert kept(world) == ["我欠小李五百块"]
 
@@ -267,7 +268,7 @@ async def test_forgetting_what_one_receipt_confirms_forgets_all_of_it(world: Wor
 async def test_a_refusal_without_an_object_is_no_command_to_forget(world: World) -> None:
     for text in ("记住了吗", "记得我是谁吗", "记得吃饭哦", "别记仇嘛", "不要叫我起床", "忘记密码怎么办", "别叫我"):
         await world.say(text)
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
     assert len(world.model.requests) == 7
 
 
@@ -277,5 +278,5 @@ async def test_taking_back_not_to_be_called_so_lets_the_name_hold_again(world: W
     await world.say("撤销")
     await world.say("/new")
     await world.say("你好呀，今天有什么新鲜事？")
-    assert world.rows("SELECT text FROM memory WHERE slot = 'address' AND disabled_at IS NULL") == [("阿明",)]
+    assert world.peek.memories("text", slot="address", disabled_at=None) == [("阿明",)]
     assert "阿明" in world.last_user

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.peek import Like
 from tests.test_recall_asides import put
 from tests.test_tools import GROUP, recall, results, tool_first
 from tests.world import World
@@ -57,7 +58,7 @@ async def test_one_memory_whole_with_where_it_comes_from(world: World) -> None:
 async def test_a_line_with_those_around_it_for_those_who_heard_it(world: World) -> None:
     for number in range(9):
         await world.say(f"第{number}句话说的是海棠", "阿明", GROUP)
-    found = world.rows("SELECT id FROM event WHERE text LIKE '第4句%'")[0][0]
+    found = world.peek.events("id", text=Like("第4句%"))[0][0]
     tool_first(world, get(id=f"@{found}"))
     await world.say("小暖，那句话前后说了什么", "阿红", GROUP)
     assert [line.split("：")[1][:3] for line in results(world)[-1].splitlines()[1:]] == [

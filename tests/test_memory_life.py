@@ -57,9 +57,9 @@ async def test_what_is_archived_and_not_brought_back_is_gone_in_the_end(world: W
     await found(world, "昨天去了医院复查", "event")
     await later(world, 60)
     await later(world, 80)
-    assert world.rows("SELECT disabled_reason FROM memory") == [("archived",)], "it rests ninety days, however weak"
+    assert world.peek.memories("disabled_reason") == [("archived",)], "it rests ninety days, however weak"
     await later(world, 20)
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
 
 
 async def test_forgetting_reaches_the_archive(world: World) -> None:
@@ -69,7 +69,7 @@ async def test_forgetting_reaches_the_archive(world: World) -> None:
     await world.say("忘记 #1")
     await world.say(".ai mem restore #1")
     assert active(world) == []
-    assert world.rows("SELECT disabled_reason FROM memory") == [("asked",)]
+    assert world.peek.memories("disabled_reason") == [("asked",)]
 
 
 async def test_tidying_after_weeks_without_power_is_the_same_as_every_day(new_world: NewWorld) -> None:
@@ -121,8 +121,8 @@ async def test_too_many_are_archived_and_what_was_asked_for_takes_no_room(new_wo
         await found(world, thing)
         await world.wait(2 * DAY)
     assert len(active(world)) == 5
-    assert len(world.rows("SELECT 1 FROM memory WHERE asked = 1 AND disabled_at IS NULL")) == 3
-    assert world.rows("SELECT text FROM memory WHERE disabled_reason = 'archived'") == [("我喜欢喝乌龙茶",)]
+    assert world.peek.memories.count(asked=1, disabled_at=None) == 3
+    assert world.peek.memories("text", disabled_reason="archived") == [("我喜欢喝乌龙茶",)]
 
 
 async def test_a_recalled_event_outlives_those_that_nobody_asks_for(world: World) -> None:

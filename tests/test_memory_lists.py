@@ -6,7 +6,7 @@ from tests.world import World
 
 
 def kept(world: World) -> list[str]:
-    return [str(row[0]) for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
+    return [str(row[0]) for row in world.peek.memories("text", disabled_at=None)]
 
 
 @pytest.mark.parametrize("how", ["彻底忘记 #1", "彻底忘记我的密码是蓝鲸七号"])
@@ -15,9 +15,9 @@ async def test_what_was_forgotten_can_be_forgotten_for_good(world: World, how: s
     await world.say("忘记 #1")
     await world.say(how)
     assert world.replies[-1] == "好，彻底忘掉了 #1，找不回来了"
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
     await world.say("撤销 #1")
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
 
 
 @pytest.mark.parametrize(

@@ -79,17 +79,17 @@ async def test_forgetting_reaches_what_a_memory_said_before(world: World) -> Non
     await world.say("忘记 #1")
     assert holding(world.folder, "静安") == []
     await world.wait(8 * DAY)
-    assert world.rows("SELECT count(*) FROM merged") == [(0,)]
+    assert world.peek.merged.count() == 0
 
 
 async def test_a_deleted_message_takes_the_merge_it_proved(world: World) -> None:
     await world.say("记住我对花生过敏")
     await found(world, "小王对花生过敏", external_id="m9")
-    assert world.rows("SELECT count(*) FROM merged") == [(1,)]
+    assert world.peek.merged.count() == 1
     said = world.message("")
     await world.app.ingest.accept(Incoming(said.place, said.sender, "event", "", "delete", target="m9"))
     await world.app.settled()
-    assert world.rows("SELECT count(*) FROM merged") == [(0,)]
+    assert world.peek.merged.count() == 0
     assert active(world) == [("我对花生过敏",)]
 
 

@@ -19,7 +19,7 @@ async def test_a_person_keeps_so_many_and_no_more(new_world: NewWorld) -> None:
     assert await keep(51, "小王") == "记住啦 #5"
     await world.wait(61)
     assert [await keep(number) for number in (3, 4, 5)] == ["记住啦 #6", "记住啦 #7", FULL]
-    assert world.rows("SELECT count(*) FROM memory WHERE owner_id = 1 AND disabled_at IS NULL") == [(5,)]
+    assert world.peek.memories.count(owner_id=1, disabled_at=None) == 5
     await world.say("叫我明明", "阿明")
     assert "明明" in world.replies[-1], "a name takes the place of the last"
     await world.say("忘记#1", "阿明")

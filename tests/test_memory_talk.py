@@ -53,7 +53,7 @@ async def test_what_is_forgotten_can_be_brought_back_by_number_or_as_the_last_on
     assert world.replies[-1] == back
     await world.say("/new")
     await world.say("早")
-    assert str(world.rows("SELECT text FROM memory")[0][0]) in world.last_user
+    assert str(world.peek.memories("text")[0][0]) in world.last_user
     assert len(world.model.requests) == 1
 
 
@@ -81,7 +81,7 @@ async def test_how_to_be_called_is_in_the_next_opening_and_can_be_revoked(
 
 async def test_a_receipt_is_said_only_after_its_commit(world: World) -> None:
     def committed_first(text: str) -> bool:
-        return "#1" not in text or world.rows("SELECT count(*) FROM memory") == [(1,)]
+        return "#1" not in text or world.peek.memories.count() == 1
 
     world.talk.check = committed_first
     await world.say("记住我怕狗")
@@ -122,7 +122,7 @@ async def test_this_points_at_what_the_person_said_before(world: World) -> None:
     await world.say("我的车停在B2层")
     await world.say("把这个记下来")
     assert world.replies[-1].startswith("记住啦 #1")
-    assert world.rows("SELECT text FROM memory") == [("我的车停在B2层",)]
+    assert world.peek.memories("text") == [("我的车停在B2层",)]
 
 
 @pytest.mark.parametrize("forever", [False, True])
@@ -162,7 +162,7 @@ async def test_what_one_character_names_is_asked_about_before_it_goes(world: Wor
     await world.say("记住我养了一只猫")
     await world.say("忘掉关于猫的记忆")
     assert world.replies[-1].endswith("1. #1 我养了一只猫")
-    assert world.rows("SELECT disabled_at FROM memory") == [(None,)]
+    assert world.peek.memories("disabled_at") == [(None,)]
     await world.say("是")
     assert world.replies[-1].startswith("好，忘掉了 #1“我养了一只猫”。")
 
@@ -183,7 +183,7 @@ async def test_after_seven_days_an_undo_is_too_late(world: World) -> None:
     await world.say("记住我怕狗")
     await world.say("忘记我怕狗")
     await world.wait(7 * 86_400 + 1)
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
     await world.say("撤销")
     assert world.replies[-1] == "没有可以撤销的哦"
 
@@ -244,7 +244,7 @@ async def test_what_was_told_in_a_dm_is_never_in_a_group(world: World) -> None:
     await world.say(".ai ctx", "阿明", GROUP)
     assert "对花生过敏" not in world.sent
     assert not any("对花生过敏" in reply for reply in world.replies[1:])
-    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(1,)]
+    assert world.peek.memories.count(disabled_at=None) == 1
 
 
 async def test_what_was_told_in_a_group_stays_in_that_group(world: World) -> None:

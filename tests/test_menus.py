@@ -16,6 +16,7 @@ from bot.core.events import Outgoing
 from bot.language.wishes.reader import ORDERS, menu_command
 from bot.text.catalogue import catalogue
 from bot.text.fold import SCRIPTS
+from tests.peek import Like
 from tests.world import Talk, World
 
 MESSAGES = catalogue(PromptFiles(None).path, "messages")
@@ -42,7 +43,7 @@ async def slash(world: World, text: str, who: str = "Ann", group: str = "hall", 
 
 
 def kept(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")
+    return world.peek.memories("text", disabled_at=None)
 
 
 @pytest.mark.parametrize("group", ["", "hall"])
@@ -75,7 +76,7 @@ async def test_forget_forgets_what_follows_and_its_number(nuan: World) -> None:
     assert (kept(nuan), answer.via) == ([("buy milk tomorrow",)], "77")
     await slash(nuan, "/forget #2")
     assert kept(nuan) == []
-    assert nuan.rows("SELECT count(*) FROM event WHERE text LIKE '%tea%'") == [(0,)]
+    assert nuan.peek.events.count(text=Like("%tea%")) == 0
 
 
 async def test_a_menu_command_without_words_asks_and_keeps_nothing(nuan: World) -> None:
@@ -114,7 +115,7 @@ async def test_remember_is_kept_once_and_edited_with_its_message(nuan: World) ->
 async def test_a_command_where_nuan_may_not_talk_gets_one_line(nuan: World) -> None:
     (answer,) = await slash(nuan, ".ai dialog 蓝鲸", "Bo", "elsewhere")
     assert (answer.via, ".ai allow" in answer.text) == ("77", True)
-    assert nuan.rows("SELECT count(*) FROM event WHERE text LIKE '%蓝鲸%'") == [(0,)]
+    assert nuan.peek.events.count(text=Like("%蓝鲸%")) == 0
     assert await slash(nuan, ".ai dialog", "Bo", "elsewhere", via="") == []
 
 
@@ -146,7 +147,7 @@ async def test_who_cannot_be_written_to_is_asked_to_write_first_once(nuan: World
     nuan.app._sender.connect(Shy("telegram", said=nuan.talk.said))
     answers = await slash(nuan, ".ai dialog", platform="telegram", via="")
     assert [(out.text, out.only_for) for out in answers] == [(MESSAGES.text("private_first", script, name="Ann"), "")]
-    assert nuan.rows("SELECT count(*) FROM outbox WHERE state = 'pending'") == [(0,)]
+    assert nuan.peek.outbox.count(state="pending") == 0
 
 
 async def test_a_private_answer_that_fails_for_another_reason_asks_nobody_to_write_first(nuan: World) -> None:
@@ -175,4 +176,4 @@ async def test_who_was_refused_is_told_so_where_an_answer_is_shown_to_be_coming(
     assert len(nuan.replies) == before
     (answer,) = await slash(nuan, "/remember 我怕狗", group="")
     assert (answer.via, answer.kind) == ("77", "notice")
-    assert nuan.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert nuan.peek.memories.count() == 0

@@ -19,7 +19,7 @@ async def test_called_answers_calls_and_nothing_else(new_world: NewWorld, line: 
     await talk(world, ("阿明", "小暖，在吗"), ("阿明", line))
     await world.wait(120)
     assert world.replies == ["好的"]
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
     await world.say("你说呢", "阿明", GROUP, replies_to_bot=True)
     await world.say("你说呢？", "阿红", GROUP, mentions_bot=True)
     await world.say("在吗", "阿明")
@@ -66,7 +66,7 @@ async def test_joining_is_only_for_groups_and_only_where_it_is_on(new_world: New
     world = await new_world()
     await world.say("有人知道哪里能露营吗？", "阿明", GROUP)
     await world.wait(300)
-    assert world.rows("SELECT count(*) FROM joining") == [(0,)]
+    assert world.peek.joinings.count() == 0
     await world.say(".ai mode join", "小王", GROUP)
     await world.say("有人知道哪里能看星星吗？", "阿明", GROUP)
     await world.wait(300)

@@ -46,7 +46,7 @@ async def test_a_group_tells_a_name_once(world: World) -> None:
     await world.say("小暖，我在苏州当护士", "小王", "朋友")
     await world.say("小暖，我在成都当护士", "阿兰", "朋友")
     await world.say("/new", "小王", "朋友")
-    assert world.rows("SELECT text FROM memory ORDER BY id") == [("小王在苏州当护士",), ("阿兰在成都当护士",)]
+    assert world.peek.memories("text") == [("小王在苏州当护士",), ("阿兰在成都当护士",)]
     await world.wait(7_200)
     await world.say("小暖，帮我们想想护士节要不要一起做点什么", "小王", "朋友")
     rows = [row for row in world.last_user.split("\n") if "苏州当护士" in row]

@@ -102,8 +102,8 @@ async def test_nearest_words_through_the_door(world: World) -> None:
         await world.say(text)
         assert world.replies[-1].splitlines()[-1] == more
     assert len(world.model.requests) == calls
-    assert world.rows("SELECT count(*) FROM meta WHERE key = 'background'") == [(0,)]
-    assert world.rows("SELECT count(*) FROM reminder") == [(0,)]
+    assert world.peek.facts.count(key="background") == 0
+    assert world.peek.reminders.count() == 0
     before = len(world.turns)
     for text in ("bugdet", "ai bugdet", "。bugdet", "我想看 .ai bugdet"):
         await world.say(text)

@@ -14,7 +14,7 @@ async def test_new_writes_the_talk_down_for_its_person(world: World) -> None:
     ((name, text),) = notes(world).items()
     chat = dm(world, "小李").chat_id
     assert name == "2026-06-12-我们下周去西湖看荷花吧.md"
-    first, *events = [str(row[0]) for row in world.rows("SELECT id FROM event WHERE hidden = '' ORDER BY id")]
+    first, *events = [str(row[0]) for row in world.peek.events("id", hidden="")]
     assert text == (
         f"---\nchat: {chat}\nvisibility: private\nevents: {first}-{events[2]}\n---\n\n# 2026-06-12 09:00\n\n"
         "- 09:00 小李: 小暖，我们下周去西湖看荷花吧\n- 09:00 小暖: 听起来真好\n"
@@ -79,7 +79,7 @@ async def test_a_crash_in_between_leaves_one_note(world: World) -> None:
     world.app.look()
     await world.wait(1)
     assert list(notes(world)) == ["2026-06-12-周末去爬香山.md"]
-    assert world.rows("SELECT count(*) FROM note_line") == [(3,)]
+    assert world.peek.note_lines.count() == 3
 
 
 async def test_the_day_is_the_persons_own(world: World) -> None:
@@ -103,6 +103,6 @@ async def test_a_talk_ends_though_its_note_cannot_be_written(world: World) -> No
     await world.say("周末去爬香山")
     put(world, "notes", "no folder")
     await world.say("/new")
-    assert world.rows("SELECT state FROM session") == [("closed",)]
+    assert world.peek.sessions("state") == [("closed",)]
     assert len(world.log.named("note_failed")) == 1
     await look(world)

@@ -195,7 +195,7 @@ async def test_what_a_group_planned_before_a_greeting_is_in_the_full_request_aft
     for number in range(12):
         await world.say(f"闲话{number}", "乙", GROUP)
     await world.say("小暖，帮我总结一下周六的事", "甲", GROUP)
-    assert world.rows("SELECT mode FROM epoch") == [("light",), ("full",)]
+    assert world.peek.epochs("mode") == [("light",), ("full",)]
     assert all(f"我带第{number}样东西" in world.last_user for number in range(4))
 
 
@@ -208,7 +208,7 @@ async def test_a_talk_without_a_digest_yet_is_told_also_after_a_greeting(new_wor
     await world.wait(1_860)
     await world.say("你好")
     await world.say("刚才说的相机，你觉得选哪种好？")
-    assert [row[0] for row in world.rows("SELECT mode FROM epoch ORDER BY id")] == ["full", "light", "full"]
+    assert [row[0] for row in world.peek.epochs("mode")] == ["full", "light", "full"]
     assert "预算五千" in world.last_user.partition("<ctx")[2]
 
 
@@ -275,7 +275,7 @@ async def test_a_reminder_set_beside_a_question_is_known_to_its_answer(world: Wo
     assert body[0] == '<p n="小王">明天早上8点提醒我开会。另外帮我想个午饭</p>'
     assert body[1].startswith('<b f="reminder">')
     await world.say("好")
-    assert world.rows("SELECT count(*) FROM event WHERE label = 'reminder'") == [(1,)]
+    assert world.peek.events.count(label="reminder") == 1
 
 
 async def test_nothing_that_was_said_after_a_new_talk_was_asked_for_is_told_in_the_old_one(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ async def test_a_deleted_message_goes_out_of_its_note(world: World) -> None:
     (text,) = notes(world).values()
     assert "今天去散步" in text
     assert "晚饭吃面" in text
-    ((number,),) = world.rows("SELECT id FROM event WHERE external_id = 'm1'")
+    ((number,),) = world.peek.events("id", external_id="m1")
     assert str(number) not in text.splitlines()[3].replace("-", " ").replace(",", " ").split()
     await look(world)
     assert found(world, dm(world), "晚饭吃面") == [f"notes/{name}#L6-12"]
@@ -54,7 +54,7 @@ async def test_a_note_of_which_nothing_is_left_is_removed(world: World) -> None:
     await talked(world, f"我住在{CANARY}")
     await delete(world, 0)
     assert notes(world) == {}
-    assert world.rows("SELECT count(*) FROM note") == [(0,)]
+    assert world.peek.notes.count() == 0
 
 
 async def test_forgetting_for_good_leaves_nothing_on_disk(world: World) -> None:
@@ -126,7 +126,7 @@ async def test_a_note_that_was_put_back_is_still_made_of_its_messages(world: Wor
     ((name, text),) = notes(world).items()
     (world.folder / "notes" / name).unlink()
     await look(world)
-    assert world.rows("SELECT count(*) FROM note_line") == [(0,)]
+    assert world.peek.note_lines.count() == 0
     put(world, f"notes/{name}", text)
     await look(world)
     await delete(world, 1)

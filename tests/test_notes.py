@@ -89,7 +89,7 @@ async def test_a_file_is_read_when_it_is_left_alone_and_gone_when_it_is_removed(
     await look(world)
     assert found(world, dm(world), HERB) == []
     assert await world.app._services.notes.read(dm(world), "notes/x.md") is None
-    assert world.rows("SELECT count(*) FROM note_chunk") == [(0,)]
+    assert world.peek.note_chunks.count() == 0
 
 
 async def test_a_start_reads_what_changed_while_nuan_was_away(world: World) -> None:
@@ -104,7 +104,7 @@ async def test_another_size_of_chunks_cuts_everything_anew(filed: Filed) -> None
     await filed.say("你好")
     put(filed, "notes/x.md", "种花的人都知道春天要来了。\n" * 40)
     await look(filed)
-    assert filed.rows("SELECT count(*) FROM note_chunk") == [(2,)]
+    assert filed.peek.note_chunks.count() == 2
     filed.write("[notes]\nchunk_tokens = 100\n")
     assert (await filed.reload()).changed == ("notes.chunk_tokens",)
     await filed.wait(2)
@@ -153,7 +153,7 @@ async def test_what_is_no_note_is_refused_in_one_line_each(world: World) -> None
         [*BAD, "notes/link.md", "notes/folder", "notes/pipe.md", "notes/new?line.md", "notes/?.md"]
     )
     assert found(world, dm(world), "canary") == []
-    assert world.rows("SELECT count(*) FROM doc WHERE kind = 'note'") == [(0,)]
+    assert world.peek.documents.count(kind="note") == 0
     put(world, "notes/top.md", made(dm(world).chat_id, "private", "now right"))
     await look(world)
     assert found(world, dm(world), "now right") == ["notes/top.md#L6-7"]

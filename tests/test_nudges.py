@@ -9,6 +9,7 @@ from bot.store.codes import join_persons
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.living import later
+from tests.peek import Like
 from tests.world import NINE, World
 
 HOUR = 3_600
@@ -23,7 +24,7 @@ def waiting(world: World, columns: str = "due_at") -> list[tuple[object, ...]]:
 
 def notices(world: World) -> int:
     """How many reminders were ever handed to the outbox."""
-    return int(str(world.rows("SELECT count(*) FROM outbox WHERE kind = 'notice'")[0][0]))
+    return world.peek.outbox.count(kind="notice")
 
 
 async def happens(world: World, label: str, target: str, text: str = "") -> None:
@@ -66,7 +67,7 @@ async def test_a_promise_is_noted_silently_and_said_once_at_its_time(
 )
 async def test_without_an_hour_ahead_or_one_day_nothing_is_set(world: World, said: str) -> None:
     await world.say(said)
-    assert world.rows("SELECT * FROM reminder") == []
+    assert world.peek.reminders.count() == 0
 
 
 async def test_what_is_to_be_handed_in_is_reminded_of_once(world: World) -> None:
@@ -135,14 +136,14 @@ async def test_what_was_said_of_a_promise_goes_with_its_words(world: World, how:
 async def test_off_the_record_what_was_said_of_it_is_told_no_more(world: World) -> None:
     await world.say("我今天下午三点把蓝色药箱还给外婆")
     await world.say("别记这个")
-    assert world.rows("SELECT * FROM reminder") == []
+    assert world.peek.reminders.count() == 0
     await world.say("我今天下午三点把报告发给你", external_id="m1")
     await world.wait(6 * HOUR)
     assert world.replies[-1] == "你说过今天要：把报告发给我"
     reply = world.message("别记这个", target="m1", quote="我今天下午三点把报告发给你", replies_to_bot=False)
     await world.app.ingest.accept(reply)
     await world.app.settled()
-    assert world.rows("SELECT count(*) FROM event WHERE kind = 'bot' AND text LIKE '%报告%'") == [(0,)]
+    assert world.peek.events.count(kind="bot", text=Like("%报告%")) == 0
 
 
 async def test_another_day_moves_it_and_an_opened_promise_has_it_again(world: World) -> None:
@@ -260,7 +261,7 @@ async def test_the_hour_is_that_of_the_person_whatever_the_clocks_do(world: Worl
 async def test_two_accounts_of_one_person_have_one_reminder_of_the_later_day(world: World) -> None:
     await world.say(PROMISE)
     await world.say("我后天把报告发给你", "阿明")
-    people = {str(name): int(str(number)) for number, name in world.rows("SELECT id, name FROM person")}
+    people = {str(name): int(str(number)) for number, name in world.peek.people("id", "name")}
     await world.store._database.write(lambda db: join_persons(db, people["小王"], people["阿明"]))
     assert waiting(world) == [(NINE + 2 * DAY * 1000,)]
 
@@ -268,5 +269,5 @@ async def test_two_accounts_of_one_person_have_one_reminder_of_the_later_day(wor
 async def test_rows_of_the_past_do_not_stay(world: World) -> None:
     await world.say(PROMISE)
     await world.wait(70 * DAY)
-    assert world.rows("SELECT count(*) FROM reminder") == [(0,)]
-    assert world.rows("SELECT count(*) FROM commitment") == [(0,)]
+    assert world.peek.reminders.count() == 0
+    assert world.peek.commitments.count() == 0

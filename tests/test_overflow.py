@@ -74,7 +74,7 @@ async def test_a_question_that_is_too_long_by_itself_ends_in_one_line_after_two_
     assert "太长" in world.replies[-1]
     assert len(world.turns) == len(TALK) + 2
     assert left(world) == 0
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
+    assert world.peek.events.count(state="queued") == 0
 
 
 async def test_a_first_message_that_is_too_long_is_asked_once(world: World) -> None:
@@ -95,7 +95,7 @@ async def test_what_was_to_be_remembered_is_stored_once_and_said_once(world: Wor
     assert reply.startswith("记住啦 #")
     assert reply.count("记住啦") == 1
     assert reply.endswith("好的") != again
-    assert world.rows("SELECT text FROM memory WHERE source = 'command'") == [("我怕狗",)]
+    assert world.peek.memories("text", source="command") == [("我怕狗",)]
 
 
 async def test_other_peoples_lines_are_told_once_in_the_new_log(world: World) -> None:
@@ -120,7 +120,7 @@ async def test_after_a_crash_between_the_two_calls_it_is_answered_once(world: Wo
     await world.crash()
     (reply,) = world.replies[before:]
     assert (reply.count("记住啦"), reply.endswith("好的")) == (1, True)
-    assert world.rows("SELECT text FROM memory WHERE source = 'command'") == [("我怕狗",)]
+    assert world.peek.memories("text", source="command") == [("我怕狗",)]
     assert left(world) == 0
     assert [made for _, made in digests(world)] == ["model"]
 

@@ -28,7 +28,7 @@ def results(world: World) -> list[str]:
 
 def memories(world: World) -> list[tuple[object, ...]]:
     """What is kept, oldest first."""
-    return world.rows("SELECT text, owner_id, visibility, asked FROM memory WHERE disabled_at IS NULL ORDER BY id")
+    return world.peek.memories("text", "owner_id", "visibility", "asked", disabled_at=None)
 
 
 async def test_what_was_asked_in_other_words_is_kept_as_it_was_said(world: World) -> None:

@@ -27,12 +27,12 @@ async def paced(new_world: NewWorld, reply: str = SCRIPT) -> World:
 
 def dues(world: World) -> list[int]:
     """When each message goes, ms from the reply on."""
-    rows = world.rows("SELECT due_at FROM outbox WHERE kind = 'reply' ORDER BY id")
+    rows = world.peek.outbox("due_at", kind="reply")
     return [int(str(due)) - int(str(rows[0][0])) for (due,) in rows]
 
 
 def left(world: World) -> list[str]:
-    return [str(state) for (state,) in world.rows("SELECT state FROM outbox WHERE kind = 'reply' ORDER BY id")]
+    return [str(state) for (state,) in world.peek.outbox("state", kind="reply")]
 
 
 async def test_each_message_goes_at_its_stored_moment_and_not_before(new_world: NewWorld) -> None:
@@ -52,7 +52,7 @@ async def test_the_log_keeps_what_the_model_wrote_and_the_transcript_what_people
     world = await paced(new_world)
     await world.say("周末干什么好呢")
     await world.wait(60)
-    assert world.rows("SELECT text, label FROM event WHERE kind = 'bot'") == [("\n".join(PARTS), "")]
+    assert world.peek.events("text", "label", kind="bot") == [("\n".join(PARTS), "")]
     await world.say("好主意，哪家面好吃")
     assert world.prompts[-1][-2].content == SCRIPT
     assert "[[" not in "".join(world.replies)
@@ -79,7 +79,7 @@ async def test_a_newer_message_of_that_person_ends_what_was_not_said_yet(new_wor
     assert PARTS[2] not in world.last_user
     await world.wait(120)
     assert world.replies == [*PARTS[:2], "好，去爬山"]
-    assert world.rows("SELECT text, label FROM event WHERE kind = 'bot' ORDER BY id") == [
+    assert world.peek.events("text", "label", kind="bot") == [
         ("\n".join(PARTS[:2]), "cut"), ("好，去爬山", ""),
     ]  # fmt: skip
     assert world.log.named("superseded") == [{"chat": 1, "turns": [1]}]
@@ -121,7 +121,7 @@ async def test_what_was_cut_after_somebody_else_was_answered_is_told_all_the_sam
     await world.say("小暖，现在几点", "小红", GROUP)
     await world.say("小暖，不用了", "阿明", GROUP)
     assert f'<b cut="1">{PARTS[0]}</b>' in world.last_user
-    assert world.rows("SELECT count(*) FROM event WHERE hidden = '' AND label = 'cut'") == [(1,)]
+    assert world.peek.events.count(hidden="", label="cut") == 1
     await world.say("小暖，真的不用了", "阿明", GROUP)
     assert "cut=" not in world.last_user
 
@@ -200,7 +200,7 @@ async def test_a_person_need_not_call_again_for_a_minute_after_the_last_message(
     world = await paced(new_world)
     await world.say("小暖，周末干什么好呢", "阿明", GROUP)
     last = dues(world)[-1]
-    assert world.rows("SELECT until FROM window") == [(world.clock.now() + last + 60_000,)]
+    assert world.peek.windows("until") == [(world.clock.now() + last + 60_000,)]
 
 
 async def test_without_the_switch_or_without_the_persona_file_a_reply_is_one_message(new_world: NewWorld) -> None:
@@ -237,7 +237,7 @@ async def test_a_message_that_a_platform_takes_in_pieces_is_finished_or_left_out
     await world.wait(3)
     assert world.replies == ["好", "长" * 10, "长" * 10, "长" * 5]
     await world.say("算了")
-    assert world.rows("SELECT text FROM event WHERE label = 'cut'") == [("好\n" + "长" * 25,)]
+    assert world.peek.events("text", label="cut") == [("好\n" + "长" * 25,)]
     await world.close()
 
 
@@ -257,7 +257,7 @@ async def test_off_and_a_new_talk_end_what_is_still_being_said(new_world: NewWor
         await world.say(command, "小王", GROUP)
         await world.wait(30)
         assert len(world.replies) == 2, command
-        assert world.rows("SELECT text FROM event WHERE label = 'cut'") == [(PARTS[0],)]
+        assert world.peek.events("text", label="cut") == [(PARTS[0],)]
         await world.say(".ai on", "小王", GROUP)
         await world.say("小暖，在吗", "小王", GROUP)
         assert PARTS[2] not in world.last_user
@@ -280,4 +280,4 @@ async def test_an_entry_that_nobody_asked_for_ends_when_anybody_speaks(new_world
     await world.say("是啊，昨天热得睡不着", "阿红", GROUP)
     await world.wait(15)
     assert world.replies == PARTS[:1]
-    assert world.rows("SELECT text FROM event WHERE label = 'cut'") == [(PARTS[0],)]
+    assert world.peek.events("text", label="cut") == [(PARTS[0],)]

@@ -43,7 +43,7 @@ async def test_it_is_seen_being_typed_and_no_more_once_it_is_cut(tmp_path: Path)
     await world.open()
     world.model.script = lambda request: SCRIPT
     await world.say("周末干什么好呢")
-    thinking, waits, typed = len(talk.hints), dues(world), world.rows("SELECT typed_ms FROM outbox ORDER BY id")
+    thinking, waits, typed = len(talk.hints), dues(world), world.peek.outbox("typed_ms")
     await world.wait((waits[1] - int(str(typed[1][0])) - 1) / 1000)
     assert talk.hints[thinking:] == []
     await world.wait(0.001)

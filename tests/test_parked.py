@@ -92,4 +92,4 @@ async def test_what_is_answered_with_a_long_call_is_answered_although_its_window
         world.slow.takes_ms = lambda: 120_000
         await world.write("小暖，在吗", "阿红", GROUP)
         await world.wait(200)
-        assert ("要长的", "answered") in world.rows("SELECT text, outcome FROM event WHERE kind = 'message'")
+        assert ("要长的", "answered") in world.peek.events("text", "outcome", kind="message")

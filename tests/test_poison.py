@@ -32,7 +32,7 @@ LOOKS: tuple[tuple[str, dict[str, object]], ...] = (("memory_recall", {"query": 
 
 def kept(world: World) -> list[tuple[object, ...]]:
     """What memory holds, in all its rows."""
-    return world.rows("SELECT id, text, disabled_at FROM memory ORDER BY id")
+    return world.peek.memories("id", "text", "disabled_at")
 
 
 def obedient(world: World) -> None:

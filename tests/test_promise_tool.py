@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.fakes.model import calls
+from tests.peek import Like
 from tests.world import World
 
 PROMISE = "周末之前一准儿给猫换粮"
@@ -22,7 +23,7 @@ def result(world: World) -> str:
 
 
 def kept(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT text, state, source, visibility FROM commitment ORDER BY id")
+    return world.peek.commitments("text", "state", "source", "visibility")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ async def test_a_crash_after_the_tool_notes_nothing_twice(world: World) -> None:
     assert len(kept(world)) == 1
     await world.crash()
     assert len(kept(world)) == 1
-    assert world.rows("SELECT count(*) FROM effect WHERE key LIKE 'turn:%'") == [(1,)]
+    assert world.peek.effects.count(key=Like("turn:%")) == 1
 
 
 @pytest.mark.parametrize("tool", ["update_memory", "add_commitment"])

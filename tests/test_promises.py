@@ -107,7 +107,7 @@ async def test_with_the_message_goes_the_promise(world: World) -> None:
     await world.say("我明天把报告发给你", external_id="m1")
     await happens(world, "delete", "m1")
     assert kept(world) == []
-    assert world.rows("SELECT count(*) FROM edge WHERE kind = 'commitment'") == [(0,)]
+    assert world.peek.edges.count(kind="commitment") == 0
 
 
 async def test_an_edited_message_promises_what_it_says_now(world: World) -> None:
@@ -138,12 +138,12 @@ async def test_old_ones_break_and_ended_ones_go_after_their_days(world: World) -
     assert kept(world, "state") == [("failed",)]
     await later(world, 31)
     assert kept(world) == []
-    assert world.rows("SELECT count(*) FROM edge WHERE kind = 'commitment'") == [(0,)]
+    assert world.peek.edges.count(kind="commitment") == 0
 
 
 def found(world: World, text: str, events: tuple[int, ...], made_at: int, owner: int = 1) -> NewCommitment:
     """What a digest finds in these lines."""
-    chat = world.rows("SELECT chat_id FROM event WHERE id = ?", events[0])[0][0]
+    chat = world.peek.events("chat_id", id=events[0])[0][0]
     assert isinstance(chat, int)
     return NewCommitment(owner, chat, "private", text, made_at, "digest", events)
 
@@ -164,7 +164,7 @@ async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: Wor
     await world.say("碗洗好了")
     await world.say("我明天去给外婆打电话", external_id="m9")
     await world.say(".ai promise drop 3")
-    said = [int(str(row[0])) for row in world.rows("SELECT id FROM event WHERE kind = 'message' ORDER BY id")]
+    said = [int(str(row[0])) for row in world.peek.events("id", kind="message")]
     before = kept(world, "id, text, state")
     world.store.tombstones.add_tombstone(1, "明天去剪头发", world.clock.now())
     await digest(
@@ -176,12 +176,12 @@ async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: Wor
 
 async def test_a_day_that_a_digest_reads_otherwise_off_the_same_line_moves_nothing(world: World) -> None:
     await world.say("我明天把报告发给你")
-    event = int(str(world.rows("SELECT id FROM event WHERE kind = 'message'")[0][0]))
-    before = kept(world, "due_at"), world.rows("SELECT due_at FROM reminder")
+    event = int(str(world.peek.events("id", kind="message")[0][0]))
+    before = kept(world, "due_at"), world.peek.reminders("due_at")
     later_on = NINE + 3 * DAY
     again = found(world, "我明天把报告发给你", (event,), NINE)
     await digest(world, replace(again, due_at=later_on, nudge=Nudge(later_on, 50)))
-    assert (kept(world, "due_at"), world.rows("SELECT due_at FROM reminder")) == before
+    assert (kept(world, "due_at"), world.peek.reminders("due_at")) == before
 
 
 async def test_a_promise_alone_can_be_forgotten(world: World) -> None:
@@ -201,7 +201,7 @@ async def test_two_accounts_of_one_person_have_one_list(world: World) -> None:
     await world.say("我明天把报告发给你")
     await world.say("我今晚把碗洗好")
     await world.say("我后天把报告发给你", "阿明")
-    people = {str(name): int(str(number)) for number, name in world.rows("SELECT id, name FROM person")}
+    people = {str(name): int(str(number)) for number, name in world.peek.people("id", "name")}
     await world.store._database.write(lambda db: join_persons(db, people["小王"], people["阿明"]))
     await world.say(".ai promise")
     assert world.replies[-1].splitlines() == [
@@ -216,4 +216,4 @@ async def test_a_crash_leaves_a_promise_with_its_message_or_neither(world: World
     await world.held()
     await world.crash()
     assert kept(world) == [("我明天把报告发给你",)]
-    assert world.rows("SELECT count(*) FROM edge WHERE kind = 'commitment'") == [(1,)]
+    assert world.peek.edges.count(kind="commitment") == 1

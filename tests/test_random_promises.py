@@ -53,7 +53,7 @@ async def walk(steps: list[tuple[str, int]]) -> None:
                 "ON event.id = event_id WHERE edge.kind = 'commitment' AND derived_id = commitment.id "
                 "AND hidden = '' AND off_record = 0)"
             ) == []  # fmt: skip
-            open_ = [row[0] for row in world.rows("SELECT text FROM commitment WHERE ended_at IS NULL")]
+            open_ = [row[0] for row in world.peek.commitments("text", ended_at=None)]
             assert not any(same_promise(str(one), str(other)) for one, other in combinations(open_, 2))
         finally:
             await world.close()

@@ -49,7 +49,7 @@ async def test_last_nights_story_is_found_by_its_time_and_words(world: World) ->
 async def test_a_summary_of_a_talk_is_found(new_world: NewWorld) -> None:
     world = await new_world(context={"opening_tokens": 40})
     await told_a_story(world)
-    (summary,) = world.rows("SELECT summary FROM digest")[0]
+    (summary,) = world.peek.digests("summary")[0]
     recalls(world, str(summary))
     await world.say("我们上次聊到哪了？")
     assert "那次聊天：" in result(world)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.peek import SOME
 from tests.reloading import SERVER, TOML, Filed
 
 pytestmark = pytest.mark.debugged
@@ -27,8 +28,8 @@ async def test_the_next_turn_sees_the_new_persona_and_the_old_log_stays_as_it_wa
         )
         == before
     )
-    assert filed.rows("SELECT reason FROM epoch") == [("open",), ("prefix",)]
-    assert filed.rows("SELECT count(*) FROM session") == [(1,)]
+    assert filed.peek.epochs("reason") == [("open",), ("prefix",)]
+    assert filed.peek.sessions.count() == 1
 
 
 async def test_without_a_change_it_says_so_and_the_prompt_goes_on_byte_for_byte(filed: Filed) -> None:
@@ -39,7 +40,7 @@ async def test_without_a_change_it_says_so_and_the_prompt_goes_on_byte_for_byte(
     await filed.say("今天冷吗")
     first, second = filed.turns
     assert [message.canonical() for message in second[: len(first)]] == [message.canonical() for message in first]
-    assert filed.rows("SELECT count(*) FROM epoch") == [(1,)]
+    assert filed.peek.epochs.count() == 1
 
 
 async def test_only_owners_may_reload(filed: Filed) -> None:
@@ -194,7 +195,7 @@ async def test_another_model_answers_the_next_and_the_old_is_closed_after_its_la
     assert (filed.replies, old.closed) == (["好的"], 1)
     await filed.say("第二句")
     assert (len(old.requests), len(filed.model.requests), filed.model.closed) == (1, 1, 0)
-    assert filed.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert filed.peek.calls.count(state="reserved") == 0
     filed.write(SERVER.replace("{name}", "b") + "temperature = 0.2\nslots = 1\n")
     await filed.reload()
     await filed.say("第三句")
@@ -209,12 +210,12 @@ async def test_writing_first_can_be_switched_on_and_off(tmp_path: Path) -> None:
     await filed.say("在吗")
     filed.write(server + "[heartbeat]\non = true\n")
     await filed.reload()
-    assert filed.rows("SELECT count(*) FROM heartbeat WHERE due_at IS NOT NULL") == [(1,)]
+    assert filed.peek.heartbeats.count(due_at=SOME) == 1
     await filed.wait(26 * 3600)
     assert len(filed.replies) == 2
     filed.write(server)
     await filed.reload()
-    assert filed.rows("SELECT count(*) FROM heartbeat WHERE due_at IS NOT NULL") == [(0,)]
+    assert filed.peek.heartbeats.count(due_at=SOME) == 0
     await filed.close()
 
 
@@ -222,7 +223,7 @@ async def test_a_limit_counts_what_was_reserved_before_it(filed: Filed) -> None:
     filed.shut()
     talking = asyncio.create_task(filed.say("第一句", "小李"))
     await filed.held()
-    ((reserved,),) = filed.rows("SELECT reserved_tokens FROM call")
+    ((reserved,),) = filed.peek.calls("reserved_tokens")
     filed.write(f"[budget]\nday_tokens = {reserved}\n")
     await filed.reload()
     await filed.app.ingest.accept(filed.message("第二句", "小张"))
@@ -230,4 +231,4 @@ async def test_a_limit_counts_what_was_reserved_before_it(filed: Filed) -> None:
     assert len(filed.prompts) == 1, "there is no room for a second"
     await filed.let_answer()
     await talking
-    assert filed.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert filed.peek.calls.count(state="reserved") == 0

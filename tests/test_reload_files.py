@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 from tests.fakes.clock import let_others_run
+from tests.peek import Other
 from tests.reloading import SERVER, Filed
 from tests.world import open_files
 
@@ -62,11 +63,11 @@ async def test_forty_reloads_while_messages_flow_lose_and_leave_nothing(tmp_path
     before = (open_files(), len(asyncio.all_tasks()), threads())
     await storm(21)
     assert (open_files(), len(asyncio.all_tasks()), threads()) == before
-    assert filed.rows("SELECT count(*) FROM event WHERE kind = 'message' AND state <> 'done'") == [(0,)]
+    assert filed.peek.events.count(kind="message", state=Other("done")) == 0
     answered = filed.rows("SELECT text, count(*) FROM turn_event JOIN event ON event.id = event_id GROUP BY event_id")
     assert sorted(answered) == sorted((f"第{number}句", 1) for number in range(2, 82))
-    assert filed.rows("SELECT count(*) FROM turn WHERE state <> 'said'") == [(0,)]
-    ((said,),) = filed.rows("SELECT count(*) FROM turn")
+    assert filed.peek.turns.count(state=Other("said")) == 0
+    said = filed.peek.turns.count()
     assert len(filed.replies) == said
     assert len(filed.models) == 41
     assert [model.closed for model in filed.models] == [1] * 40 + [0]

@@ -47,7 +47,7 @@ async def test_what_they_did_not_say_or_is_not_clear_sets_nothing(
     uses(world, "remind", text="接小宝", when=when)
     await world.say(said)
     assert result(world) == told
-    assert world.rows("SELECT * FROM reminder") == []
+    assert world.peek.reminders.count() == 0
 
 
 LONG = "remind me tomorrow at 9am to call the landlord about the lease, the 7pm dinner with Ann at 5pm, and stuff"
@@ -87,7 +87,7 @@ async def test_another_persons_words_set_nothing(world: World) -> None:
     await world.say("小暖，三点的会别让她忘了", who="小美", group="闲聊")
     uses(world, "remind", text="开会", when="三点的会")
     await world.say("小暖，刚才小美说什么", who="小李", group="闲聊")
-    assert world.rows("SELECT * FROM reminder") == []
+    assert world.peek.reminders.count() == 0
 
 
 async def test_the_model_cancels_one_that_they_name(world: World) -> None:
@@ -120,17 +120,17 @@ async def test_a_crash_between_the_tool_and_the_answer_sets_it_once(world: World
 async def test_what_the_installation_asked_back_is_answered_in_other_words(world: World) -> None:
     await world.say("remind me monday at 7 to return the modem")
     await world.say("7pm i mean, thx")
-    assert world.rows("SELECT text FROM reminder") == [("return the modem",)]
+    assert world.peek.reminders("text") == [("return the modem",)]
 
 
 async def test_the_night_before_is_the_one_that_the_model_names_with_their_hour(world: World) -> None:
     world.model.digests = True
     uses(world, "remind", text="爬山", when="2026-06-13 21:00")
     await world.say("小暖 remind us the night before the hike, like 9pm", who="Kevin", group="爬山")
-    assert world.rows("SELECT text, shared FROM reminder") == [("爬山", 1)]
+    assert world.peek.reminders("text", "shared") == [("爬山", 1)]
     uses(world, "remind", text="爬山", when="2026-06-13 20:00")
     await world.say("小暖 remind us the evening before the hike, like 9pm", who="Kevin", group="爬山")
-    assert world.rows("SELECT count(*) FROM reminder") == [(1,)]
+    assert world.peek.reminders.count() == 1
 
 
 async def test_who_is_to_get_up_is_reminded_in_the_morning(world: World) -> None:
@@ -143,7 +143,7 @@ async def test_the_part_of_the_day_of_another_sentence_is_not_that_of_the_hour(w
     uses(world, "remind", text="wake up", when="2026-06-13T05:30")
     await world.say("early shift tomorrow and there's a party tonight, of all nights. wake me at 5.30")
     assert "5:30" in result(world)
-    assert world.rows("SELECT count(*) FROM reminder WHERE ended_at IS NULL") == [(1,)]
+    assert world.peek.reminders.count(ended_at=None) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ async def test_an_hour_of_the_night_before_is_not_that_of_today(world: World) ->
     world.model.digests = True
     uses(world, "remind", text="hike", when="like 9pm")
     await world.say("remind us the night before the hike, like 9pm")
-    assert world.rows("SELECT * FROM reminder") == []
+    assert world.peek.reminders.count() == 0
 
 
 @pytest.mark.parametrize(
@@ -203,4 +203,4 @@ async def test_a_wish_to_be_reminded_is_one_beside_chinese_and_in_the_plural(
     asked = ("remind", json.dumps({"text": "oven" if said.isascii() else "背单词", "when": when}))
     world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(asked)
     await world.say(said)
-    assert world.rows("SELECT count(*) FROM reminder WHERE ended_at IS NULL") == [(1,)]
+    assert world.peek.reminders.count(ended_at=None) == 1

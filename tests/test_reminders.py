@@ -7,6 +7,7 @@ import pytest
 from bot.core.events import Sender
 from bot.speaking.reminders import told_to
 from tests.conftest import NewWorld
+from tests.peek import In
 from tests.world import World
 
 HOUR = 3_600
@@ -65,15 +66,15 @@ async def test_talk_of_something_else_lets_the_question_fall(world: World) -> No
     await world.say("今天天气真好")
     await world.say("下午三点")
     assert world.replies == ["什么时候提醒你？", "好的", "好的"]
-    assert world.rows("SELECT * FROM reminder") == []
-    assert world.rows("SELECT * FROM reminder_question") == []
+    assert world.peek.reminders.count() == 0
+    assert world.peek.reminder_questions.count() == 0
 
 
 async def test_an_old_question_is_not_answered_any_more(world: World) -> None:
     await world.say("提醒我开会")
     await world.wait(601)
     await world.say("下午三点")
-    assert world.rows("SELECT * FROM reminder") == []
+    assert world.peek.reminders.count() == 0
 
 
 async def test_what_is_not_wanted_after_all_is_dropped(world: World) -> None:
@@ -110,7 +111,7 @@ async def test_a_crash_after_it_was_due_says_it_once(world: World) -> None:
     await world.say("半小时后提醒我关火")
     world.talk.broken = True
     await world.wait(1_800)
-    assert world.rows("SELECT count(*) FROM outbox WHERE kind = 'notice'") == [(1,)]
+    assert world.peek.outbox.count(kind="notice") == 1
     world.talk.broken = False
     await world.crash()
     await world.wait(120)
@@ -166,7 +167,7 @@ async def test_words_cancel_it(world: World, said: str) -> None:
     assert world.replies[1] in ("取消了：⏰1 开会", "Cancelled: ⏰1 开会")
     await world.wait(DAY)
     assert len(world.replies) == 2
-    assert world.rows("SELECT text, outcome FROM reminder") == [("开会", "cancelled")]
+    assert world.peek.reminders("text", "outcome") == [("开会", "cancelled")]
 
 
 async def test_which_one_is_asked_where_several_fit(world: World) -> None:
@@ -185,12 +186,12 @@ async def test_which_one_is_asked_where_several_fit(world: World) -> None:
 async def test_other_talk_sets_nothing(world: World, said: str) -> None:
     await world.say(said)
     assert world.replies == ["好的"]
-    assert world.rows("SELECT * FROM reminder") == []
+    assert world.peek.reminders.count() == 0
 
 
 async def test_what_is_forwarded_sets_nothing(world: World) -> None:
     await world.say("明天早上8点提醒我开会", forwarded=True)
-    assert world.rows("SELECT * FROM reminder") == []
+    assert world.peek.reminders.count() == 0
 
 
 async def test_a_deleted_request_is_not_said_and_nothing_of_it_is_kept(world: World) -> None:
@@ -220,7 +221,7 @@ async def test_forgetting_takes_the_reminder_along(world: World) -> None:
     await world.say("忘记我要去医院复查")
     await world.wait(DAY)
     assert world.replies[2:] == ["好，忘掉了 #1“下周三我要去医院复查”。7 天内说「撤销 #1」还能找回来"]
-    assert world.rows("SELECT text, outcome FROM reminder") == [("", "forgotten")]
+    assert world.peek.reminders("text", "outcome") == [("", "forgotten")]
 
 
 async def test_where_nuan_is_switched_off_nothing_is_said(world: World) -> None:
@@ -228,7 +229,7 @@ async def test_where_nuan_is_switched_off_nothing_is_said(world: World) -> None:
     await world.say(".ai off")
     await world.wait(DAY)
     assert len(world.replies) == 2
-    assert world.rows("SELECT outcome FROM reminder") == [("unsaid",)]
+    assert world.peek.reminders("outcome") == [("unsaid",)]
 
 
 async def test_a_denied_person_hears_nothing_any_more(new_world: NewWorld) -> None:
@@ -243,7 +244,7 @@ async def test_a_denied_person_hears_nothing_any_more(new_world: NewWorld) -> No
     await world.say(".ai deny telegram:7")
     await world.wait(DAY)
     assert not any(text == "提醒你：开会" for text in world.replies)
-    assert world.rows("SELECT outcome FROM reminder") == [("unsaid",)]
+    assert world.peek.reminders("outcome") == [("unsaid",)]
 
 
 async def test_one_person_may_have_so_many(new_world: NewWorld) -> None:
@@ -251,7 +252,7 @@ async def test_one_person_may_have_so_many(new_world: NewWorld) -> None:
     for number in range(3):
         await world.say(f"下午三点提醒我做第{number}件事")
     assert world.replies[2] == "等着的提醒已经有 2 条了，先取消几条吧"
-    assert world.rows("SELECT count(*) FROM reminder") == [(2,)]
+    assert world.peek.reminders.count() == 2
 
 
 async def test_what_a_message_says_besides_is_answered_with_the_confirmation(world: World) -> None:
@@ -267,8 +268,8 @@ async def test_what_a_message_says_besides_is_answered_with_the_confirmation(wor
 async def test_rows_of_the_past_do_not_stay(world: World) -> None:
     await world.say("半小时后提醒我关火")
     await world.wait(32 * DAY)
-    assert world.rows("SELECT count(*) FROM reminder") == [(0,)]
-    assert world.rows("SELECT count(*) FROM edge WHERE kind IN ('reminder', 'reminded')") == [(0,)]
+    assert world.peek.reminders.count() == 0
+    assert world.peek.edges.count(kind=In("reminder", "reminded")) == 0
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ async def test_the_answer_that_the_disk_refuses_is_heard_once_more(world: World)
     await world.say("明天早上8点")
     alter(world, "DROP TRIGGER full")
     await world.wait(60)
-    assert world.rows("SELECT text FROM reminder WHERE ended_at IS NULL") == [("开会",)]
+    assert world.peek.reminders("text", ended_at=None) == [("开会",)]
     assert "开会" in world.replies[-1]
     assert world.model.requests == []
 

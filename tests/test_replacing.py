@@ -188,7 +188,7 @@ async def test_a_task_that_gets_another_day_is_not_over(world: World, said: str,
     await after(world, "我15号要交房租", tasks=[owed])
     moved = [{"title": "交房租", "when": when, "from": [1]}] if when else []
     await after(world, said, tasks=moved, done=[{"task": 1, "from": [1]}])
-    assert world.rows("SELECT text, state FROM commitment") == [("交房租", state)]
+    assert world.peek.commitments("text", "state") == [("交房租", state)]
     await world.say("帮我想想周末去哪里玩比较好呢")
     assert ("6月20日" in world.last_user and "交房租" in world.last_user) is bool(when)
 
@@ -205,7 +205,7 @@ async def test_what_was_kept_is_not_told_a_second_time(world: World, wish: str, 
     await kept(world, wish)
     await after(world, wish, statements=[{**statement, "lasting": True, "from": [1]}])
     assert current(world) == [wish]
-    assert world.rows("SELECT slot FROM memory") == [(statement["slot"],)]
+    assert world.peek.memories("slot") == [(statement["slot"],)]
     assert (await about(world)).count("#") == 1
 
 

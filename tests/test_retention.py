@@ -4,6 +4,7 @@ from bot.core.events import Attachment
 from bot.store.schema import MIGRATIONS
 from tests.conftest import NewWorld
 from tests.noting import look, notes
+from tests.peek import Other
 from tests.world import World
 
 DAY = 86_400
@@ -62,7 +63,7 @@ async def test_with_the_transcript_goes_all_that_was_made_of_it_and_told_in_it(n
     world = await old_talk(new_world)
     for table in (*ENDS["transcript_days"].split(), *ENDS["ids_days"].split(), "entry"):
         assert world.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
-    assert world.rows("SELECT text FROM memory WHERE disabled_at IS NULL") == [("我喜欢荷花",)]
+    assert world.peek.memories("text", disabled_at=None) == [("我喜欢荷花",)]
     assert "你看这个荷花" in "".join(notes(world).values()), "notes stay, as memories do"
     await world.say("在吗")
     assert world.rows("SELECT count(*) > 0 FROM brought") == [(1,)]
@@ -95,14 +96,14 @@ async def test_what_is_forgotten_later_goes_out_of_the_note_of_an_old_talk_too(n
         await world.say(text)
     await world.say("/new")
     await look(world)
-    ((number,),) = world.rows("SELECT id FROM memory WHERE source = 'digest'")
+    ((number,),) = world.peek.memories("id", source="digest")
     await world.store._database.write(
         lambda db: (
             db.execute("UPDATE memory SET text = '手机屏碎', folded = '手机屏碎' WHERE id = ?", (number,)).rowcount
         )
     )
     await world.wait(4 * DAY)
-    assert world.rows("SELECT count(*) FROM event WHERE text <> '' AND kind = 'message'") == [(0,)]
+    assert world.peek.events.count(text=Other(""), kind="message") == 0
     assert said in "".join(notes(world).values())
     await world.say(f"忘记 #{number}")
     assert said not in "".join(notes(world).values())
@@ -112,11 +113,11 @@ async def test_a_name_that_another_took_the_place_of_is_gone_after_its_days(new_
     world = await new_world(memory={"life": {"archive_days": 3}})
     await world.say("叫我小石榴")
     await world.say("叫我阿明")
-    assert world.rows("SELECT text, disabled_reason FROM memory ORDER BY id") == [("小石榴", "replaced"), ("阿明", "")]
+    assert world.peek.memories("text", "disabled_reason") == [("小石榴", "replaced"), ("阿明", "")]
     await world.wait(2 * DAY)
-    assert world.rows("SELECT count(*) FROM memory") == [(2,)]
+    assert world.peek.memories.count() == 2
     await world.wait(3 * DAY)
-    assert world.rows("SELECT text FROM memory") == [("阿明",)]
+    assert world.peek.memories("text") == [("阿明",)]
 
 
 async def test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays(new_world: NewWorld) -> None:
@@ -132,7 +133,7 @@ async def test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays
     await world.close()
     world.away(150 * DAY)
     await world.open()
-    assert world.rows("SELECT count(*) FROM turn") == [(12,)]
+    assert world.peek.turns.count() == 12
     await world.close()
     world.away(260 * DAY)
     await world.open()
@@ -140,7 +141,7 @@ async def test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays
     for table in ("turn", "turn_event", "epoch", "prefix"):
         assert world.rows(f"SELECT count(*) FROM {table}") == [(0,)], table
     assert world.rows("SELECT max(number), count(*) FROM session GROUP BY chat_id") == [(6, 1), (6, 1)]
-    assert world.rows("SELECT calls FROM call ORDER BY id") == [(6,), (6,)]
+    assert world.peek.calls("calls") == [(6,), (6,)]
     after = await world.store.ledger.spend(0)
     assert (after.calls, after.tokens, round(after.money, 9)) == (12, spent.tokens, round(spent.money, 9))
     assert after.money
@@ -148,5 +149,5 @@ async def test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays
     assert "荷花" in world.sent
     assert world.rows("SELECT max(number) FROM session WHERE chat_id = 1") == [(7,)]
     await world.say("忘记我喜欢荷花")
-    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(0,)]
+    assert world.peek.memories.count(disabled_at=None) == 0
     assert world.log.named("deadline_failed") == []

@@ -35,7 +35,7 @@ def breaks(world: World) -> list[float]:
 
 
 def states(world: World, text: str = BAD) -> list[tuple[object, ...]]:
-    return world.rows("SELECT state, outcome, tries, error FROM event WHERE text = ?", text)
+    return world.peek.events("state", "outcome", "tries", "error", text=text)
 
 
 @contextmanager
@@ -59,8 +59,8 @@ async def test_a_message_that_always_fails_is_tried_eight_times_and_twenty_other
     assert tried == INSTANTS
     assert states(world) == [("dead", "failed", 8, "RuntimeError")]
     assert world.replies == ["好的"] * 20 + [SORRY]
-    assert world.rows("SELECT count(*) FROM event WHERE state = 'done' AND kind = 'message' AND outcome = ''") == [(0,)]
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.events.count(state="done", kind="message", outcome="") == 0
+    assert world.peek.calls.count(state="reserved") == 0
     await world.say(".ai calls")
     assert "有 1 条消息试了多次还是处理不了" in world.replies[-1]
     found = await store_findings(place_of(world).data, world.clock.now())
@@ -147,5 +147,5 @@ async def test_an_edit_that_cannot_be_followed_does_not_block_its_chat(world: Wo
         await world.say("在吗")
         assert world.replies[-1] == "好的"
         await world.wait(200)
-        assert world.rows("SELECT state, tries FROM event WHERE label = 'edit'") == [("dead", 8)]
+        assert world.peek.events("state", "tries", label="edit") == [("dead", 8)]
         assert SORRY not in world.replies, "nobody asked for anything"

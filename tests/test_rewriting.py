@@ -29,7 +29,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 def texts(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT text, original FROM memory WHERE disabled_at IS NULL")
+    return world.peek.memories("text", "original", disabled_at=None)
 
 
 async def test_a_clean_statement_takes_its_place_and_the_original_is_kept_and_shown(world: World) -> None:
@@ -37,7 +37,7 @@ async def test_a_clean_statement_takes_its_place_and_the_original_is_kept_and_sh
     await world.say(f"记住{SAID}")
     assert world.replies == [f"记住啦 #1：{SAID}", f"#1 我整理成了：{CLEAN}（原话：{SAID}）"]
     assert texts(world) == [(CLEAN, SAID)]
-    assert world.rows("SELECT cause, state FROM call") == [("rewrite", "settled")]
+    assert world.peek.calls("cause", "state") == [("rewrite", "settled")]
     await world.say("忘掉关于我的一切")
     assert f"#1 {CLEAN}（原话：{SAID}）" in world.replies[-1]
 
@@ -78,7 +78,7 @@ async def test_a_model_that_is_down_is_asked_three_times_and_a_kill_loses_no_sen
     await world.wait(600)
     assert len(world.model.requests) == 3
     assert texts(world) == [(SAID, "")]
-    assert world.rows("SELECT count(*) FROM rewriting") == [(0,)]
+    assert world.peek.rewritings.count() == 0
 
 
 @pytest.mark.parametrize("fault", ["refused", "filtered"])
@@ -144,7 +144,7 @@ async def test_the_line_after_a_question_is_answered_as_what_it_is_and_changes_n
     await world.say("我家的狗今天跑了十公里")
     assert world.replies[1:] == ["#1 我想问清楚一点：周三几点呢？", "狗狗听起来很累"]
     assert texts(world) == [("我周三体检", "")]
-    assert world.rows("SELECT count(*) FROM rewriting") == [(0,)]
+    assert world.peek.rewritings.count() == 0
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ async def test_a_question_that_nobody_answers_is_over_in_its_time(world: World) 
     await world.wait(3600)
     await world.say("下午三点")
     assert texts(world) == [("我周三体检", "")]
-    assert world.rows("SELECT count(*) FROM rewriting") == [(0,)]
+    assert world.peek.rewritings.count() == 0
 
 
 async def test_a_line_that_asks_for_time_leaves_the_question_open(world: World) -> None:

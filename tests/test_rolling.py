@@ -11,6 +11,7 @@ from bot.core.models import ModelRequest
 from bot.store.store import DATABASE
 from tests.conftest import NewWorld
 from tests.indexed import wrong_index
+from tests.peek import In, Like
 from tests.world import NINE, World
 
 HOUR, DAY = 3_600, 86_400
@@ -34,7 +35,7 @@ def tiers(world: World, where: str = "1") -> dict[str, int]:
 
 def told(world: World) -> list[tuple[object, ...]]:
     """What every row says that is told, and how many talks it is of."""
-    return world.rows("SELECT chat_id, tier, until, summary, talks FROM digest WHERE into_id IS NULL ORDER BY id")
+    return world.peek.digests("chat_id", "tier", "until", "summary", "talks", into_id=None)
 
 
 def sound(world: World) -> None:
@@ -70,7 +71,7 @@ async def test_forty_days_in_a_chat_and_a_group_stay_small_and_each_talk_is_told
             await talk(world, f"我们周末{TELLING[day % 5]}吧，第{day}次", who="阿明", group=GROUP)
         await world.wait(2 * DAY)
     sound(world)
-    dm = world.rows("SELECT id FROM chat WHERE kind = 'dm'")[0][0]
+    dm = world.peek.chats("id", kind="dm")[0][0]
     assert tiers(world, f"chat_id = {dm}") == {"day": 4, "week": 3}, "a week is one when all of it is seven days old"
     assert tiers(world, f"chat_id <> {dm}") == {"day": 2, "week": 3}
     oldest = world.rows("SELECT min(ended_at) FROM digest WHERE session_id IS NOT NULL")[0][0]
@@ -124,7 +125,7 @@ async def test_of_more_talks_than_may_stand_alone_the_oldest_go_into_their_hour(
     sound(world)
     await world.wait(HOUR)
     assert tiers(world) == {"hour": 1}
-    assert world.rows("SELECT talks FROM digest WHERE into_id IS NULL") == [(5,)]
+    assert world.peek.digests("talks", into_id=None) == [(5,)]
 
 
 async def test_a_talk_that_is_digested_late_comes_to_those_of_its_time(world: World) -> None:
@@ -152,7 +153,7 @@ async def test_what_is_taken_back_goes_out_of_the_week_and_its_index_and_the_res
     await world.wait(12 * DAY)
     week = "SELECT summary, talks FROM digest WHERE tier = 'week' AND into_id IS NULL"
     assert "zwk7731" in str(world.rows(week))
-    assert int(str(world.rows("SELECT count(*) FROM doc_text WHERE terms LIKE '%zwk7731%'")[0][0])) > 0
+    assert world.peek.document_texts.count(terms=Like("%zwk7731%")) > 0
     await world.say("早")
     assert "zwk7731" in world.last_user
     match way:
@@ -167,7 +168,7 @@ async def test_what_is_taken_back_goes_out_of_the_week_and_its_index_and_the_res
             incoming = type(world.message(""))(place, sender, "event", text, way, target="s1")
             await world.app.ingest.accept(incoming)
             await world.app.settled()
-    assert "zwk7731" not in str(world.rows("SELECT summary FROM digest"))
+    assert "zwk7731" not in str(world.peek.digests("summary"))
     found = world.rows("SELECT count(*) FROM doc_text JOIN doc ON doc.id = doc_text.rowid WHERE kind = 'digest' "
                        "AND terms LIKE '%zwk7731%'")  # fmt: skip
     assert found == [(0,)]
@@ -203,8 +204,8 @@ async def test_old_talks_are_gone_after_their_days_also_out_of_a_week(new_world:
     sound(world)
     await world.wait(12 * DAY)
     assert world.rows("SELECT (SELECT count(*) FROM digest) + (SELECT count(*) FROM talker)") == [(0,)]
-    assert world.rows("SELECT count(*) FROM edge WHERE kind IN ('digest', 'recount')") == [(0,)]
-    assert world.rows("SELECT count(*) FROM doc WHERE kind = 'digest'") == [(0,)]
+    assert world.peek.edges.count(kind=In("digest", "recount")) == 0
+    assert world.peek.documents.count(kind="digest") == 0
 
 
 async def test_dialog_shows_the_talks_in_short_and_in_full(world: World) -> None:
@@ -303,4 +304,4 @@ async def test_a_model_puts_a_day_of_several_talks_into_words_and_invents_nothin
         (summary,) = world.rows("SELECT summary FROM digest WHERE tier = 'day' ORDER BY id DESC LIMIT 1")[0]
         assert words in str(summary)
     assert len(world.log.named("rollup")) == 2
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0

@@ -54,7 +54,7 @@ async def test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_seco
             await asyncio.gather(a_second_is_refused(home), a_link_joins_two_accounts(street))
             await an_agent_has_something_kept(home)
             await stop(nuan)
-        assert [state for (state,) in home.rows("SELECT DISTINCT state FROM outbox")] == ["sent"]
+        assert set(home.peek.outbox.values("state")) == {"sent"}
         assert street.model.violations == []
         assert (street.telegram.violations, street.discord.violations) == ([], [])
         assert street.model.bodies
@@ -87,13 +87,13 @@ async def a_link_joins_two_accounts(street: Street) -> None:
 
 async def an_agent_has_something_kept(home: StreetHome) -> None:
     """What `nuan mcp` asks of the nuan that answers is in the memory at once."""
-    person, chat = map(int, map(str, home.rows("SELECT person_id, chat_id FROM member ORDER BY chat_id")[0]))
+    person, chat = map(int, map(str, home.peek.members("person_id", "chat_id")[0]))
     told = await request_change(
         home.data_folder, AgentRequest("remember", Principal(person, chat), "probe", "我喜欢下雨天")
     )
     assert told is not None
     assert not told.wrong, told.text
-    assert home.rows("SELECT owner_id, agent FROM memory WHERE source = 'mcp'") == [(person, "probe")]
+    assert home.peek.memories("owner_id", "agent", source="mcp") == [(person, "probe")]
 
 
 async def a_second_is_refused(home: StreetHome) -> None:
@@ -191,9 +191,9 @@ class Night:
         if self._pipe >= 0:
             os.close(self._pipe)
         assert self.answers() == dict.fromkeys(range(self._said), 1)
-        assert set(home.rows("SELECT state FROM outbox")) == {("sent",)}
-        assert home.rows("SELECT count(*) FROM event WHERE state = 'queued'") == [(0,)]
-        assert set(home.rows("SELECT state FROM session")) == {("open",)}, "a stop closes no conversation"
+        assert set(home.peek.outbox("state")) == {("sent",)}
+        assert home.peek.events.count(state="queued") == 0
+        assert set(home.peek.sessions("state")) == {("open",)}, "a stop closes no conversation"
         assert [line for line in home.log() if line["level"] == "error"] == []
         assert "Traceback" not in nuan.errors
         keeps_secrets(home, nuan.output, nuan.errors)

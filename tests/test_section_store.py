@@ -19,6 +19,7 @@ from bot.store.transactions import Tx
 from tests.blank import open_laid
 from tests.carrying import in_installation, nuan
 from tests.conftest import NewWorld
+from tests.peek import Like, Other
 from tests.storing import NOW, ids, keep, look
 from tests.test_sections import PILLS, brought, told
 from tests.world import World
@@ -122,8 +123,8 @@ async def test_a_turns_round_is_stored_once_and_the_oldest_of_many_go(new_world:
         note_round(db, number, RecallRound({"work": 9}), NOW)
 
     await world.store._database.write(again)
-    assert world.rows("SELECT count(*) FROM section_round") == [(before,)]
-    assert world.rows("SELECT count(*) FROM section_round WHERE hits LIKE '%work%'") == [(0,)]
+    assert world.peek.section_rounds.count() == before
+    assert world.peek.section_rounds.count(hits=Like("%work%")) == 0
     many = "WITH RECURSIVE n (i) AS (SELECT -80 UNION ALL SELECT i + 1 FROM n WHERE i < -1) "
     turn = "chat_id, session_id, epoch_id, state, why, person_id, asked_at, logged_before"
     columns = "chat_id, person_id, at, hits, searched, held"
@@ -138,7 +139,7 @@ async def test_a_turns_round_is_stored_once_and_the_oldest_of_many_go(new_world:
 
     await world.store._database.write(fill)
     await world.say("青霉素我能用吗")
-    assert world.rows("SELECT count(*) FROM section_round") == [(KEPT_ROUNDS,)]
+    assert world.peek.section_rounds.count() == KEPT_ROUNDS
 
 
 async def test_rounds_are_of_one_person_in_one_chat(new_world: NewWorld) -> None:
@@ -147,7 +148,7 @@ async def test_rounds_are_of_one_person_in_one_chat(new_world: NewWorld) -> None
     await world.say("青霉素我能用吗")
     await world.say("小暖，青霉素我能用吗", "小王", "群")
     await world.say("青霉素我能用吗", "小李")
-    hits = world.rows("SELECT chat_id, person_id, hits FROM section_round WHERE hits <> '{}'")
+    hits = world.peek.section_rounds("chat_id", "person_id", "hits", hits=Other("{}"))
     assert len(hits) == 1, "the memory is the owner's own, in the chat it was told in"
     places = world.rows("SELECT DISTINCT chat_id, person_id FROM section_round")
     assert len(places) == 3
@@ -227,6 +228,6 @@ async def test_rounds_follow_their_chat_and_their_person(new_world: NewWorld) ->
     [(other,)] = world.rows("SELECT DISTINCT person_id FROM section_round WHERE hits = '{}'")
     keep_ = await world.store._database.write(lambda db: join_persons(db, int(str(mine)), int(str(other))))
     assert world.rows("SELECT DISTINCT person_id FROM section_round") == [(keep_,)]
-    chats = [int(str(row[0])) for row in world.rows("SELECT id FROM chat ORDER BY id")]
+    chats = [int(str(row[0])) for row in world.peek.chats("id")]
     await world.store._database.write(lambda db: _join(db, chats[1], chats[0], NOW))
     assert world.rows("SELECT DISTINCT chat_id FROM section_round") == [(chats[0],)]

@@ -62,7 +62,7 @@ async def test_a_reply_is_seen_growing_and_ends_as_the_one_message_it_began_as(t
     await let_others_run()
     assert talk.history == [], "a short reply needs no preview"
     await pass_interval(world, 1_500)
-    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
     for piece in ("座山", "，山里有庙"):
         model.write(piece)
         await pass_interval(world, 1_500)
@@ -72,7 +72,7 @@ async def test_a_reply_is_seen_growing_and_ends_as_the_one_message_it_began_as(t
     await world.app.settled()
     texts = ["…", ONCE + "座山", ONCE + "座山，山里有庙", ONCE + "座山，山里有庙。"]
     assert talk.history == [("m1", text) for text in texts]
-    assert world.rows("SELECT state, attempts FROM outbox") == [("sent", 1)]
+    assert world.peek.outbox("state", "attempts") == [("sent", 1)]
     await world.close()
 
 
@@ -82,7 +82,7 @@ async def test_a_preview_that_a_crash_left_is_edited_into_the_reply_never_follow
     model = await ask(world)
     model.write(ONCE)
     await pass_interval(world, 1_500)
-    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
     world.model = StreamingModel()
     await world.crash(shut=True)
     await until(lambda: writer(world).writing)
@@ -114,7 +114,7 @@ async def test_a_failed_turn_turns_its_preview_into_the_notice(tmp_path: Path) -
     model = await ask(world)
     model.write(ONCE)
     await pass_interval(world, 1_500)
-    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
     model.fault = ModelError("cut", "…")
     model.finish()
     await world.app.settled()
@@ -132,7 +132,7 @@ async def test_a_long_reply_goes_out_in_parts_that_make_it_up_in_order(tmp_path:
     await world.app.settled()
     assert "".join(talk.shown.values()) == LONG
     assert len(talk.shown) == 3
-    assert world.rows("SELECT part, state FROM outbox ORDER BY id") == [(0, "sent"), (1, "sent"), (2, "sent")]
+    assert world.peek.outbox("part", "state") == [(0, "sent"), (1, "sent"), (2, "sent")]
     await world.close()
 
 
@@ -154,7 +154,7 @@ async def test_of_five_parts_the_one_of_unknown_fate_is_sent_once_and_the_others
     await world.app.settled()
     await world.wait(30)
     assert [out.text[0] for out in talk.said] == list("01234")
-    assert [state for (state,) in world.rows("SELECT state FROM outbox ORDER BY id")] == [
+    assert [state for (state,) in world.peek.outbox("state")] == [
         "sent", "sent", "unknown", "sent", "sent",
     ]  # fmt: skip
     await world.close()
@@ -191,7 +191,7 @@ async def test_what_a_platform_answers_decides_what_becomes_of_a_message(
     assert talk.history == [], "nothing goes out inside the wait"
     await world.wait(31)
     await world.say(".ai budget show")
-    assert world.rows("SELECT state FROM outbox WHERE id = 1") == [(state,)]
+    assert world.peek.outbox("state", id=1) == [(state,)]
     assert len(talk.history) == seen
     lines = world.log.named("send_failed")
     assert [line["fate"] for line in lines] == [fate.fate]
@@ -212,7 +212,7 @@ async def test_a_message_that_may_have_gone_out_before_a_crash_is_not_sent_again
         talk.broken = False
         await world.crash()
         await world.wait(2)
-        assert world.rows("SELECT state FROM outbox") == [(state,)]
+        assert world.peek.outbox("state") == [(state,)]
         assert len(talk.history) == (1 if resends else 0)
         await world.close()
 
@@ -226,7 +226,7 @@ async def test_where_messages_begin_as_placeholders_one_of_unknown_fate_is_sent_
     talk.broken = False
     await world.crash()
     await world.wait(2)
-    assert world.rows("SELECT state FROM outbox") == [("sent",)]
+    assert world.peek.outbox("state") == [("sent",)]
     await world.close()
 
 
@@ -235,9 +235,9 @@ async def test_a_placeholder_of_which_nobody_knows_whether_it_went_out_loses_no_
     world = await opened(tmp_path, talk)
     world.model = ScriptedModel()
     await world.say("记住我怕狗")
-    assert world.rows("SELECT state FROM outbox") == [("pending",)]
+    assert world.peek.outbox("state") == [("pending",)]
     await world.wait(3)
-    assert world.rows("SELECT state FROM outbox") == [("sent",)]
+    assert world.peek.outbox("state") == [("sent",)]
     assert list(talk.shown.values()) == ["…", "…", "记住啦 #1：我怕狗"]
     await world.close()
 
@@ -275,5 +275,5 @@ async def test_a_message_on_which_the_program_always_dies_is_given_up(tmp_path: 
         await world.crash(shut=True)
     await world.app.settled()
     assert len(world.replies) == 1
-    assert world.rows("SELECT state FROM turn") == [("failed",)]
+    assert world.peek.turns("state") == [("failed",)]
     await world.close()

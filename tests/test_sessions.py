@@ -33,7 +33,7 @@ async def test_why_a_conversation_began_is_stored_and_in_the_log(world: World) -
     await world.say("你好")
     await world.say("/new")
     await world.say("在忙吗", "阿明", GROUP, mentions_bot=True)
-    assert world.rows("SELECT open_reason, close_reason FROM session ORDER BY id") == [("name", ""), ("dm", "new")]
+    assert world.peek.sessions("open_reason", "close_reason") == [("name", ""), ("dm", "new")]
     opened = [(line["session"], line["why"]) for line in world.log.named("session_opened")]
     assert opened == [(1, "name"), (1, "dm")]
     await world.say("再聊")
@@ -65,15 +65,15 @@ async def test_a_reset_ends_the_conversation_with_its_reason(new_world: NewWorld
     await world.say(".ai clear")
     await world.say("早")
     await world.wait(30 * 3_600)
-    assert world.rows("SELECT close_reason FROM session ORDER BY id") == [("clear",), ("idle",)]
+    assert world.peek.sessions("close_reason") == [("clear",), ("idle",)]
 
 
 async def test_a_crash_and_a_stop_close_nothing_and_keep_participants_and_windows(world: World) -> None:
     await world.say("小暖，在吗", "阿明", GROUP)
-    before = world.rows("SELECT state, close_at, open_reason FROM session"), world.rows("SELECT until FROM window")
+    before = world.peek.sessions("state", "close_at", "open_reason"), world.peek.windows("until")
     await world.crash()
     await world.restart()
-    after = world.rows("SELECT state, close_at, open_reason FROM session"), world.rows("SELECT until FROM window")
+    after = world.peek.sessions("state", "close_at", "open_reason"), world.peek.windows("until")
     assert after == before
     assert who(world) == [(1, "阿明")]
     await world.say("我想说", "阿明", GROUP)
@@ -91,9 +91,9 @@ async def test_a_changed_silence_counts_from_the_next_turn_and_the_reason_stays_
     filed.write(f"[session]\nidle_seconds = {seconds}\n")
     await filed.reload()
     await filed.wait(1_799)
-    assert filed.rows("SELECT state FROM session") == [("open",)]
+    assert filed.peek.sessions("state") == [("open",)]
     await filed.wait(1)
-    assert filed.rows("SELECT state, close_reason FROM session") == [("closed", "idle")]
+    assert filed.peek.sessions("state", "close_reason") == [("closed", "idle")]
     await filed.close()
 
 
@@ -104,5 +104,5 @@ async def test_the_early_hour_is_the_reason_whatever_the_silence_became(tmp_path
     filed.write("[session]\nidle_seconds = 60\n")
     await filed.reload()
     await filed.wait(1_800)
-    assert filed.rows("SELECT close_reason FROM session") == [("day",)]
+    assert filed.peek.sessions("close_reason") == [("day",)]
     await filed.close()

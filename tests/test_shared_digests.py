@@ -9,6 +9,7 @@ import pytest
 
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
+from tests.peek import SOME, Other
 from tests.world import World
 
 HOUR, DAY = 3_600, 86_400
@@ -51,11 +52,11 @@ async def test_two_short_talks_wait_for_the_early_hour_and_share_one_call(world:
     await world.say("我住在苏州")
     await world.wait(2 * HOUR)
     assert digests(world) == []
-    assert {row[0] for row in world.rows("SELECT state FROM session")} == {"closing"}
+    assert {row[0] for row in world.peek.sessions("state")} == {"closing"}
     await world.wait(DAY)
     assert len(digests(world)) == 1
-    assert world.rows("SELECT count(*) FROM digest WHERE session_id IS NOT NULL") == [(1,)]
-    assert {row[0] for row in world.rows("SELECT state FROM session")} == {"closed"}
+    assert world.peek.digests.count(session_id=SOME) == 1
+    assert {row[0] for row in world.peek.sessions("state")} == {"closed"}
     assert facts(world) == [("我住在苏州", 1)]
 
 
@@ -91,7 +92,7 @@ async def test_new_has_its_talk_digested_at_once_together_with_what_waited(world
     await world.say("早")
     await world.say("/new")
     assert digests(world)
-    assert world.rows("SELECT count(*) FROM session WHERE state <> 'closed'") == [(0,)]
+    assert world.peek.sessions.count(state=Other("closed")) == 0
     assert "苏州" in digests(world)[0]
 
 
@@ -134,7 +135,7 @@ async def test_what_the_rule_digested_while_no_model_could_is_digested_again(new
     await world.say("/new")
     await world.wait(60)
     assert len(digests(world)) == 2
-    assert {row[0] for row in world.rows("SELECT made_by FROM digest WHERE session_id IS NOT NULL")} == {"model"}
+    assert {row[0] for row in world.peek.digests("made_by", session_id=SOME)} == {"model"}
 
 
 async def test_an_edit_takes_back_what_a_digest_made_and_the_model_reads_the_talk_anew(world: World) -> None:
@@ -203,7 +204,7 @@ async def test_a_task_is_over_when_the_model_names_the_line_that_tells_so(world:
     await world.say(said)
     await world.say("/new")
     await world.wait(DAY)
-    assert world.rows("SELECT state FROM commitment") == [(state,)]
+    assert world.peek.commitments("state") == [(state,)]
 
 
 async def test_a_digest_that_is_made_again_leaves_what_other_lines_tell(world: World) -> None:
@@ -231,7 +232,7 @@ async def test_what_is_meant_for_the_weekend_is_not_overdue_on_sunday(world: Wor
     await world.say("这个周末再准备准备面试")
     await world.say("/new")
     await world.wait(DAY)
-    (due,) = world.rows("SELECT due_at FROM commitment")[0]
+    (due,) = world.peek.commitments("due_at")[0]
     last = datetime.fromtimestamp(int(str(due)) / 1000, ZoneInfo("Asia/Shanghai")).date()
     assert last == saturday + timedelta(days=1)
 

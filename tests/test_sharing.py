@@ -78,8 +78,8 @@ async def test_a_shared_one_takes_the_place_of_the_same_and_is_kept_over_a_resta
     await share(world)
     await world.say(f"记住{FACT}")
     await world.say(".ai mem share #2")
-    assert world.rows("SELECT id, visibility FROM memory WHERE disabled_at IS NULL") == [(2, "public")]
-    assert world.rows("SELECT ref, scope FROM doc WHERE kind = 'memory'") == [(2, "o1")]
+    assert world.peek.memories("id", "visibility", disabled_at=None) == [(2, "public")]
+    assert world.peek.documents("ref", "scope", kind="memory") == [(2, "o1")]
     await world.restart()
     await world.say("小暖，我对花生过敏吗", group=GROUP)
     assert FACT in prompt(world)

@@ -10,6 +10,7 @@ from bot.speaking.initiative import is_silent_answer
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import Answer, calls, says
+from tests.peek import Like
 from tests.prefixes import logs_of, one_system_then_strict_alternation
 from tests.test_sending import until
 from tests.world import World
@@ -30,7 +31,7 @@ async def follow(world: World, text: str, who: str = "阿明") -> None:
 
 
 def outcomes(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT text, state, outcome FROM event WHERE kind = 'message' ORDER BY id")
+    return world.peek.events("text", "state", "outcome", kind="message")
 
 
 @pytest.mark.parametrize("answer", ["skip", "SKIP.", " **skip**\n", "skip\n\n(他们在说别的)", "他们在说别的\nskip"])
@@ -40,7 +41,7 @@ async def test_a_skipped_follow_up_is_not_answered_and_stays_in_the_log(world: W
     await follow(world, "哈哈哈")
     assert world.replies == ["好的"]
     assert outcomes(world)[-1] == ("哈哈哈", "done", "skipped")
-    assert world.rows("SELECT state, error FROM turn WHERE id = 2") == [("said", "skipped")]
+    assert world.peek.turns("state", "error", id=2) == [("said", "skipped")]
     assert [line["outcome"] for line in world.log.named("turn")] == ["answered", "skipped"]
     world.model.script = lambda request: "我在"
     await world.say("小暖，你看呢", "阿明", GROUP)
@@ -106,7 +107,7 @@ async def test_the_model_ends_the_talk_with_a_last_line_and_without_another_call
     await follow(world, "不用你了")
     assert world.replies[2:] == ["那你们聊，我先不打扰啦"]
     assert len(world.model.requests) == 3
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
     await world.wait(10)
     await follow(world, "今天好热")
     assert len(world.replies) == 3
@@ -130,10 +131,10 @@ async def test_the_end_of_a_talk_survives_a_crash_between_tool_and_line(world: W
     await talking(world)
     ending(world, line="再见")
     await world.app.ingest.accept(world.message("小暖，不用你了", "阿明", GROUP))
-    await until(lambda: world.rows("SELECT key FROM effect WHERE key LIKE 'quiet:%'") != [])
+    await until(lambda: world.peek.effects("key", key=Like("quiet:%")) != [])
     await world.crash()
     assert world.replies == ["好的", "再见"]
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
 
 
 async def test_in_a_dm_the_tool_does_nothing_and_the_person_is_answered(world: World) -> None:
@@ -148,7 +149,7 @@ async def test_wrong_arguments_end_nothing(world: World, arguments: dict[str, ob
     ending(world, **arguments)
     await talking(world)
     assert world.replies == ["好的"]
-    assert world.rows("SELECT count(*) FROM window") == [(1,)]
+    assert world.peek.windows.count() == 1
 
 
 async def test_a_failed_follow_up_waits_without_a_word_for_the_next_call_and_is_answered_with_it(world: World) -> None:
@@ -156,13 +157,13 @@ async def test_a_failed_follow_up_waits_without_a_word_for_the_next_call_and_is_
     world.model.script = lambda request: DOWN
     await follow(world, "昨天那件事" * 60)
     assert world.replies == ["好的"], "nobody asked for it"
-    assert world.rows("SELECT state, due_at, outcome FROM event WHERE why = 'window'") == [("queued", None, "failed")]
+    assert world.peek.events("state", "due_at", "outcome", why="window") == [("queued", None, "failed")]
     world.model.script = lambda request: "我懂"
     await world.wait(20)
     await world.say("小暖，你懂吗", "阿红", GROUP)
     assert world.replies == ["好的", "我懂"]
     assert "昨天那件事" * 60 in world.last_user, "whole, as what is answered"
-    assert world.rows("SELECT count(*) FROM turn_event WHERE turn_id = 3") == [(2,)]
+    assert world.peek.told_events.count(turn_id=3) == 2
     await world.wait(100)
     assert len(world.replies) == 2
 
@@ -196,7 +197,7 @@ async def test_with_the_window_a_failed_follow_up_is_over_and_only_read(world: W
     world.model.script = lambda request: "我懂"
     await world.say("小暖，回来啦", "阿红", GROUP)
     assert "第一句" in world.last_user
-    assert world.rows("SELECT count(*) FROM turn_event WHERE turn_id = 3") == [(1,)]
+    assert world.peek.told_events.count(turn_id=3) == 1
 
 
 async def test_a_failed_follow_up_survives_a_crash(world: World) -> None:

@@ -156,9 +156,9 @@ async def test_a_window_belongs_to_one_person_in_one_chat(world: World) -> None:
 
 async def test_windows_end_by_deadline_without_another_message(world: World) -> None:
     await world.say("小暖，在吗", "阿明", GROUP)
-    assert world.rows("SELECT count(*) FROM window") == [(1,)]
+    assert world.peek.windows.count() == 1
     await world.wait(61)
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
 
 
 async def test_a_line_to_someone_else_is_no_follow_up(world: World) -> None:

@@ -29,16 +29,16 @@ async def asked(world: World, text: str, who: str = "阿明", group: str = GROUP
 
 def ends(world: World) -> list[tuple[object, ...]]:
     """How every line of people ended."""
-    return world.rows("SELECT text, outcome FROM event WHERE kind = 'message' ORDER BY id")
+    return world.peek.events("text", "outcome", kind="message")
 
 
 async def test_the_turn_ends_in_the_same_breath_without_the_models_answer(world: World) -> None:
     await asked(world, "讲个故事", "阿明", "")
     await world.say("停", "阿明")
     assert (world.replies, world.model.held) == ([STOPPED], 0)
-    assert world.rows("SELECT state, error FROM turn") == [("void", "stopped")]
-    assert world.rows("SELECT state FROM call") == [("lost",)]
-    assert world.rows("SELECT count(*) FROM entry") == [(0,)]
+    assert world.peek.turns("state", "error") == [("void", "stopped")]
+    assert world.peek.calls("state") == [("lost",)]
+    assert world.peek.entries.count() == 0
     assert ends(world) == [("讲个故事", "stopped"), ("停", "stop")]
     (line,) = world.log.named("stopped")
     assert (line["why"], line["turns"], line["dropped"]) == ("stop", [1], 0)
@@ -51,9 +51,7 @@ async def test_what_was_stopped_joins_the_next_delta_and_is_not_answered_again(w
     await world.say("今天星期几", "阿明")
     assert world.replies == [STOPPED, "好的"]
     assert all(text in world.last_user for text in ("讲个故事", ">停<", STOPPED, "今天星期几"))
-    assert world.rows("SELECT event_id FROM turn_event WHERE turn_id = 2") == world.rows(
-        "SELECT id FROM event WHERE text = '今天星期几'"
-    )
+    assert world.peek.told_events("event_id", turn_id=2) == world.peek.events("id", text="今天星期几")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +99,7 @@ async def test_quiet_drops_the_chats_follow_ups_and_closes_its_windows_until_a_c
         await world.say("我想说", who, GROUP)
     await world.say("闭嘴", "阿明", GROUP)
     assert world.replies[-1] == QUIETED
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
     await world.wait(6)
     await world.say("今天好热", "阿红", GROUP)
     await world.wait(6)
@@ -131,10 +129,10 @@ async def test_who_is_not_answered_does_not_stop_it_but_an_owner_does(world: Wor
     await asked(world, "小暖，讲个故事", "阿明")
     await world.app.ingest.accept(world.message("小暖，停", "阿红", GROUP))
     await world.held()
-    assert world.rows("SELECT state FROM turn") == [("asked",)]
+    assert world.peek.turns("state") == [("asked",)]
     await world.say("小暖，停", "小王", GROUP)
     assert world.replies == ["我在答别人的话，说完就停", STOPPED]
-    assert world.rows("SELECT state FROM turn") == [("void",)]
+    assert world.peek.turns("state") == [("void",)]
 
 
 async def test_quiet_from_someone_else_keeps_what_runs_from_opening_windows(world: World) -> None:
@@ -142,7 +140,7 @@ async def test_quiet_from_someone_else_keeps_what_runs_from_opening_windows(worl
     await world.app.ingest.accept(world.message("小暖，闭嘴", "阿红", GROUP))
     await world.let_answer()
     assert world.replies == ["我在答别人的话，说完就停", "好的"]
-    assert world.rows("SELECT count(*) FROM window") == [(0,)]
+    assert world.peek.windows.count() == 0
 
 
 async def test_in_other_chats_everything_goes_on(world: World) -> None:
@@ -182,7 +180,7 @@ async def test_a_stop_survives_a_crash_and_is_not_done_twice(world: World) -> No
     await world.app.ingest.accept(stop)
     await world.app.settled()
     assert world.replies == [STOPPED]
-    assert world.rows("SELECT count(*) FROM event WHERE label = 'stop'") == [(1,)]
+    assert world.peek.events.count(label="stop") == 1
 
 
 async def test_a_turn_that_a_crash_left_can_be_stopped_while_it_is_asked_again(world: World) -> None:
@@ -208,7 +206,7 @@ async def test_a_turn_that_waits_for_a_slot_is_stopped_too(tmp_path: Path) -> No
     ).open()
     await asked(world, "讲个故事", "阿明", "")
     await world.app.ingest.accept(world.message("讲个笑话", "阿红"))
-    await until(lambda: len(world.rows("SELECT id FROM turn")) == 2)
+    await until(lambda: len(world.peek.turns("id")) == 2)
     await world.app.ingest.accept(world.message("停", "阿红"))
     await until(lambda: world.replies == [STOPPED])
     await world.let_answer()
@@ -228,7 +226,7 @@ async def test_a_completion_that_comes_with_the_stop_is_not_said(world: World) -
     await world.say("讲个故事", "阿明")
     await asyncio.gather(*stops)
     assert world.replies[-1] == STOPPED
-    said = world.rows("SELECT state FROM turn") == [("said",)]
+    said = world.peek.turns("state") == [("said",)]
     assert (len(world.replies) == 2) == said
 
 

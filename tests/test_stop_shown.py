@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bot.core.events import Incoming
 from tests.fakes.platform import Drafting, Lively
+from tests.peek import Like
 from tests.test_sending import LONG, ONCE, ask, opened, pass_interval, until, writer
 from tests.world import World
 
@@ -17,7 +18,7 @@ async def begun(folder: Path, talk: Lively) -> World:
     model = await ask(world)
     model.write(ONCE)
     await pass_interval(world, 1_500)
-    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
     model.write("停在这里")
     await pass_interval(world, 1_500)
     await until(lambda: talk.shown["m1"] == model.written)
@@ -30,7 +31,7 @@ async def test_half_a_reply_stays_as_it_is_and_the_next_delta_tells_what_people_
     half = talk.shown["m1"]
     await world.say("停")
     assert talk.shown == {"m1": half, "m2": STOPPED}
-    assert world.rows("SELECT state, text FROM outbox ORDER BY id") == [("sent", ""), ("sent", "")]
+    assert world.peek.outbox("state", "text") == [("sent", ""), ("sent", "")]
     await world.app.ingest.accept(world.message("后来呢"))
     await until(lambda: len(world.prompts) == 2)
     assert f'<b cut="1">{ONCE[:20]}' in world.last_user
@@ -45,7 +46,7 @@ async def test_a_question_that_is_deleted_takes_what_was_shown_of_its_answer_alo
     place = world.message("").place
     await world.app.ingest.accept(Incoming(place, None, "event", label="delete", target="m1"))
     await world.app.settled()
-    assert world.rows("SELECT count(*) FROM event WHERE text LIKE '%一座庙%'") == [(0,)]
+    assert world.peek.events.count(text=Like("%一座庙%")) == 0
     await world.close()
 
 
@@ -67,11 +68,11 @@ async def test_a_placeholder_without_a_word_is_taken_away(tmp_path: Path) -> Non
     model = await ask(world)
     model.write(ONCE)
     await pass_interval(world, 1_500)
-    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
     await world.say("停")
     await world.wait(5)
     assert list(talk.shown.values()) == [STOPPED]
-    assert world.rows("SELECT count(*) FROM event WHERE label = 'cut'") == [(0,)]
+    assert world.peek.events.count(label="cut") == 0
     await world.close()
 
 
@@ -84,7 +85,7 @@ async def test_a_draft_was_seen_too(tmp_path: Path) -> None:
     await until(lambda: talk.drafts == ["从前有座山"])
     await world.say("停")
     assert list(talk.shown.values()) == [STOPPED]
-    assert world.rows("SELECT text FROM event WHERE label = 'cut'") == [("从前有座山",)]
+    assert world.peek.events("text", label="cut") == [("从前有座山",)]
     await world.close()
 
 
@@ -100,8 +101,8 @@ async def test_parts_that_wait_are_not_sent_and_the_line_holds_what_went(tmp_pat
     talk.slow.set()
     await world.app.settled()
     assert list(talk.shown.values()) == [LONG[:100], STOPPED]
-    assert world.rows("SELECT text, label FROM event WHERE turn_id = 1 AND kind = 'bot'") == [(LONG[:100], "cut")]
-    assert world.rows("SELECT state FROM outbox ORDER BY id") == [
+    assert world.peek.events("text", "label", turn_id=1, kind="bot") == [(LONG[:100], "cut")]
+    assert world.peek.outbox("state") == [
         ("sent",), ("cancelled",), ("cancelled",), ("sent",),
     ]  # fmt: skip
     await world.close()
@@ -117,8 +118,8 @@ async def test_a_log_that_goes_on_is_told_what_people_saw(tmp_path: Path) -> Non
     for piece in (ONCE, "停在这里"):
         model.write(piece)
         await pass_interval(world, 1_500)
-        await until(lambda: world.rows("SELECT preview_id FROM outbox WHERE turn_id = 2") == [("m2",)])
-    await until(lambda: world.rows("SELECT text FROM outbox WHERE turn_id = 2") == [(model.written,)])
+        await until(lambda: world.peek.outbox("preview_id", turn_id=2) == [("m2",)])
+    await until(lambda: world.peek.outbox("text", turn_id=2) == [(model.written,)])
     await world.say("停")
     await world.app.ingest.accept(world.message("后来呢"))
     await until(lambda: len(world.prompts) == 3)

@@ -28,7 +28,7 @@ async def test_the_talk_that_has_all_of_it_comes_first(new_world: NewWorld) -> N
     world = await new_world(memory={"mode": "v2"})
     await evenings(world)
     found = await talks(world, "小船打磨以后买什么漆")
-    (first,) = world.rows("SELECT id FROM event WHERE text = '我想给小船刷漆'")[0]
+    (first,) = world.peek.events("id", text="我想给小船刷漆")[0]
     assert (found[0]["line"], found[0]["figure"]) == (first, 1.0)
 
 

@@ -66,7 +66,7 @@ async def test_before_the_last_call_the_model_is_told_to_answer(world: World) ->
 async def test_what_is_asked_for_with_the_last_call_is_not_done(world: World) -> None:
     in_turn(world, [calls(recall("蛇")), calls(recall("狗")), calls(recall("猫")), calls(save("先量再裁"))])
     await world.say("弄完了")
-    assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+    assert world.peek.memories.count() == 0
 
 
 @pytest.mark.parametrize(

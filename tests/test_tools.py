@@ -104,7 +104,7 @@ async def test_a_model_that_only_asks_for_tools_is_stopped_after_four_calls(worl
     await world.say("算了")
     assert "我怕什么" in world.last_user
     assert len(world.turns[-1]) == 2
-    assert world.rows("SELECT count(*) FROM call WHERE state = 'reserved'") == [(0,)]
+    assert world.peek.calls.count(state="reserved") == 0
 
 
 async def test_an_experience_is_kept_once_a_session_and_found_again(world: World) -> None:
@@ -128,7 +128,7 @@ async def test_an_empty_or_forgotten_experience_is_not_saved(world: World) -> No
     tool_first(world, save("  "), save("我的门锁密码是紫藤4711"))
     await world.say("做完了")
     assert len(results(world)) == 2
-    assert world.rows("SELECT count(*) FROM memory WHERE source = 'tool'") == [(0,)]
+    assert world.peek.memories.count(source="tool") == 0
 
 
 async def test_an_experience_from_a_dm_is_not_found_in_a_group(world: World) -> None:

@@ -2,11 +2,12 @@
 
 import pytest
 
+from tests.peek import Other
 from tests.world import World
 
 
 def open_reminders(world: World) -> list[object]:
-    return [row[0] for row in world.rows("SELECT text FROM reminder WHERE ended_at IS NULL ORDER BY id")]
+    return [row[0] for row in world.peek.reminders("text", ended_at=None)]
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ async def test_a_reminder_that_was_asked_for_last_is_taken_back(world: World, wi
     await world.say(undo)
     assert said in world.replies[-1]
     assert open_reminders(world) == []
-    assert len(world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL")) == 1
+    assert world.peek.memories.count(disabled_at=None) == 1
 
 
 async def test_what_was_kept_after_it_goes_first(world: World) -> None:
@@ -30,7 +31,7 @@ async def test_what_was_kept_after_it_goes_first(world: World) -> None:
     await world.say("记住我对花生过敏")
     await world.say("撤销")
     assert len(open_reminders(world)) == 1
-    assert world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL") == []
+    assert world.peek.memories.count(disabled_at=None) == 0
 
 
 async def test_both_reminders_of_one_message_go_together(world: World) -> None:
@@ -59,7 +60,7 @@ async def test_a_cancelled_one_that_is_forgotten_does_not(world: World) -> None:
     await world.say("忘记关于陈朗的一切")
     await world.say("撤销 ⏰1")
     assert open_reminders(world) == []
-    assert world.rows("SELECT 1 FROM reminder WHERE text <> ''") == []
+    assert world.peek.reminders.count(text=Other("")) == 0
 
 
 @pytest.mark.parametrize(
@@ -72,18 +73,18 @@ async def test_a_promise_is_taken_back_and_so_is_its_end(world: World, promise: 
     await world.wait(60)
     await world.say(undo)
     assert world.replies[-1] == f"好，还没做：✓1 {promise}"
-    assert world.rows("SELECT state FROM commitment") == [("pending",)]
+    assert world.peek.commitments("state") == [("pending",)]
     await world.wait(60)
     await world.say("撤销 ✓1")
     assert world.replies[-1] == f"好，就当没答应过：✓1 {promise}"
-    assert world.rows("SELECT text FROM commitment") == [("",)]
+    assert world.peek.commitments("text") == [("",)]
 
 
 async def test_how_somebody_is_called_is_taken_back_too(world: World) -> None:
     await world.say("叫我阿明")
     await world.wait(60)
     await world.say("撤销")
-    assert world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL") == []
+    assert world.peek.memories.count(disabled_at=None) == 0
 
 
 @pytest.mark.parametrize("wish", ["忘记 ⏰1", "forget ⏰1", "刪掉 ⏰1"])
@@ -92,4 +93,4 @@ async def test_a_sign_names_the_reminder_and_not_the_memory_of_that_number(world
     await world.say("提醒我明天下午三点交房租")
     await world.say(wish)
     assert open_reminders(world) == []
-    assert len(world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL")) == 1
+    assert world.peek.memories.count(disabled_at=None) == 1

@@ -60,7 +60,7 @@ async def test_what_is_forgotten_while_its_vector_is_made_gets_none(tmp_path: Pa
 
 def vectors_due(world: World) -> bool:
     """Whether the memory is still there."""
-    return world.rows("SELECT 1 FROM memory WHERE disabled_at IS NULL") != []
+    return world.peek.memories.count(disabled_at=None) != 0
 
 
 async def test_a_crash_between_batches_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -> None:

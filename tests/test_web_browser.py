@@ -141,7 +141,7 @@ async def searches_and_edits_by_keyboard(tab: Tab, address: str, world: World) -
     await tab.press("Tab")
     await tab.press("Space")
     await tab.until("document.getElementById('text')?.textContent === '我怕大狗'")
-    assert world.rows("SELECT text, original FROM memory") == [("我怕大狗", "我怕狗")]
+    assert world.peek.memories("text", "original") == [("我怕大狗", "我怕狗")]
 
 
 async def draws_the_plots(tab: Tab, address: str) -> None:

@@ -106,4 +106,4 @@ async def test_names_without_a_letter_and_control_signs_do_not_get_in(world: Wor
             "/chat", text="a\x00b\r\nc\ud800".encode("utf-8", "surrogatepass").decode("utf-8", "replace")
         )
         await world.app.settled()
-    assert world.rows("SELECT name, text FROM event WHERE kind = 'message'")[0] == ("?", "ab\nc���")
+    assert world.peek.events("name", "text", kind="message")[0] == ("?", "ab\nc���")

@@ -45,7 +45,7 @@ async def test_nobody_sees_a_page_or_changes_anything_without_the_token(world: W
             assert (await page.stranger.post(path, {"text": "x"})).status == 403
         assert (await page.stranger.get("/live/rows", hx_request="true")).headers["hx-redirect"] == "/login"
         assert (await page.stranger.get("/chat/stream")).status == 401
-    assert world.rows("SELECT text, disabled_at FROM memory") == [("我怕狗", None)]
+    assert world.peek.memories("text", "disabled_at") == [("我怕狗", None)]
 
 
 async def test_wrong_tokens_are_counted_and_then_no_token_of_that_address_is_looked_at(world: World) -> None:
@@ -97,7 +97,7 @@ async def test_a_form_that_was_not_made_for_this_login_changes_nothing(world: Wo
         for csrf in ("", "guess", other):
             answer = await page.visitor.post("/memories/1/forget", {"csrf": csrf})
             assert (answer.status, "什么都没有改" in answer.plain) == (403, True)
-        assert world.rows("SELECT disabled_at FROM memory") == [(None,)]
+        assert world.peek.memories("disabled_at") == [(None,)]
         assert (await page.visitor.send("/memories/1/forget")).status == 303
     assert world.rows("SELECT disabled_at IS NULL FROM memory") == [(0,)]
 

@@ -37,7 +37,7 @@ async def test_an_edited_memory_keeps_its_sources_and_is_what_nuan_knows_from_th
         done = await page.visitor.send("/memories/1/edit", text="  我住在\n北京 ")
         shown = (await page.visitor.get(done.headers["location"])).plain
         assert all(text in shown for text in ("新的说法已保存", "我住在 北京", "最初的说法", "我住在上海"))
-        assert world.rows("SELECT event_id FROM edge WHERE kind = 'memory'") == [(1,)]
+        assert world.peek.edges("event_id", kind="memory") == [(1,)]
         await world.say("我住在哪里？")
         assert "我住在 北京" in "".join(message.content for message in world.prompts[-1])
         await page.visitor.send("/memories/1/forget")
@@ -52,7 +52,7 @@ async def test_a_wording_that_cannot_be_taken_changes_nothing_and_says_why(world
     await world.say("记住我讨厌香菜")
     await world.say("彻底忘记 #4")
     async with webbed(world) as page:
-        before = world.rows("SELECT id, text, updated_at FROM memory")
+        before = world.peek.memories("id", "text", "updated_at")
         for number, text, done in (
             (1, " ", "length"), (1, "长" * 2_001, "length"), (1, "我怕狗", "same"), (1, "我愛喝茶", "known"),
             (3, "小王", "named"), (1, "我讨厌香菜", "buried"),
@@ -61,7 +61,7 @@ async def test_a_wording_that_cannot_be_taken_changes_nothing_and_says_why(world
             assert answer.headers["location"] == f"/memories/{number}?done={done}", text
         assert (await page.visitor.send("/memories/99/edit", text="x")).status == 404
         assert (await page.visitor.send("/memories/1/explode")).status == 404
-    assert world.rows("SELECT id, text, updated_at FROM memory") == before
+    assert world.peek.memories("id", "text", "updated_at") == before
 
 
 async def test_what_is_forgotten_here_goes_with_every_copy_and_can_be_brought_back_for_some_days(world: World) -> None:
@@ -69,7 +69,7 @@ async def test_what_is_forgotten_here_goes_with_every_copy_and_can_be_brought_ba
     await world.say("嗯")
     async with webbed(world) as page:
         await page.visitor.send("/memories/1/forget")
-        assert "我怕狗" not in "".join(str(row) for row in world.rows("SELECT text FROM event"))
+        assert "我怕狗" not in "".join(str(row) for row in world.peek.events("text"))
         await world.say("我怕什么")
         assert "怕狗" not in "".join(message.content for message in world.prompts[-1])
         assert (await page.visitor.send("/memories/1/forget")).headers["location"].endswith("done=over")
@@ -78,7 +78,7 @@ async def test_what_is_forgotten_here_goes_with_every_copy_and_can_be_brought_ba
         await world.say("我怕什么？")
         assert "怕狗" in "".join(message.content for message in world.prompts[-1])
         await page.visitor.send("/memories/1/purge")
-        assert world.rows("SELECT count(*) FROM memory") == [(0,)]
+        assert world.peek.memories.count() == 0
         assert (await page.visitor.get("/memories/1")).status == 404
     assert "怕狗".encode() not in (world.folder / "nuan.db").read_bytes()
 
@@ -109,4 +109,4 @@ async def test_beside_a_nuan_that_answers_elsewhere_everything_can_be_read_and_n
             answer = await page.visitor.send(path, text="x")
             assert (answer.status, "不能改" in answer.plain) == (409, True), path
         assert (await page.visitor.get("/chat")).status == 409
-    assert world.rows("SELECT text, disabled_at FROM memory") == [("我怕狗", None)]
+    assert world.peek.memories("text", "disabled_at") == [("我怕狗", None)]

@@ -63,7 +63,7 @@ async def test_a_turn_tells_why_she_spoke_what_was_cached_and_what_it_cost(world
         assert "小暖 在吗" in text
         listed = (await page.visitor.get("/turns")).plain
         assert listed.count("called me by name") == 1
-        (chat,) = world.rows("SELECT id FROM chat WHERE kind = 'group'")
+        (chat,) = world.peek.chats("id", kind="group")
         assert "direct" not in (await page.visitor.get(f"/turns?chat={chat[0]}")).plain
         assert (await page.visitor.get("/turns/99")).status == 404
         assert (await page.visitor.get("/turns/９")).status == 404
@@ -137,7 +137,7 @@ async def test_dialogue_memory_is_a_time_line_and_people_have_their_memories(wor
     await world.say("明天我要去医院看牙，有点紧张")
     await world.say("/new")
     async with webbed(world) as page:
-        ((summary,),) = world.rows("SELECT summary FROM digest")
+        ((summary,),) = world.peek.digests("summary")
         told = (await page.visitor.get("/dialogue")).plain
         assert summary
         assert str(summary) in told
@@ -242,7 +242,7 @@ async def test_the_chat_box_is_the_person_of_the_terminal_in_a_chat_of_its_own(w
         await page.visitor.send("/chat", text="我怕什么")
         await world.app.settled()
         assert "怕狗" in world.sent
-        assert world.rows("SELECT count(*) FROM person") == [(1,)]
+        assert world.peek.people.count() == 1
 
 
 async def test_every_text_of_the_pages_is_in_every_language() -> None:

@@ -11,7 +11,7 @@ async def test_all_of_it_for_good_is_for_good(world: World) -> None:
     await world.say("记住我怕猫")
     for line in ("彻底忘记", "全部", "是"):
         await world.say(line)
-    assert (world.replies[-1], world.rows("SELECT id FROM memory")) == ("好，彻底忘掉了 #2 #1，找不回来了", [])
+    assert (world.replies[-1], world.peek.memories("id")) == ("好，彻底忘掉了 #2 #1，找不回来了", [])
 
 
 @pytest.mark.parametrize("wishes", [["彻底忘记年糕"], ["彻底忘记", "年糕"]])
@@ -22,7 +22,7 @@ async def test_what_was_forgotten_for_a_while_is_forgotten_for_good_by_its_objec
     await world.say("忘记年糕")
     for line in wishes:
         await world.say(line)
-    assert (world.rows("SELECT id FROM memory"), world.model.requests) == ([], [])
+    assert (world.peek.memories("id"), world.model.requests) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ async def test_what_follows_a_question_back_is_kept_only_where_it_can_be_a_fact(
         await world.say("记住")
         await world.say(answer)
         await world.wait(7_200)
-    assert world.rows("SELECT text FROM memory") == []
+    assert world.peek.memories("text") == []
     await world.say("我家的猫怕吸尘器")
     await world.wait(7_200)
     await world.say("记住")
     await world.say("刚才那句")
-    assert world.rows("SELECT text FROM memory") == [("我家的猫怕吸尘器",)]
+    assert world.peek.memories("text") == [("我家的猫怕吸尘器",)]

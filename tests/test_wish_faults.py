@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import NewWorld
 from tests.fakes.model import calls, says
+from tests.peek import In, Like
 from tests.test_bare_wishes import kept
 from tests.world import World
 
@@ -59,7 +60,7 @@ async def test_a_receipt_quotes_in_a_few_words_and_its_log_does_not(world: World
     await world.say("记住我对花生过敏，一点都不能吃，上次吃了半颗就进了医院，住了两天")
     assert world.replies[-1].startswith("记住啦 #1：我对花生过敏")
     assert len(world.replies[-1]) < 50
-    assert world.rows("SELECT text FROM event WHERE kind = 'bot'") == [("记住啦 #1",)]
+    assert world.peek.events("text", kind="bot") == [("记住啦 #1",)]
 
 
 @pytest.mark.parametrize(("text", "answer"), [("please hold on to this one thing: my cat is Tom", "Kept as #1")])
@@ -101,7 +102,7 @@ async def test_a_name_that_is_given_is_kept_once(world: World) -> None:
     await world.say("我叫小陈")
     await world.say("/new")
     await world.wait(3_600)
-    assert world.rows("SELECT text FROM memory WHERE text LIKE '%小陈%' AND slot IN ('address', 'name')") == [("小陈",)]
+    assert world.peek.memories("text", text=Like("%小陈%"), slot=In("address", "name")) == [("小陈",)]
 
 
 async def test_a_digest_knows_how_they_asked_to_be_called(world: World) -> None:

@@ -24,7 +24,7 @@ ALONE = [
 
 
 def kept(world: World) -> list[str]:
-    return [str(row[0]) for row in world.rows("SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id")]
+    return [str(row[0]) for row in world.peek.memories("text", disabled_at=None)]
 
 
 def known(texts: str) -> tuple[Memory, ...]:

@@ -25,7 +25,7 @@ async def shown(world: World, model: StreamingModel) -> None:
     """The beginning of the story is on the screen."""
     model.write(ONCE)
     await pass_interval(world, 1_500)
-    await until(lambda: world.rows("SELECT preview_id FROM outbox") == [("m1",)])
+    await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
 
 
 async def deleted(world: World) -> None:
@@ -35,7 +35,7 @@ async def deleted(world: World) -> None:
 
 
 def left(world: World) -> list[tuple[object, ...]]:
-    return world.rows("SELECT kind, state FROM outbox")
+    return world.peek.outbox("kind", "state")
 
 
 async def test_half_a_reply_to_a_message_that_was_deleted_is_taken_away_again(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ async def test_another_zone_moves_what_is_said_by_the_clock_and_says_so(world: W
 )  # fmt: skip
 async def test_zones_are_known_by_their_cities(world: World, said: str, zone: str) -> None:
     await world.say(f".ai tz {said}")
-    assert world.rows("SELECT timezone FROM person") == [(zone,)]
+    assert world.peek.people("timezone") == [(zone,)]
 
 
 async def test_an_unknown_zone_gets_the_nearest_name_and_changes_nothing(world: World) -> None:

@@ -28,6 +28,7 @@ from tests.blank import lay, unsynced
 from tests.configured import configured
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.model import ScriptedModel
+from tests.peek import Peek
 
 NINE = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai (01:00 UTC): an ordinary morning."""
@@ -91,6 +92,7 @@ class Seen:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.peek = Peek(folder / "nuan.db")
         self.model = ScriptedModel()
         self.talk = Talk()
         self.log = Lines()
@@ -101,7 +103,7 @@ class Seen:
         return [outgoing.text for outgoing in self.talk.said]
 
     def rows(self, sql: str, *values: object) -> list[tuple[object, ...]]:
-        """What the database file holds, read beside the running bot."""
+        """What the database file holds, read beside the running bot; for what `peek` cannot say."""
         with closing(sqlite3.connect(f"file:{self.folder / 'nuan.db'}?mode=ro", uri=True)) as database:
             return database.execute(sql, values).fetchall()
 

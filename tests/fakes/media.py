@@ -99,7 +99,7 @@ class MediaWorld(World):
 
     def spent(self, cause: str) -> list[tuple[object, ...]]:
         """State, tokens and money of every call of that cause."""
-        return self.rows("SELECT state, prompt_tokens, output_tokens, cost FROM call WHERE cause = ?", cause)
+        return self.peek.calls("state", "prompt_tokens", "output_tokens", "cost", cause=cause)
 
 
 def image(handle: str = "cat", size: int = 0) -> Attachment:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bot.config.settings import Settings
 from bot.core.errors import StoreError
+from tests.peek import In
 from tests.storing import sound
 from tests.world import World
 
@@ -71,9 +72,9 @@ async def run(folder: Path, each: int, seed: int) -> Seen:
                 break
             pages += each
     await world.wait(3_600)  # a digest that failed is tried again later and later
-    waiting = world.rows("SELECT count(*) FROM event WHERE state = 'queued'")[0][0]
-    stuck = world.rows("SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending')")[0][0]
-    undigested = world.rows("SELECT count(*) FROM session WHERE state = 'closing'")[0][0]
+    waiting = world.peek.events.count(state="queued")
+    stuck = world.peek.outbox.count(state=In("pending", "sending"))
+    undigested = world.peek.sessions.count(state="closing")
     seen.sums["left"] = int(str(waiting)) + int(str(stuck)) + int(str(undigested))
     seen.sums["health wrong"] += world.store.vitals.refusing != ""
     await world.close()
@@ -92,7 +93,7 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
         confirmed = await world.app.ingest.accept(incoming)
         await world.wait(12)
         told = text.startswith("记住") and len(world.replies) > replies
-        seen.sums["lies"] += told and not world.rows("SELECT 1 FROM memory WHERE text = ?", text[2:])
+        seen.sums["lies"] += told and not world.peek.memories.count(text=text[2:])
         gone = text.startswith("忘记") and len(world.replies) > replies
         seen.sums["lies"] += gone and bool(world.rows(f"{ACTIVE} AND text = ?", text[2:]))
     except StoreError:
@@ -111,7 +112,7 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
     took = (world.clock.now() - since) / 1000
     seen.slowest_s = max(seen.slowest_s, took)
     await world.wait(BACK_S)
-    stored = world.rows("SELECT count(*) FROM event WHERE text = ? AND kind = 'message'", text)[0][0]
+    stored = world.peek.events.count(text=text, kind="message")
     said = len(world.replies) - replies
     seen.sums["lost"] += stored == 0 and not text.startswith("忘记")
     seen.sums["unanswered"] += said < expected
@@ -119,7 +120,7 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
     if said != expected or took > BACK_S:
         seen.notes.append(f"{name}: {said} of {expected} answers, {took} s: {world.replies[replies:]}")
     if text.startswith("记住"):
-        seen.sums["lies"] += len(world.rows("SELECT 1 FROM memory WHERE text = ?", text[2:])) != 1
+        seen.sums["lies"] += world.peek.memories.count(text=text[2:]) != 1
     if text.startswith("忘记"):
         seen.sums["lies"] += bool(world.rows(f"{ACTIVE} AND text = ?", text[2:]))
     return full

@@ -12,6 +12,7 @@ from bot.core.events import Incoming, Place, Sender
 from bot.core.models import ModelRequest
 from bot.text.codes import code_form
 from tests.fakes.model import Answer, calls
+from tests.peek import Like
 from tests.telegram_payloads import ANN, BO, CHANNEL, GROUP, Json, message, read
 from tests.torture.row import Found, Size
 from tests.world import World
@@ -41,14 +42,14 @@ async def strangers(folder: Path, size: Size) -> Found:
         lines = [world.message(f"在吗{number}", f"人{who}", platform="telegram") for who in range(size.units)]
         await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
         await world.app.settled()
-        most = max(most, len(world.rows("SELECT 1 FROM code WHERE kind = 'pair'")))
+        most = max(most, world.peek.codes.count(kind="pair"))
         await world.wait(60)
     told = [out for out in world.talk.said[said_before:] if out.platform == "telegram"]
     with_code = [out for out in told if any(code_form(found) for found in CODE.findall(out.text))]
     sums = {
         "strangers": size.units, "messages": size.units * MESSAGES, "code messages": len(with_code),
         "told": len(told), "model calls": len(world.model.requests) - calls_before,
-        "texts stored": len(world.rows("SELECT 1 FROM event WHERE text LIKE '在吗%'")),
+        "texts stored": world.peek.events.count(text=Like("在吗%")),
     }  # fmt: skip
     await world.close()
     return Found(sums, {"waiting at once": most})
@@ -66,7 +67,7 @@ async def poisons(folder: Path, size: Size) -> Found:
         if number % 3 == 2:
             await world.say(f".ai mem share #{number + 1}", "阿明", platform="telegram")
         await world.wait(3)  # one person keeps so many in a minute
-    kept = len(world.rows("SELECT 1 FROM memory"))
+    kept = world.peek.memories.count()
     told, foreign, home = len(world.model.requests), 0, 0
     places = (("", "telegram"), ("西群", "telegram"), ("", "discord"), ("南群", "discord"))
     for number in range(size.units):

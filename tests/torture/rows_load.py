@@ -39,8 +39,8 @@ async def flooded(folder: Path, size: Size) -> Found:
     await world.wait(60)
     helped = any(".ai help" in reply for reply in world.replies)
     grown = resident_mb() - before
-    stored = len(world.rows("SELECT 1 FROM event WHERE kind = 'message'")) - 3
-    kept = len(world.rows("SELECT 1 FROM memory")) - 1
+    stored = world.peek.events.count(kind="message") - 3
+    kept = world.peek.memories.count() - 1
     calls = len(world.model.requests) - calls
     await world.close()
     lost = size.units + 1 - stored + commands - kept + (not helped)
@@ -125,7 +125,7 @@ async def many_chats(folder: Path, size: Size) -> Found:
     after = largest(world.app, world) | of_modules() | await on_telegram(size.units) | queues
     grown = {what: length - before.get(what, 0) for what, length in after.items()}
     worst = sorted(grown, key=lambda what: -grown[what])[:3]
-    seen = len(world.rows("SELECT 1 FROM chat"))
+    seen = world.peek.chats.count()
     await world.close()
     return Found(
         {"chats": seen - 20, "on Discord": taken},
@@ -162,7 +162,7 @@ async def late(folder: Path, size: Size) -> Found:
     told = [said.text for said in world.talk.said]
     notes = sum("等太久" in text for text in told)
     silent = size.units - len({said.external_chat_id for said in world.talk.said})
-    ((reserved,),) = world.rows("SELECT count(*) FROM call WHERE state = 'reserved'")
+    reserved = world.peek.calls.count(state="reserved")
     most = max(Counter(said.external_chat_id for said in world.talk.said).values())
     await world.close()
     took.sort()

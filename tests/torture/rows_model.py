@@ -128,8 +128,8 @@ async def truncated(folder: Path, size: Size) -> Found:
             await tell(world, f"第{number}句")
             await world.wait(601)  # one apology in ten minutes
         told = list(world.replies)
-        ((logged,),) = world.rows("SELECT count(*) FROM entry")
-        ((kept,),) = world.rows("SELECT count(*) FROM memory")
+        logged = world.peek.entries.count()
+        kept = world.peek.memories.count()
         answers[:] = [Reply("好了")]
         await tell(world, "还在吗")
         partial = sum("一二" in line for line in told) + abs(len(told) - len(bad)) + (world.replies[-1] != "好了")
@@ -222,7 +222,7 @@ async def filtered(folder: Path, size: Size) -> Found:
     ):  # fmt: skip
         for number in range(size.units):
             await tell(world, f"第{number}句")
-        ((kept,),) = world.rows("SELECT count(*) FROM memory")
+        kept = world.peek.memories.count()
         replies, calls = len(world.replies), len(one.requests) + len(two.requests)
         lines = len(set(world.replies))
     return Found({"questions": size.units, "replies": replies, "calls": calls, "memories": int(str(kept))},

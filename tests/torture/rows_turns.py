@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from bot.config.settings import Settings
+from tests.peek import In
 from tests.torture.row import Bound, Found, Row, Size
 
 ROOM = 10
@@ -69,7 +70,7 @@ async def running_wild(folder: Path, size: Size) -> Found:
         done.append(sum("没有找到" in text for text in results))
         found = max(found, done[-1])
     again = max((count for number, count in enumerate(done) if number % 3 == 2), default=0)
-    ((left,),) = world.rows("SELECT count(*) FROM call WHERE state = 'reserved'")
+    left = world.peek.calls.count(state="reserved")
     await world.close()
     return Found({"turns": size.units, "unanswered": mute, "reserved": int(str(left))},
                  {"calls": asked, "tools": found, "same_tool": again})  # fmt: skip
@@ -83,7 +84,7 @@ async def crowded(folder: Path, size: Size) -> Found:
     sections: dict[str, dict[str, object]] = {**PLACE, "model": money, "budget": {"day_money": 100.0, "light_at": 1.0}}
     world = await World(folder / "one", Settings.model_validate(sections)).open()
     await world.say("小暖，在吗", "人0")
-    ((each,),) = world.rows("SELECT reserved_cost FROM call")
+    ((each,),) = world.peek.calls("reserved_cost")
     await world.close()
     cap = float(str(each)) * (ROOM + 0.5)
     sections["budget"] = {"day_money": cap, "day_tokens": None, "light_at": 1.0, "small_at": 1.0}
@@ -96,7 +97,7 @@ async def crowded(folder: Path, size: Size) -> Found:
     ((spent, admitted, uncounted),) = world.rows(
         "SELECT sum(cost), sum(state = 'settled'), sum(cost <> reserved_cost) FROM call"
     )
-    ((reserved,),) = world.rows("SELECT count(*) FROM call WHERE state = 'reserved'")
+    reserved = world.peek.calls.count(state="reserved")
     told = len(world.replies)
     # What a kill leaves is charged at the next start.
     world.settings = Settings.model_validate({**sections, "budget": {"day_money": 100.0}})
@@ -108,7 +109,7 @@ async def crowded(folder: Path, size: Size) -> Found:
     await world.held(1)
     ((lost,),) = world.rows("SELECT count(*) FROM call WHERE state = 'lost' AND cost = reserved_cost")
     await world.let_answer()
-    ((rest,),) = world.rows("SELECT count(*) FROM call WHERE state = 'reserved'")
+    rest = world.peek.calls.count(state="reserved")
     await world.close()
     return Found(
         {"turns": size.units, "untold": size.units - told, "reserved": int(str(reserved)) + int(str(rest)),
@@ -129,14 +130,14 @@ async def undigested(folder: Path, size: Size) -> Found:
         await talk(world, f"人{number}")
         await world.say("/new", f"人{number}")
     await world.wait(3_600)
-    early = len(world.rows("SELECT 1 FROM digest"))
+    early = world.peek.digests.count()
     digesting(world, json.dumps(DIGEST, ensure_ascii=False))
     await world.wait(2 * 3_600)
     each = world.rows(
         "SELECT count(digest.session_id) FROM session LEFT JOIN digest ON digest.session_id = session.id "
         "WHERE close_reason = 'new' GROUP BY session.id"
     )
-    ((waiting,),) = world.rows("SELECT count(*) FROM session WHERE state = 'closing'")
+    waiting = world.peek.sessions.count(state="closing")
     asked = sum(map(is_digest, world.model.requests))
     await world.close()
     return Found(
@@ -192,7 +193,7 @@ async def cancelled(folder: Path, size: Size) -> Found:
             await let_others_run()
         await world.app.ingest.accept(world.message("停", who))
         await world.let_answer()
-        ((states,),) = world.rows("SELECT count(*) FROM turn WHERE state IN ('asked', 'answered')")
+        states = world.peek.turns.count(state=In("asked", "answered"))
         early += int(str(states))
     ((reserved, wrong),) = world.rows(
         "SELECT sum(state = 'reserved'), sum(state = 'lost' AND cost <> reserved_cost) FROM call"
@@ -201,7 +202,7 @@ async def cancelled(folder: Path, size: Size) -> Found:
     ledger = await world.store.ledger.spend(0)
     await world.app.settled()
     tasks = len(asyncio.all_tasks()) - before
-    voids = len(world.rows("SELECT 1 FROM turn WHERE state = 'void'"))
+    voids = world.peek.turns.count(state="void")
     await world.close()
     return Found(
         {"stops": size.units, "under_way": early, "reserved": int(str(reserved)), "wrongly_charged": int(str(wrong)),

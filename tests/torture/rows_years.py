@@ -140,7 +140,7 @@ async def growth(folder: Path, size: Size) -> Found:
         world._typed.clear()
         gc.collect()
         seen.append(((folder / DATABASE).stat().st_size, resident_mb()))
-    ((events,),) = world.rows("SELECT count(*) FROM event")
+    events = world.peek.events.count()
     ((oldest,),) = world.rows("SELECT min(at) FROM event WHERE text <> ''")
     days_back = (world.clock.now() - int(str(oldest))) / 86_400_000
     await world.close()

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+from tests.peek import Like
 from tests.torture.row import Bound, Found, Row, Size
 from tests.torture.wires_queue import nuan, number
 
@@ -35,7 +36,7 @@ async def edits(folder: Path, size: Size) -> Found:
             replies += len(world.replies) - before
             await world.say("你说呢", who)
             right += f"暗号是丁{each}" in str(world.prompts[-1])
-            kept = world.rows("SELECT text FROM memory WHERE disabled_at IS NULL AND text LIKE ?", f"%{each}%")
+            kept = world.peek.memories("text", disabled_at=None, text=Like(f"%{each}%"))
             memories += [str(text) for (text,) in kept if str(text).endswith(f"丁{each}")] != [] and len(kept) == 1
         return Found({"messages": size.units, "replies": replies, "last text told": right, "memories right": memories})
 
