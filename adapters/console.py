@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TextIO
@@ -184,13 +184,18 @@ class ConsoleAdapter:
         self._user = Sender(PLATFORM, USER_ID, clean_name(user))
         self._prefix, self._bot_names = prefix, frozenset(map(fold, bot_names))
 
-    async def run(self, sink: EventSink) -> None:
-        """Bring every line to the sink until the input ends; what goes wrong with one is shown in one line."""
+    async def run(self, sink: EventSink, answered: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Bring every line to the sink until the input ends; what goes wrong with one is shown in one line.
+
+        `answered` is waited for before the next line is read.
+        """
         async with aclosing(self._terminal.lines()) as lines:
             async for line in lines:
                 try:
                     if line.strip():
                         await sink.accept(self.incoming(line))
+                        if answered is not None:
+                            await answered()
                 except NuanError as error:
                     await self._terminal.show(f"! {' '.join(visible(str(error)).split())}\n")
 

@@ -47,7 +47,6 @@ class Reloader:
         self._done = ReloadResult()
         self._woken = asyncio.Event()
         self._told = self._ended = False
-        self._asking: set[asyncio.Task[ReloadResult]] = set()
 
     def serve(self, app: App, taken: Callable[[Settings], None]) -> None:
         """This is the bot; `taken` is told the new settings before it works by them."""
@@ -64,14 +63,9 @@ class Reloader:
 
     async def ask(self) -> ReloadResult:
         """`nuan reload` says so; while this nuan stops, nothing is taken any more."""
-        if not self._ended:
-            task = asyncio.create_task(self.reload("command line"), name="reload-asked")
-            self._asking.add(task)
-            await asyncio.wait((task,))
-            self._asking.discard(task)
-            if not task.cancelled():
-                return task.result()
-        return ReloadResult(problems=("this nuan is stopping: nothing was taken",))
+        if self._ended:
+            return ReloadResult(problems=("this nuan is stopping: nothing was taken",))
+        return await self.reload("command line")
 
     async def keep(self) -> None:
         """Wait for signals and look at the files, until cancelled; then no reload is under way."""
@@ -79,10 +73,8 @@ class Reloader:
             await self._keep()
         finally:
             self._ended = True
-            for task in self._asking:
-                task.cancel()
-            if self._asking:
-                await asyncio.wait(self._asking)
+            async with self._lock:
+                pass
 
     async def _keep(self) -> None:
         assert self._app is not None

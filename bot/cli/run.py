@@ -33,8 +33,6 @@ from bot.config.sources import settings_shown
 from bot.container import Dependencies, allow_list
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
-from bot.core.events import Incoming
-from bot.core.events import Place as EventPlace
 from bot.core.ports import Adapter, Clock, Liveness
 from bot.ops.control import control_socket
 from bot.ops.health import HealthCheck, Supervisor
@@ -43,7 +41,7 @@ from bot.ops.metrics import MetricsPages, make_metrics, serve_pages
 from bot.pipeline.configuration import Configuration
 from bot.pipeline.endpoints import make_pool
 from bot.store.settings import settings_in
-from bot.store.store import DATABASE, open_store
+from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -159,13 +157,10 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                 if front is not None and front.adapter is not None:
                     logs.hide([front.token])
                     adapters = (*adapters, front.adapter)
-                pool = make_pool(settings, place.prompts.path)
-                parts = make_dependencies(place, store, pool, logs.log, clock)
-                app = App(replace(parts, reload=reloader.command, apply=reloader.apply, scrub=logs.scrub))
-                reloader.serve(app, lambda settings: _apply_settings(settings, logs, front))
+                app = _make_app(place, store, logs, reloader, clock, front.take if front is not None else None)
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
-                    await preload(pool)
+                    await preload(app.parts.current.pool)
                     with collector_frozen():
                         await app.start(adapters)
                         supervisor = Supervisor(app.ingest, clock, logs.log, store.vitals.writable)
@@ -174,13 +169,24 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                         async with control, _web_page(front, app), page:
                             await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
-                    await parts.current.newest.pool.close()
+                    await app.parts.current.pool.close()
 
 
-def _apply_settings(settings: Settings, logs: Logs, front: WebFrontend | None) -> None:
-    logs.hide(configured_secrets(settings))
-    if front is not None:
-        front.take(settings)
+def _make_app(
+    place: Installation, store: Store, logs: Logs, reloader: Reloader, clock: Clock,
+    taken: Callable[[Settings], None] | None = None,
+) -> App:  # fmt: skip
+    """The bot, which can be reloaded; `taken` is told other settings before it works by them."""
+    parts = make_dependencies(place, store, make_pool(place.settings, place.prompts.path), logs.log, clock)
+    app = App(replace(parts, reload=reloader.command, apply=reloader.apply, scrub=logs.scrub))
+
+    def take(settings: Settings) -> None:
+        logs.hide(configured_secrets(settings))
+        if taken is not None:
+            taken(settings)
+
+    reloader.serve(app, take)
+    return app
 
 
 def _web_page(front: WebFrontend | None, app: App) -> AbstractAsyncContextManager[None]:
@@ -250,71 +256,39 @@ async def serve_read_only(source: ConfigSource, place: Installation) -> None:
 async def chat(source: ConfigSource, place: Installation, group: str, name: str, verbose: bool) -> None:
     """Talk until the input ends; every line that was read is answered before it returns."""
     settings = place.settings
-    words, reloader = make_words(place), Reloader(source, place)
+    words, clock, reloader = make_words(place), SystemClock(), Reloader(source, place)
     async with await open_store(place.data, frozenset(settings.bot.owners), allow_list(settings)) as store:
         # The folder is ours from here on: before that, its log may belong to another nuan.
-        logs = Logs(
-            place.data / "logs", settings.log, SystemClock().now,
-            configured_secrets(settings), sys.stderr if verbose else None,
-        )  # fmt: skip
+        shown = sys.stderr if verbose else None
+        logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), shown)
         with contextlib.closing(logs):
-            pool = make_pool(settings, place.prompts.path)
-            app = App(
-                replace(
-                    make_dependencies(place, store, pool, logs.log),
-                    reload=reloader.command,
-                    apply=reloader.apply,
-                    scrub=logs.scrub,
-                )
-            )
             adapter = ConsoleAdapter(
                 open_terminal(sys.stdin, sys.stdout), name or owner_name(settings),
                 _prefix(settings), group, settings.bot.names,
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
 
-            def take(settings: Settings) -> None:
-                logs.hide(configured_secrets(settings))
+            def rename(settings: Settings) -> None:
                 adapter.rename(name or owner_name(settings), _prefix(settings), settings.bot.names)
 
-            reloader.serve(app, take)
+            app = _make_app(place, store, logs, reloader, clock, rename)
             await app.start([adapter])
             reloading = asyncio.create_task(reloader.keep(), name="reload")
-            warm = asyncio.create_task(preload(pool), name="warm-up")
+            warm = asyncio.create_task(preload(app.parts.current.pool), name="warm-up")
             try:
                 with stopped_by_sigterm():
                     async with control_socket(place.data, change_handler(app), logs.log, reloader.ask):
-                        await adapter.run(app.ingest if sys.stdin.isatty() else _LineByLine(app))
+                        # Piped lines are answered one by one, as a person would wait.
+                        await adapter.run(app.ingest, None if sys.stdin.isatty() else app.spoken)
                         await app.drained()
             finally:
                 reloading.cancel()
                 await asyncio.wait((reloading,))
                 await app.stop()
                 await warm
-                await app.parts.current.newest.pool.close()
+                await app.parts.current.pool.close()
 
 
 def _prefix(settings: Settings) -> str:
     """What stands before each reply."""
     return f"{settings.bot.names[0]} › "
-
-
-class _LineByLine:
-    """An event sink for piped input: each line is answered before the next one is read, as a person would wait."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def accept(self, incoming: Incoming) -> bool:
-        """Commit the line and let everything settle that it caused; a reply in several messages is heard out."""
-        stored = await self._app.ingest.accept(incoming)
-        await self._app.spoken()
-        return stored
-
-    async def newest(self, place: EventPlace) -> str:
-        """As ingest says."""
-        return await self._app.ingest.newest(place)
-
-    async def recent(self, place: EventPlace, limit: int) -> tuple[str, ...]:
-        """As ingest says."""
-        return await self._app.ingest.recent(place, limit)

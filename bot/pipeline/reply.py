@@ -39,11 +39,13 @@ class StreamListener:
             await preview.end()
 
     def _preview(self, chat: Chat, turn: Turn, naming: LinkCheck) -> Preview | None:
-        adapter, platform = self._sender.adapter(chat.platform), self._current.settings.platforms.get(chat.platform)
+        adapter = self._sender.adapter(chat.platform)
         shows = implements(adapter, Edits) or implements(adapter, Drafts)
+        if adapter is None or not shows:
+            return None
+        platform = self._current.settings.platforms.get(chat.platform)
         # A paced reply is shown message by message when it is whole, never as one that grows.
-        paced = self._current.value.texts.personas.paced(chat)
-        if adapter is None or paced or not shows or (platform is not None and not platform.stream):
+        if self._current.value.texts.personas.paced(chat) or (platform is not None and not platform.stream):
             return None
         return Preview(self._store, self._clock, adapter, chat, turn, self._log, naming.so_far)
 
