@@ -238,8 +238,7 @@ def _say_otherwise(tx: Tx, memory: Memory, outcome: RewriteOutcome, at: int) -> 
     said = memory.original or memory.text
     if outcome.answer is not None:
         said = f"{said}\n{outcome.answer.text}"
-        edge = "INSERT INTO edge (kind, derived_id, event_id) VALUES ('memory', ?, ?) ON CONFLICT DO NOTHING"
-        tx.run(edge, memory.id, outcome.answer.id)
+        tx.link("memory", memory.id, (outcome.answer.id,))
     tx.run(
         "UPDATE memory SET original = ?, text = ?, folded = ?, updated_at = ? WHERE id = ?",
         said, outcome.text, fold(outcome.text), at, memory.id,

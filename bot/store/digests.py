@@ -21,9 +21,9 @@ from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
 from bot.text.length import gist
 
-TALKS_OF = """session_id IS NOT NULL AND (id = ?2 OR into_id IN (?2,
-    (SELECT into_id FROM digest WHERE id = ?2 AND session_id IS NULL)))"""
-"""The talks that row ?2 tells, also one that went into another since it was read: of that it leaves an empty row."""
+TALKS_OF = """SELECT id FROM digest WHERE session_id IS NOT NULL AND (id = ?1 OR into_id IN (?1,
+    (SELECT into_id FROM digest WHERE id = ?1 AND session_id IS NULL)))"""
+"""The talks that row ?1 tells, also one that went into another since it was read: of that it leaves an empty row."""
 
 REMADE_MS = 7 * DAY_MS
 """What the rule made of a talk so long ago stays as it is."""

@@ -6,7 +6,7 @@ import functools
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -16,7 +16,7 @@ from bot.core.errors import StatementError, StoreError
 from bot.core.files import create_file, sync_to_disk
 from bot.store.index import check_indexes, refresh_index
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION, copy_database, open_existing
-from bot.store.transactions import Row, Tx
+from bot.store.transactions import Tx
 
 DISK_ERRORS = frozenset(
     (
@@ -36,15 +36,10 @@ def store_error(text: str, error: sqlite3.Error) -> StoreError:
 
 T = TypeVar("T")
 P = ParamSpec("P")
-Params = Sequence[object]
 
 
 class ReadConnection(aiosqlite.Connection):
-    """A connection that can also answer several SELECTs in one trip to its thread."""
-
-    async def snapshot(self, selects: Sequence[tuple[str, Params]]) -> list[list[Row]]:
-        """The rows of each SELECT, read in one transaction."""
-        return await self.look(lambda db: [db.execute(sql, params).fetchall() for sql, params in selects])
+    """A connection that can also run a reading transaction on its thread."""
 
     async def look(self, work: Callable[[Tx], T]) -> T:
         """What `work` reads, all of one moment."""
@@ -216,8 +211,8 @@ class Writer:
             job.future.set_result(job.result)
 
 
-def _truncate(db: Tx) -> bool:
-    return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
+def _truncate(tx: Tx) -> bool:
+    return bool(tx.value("PRAGMA wal_checkpoint(TRUNCATE)"))
 
 
 Migrations = tuple[tuple[str, ...], ...]
@@ -254,31 +249,12 @@ class Database:
             raise StoreError("the database is open for reading only")
         return await self._writer.run(transaction)
 
-    async def rows(self, sql: str, params: Params = ()) -> list[Row]:
-        """All rows of a SELECT; StoreError when the file cannot be read."""
-        try:
-            return [tuple(row) for row in await self._reader.execute_fetchall(sql, tuple(params))]
-        except sqlite3.Error as error:
-            raise store_error(f"the database cannot be read ({error})", error) from error
-
-    async def snapshot(self, *selects: tuple[str, Params]) -> list[list[Row]]:
-        """The rows of several SELECTs, all of one moment and in one trip; StoreError when the file cannot be read."""
-        try:
-            return await self._reader.snapshot(selects)
-        except sqlite3.Error as error:
-            raise store_error(f"the database cannot be read ({error})", error) from error
-
     async def read(self, work: Callable[[Tx], T]) -> T:
         """What a function reads in one transaction, off the event loop; StoreError when the file cannot be read."""
         try:
             return await self._reader.look(work)
         except sqlite3.Error as error:
             raise store_error(f"the database cannot be read ({error})", error) from error
-
-    async def row(self, sql: str, params: Params = ()) -> Row | None:
-        """The first row of a SELECT, or None."""
-        found = await self.rows(sql, params)
-        return found[0] if found else None
 
     async def truncate(self) -> None:
         """Empty the write-ahead log into the file, so that nothing deleted is left in it.
@@ -462,22 +438,22 @@ def _advice(path: Path, error: Exception) -> str:
 
 def _check(connection: Tx, path: Path, newest: int) -> None:
     """Read only: a file that is not ours, or not whole, must stay as it is."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    version = connection.value("PRAGMA user_version")
     if version > newest:
         raise StoreError(_newer(path, version))
-    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    verdict = connection.value("PRAGMA quick_check(1)")
     if verdict != "ok":
         raise sqlite3.DatabaseError(f"malformed: {' '.join(verdict.split())}")
     if version < 0:
         raise sqlite3.DatabaseError("malformed: its version is lost")
-    if version == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    if version == 0 and connection.value("SELECT count(*) FROM sqlite_master"):
         raise StoreError(f"{path.name} is a database of another program; give --data DIR another folder")
     if version == 0:
         raise sqlite3.DatabaseError("malformed: it is empty")
 
 
 def _migrate(connection: Tx, path: Path, migrations: Migrations) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    version = connection.value("PRAGMA user_version")
     if version:
         with _transaction(connection):
             check_indexes(connection)

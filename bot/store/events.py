@@ -385,12 +385,9 @@ class Attachments(Repository):
         settle_call(tx, settlement, at)
         if not tx.has(f"SELECT 1 FROM attachment WHERE {IS_ATTACHMENT}", sent.event_id, sent.position):
             return False
-        tx.run(
-            "INSERT INTO edge (kind, derived_id, event_id) SELECT 'entry', max(entry.id), ? FROM entry "
-            "JOIN epoch ON epoch.id = epoch_id WHERE session_id = ? HAVING max(entry.id) IS NOT NULL "
-            "ON CONFLICT DO NOTHING",
-            sent.event_id, session_id,
-        )  # fmt: skip
+        newest = "SELECT max(entry.id) FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id = ?"
+        if entry := tx.value(newest, session_id):
+            tx.link("entry", entry, (sent.event_id,))
         return True
 
 

@@ -209,8 +209,8 @@ async def purge_now(database: Database, now: int) -> int:
 
     Archives that their owners wait for may still tell it, so they go, too.
     """
-    owners = await database.rows("SELECT DISTINCT owner_id FROM memory WHERE purge_at <= ?", (now,))
-    await asyncio.to_thread(drop_archives, database.folder, [owner for (owner,) in owners])
+    owners = await database.read(lambda tx: tx.ids("SELECT DISTINCT owner_id FROM memory WHERE purge_at <= ?", now))
+    await asyncio.to_thread(drop_archives, database.folder, owners)
     count = await database.write(lambda tx: purge_rows(tx, now))
     await database.truncate()
     return count

@@ -186,7 +186,7 @@ class Heartbeats(UnaskedTurns):
     async def arm(self, chat_id: int, platforms: frozenset[str], due: NextHeartbeat, *, anew: bool = False) -> None:
         """Set the deadline of a chat that has none; what was said since moves one only when it is due, or `anew`."""
         known = "SELECT 1 FROM chat LEFT JOIN heartbeat ON chat_id = id WHERE id = ? AND (kind = 'group' OR due_at > 0)"
-        if anew or await self._database.row(known, (chat_id,)) is None:
+        if anew or not await self._database.read(lambda tx: tx.has(known, chat_id)):
             await self._database.write(lambda tx: self._arm(tx, chat_id, platforms, due))
 
     @writes

@@ -117,7 +117,7 @@ def copy_database(database: Path, path: Path, tell: CopyProgress = no_progress, 
             wrong = source.execute("PRAGMA foreign_key_check").fetchall()
             source.backup(copy, pages=PAGES, progress=lambda _, left, pages: tell(left, pages))
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
-            version = source.execute("PRAGMA user_version").fetchone()[0]
+            version = source.value("PRAGMA user_version")
         if verify_copy(new, len(wrong)) != version:
             raise StoreError("the backup has another schema than the database: it was thrown away")
         sync_to_disk(new)
@@ -143,7 +143,7 @@ def verify_copy(path: Path, wrong: int | None = None) -> int:
         with contextlib.closing(open_existing(path)) as copy:
             verdict = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
             known = copy.execute("SELECT count(*) FROM sqlite_master WHERE name = 'memory'").fetchone()[0]
-            version = int(copy.execute("PRAGMA user_version").fetchone()[0])
+            version = int(copy.value("PRAGMA user_version"))
             dangling = len(copy.execute("PRAGMA foreign_key_check").fetchall())
     except sqlite3.Error as error:
         raise StoreError(f"{path.name} cannot be used ({error}): nothing was changed") from error

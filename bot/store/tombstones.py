@@ -249,7 +249,8 @@ class PersonErasure(Repository):
 
         `last` is the event whose answer is still to be sent there. StoreError: nothing was erased.
         """
-        rows = await self._database.rows(f"{SELECT_ACCOUNTS} WHERE person_id = ?", (person_id,))
+        where = "WHERE person_id = ?"
+        rows = await self._database.read(lambda tx: tx.all(f"{SELECT_ACCOUNTS} {where}", person_id))
         name = self._erasures.begin((account for _, account in rows), at)
         try:
             return await self._erase(name, person_id, at, last)

@@ -128,29 +128,16 @@ def append_entry(tx: Tx, turn_id: int, message: Message, tokens: int) -> int:
     )
 
 
-def link_answered(tx: Tx, entry_id: int, turn_id: int) -> None:
-    """An entry comes from the messages that its turn answers."""
-    tx.run(
-        "INSERT INTO edge (kind, derived_id, event_id) SELECT 'entry', ?, event_id FROM turn_event WHERE turn_id = ? "
-        "ON CONFLICT DO NOTHING",
-        entry_id, turn_id,
-    )  # fmt: skip
-
-
 def link_told(tx: Tx, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
     """An entry that tells memories or commitments comes from the same events as they do.
 
     One that tells talks comes from these: a week has many lines, and what is told of it does not grow with them.
     """
-    into = "INSERT INTO edge (kind, derived_id, event_id) SELECT"
     for number in derived:
         if kind == "digest":
-            tx.run(f"{into} 'recount', ?1, id FROM digest WHERE {TALKS_OF} ON CONFLICT DO NOTHING", entry_id, number)
+            tx.link("recount", entry_id, tx.ids(TALKS_OF, number))
         else:
-            tx.run(
-                f"{into} ?, ?, event_id FROM edge WHERE kind = ? AND derived_id = ? ON CONFLICT DO NOTHING",
-                "entry" if kind == "memory" else "told", entry_id, kind, number,
-            )  # fmt: skip
+            tx.link("entry" if kind == "memory" else "told", entry_id, tx.sources(kind, number))
 
 
 def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
@@ -237,12 +224,8 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None
         text = text.replace("{id}", str(stored))
         if not answer.memory.asked:
             # The model drew it from all that its log told it; what a person asked to keep is in their own words.
-            tx.run(
-                "INSERT INTO edge (kind, derived_id, event_id) SELECT 'memory', ?, event_id FROM edge "
-                "JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND entry.epoch_id = ? "
-                "ON CONFLICT DO NOTHING",
-                stored, turn.epoch_id,
-            )  # fmt: skip
+            log = "SELECT event_id FROM edge JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND epoch_id = ?"
+            tx.link("memory", stored, tx.ids(log, turn.epoch_id))
     if answer.remind is not None and answer.unremind:
         reset_reminder(tx, answer.unremind[0], answer.remind)
     elif answer.remind is not None:
@@ -256,7 +239,7 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None
     if answer.quiet:
         end_conversations(tx, turn.chat_id, None, "stopped", at)
     entry_id = append_entry(tx, turn.id, Message("tool", text, tool_call_id=outcome.call_id), outcome.tokens)
-    link_answered(tx, entry_id, turn.id)
+    tx.link("entry", entry_id, turn.event_ids)
     link_shown(tx, entry_id, answer.lines)
     note_told_memories(tx, turn.id, answer.told, outcome.rest_ms, at)
     told = ToldItem(outcome.name, "", outcome.tokens, " ".join(f"#{each}" for each in answer.told))
@@ -279,7 +262,7 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
     if not end_turn(tx, saying.turn_id, "said"):
         return None
     turn = read_turn(tx, saying.turn_id)
-    link_answered(tx, append_entry(tx, turn.id, saying.entry, saying.tokens), turn.id)
+    tx.link("entry", append_entry(tx, turn.id, saying.entry, saying.tokens), turn.event_ids)
     tx.run("DELETE FROM effect WHERE key = ?", f"{SORRY_KEY}{turn.chat_id}")
     if saying.settlement is not None:
         _count(tx, turn.id, saying.settlement)

@@ -92,7 +92,7 @@ async def one_writer(folder: Path, size: Size) -> Found:
         await world.say(f"记住我喜欢第{day}种花")
         await world.wait(86_400)
         most = max(most, len(_open_connections()) - len(before))
-    ((query_only,),) = await world.store._database.rows("PRAGMA query_only")
+    query_only = await world.store._database.read(lambda tx: tx.value("PRAGMA query_only"))
     await world.close()
     writing = set()
     for path in (ROOT / "bot").rglob("*.py"):
