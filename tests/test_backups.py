@@ -245,9 +245,11 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
     assert (await nuan_in_thread(world, "backup")).code == 0
     await world.let_answer()
     await world.say(".ai promise drop 1")
+    await world.say("今天好累")
     await world.wait(4000)
     said = len(world.replies)
     spent = world.rows("SELECT count(*), sum(prompt_tokens) FROM call WHERE state <> 'reserved'")
+    counted = set(world.rows("SELECT id, occasion FROM call WHERE occasion IS NOT NULL"))
     await world.close()
     assert (await nuan_in_thread(world, "restore", copies(world.folder)[0].name)).code == 0
     await world.open()
@@ -256,6 +258,7 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
     assert world.peek.commitments.count(text=Other("")) == 0
     assert world.peek.reminders.count(ended_at=None) == 0
     assert world.rows("SELECT count(*), sum(prompt_tokens) FROM call WHERE state <> 'reserved'") >= spent
+    assert set() < counted <= set(world.rows("SELECT id, occasion FROM call")), "limits count them, too"
     await world.say("在吗？")
     assert len(world.replies) == said + 1
 

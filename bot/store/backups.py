@@ -31,8 +31,8 @@ from bot.store.schema import (
     last_numbers,
     no_progress,
     open_existing,
-    placeholders,
     raise_last_number,
+    table_columns,
     verify_copy,
 )
 from bot.store.sessions import drop_log
@@ -41,12 +41,6 @@ from bot.store.supersession import bring_back
 from bot.store.tombstones import ErasureFile, Tombstones, erase_again
 from bot.store.transactions import Row, Tx
 from bot.text.dates import stamp, stamp_in
-
-CALL_COLUMNS = (
-    "id, chat_id, person_id, cause, model, state, at, settled_at, reserved_tokens, reserved_cost, prompt_tokens, "
-    "cached_tokens, output_tokens, cost, counted, written_tokens, reasoning_tokens, estimated_tokens"
-)
-"""What of a call counts against budgets: all but the turn and the session, which a copy may not have."""
 
 NUMBERED = ("memory", "event", "outbox", "digest", "commitment", "reminder", "note_chunk")
 """Tables whose numbers are never given twice, not by a way back either."""
@@ -64,7 +58,8 @@ class DoneSince:
     answered or sent.
 
     `off_record` are the lines that are to be kept nowhere, `cleared` how far each chat was cleared (lines, talks),
-    `turns` those that run, `calls` what was spent, as rows of CALL_COLUMNS.
+    `turns` those that run, `calls` what was spent, as rows of the columns of `call`: all but the turn and the session,
+    which a copy may not have.
     """
 
     promises: frozenset[int]
@@ -75,11 +70,13 @@ class DoneSince:
     off_record: frozenset[int]
     cleared: tuple[tuple[int, int, int], ...]
     turns: frozenset[int]
+    call: tuple[str, ...]
     calls: tuple[Row, ...]
 
     @staticmethod
     def of(tx: Tx) -> "DoneSince | None":
         """Read it; None where the file is of a schema before these tables."""
+        call = tuple(name for name, _, _ in table_columns(tx, "call") if name not in ("turn_id", "session_id"))
         try:
             return DoneSince(
                 _numbers(tx, "commitment WHERE text <> ''"),
@@ -90,7 +87,8 @@ class DoneSince:
                 _numbers(tx, "event WHERE off_record = 1"),
                 tx.all("SELECT id, cleared_upto, talks_cleared FROM chat"),
                 _numbers(tx, "turn WHERE state IN ('asked', 'answered')"),
-                tx.all(f"SELECT {CALL_COLUMNS} FROM call WHERE state <> 'reserved'"),
+                call,
+                tx.all(f"SELECT {', '.join(call)} FROM call WHERE state <> 'reserved'"),
             )
         except sqlite3.Error:
             return None
@@ -201,9 +199,10 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", number)
     # What was spent since stays spent: a way back gives nobody their money's worth anew.
     newest = tx.value("SELECT max(id) FROM call") or 0
-    for call in done.calls:
-        if call[0] > newest:
-            tx.run(f"INSERT INTO call ({CALL_COLUMNS}) VALUES ({placeholders(call)})", *call)
+    for values in done.calls:
+        call = dict(zip(done.call, values, strict=True))
+        if call["id"] > newest:
+            tx.insert("call", **call)
     set_aside = set(_numbers(tx, "event WHERE off_record = 0 AND hidden = ''") & done.off_record)
     for number in set_aside:
         tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
