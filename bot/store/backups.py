@@ -14,7 +14,7 @@ from bot.core.clock import DAY_MS
 from bot.core.errors import StoreError
 from bot.core.files import create_file, lock_file, sync_to_disk
 from bot.core.memories import Memory
-from bot.store.commitments import delete_commitments, withdraw_promises
+from bot.store.commitments import delete_commitments, settle_nudges, withdraw_promises
 from bot.store.digests import summary_changed
 from bot.store.engine import Database, bring_forward, open_database
 from bot.store.forget import Forgetting, disable_memories, empty_digests, hide_lines, logs_of, purge_rows
@@ -184,11 +184,12 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
     gone = since.gone(tx, "commitment", "text <> ''", done.promises)
     delete_commitments(tx, [number for number in gone if number not in done.dropped])
     for number in gone:  # an empty row, which is left of a dropped one, keeps a digest from bringing it back
-        tx.run(
+        if tx.run(
             "UPDATE commitment SET text = '', folded = '', state = 'failed', ended_at = coalesce(ended_at, ?) "
             "WHERE id = ?",
             at, number,
-        )  # fmt: skip
+        ):  # fmt: skip
+            settle_nudges(tx, number)
     end_reminders(tx, since.gone(tx, "reminder", "ended_at IS NULL", done.reminders), "cancelled", at)
     for number in since.gone(tx, "event", "state = 'queued'", done.queued):
         tx.run("UPDATE event SET state = 'done', outcome = 'restored', due_at = NULL WHERE id = ?", number)

@@ -15,7 +15,7 @@ from bot.core.files import write_file
 from bot.store.commitments import join_promises
 from bot.store.engine import Database, Repository, writes
 from bot.store.events import finish_events
-from bot.store.index import reindex_speaker, rescope
+from bot.store.index import index_section, reindex_speaker, rescope
 from bot.store.note_rows import delete_note
 from bot.store.outbox import enqueue
 from bot.store.people import CONSOLE, MOST_GUESSES, Access, AccessLists, permissions_of, wrong_guesses
@@ -132,6 +132,7 @@ def _join_memories(tx: Tx, keep: int, gone: int) -> None:
                 "FROM memory AS twin WHERE memory.id = ? AND twin.id = ?",
                 new, old,
             )  # fmt: skip
+            index_section(tx, new)
             tx.link("memory", new, tx.sources("memory", old))
         end_memory(tx, old, "replaced", at)
 

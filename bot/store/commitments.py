@@ -40,7 +40,19 @@ def settle_commitment(
     if changed:
         tx.unlink("settled", number)
         tx.link("settled", number, said)
+        settle_nudges(tx, number)
     return bool(changed)
+
+
+def settle_nudges(tx: Tx, number: int) -> None:
+    """Nobody is reminded of a promise that ended; of one that is open again they are, if that still lies ahead."""
+    ended_at, updated_at = tx.row("SELECT ended_at, updated_at FROM commitment WHERE id = ?", number)
+    if ended_at is None:
+        over = "commitment_id = ? AND outcome = 'settled' AND due_at > ?"
+        tx.run(f"UPDATE reminder SET ended_at = NULL, outcome = '' WHERE {over}", number, updated_at)
+    else:
+        settled = "UPDATE reminder SET ended_at = ?, outcome = 'settled' WHERE commitment_id = ? AND ended_at IS NULL"
+        tx.run(settled, ended_at, number)
 
 
 def reopen_commitments(tx: Tx, numbers: Iterable[int], at: int) -> None:
@@ -51,6 +63,7 @@ def reopen_commitments(tx: Tx, numbers: Iterable[int], at: int) -> None:
             at, number,
         )  # fmt: skip
         tx.unlink("settled", number)
+        settle_nudges(tx, number)
 
 
 def drop_commitment(tx: Tx, number: int, owner_id: int, at: int) -> bool:
@@ -58,7 +71,10 @@ def drop_commitment(tx: Tx, number: int, owner_id: int, at: int) -> bool:
     back.
     """
     dropped = "UPDATE commitment SET text = '', folded = '', state = 'failed', updated_at = ?1, ended_at = ?1"
-    return bool(tx.run(f"{dropped} WHERE id = ?2 AND owner_id = ?3 AND text <> ''", at, number, owner_id))
+    if not tx.run(f"{dropped} WHERE id = ?2 AND owner_id = ?3 AND text <> ''", at, number, owner_id):
+        return False
+    settle_nudges(tx, number)
+    return True
 
 
 class Commitments(Repository):
@@ -142,11 +158,10 @@ class Commitments(Repository):
         """
         old = tx.ids("SELECT id FROM commitment WHERE ended_at < ?", before)
         delete_commitments(tx, old)
-        return len(old) + tx.run(
-            "UPDATE commitment SET state = 'failed', ended_at = ?1 WHERE ended_at IS NULL "
-            "AND max(updated_at, coalesce(due_at, 0)) < ?2",
-            at, before,
-        )  # fmt: skip
+        past = "SELECT id FROM commitment WHERE ended_at IS NULL AND max(updated_at, coalesce(due_at, 0)) < ?"
+        broken = tx.ids(past, before)
+        _break(tx, broken, at)
+        return len(old) + len(broken)
 
 
 def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
@@ -176,8 +191,7 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
             toward=new.toward, dated=new.dated,
         )  # fmt: skip
         set_nudge(tx, number, new, at)
-        for each in opened[MOST_OPEN - 1 :]:
-            tx.run("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", at, each.id)
+        _break(tx, [each.id for each in opened[MOST_OPEN - 1 :]], at)
     else:
         number, due = same.id, same.due_at
         text = new.text if content_words(new.text) > content_words(same.text) else same.text
@@ -193,6 +207,13 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
             note_moved(tx, number, at)
     tx.link("commitment", number, new.event_ids)
     return number
+
+
+def _break(tx: Tx, numbers: Iterable[int], at: int) -> None:
+    """Nobody speaks of these promises any more."""
+    for number in numbers:
+        tx.run("UPDATE commitment SET state = 'failed', ended_at = ? WHERE id = ?", at, number)
+        settle_nudges(tx, number)
 
 
 class _Known(NamedTuple):
@@ -268,6 +289,8 @@ def delete_commitments(tx: Tx, numbers: Iterable[int]) -> None:
     for number in numbers:
         tx.unlink("commitment", number)
         tx.unlink("settled", number)
+        tx.run("DELETE FROM reminder WHERE commitment_id = ? AND ended_at IS NULL", number)
+        tx.run("UPDATE reminder SET commitment_id = NULL WHERE commitment_id = ?", number)
         tx.run("DELETE FROM commitment WHERE id = ?", number)
 
 

@@ -8,7 +8,7 @@ from bot.core.clock import DAY_MS
 from bot.core.memories import MergeRule, no_merge
 from bot.core.people import Audience
 from bot.core.sessions import Dialogue, DialogueRow, Digest, Rollup, RollupPlan, Session
-from bot.store.commitments import store_commitment
+from bot.store.commitments import settle_nudges, store_commitment
 from bot.store.engine import Database, Repository, reads, writes
 from bot.store.index import drop_documents, forget_terms, index_digest
 from bot.store.ledger import Settlement, settle_call
@@ -291,10 +291,9 @@ def _change_open(tx: Tx, digest: Digest, at: int) -> None:
     for done in digest.settled:
         if owed.get(done.number, due.get(done.number)) not in (None, due.get(done.number)):
             continue  # of the old day alone it is over: it was moved
-        tx.run(
-            "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL",
-            done.state, at, done.number,
-        )  # fmt: skip
+        ended = "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL"
+        if tx.run(ended, done.state, at, done.number):
+            settle_nudges(tx, done.number)
     for number in digest.former:
         # What came about had no other day: without its day no talk that told it is marked as changed.
         day = ", dated = ''" if number in digest.done else ""

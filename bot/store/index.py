@@ -247,10 +247,19 @@ def stored_registry(tx: Tx) -> SectionRegistry:
 
 
 def sort_memory(tx: Tx, number: int) -> None:
-    """A memory stands in the section that its text is of; the index follows (trigger memory_section)."""
+    """A memory stands in the section that its text is of, in the index, too."""
     text, kind, owner = tx.row("SELECT text, kind, owner_id FROM memory WHERE id = ?", number)
     key = stored_registry(tx).assign(text, kind, owned=owner is not None)
     tx.run("UPDATE memory SET section = ?1 WHERE id = ?2 AND section <> ?1", key, number)
+    index_section(tx, number)
+
+
+def index_section(tx: Tx, number: int) -> None:
+    """In the index a memory stands in its section, or in none when somebody asked to keep it, protects it or is called
+    by it.
+    """
+    section = f"SELECT CASE WHEN {IS_KEPT} THEN '' ELSE section END FROM memory WHERE id = ?1"
+    tx.run(f"UPDATE doc SET section = ({section}) WHERE kind = 'memory' AND ref = ?1", number)
 
 
 def note_round(tx: Tx, turn_id: int, found: RecallRound | None, at: int) -> None:

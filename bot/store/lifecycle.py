@@ -11,7 +11,15 @@ from bot.core.people import Audience
 from bot.language.sections import SectionRegistry
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories, purge_now
-from bot.store.index import forget_terms, index_digest, index_lines, index_memory, index_note, rebuild_index
+from bot.store.index import (
+    forget_terms,
+    index_digest,
+    index_lines,
+    index_memory,
+    index_note,
+    index_section,
+    rebuild_index,
+)
 from bot.store.inspector import FORGOTTEN_REASONS
 from bot.store.memories import bring_back_forgotten, known_memory, visible_memory
 from bot.store.notes import NoteStorage
@@ -184,6 +192,7 @@ class MemoryLifecycle(Repository):
     def protect(self, tx: Tx, memory: Memory, on: bool) -> None:
         """Keep it from tidying, limits and merges, or no longer."""
         tx.run("UPDATE memory SET protected = ? WHERE id = ?", int(on), memory.id)
+        index_section(tx, memory.id)
 
     @writes
     def fade(self, tx: Tx, memory: Memory) -> None:
@@ -320,6 +329,7 @@ def _mend(tx: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: 
             if now is None:
                 return False
             tx.run("UPDATE memory SET section = ? WHERE id = ?", now.about, number)
+            index_section(tx, number)
         case _:
             _mend_text(tx, fault)
     return True

@@ -22,7 +22,7 @@ from bot.core.memories import (
 from bot.core.people import Audience
 from bot.store.engine import Repository, reads, writes
 from bot.store.events import add_line, finish_events
-from bot.store.index import index_lines, index_memory, sort_memory
+from bot.store.index import index_lines, index_memory, index_section, sort_memory
 from bot.store.outbox import enqueue
 from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, placeholders
 from bot.store.supersession import bring_back, end_memory, make_current, merge_memories, near_memories, one_current
@@ -224,6 +224,7 @@ def _count(tx: Tx, number: int, new: NewMemory, at: int) -> None:
         "updated_at = max(updated_at, ?2), accessed_at = max(accessed_at, ?2) WHERE id = ?5",
         MOST_IMPORTANCE, at if more else 0, int(more), int(new.asked), number,
     )  # fmt: skip
+    index_section(tx, number)
 
 
 def _fill(tx: Tx, number: int, new: NewMemory) -> None:

@@ -6,7 +6,7 @@ from bot.core.clock import DAY_MS
 from bot.core.memories import INTO_OLDER, MOST_IMPORTANCE, STABILITY_DAYS, Memory, Merge, NewMemory, PastMerge
 from bot.language.sections import is_single_valued
 from bot.store.engine import Repository, reads, writes
-from bot.store.index import index_memory, scope_of, sort_memory
+from bot.store.index import index_memory, index_section, scope_of, sort_memory
 from bot.store.schema import IS_CURRENT, IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.transactions import Tx
 from bot.text.fold import fold
@@ -107,6 +107,7 @@ def make_current(tx: Tx, number: int, new: NewMemory, at: int) -> None:
             move_with_memory(tx, older, number, at)
         tx.run("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", till, number, older)
         tx.run("UPDATE memory SET asked = max(asked, ?) WHERE id = ?", asked, number)
+        index_section(tx, number)
 
 
 def _may_replace(new: NewMemory, named: bool, place: list[object], *, plan: bool) -> bool:
