@@ -56,75 +56,6 @@ class RunningTurn:
     written_at: int
 
 
-class ToolForget:
-    """Forgets within a turn."""
-
-    def __init__(self, store: Store, clock: Clock, current: Current) -> None:
-        self._store = store
-        self._clock = clock
-        self._current = current
-
-    async def carry_out(self, turn: Turn, person: Person, unlearn: UnlearnRequest) -> None:
-        """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
-        now, memories, days = self._clock.now(), unlearn.memories, self._current.settings.memory.undo_days
-        forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
-        self._store.tombstones.add_tombstones(
-            [(memory.id, text) for memory in memories for text in memory.wordings], now
-        )
-        script = self._current.words.script(person)
-        event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
-        _, account = await self._store.access.answer_to(event)
-        gone_ids = " ".join(f"#{memory.id}" for memory in memories)
-
-        def say(key: str, number: int) -> str:
-            text = self._current.words.messages.text
-            what, gone = text("matter_this", script), text("gone_lines", script, n=len(lines))
-            return text(key, script, id=number, list=gone_ids, days=days, what=what, gone=gone)
-
-        def buttons(number: int) -> tuple[Button, ...]:
-            if lines:
-                return ()
-            return (Button(say("button_undo", number), say("say_undo", number), account),) if account else ()
-
-        one = "forgot" if len(memories) == 1 else "forgot_several"
-        key = "forgot_matter" if lines else "forgot_forever" if forever else one
-        receipt = Receipt(
-            event.id, turn.chat_id, f"event:{event.id}:tool:{memories[0].id}",
-            lambda number, _: say(key, number), True, unlearn.rest, hide=True,
-            buttons=buttons,
-        )  # fmt: skip
-        until = None if forever else now + days * DAY_MS
-        await self._store.asked.forget(turn, Forgetting(memories, person.id, until, lines=lines), receipt, now)
-
-
-class TurnTrace:
-    """Tells of turns that are over."""
-
-    def __init__(self, store: Store, clock: Clock, current: Current) -> None:
-        self._store = store
-        self._clock = clock
-        self._current = current
-
-    async def tell(self, turn: Turn, outcome: str) -> None:
-        """Say it to everyone who asked for it and is an owner still; a line that a crash cuts off is never said."""
-        watchers = await self._store.outbox.trace_watchers()
-        if not watchers:
-            return
-        calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
-        now = self._clock.now()
-        for chat_id, person_id in watchers:
-            person = await self._store.people.person(person_id)
-            if not person.is_owner:
-                continue
-            line = self._current.words.messages.text(
-                "trace_line", self._current.words.script(person), chat=turn.chat_id, session=turn.session_number,
-                turn=turn.number, why=turn.why, mode=turn.mode, outcome=outcome, model=model, calls=calls,
-                prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} {self._current.settings.budget.currency}",
-                ms=now - turn.asked_at,
-            )  # fmt: skip
-            await self._store.outbox.tell(chat_id, Draft(line, "notice"), now)
-
-
 MOST_LOST = 8
 """Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""
 
@@ -149,9 +80,7 @@ class TurnRunner:
         self._refusing = BudgetRefusal(store, clock, current, log)
         self._tooling = ToolRunner(planner, tools, clock, current, log)
         self._stream_listener = StreamListener(store, clock, sender, current, log)
-        self._tracing = TurnTrace(store, clock, current)
         self._reply_builder = ReplyBuilder(sender, current)
-        self._unlearning = ToolForget(store, clock, current)
 
     async def begin(self, occasion: Occasion) -> None:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
@@ -250,7 +179,7 @@ class TurnRunner:
             gone = [each.answer.forget for each in outcomes if each.answer.forget is not None]
             if gone:
                 every = dict.fromkeys(memory for each in gone for memory in each.memories)
-                await self._unlearning.carry_out(turn, running.person, replace(gone[0], memories=tuple(every)))
+                await self._forget(turn, running.person, replace(gone[0], memories=tuple(every)))
                 return None
             for outcome in outcomes:
                 await self._store.turns.tool_done(turn, outcome, self._clock.now())
@@ -355,7 +284,7 @@ class TurnRunner:
             cost=round(cost, 6), ms=self._clock.now() - turn.asked_at, calls=calls, reply=reply,
             outcome=outcome, **({"error.type": error} if error else {}),
         )  # fmt: skip
-        await self._tracing.tell(turn, outcome)
+        await self._trace(turn, outcome)
 
     async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str, sorry: bool = False) -> None:
         """Void the turn and tell the person, if they called; a call in flight is charged or released."""
@@ -371,3 +300,55 @@ class TurnRunner:
         """Void the turn and ask the same once more, on another log or a little later; nobody is told."""
         call = await self._store.turns.reserved_call(turn.id)
         await self._store.turns.begin_anew(turn, error, (call, fate) if call is not None else None, self._clock.now())
+
+    async def _forget(self, turn: Turn, person: Person, unlearn: UnlearnRequest) -> None:
+        """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
+        now, memories, days = self._clock.now(), unlearn.memories, self._current.settings.memory.undo_days
+        forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
+        self._store.tombstones.add_tombstones(
+            [(memory.id, text) for memory in memories for text in memory.wordings], now
+        )
+        script = self._current.words.script(person)
+        event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
+        _, account = await self._store.access.answer_to(event)
+        gone_ids = " ".join(f"#{memory.id}" for memory in memories)
+
+        def say(key: str, number: int) -> str:
+            text = self._current.words.messages.text
+            what, gone = text("matter_this", script), text("gone_lines", script, n=len(lines))
+            return text(key, script, id=number, list=gone_ids, days=days, what=what, gone=gone)
+
+        def buttons(number: int) -> tuple[Button, ...]:
+            if lines:
+                return ()
+            return (Button(say("button_undo", number), say("say_undo", number), account),) if account else ()
+
+        one = "forgot" if len(memories) == 1 else "forgot_several"
+        key = "forgot_matter" if lines else "forgot_forever" if forever else one
+        receipt = Receipt(
+            event.id, turn.chat_id, f"event:{event.id}:tool:{memories[0].id}",
+            lambda number, _: say(key, number), True, unlearn.rest, hide=True,
+            buttons=buttons,
+        )  # fmt: skip
+        until = None if forever else now + days * DAY_MS
+        await self._store.asked.forget(turn, Forgetting(memories, person.id, until, lines=lines), receipt, now)
+
+    async def _trace(self, turn: Turn, outcome: str) -> None:
+        """Tell of a turn that is over everyone who asked for it and is an owner still; a line that a crash cuts off is
+        never said."""
+        watchers = await self._store.outbox.trace_watchers()
+        if not watchers:
+            return
+        calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
+        now = self._clock.now()
+        for chat_id, person_id in watchers:
+            person = await self._store.people.person(person_id)
+            if not person.is_owner:
+                continue
+            line = self._current.words.messages.text(
+                "trace_line", self._current.words.script(person), chat=turn.chat_id, session=turn.session_number,
+                turn=turn.number, why=turn.why, mode=turn.mode, outcome=outcome, model=model, calls=calls,
+                prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} {self._current.settings.budget.currency}",
+                ms=now - turn.asked_at,
+            )  # fmt: skip
+            await self._store.outbox.tell(chat_id, Draft(line, "notice"), now)
