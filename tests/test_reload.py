@@ -204,6 +204,19 @@ async def test_another_model_answers_the_next_and_the_old_is_closed_after_its_la
     assert old.closed == 1
 
 
+async def test_a_budget_that_is_set_in_a_chat_is_another_value_and_nothing_else(filed: Filed) -> None:
+    before = filed.app.parts.current.newest
+    await filed.say(".ai budget day 5")
+    after = filed.app.parts.current.newest
+    assert (before.settings.budget.day_money, after.settings.budget.day_money) == (None, 5)
+    assert after.texts is before.texts
+    assert after.pool is before.pool
+    await filed.edit_persona("你住在杭州。")
+    await filed.say(".ai budget day 6")
+    assert filed.app.parts.current.newest.texts is before.texts
+    assert (await filed.reload()).changed == ("persona/IDENTITY.md",), "a reload has not missed it"
+
+
 async def test_writing_first_can_be_switched_on_and_off(tmp_path: Path) -> None:
     server = SERVER.replace("{name}", "a")
     filed = await Filed(tmp_path, server).open()
