@@ -226,7 +226,7 @@ def clamped(word: str, knob: ContextNumber) -> tuple[int, bool] | None:
 
 @command(
     "context", "[show | recent N | window SEC | recentmax N | reset]", who="own", topic="chat", example="recent 20"
-)  # fmt: skip
+)
 async def context(call: Invocation) -> str:
     """How much of the chat a turn is told; a number is stored before it is confirmed."""
     match call.folded:

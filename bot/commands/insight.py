@@ -119,9 +119,7 @@ async def _ctx_wanted(call: Invocation) -> tuple[Person, str]:
 CALLS_SHOWN, MOST_CALLS = 10, 50
 
 
-@command(
-    "calls", "[recent N | background on|off]", who="owner", topic="inside", private=True, example="background off"
-)  # fmt: skip
+@command("calls", "[recent N | background on|off]", who="owner", topic="inside", private=True, example="background off")
 async def calls(call: Invocation) -> str:
     """The calls of models, the newest first; switches those of the background."""
     words = call.folded

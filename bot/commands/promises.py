@@ -80,7 +80,7 @@ CANCEL_ALL_WORDS = ("all", "全部", "所有", "*")
 
 @command(
     "remind", "[WHEN WHAT | list | cancel N | cancel all]", who="anyone", topic="memory", private=True, example="list"
-)  # fmt: skip
+)
 async def remind(call: Invocation) -> str:
     """`list` or nothing lists, `cancel N|all|words` ends, everything else is a reminder to be set."""
     reminders = call.services.reminders

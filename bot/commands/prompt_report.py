@@ -205,7 +205,7 @@ Json = dict[str, object]
 
 def ctx_json(
     seen: Inspection, about: tuple[Chat, Person, str], traces: tuple[RecallTrace, ...], configured: str, *, debug: bool
-) -> str:  # fmt: skip
+) -> str:
     """The parts, signature, cache figures and the step from the last call; `traces` are the modes of recall asked for.
 
     Tokens are estimates, except those of the ledger. With `debug` the differing item and every candidate, too.

@@ -301,9 +301,7 @@ async def base(call: Invocation) -> str:
     return call.text("base_now", url=found[settings.model.use].base_url)
 
 
-@command(
-    "key", who="anyone", topic="house", private=True, shape="words", listed=False, aliases=KEY_NAMES[1:]
-)  # fmt: skip
+@command("key", who="anyone", topic="house", private=True, shape="words", listed=False, aliases=KEY_NAMES[1:])
 async def key(call: Invocation) -> str:
     """Say that a key has no place in a chat; what came with it was never stored (bot/text/codes.py).
 

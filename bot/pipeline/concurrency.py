@@ -63,9 +63,7 @@ class WorkQueue:
             return
         self._activity.begin()
         # In a context of its own: what wakes a queue may be a turn, whose numbers are not those of the work here.
-        task = asyncio.get_running_loop().create_task(
-            self._run(key), name=f"{self.name}-{key}", context=Context()
-        )  # fmt: skip
+        task = asyncio.get_running_loop().create_task(self._run(key), name=f"{self.name}-{key}", context=Context())
         self._tasks[key] = task
         task.add_done_callback(lambda done: self._done(key, done))
 

@@ -66,7 +66,7 @@ async def apply_change(
             store.tombstones.remove_tombstone(text, clock.now())
     await store.changes.revise(
         event.id, edited, Revision(revised, told, understood.rest if forgets else None), clock.now()
-    )  # fmt: skip
+    )
 
 
 def revisions(

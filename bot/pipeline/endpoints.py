@@ -46,7 +46,7 @@ def with_provider_defaults(settings: Settings) -> Settings:
     values = {
         "idle_seconds": best_idle_seconds(can, session.idle_seconds),
         "log_tokens": best_log_tokens(can, session.log_tokens),
-    }  # fmt: skip
+    }
     unset = {name: value for name, value in values.items() if name not in session.model_fields_set}
     life = 0 if can.cache == "none" and can.provider != UNKNOWN_CAPABILITIES.provider else can.cache_life_seconds
     warm = {} if "warm_seconds" in prompt.model_fields_set else {"warm_seconds": life}

@@ -104,7 +104,7 @@ async def inspect_plan(
     prefix = plan.prefix
     head = prefix_item(
         prefix.message, prefix.tools, prefix.signature, prefix_tokens(prefix.message, prefix.tools, words)
-    )  # fmt: skip
+    )
     log = log_items(head, plan.epoch) if plan.epoch is not None else (head,)
     return Inspection(
         plan, words, (*log, message_item(plan.composed.message, plan.composed.tokens)),
@@ -126,4 +126,4 @@ def _sent(log: PastLog | None, words: TokenVocabulary) -> tuple[RequestItem, ...
     epoch = log.epoch
     return log_items(
         prefix_item(epoch.prefix, log.tools, epoch.signature, prefix_tokens(epoch.prefix, log.tools, words)), epoch
-    )  # fmt: skip
+    )

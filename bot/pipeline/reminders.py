@@ -240,7 +240,7 @@ class ReminderService:
         gone = [] if sure else [self._text(at.script, "remind_edited")]
         await self._store.reset(
             sure, chat.id, lambda numbers: "\n".join([*gone, *self._confirmed(at, sure, numbers), *unclear]), at.now
-        )  # fmt: skip
+        )
 
     async def full(self, at: ReminderRequest) -> bool:
         """Whether a person has as many open reminders as one may have."""
@@ -333,13 +333,13 @@ class ReminderService:
         if not sure:
             return await self._store.say(
                 self._answer(at, lambda _: question), at.person.id, at.now, asks=asks(()), until=until
-            )  # fmt: skip
+            )
         if not await self._room(at, len(sure)):
             text = self._text(at.script, "remind_full", n=self._rules.most_open)
             return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
         said = self._answer(
             at, lambda numbers: "\n".join(filter(None, (*self._confirmed(at, sure, numbers), question)))
-        )  # fmt: skip
+        )
         numbers = await self._store.set(sure, said, at.now, asks=asks, until=until)
         self._logged(at, numbers, "words")
         return bool(numbers)

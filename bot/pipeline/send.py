@@ -128,7 +128,7 @@ class Preview:
         adapter, chat = self._adapter, self._chat
         number, shown = await self._store.outbox.preview(
             chat.id, self._turn.id, self._clock.now(), text, draft=self._drafts
-        )  # fmt: skip
+        )
         outgoing = Outgoing(number, chat.id, chat.platform, chat.external_id, text, "reply", preview_id=shown)
         if self._drafts and implements(adapter, Drafts) and await adapter.draft(outgoing):
             return

@@ -143,7 +143,7 @@ class PromiseSettling:
         buttons: Choices = (*each, "button_none")
         return await self._receipts.say(
             "promise_which", told, MemoryQuestion("done", asked), buttons, list="\n".join(listed)
-        )  # fmt: skip
+        )
 
     async def edited(self, event_id: int, text: str) -> None:
         """A line that ended promises reads anew: what it does not say any more is open again."""
@@ -158,7 +158,7 @@ class PromiseSettling:
         )
         return self._receipts.receipt(
             told, lambda number, again: self._receipts.text(key, told, list=titles), takes_back
-        )  # fmt: skip
+        )
 
 
 def promised_title(text: str, *, dm: bool) -> str:

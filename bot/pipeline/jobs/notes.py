@@ -278,7 +278,7 @@ class NoteWriter:
             f"# {clock_label(said[0].at, tz)}",
             talk_lines(lines, [time_label(line.at, tz)[:5] for line in lines]),
             (said[number].event_id,) if name else (),
-        )  # fmt: skip
+        )
         try:
             path = await self._store.notes.write(new, self._current.settings.notes.max_kilobytes * 1024)
         except StoreError as error:

@@ -82,7 +82,7 @@ class Consent:
 
     async def wished(
         self, context: ToolContext, asks: Callable[[Event], bool], refusal: str, *, done: bool = False
-    ) -> tuple[Event, ...]:  # fmt: skip
+    ) -> tuple[Event, ...]:
         """As `lines`; ToolRefused with that key when none of them asks for it."""
         found = await self.lines(context, done=done)
         if not any(asks(line) for line in found):

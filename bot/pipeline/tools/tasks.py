@@ -209,7 +209,7 @@ def _changed(
         carrier, then = moved[-1]
     new = NewReminder(
         old.person_id, old.chat_id, task or old.text, *then, (carrier,), script=old.script, shared=old.shared
-    )  # fmt: skip
+    )
     text = reminding.confirmation(at, replace(new, text=as_data(new.text)), old.id)
     return ToolAnswer(text, remind=new, unremind=(old.id,))
 
