@@ -54,15 +54,10 @@ class Scheduler:
 
     async def take_up(self) -> None:
         """At a start: deadlines that an earlier process set by a clock that was ahead do not wait for it."""
-        speak, now = self._current.settings.speak, self._clock.now()
-        followup, window = max(speak.followup_seconds * 1000, SOON_MS), speak.window_seconds * 1000 + TOTAL_MS
-        farthest = DeadlineBounds(
-            followup,
-            window,
-            self._current.settings.session.idle_seconds * 1000,
-            max(TOTAL_MS, SEND_WAIT_MS),
-            DIGEST_WAIT_MS,
-        )
+        settings, now = self._current.settings, self._clock.now()
+        followup, window = settings.speak.followup_seconds * 1000, settings.speak.window_seconds * 1000
+        idle, send = settings.session.idle_seconds * 1000, max(TOTAL_MS, SEND_WAIT_MS)
+        farthest = DeadlineBounds(max(followup, SOON_MS), window + TOTAL_MS, idle, send, DIGEST_WAIT_MS)
         if changed := await self._store.deadlines.bring_back(now, farthest):
             self._log.warning("clock_was_ahead", deadlines=changed)
 
@@ -115,12 +110,8 @@ class Scheduler:
         match kind:
             case "session":
                 session = await self._store.sessions.session(number)
-                if await self._store.sessions.close(
-                    number,
-                    close_reason(session, self._current.settings.session.idle_seconds * 1000),
-                    now,
-                    deadline=True,
-                ):
+                why = close_reason(session, self._current.settings.session.idle_seconds * 1000)
+                if await self._store.sessions.close(number, why, now, deadline=True):
                     self._wakes["digest"](session.chat_id)
             case "window":
                 await self._store.deadlines.end_windows(now)

@@ -114,11 +114,8 @@ class RememberActions:
         matter = await self._matter(event, known)
         if matter is not None:
             return ParsedCommands((matter,), ""), False
-        understood, text, names = (
-            await self.understand(event),
-            event.text[:READ_CHARS],
-            self._current.settings.bot.names,
-        )
+        understood = await self.understand(event)
+        text, names = event.text[:READ_CHARS], self._current.settings.bot.names
         command = answer_to(question, text, names) if question is not None and not event.forwarded else None
         if question is not None and question.kind == "which" and command is not None and _counts(understood):
             return ParsedCommands((command,), ""), False  # 忘记第二条 is the second of those that were shown
