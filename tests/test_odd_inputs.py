@@ -22,7 +22,7 @@ from bot.cli.main import app
 from bot.config.resources import PromptFiles
 from bot.core.errors import LONGEST_WAIT_MS, ConfigError, StoreError
 from bot.core.people import ErasedPerson
-from bot.core.tools import NoArguments, ToolRefused, read_arguments
+from bot.core.tools import ToolArguments, ToolRefused, read_arguments
 from bot.language.time.schedule import zone_named, zone_near
 from bot.mcp.agents import _Boot, _Dialog, _Forget, _Remember
 from bot.memory.grounding import parse_verdict
@@ -42,7 +42,7 @@ from bot.tools.recall import GetArguments, RecallArguments, parse_moment
 from bot.tools.stop_listen import ListenArguments
 
 SHAPES = (
-    NoArguments, LookArguments, RemindArguments, CancelArguments, GetArguments, RecallArguments, ListenArguments,
+    ToolArguments, LookArguments, RemindArguments, CancelArguments, GetArguments, RecallArguments, ListenArguments,
     SkillArguments, ExperienceArguments, RememberArguments, ForgetArguments, CommitmentArguments, _Boot, _Dialog,
     _Remember, _Forget,
 )  # fmt: skip

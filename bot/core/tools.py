@@ -1,8 +1,8 @@
 """A tool as a value: its schema for the model, its arguments, and what running it does."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -106,13 +106,37 @@ class Tool:
     reads: bool = False
 
 
-class NoArguments(BaseModel):
-    """What a tool takes that takes nothing."""
+class ToolArguments(BaseModel):
+    """What a tool takes. The class names its `tool`, whose JSON schema follows from its fields."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+    tool: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, tool: str = "") -> None:
+        cls.tool = tool
+
+    @classmethod
+    def schema_told(cls, about: Mapping[str, str]) -> dict[str, object]:
+        """The schema as short as models need it: kinds and choices, without limits; `about` tells of a field by name.
+
+        Fields of SkipJsonSchema are taken, and not told of.
+        """
+        found = cls.model_json_schema()
+        properties = {name: _property(field, about.get(name, "")) for name, field in found["properties"].items()}
+        required = {"required": found["required"]} if "required" in found else {}
+        return {"type": "object", "properties": properties, **required}
 
 
-Arguments = TypeVar("Arguments", bound=BaseModel)
+def _property(field: Mapping[str, Any], about: str) -> dict[str, object]:
+    """A field as one kind; what may be a number or a text is asked for as a text."""
+    kinds = [kind for kind in field.get("anyOf", [field]) if kind["type"] != "null"]
+    choices = [choice for kind in kinds for choice in kind.get("enum", ()) if choice]
+    types = [kind["type"] for kind in kinds]
+    shown = {"enum": choices} if choices else {"type": "string" if "string" in types else types[0]}
+    return shown | ({"description": about} if about else {})
+
+
+Arguments = TypeVar("Arguments", bound=ToolArguments)
 
 
 def read_arguments(shape: type[Arguments], arguments: str) -> Arguments:

@@ -6,7 +6,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.config.settings import Settings
 from bot.core.clock import DAY_MS
@@ -17,7 +17,7 @@ from bot.core.models import ToolSpec
 from bot.core.people import AgentReply, AgentRequest, Audience, Chat, Person, Principal
 from bot.core.ports import Clock, Log
 from bot.core.recall import RecallQuery, SearchHit
-from bot.core.tools import ToolContext, ToolRefused, read_arguments
+from bot.core.tools import ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.wishes.forget import matching, perhaps_matching
 from bot.language.wishes.keep import says_nothing
 from bot.language.wishes.own_words import read_own_words
@@ -98,29 +98,21 @@ class AgentServices:
     log: Log
 
 
-class _Boot(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Boot(ToolArguments):
     format: Literal["narrative", "json"] = "narrative"
 
 
-class _Dialog(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Dialog(ToolArguments):
     limit: int = Field(default=TALKS, ge=1, le=30)
 
 
-class _Remember(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Remember(ToolArguments):
     text: str = Field(max_length=500)
     kind: Literal["identity", "emotion", "knowledge", "event"] = "knowledge"
     words: str = Field(default="", max_length=2_000)
 
 
-class _Forget(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Forget(ToolArguments):
     id: int | str | None = None
     text: str = Field(default="", max_length=500)
 

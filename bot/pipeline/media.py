@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.core.errors import ModelError, OverBudget, SendError
 from bot.core.events import Attachment, Event
@@ -15,7 +15,7 @@ from bot.core.money import AnswerLimits, Price
 from bot.core.people import Chat, Person
 from bot.core.ports import Adapter, Clock, Files, Log, PerceptionModel, implements
 from bot.core.sessions import CallCause
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.model.slots import ModelSlots
 from bot.money import budget
 from bot.pipeline.calls import reservation, reserve_shielded
@@ -252,10 +252,8 @@ QUESTION_CHARS = 500
 _NUMBER = re.compile(r"\s*(?:image\s*)?#?\s*([0-9]{1,18})(?:\.([0-9]))?\s*", re.IGNORECASE)
 
 
-class LookArguments(BaseModel):
+class LookArguments(ToolArguments, tool="look"):
     """What the model may ask; many write a number without quotes."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: str | int | float
     question: str = Field(max_length=QUESTION_CHARS)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.core.errors import ConfigError
 from bot.core.models import Message, ToolSpec
 from bot.core.people import Chat
 from bot.core.sessions import BootstrapMode
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.text.clean import as_data, clean
 from bot.text.fold import SCRIPTS, Script
 from bot.text.length import clip
@@ -41,10 +41,8 @@ class Skill:
     text: str
 
 
-class SkillArguments(BaseModel):
+class SkillArguments(ToolArguments, tool="skill"):
     """What the model may ask."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     name: str = Field(max_length=200)
 

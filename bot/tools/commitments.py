@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import tzinfo
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.core.commitments import Commitment, CommitmentState, NewCommitment, NudgeRules, SettledCommitment
 from bot.core.models import ToolSpec
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.time.dates import due_in, nudge_for
 from bot.text.clean import as_data, clean_line
 from bot.text.codes import SIGNS, number_mark
@@ -19,10 +19,8 @@ NUMBER_CHARS, TEXT_CHARS, LIST_CHARS = 20, 40, 400
 """Characters of a number, and of open promises that a refusal names."""
 
 
-class CommitmentArguments(BaseModel):
+class CommitmentArguments(ToolArguments, tool="add_commitment"):
     """What the model may want to be noted; with a number what that promise is now, with a state what became of it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str = Field(max_length=300)
     id: int | str | None = None

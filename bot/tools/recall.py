@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from bot.core.memories import MemoryKind
 from bot.core.models import ToolSpec
 from bot.core.recall import HIT_KINDS, HitKind, SearchHit
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 
 DAY_CHARS = 10
 """Of 2026-05-02."""
@@ -52,16 +53,14 @@ SearchFunction = Callable[[ToolContext, RecallRequest], Awaitable[tuple[SearchHi
 RenderFindings = Callable[[ToolContext, tuple[SearchHit, ...]], Awaitable[str]]
 
 
-class RecallArguments(BaseModel):
+class RecallArguments(ToolArguments, tool="memory_recall"):
     """What the model may ask."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
     query: str = Field(max_length=2000)
-    top_k: int | None = Field(default=None, ge=1, le=MOST_RESULTS)
+    top_k: SkipJsonSchema[int | None] = Field(default=None, ge=1, le=MOST_RESULTS)
     since: str | None = Field(default=None, max_length=40)
     until: str | None = Field(default=None, max_length=40)
-    kinds: list[AskedKind] | None = Field(default=None, max_length=8)
+    kinds: SkipJsonSchema[list[AskedKind] | None] = Field(default=None, max_length=8)
 
 
 def recall_tool(
@@ -123,10 +122,8 @@ _ID = re.compile(r"(?P<kind>[#@]?)(?P<number>[0-9]{1,18})")
 _CITED = re.compile(r"(?P<path>.+?)#L(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
 
 
-class GetArguments(BaseModel):
+class GetArguments(ToolArguments, tool="memory_get"):
     """What the model may ask for: a number, or a path with lines."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: str | int | None = None
     path: str | None = Field(default=None, max_length=300)

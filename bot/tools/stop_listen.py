@@ -2,10 +2,10 @@
 
 import json
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.core.models import Message, ToolSpec
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.text.clean import clean
 
 TOOL_NAME = "stop_listen"
@@ -14,10 +14,8 @@ LINE_CHARS = 500
 """Characters of a last line."""
 
 
-class ListenArguments(BaseModel):
+class ListenArguments(ToolArguments, tool="stop_listen"):
     """What the model may say last."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     line: str = Field(default="", max_length=LINE_CHARS)
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.core.memories import Memory, NameSlot, NewMemory
 from bot.core.models import Message, ToolSpec
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, UnlearnRequest, read_arguments
+from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, UnlearnRequest, read_arguments
 from bot.language.wishes.forget import OwnLine, is_about, lines_about, matching
 from bot.language.wishes.own_words import OwnWords, memories_named, read_own_words
 from bot.memory.lifecycle import with_day
@@ -26,10 +26,8 @@ from bot.text.similarity import echoes
 from bot.tools.commitments import ChangePromise
 
 
-class ExperienceArguments(BaseModel):
+class ExperienceArguments(ToolArguments, tool="save_experience"):
     """What the model may save."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     summary: str = Field(max_length=500)
 
@@ -41,28 +39,22 @@ SHOWN, SHOWN_CHARS = 5, 80
 """How many memories a refusal names, and characters of each."""
 
 
-class UpdateArguments(BaseModel):
+class UpdateArguments(ToolArguments, tool="update_memory"):
     """What the model may want to say otherwise: the number of a memory, and the whole new sentence."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: int | str
     text: str = Field(max_length=500)
 
 
-class RememberArguments(BaseModel):
+class RememberArguments(ToolArguments, tool="remember"):
     """What the model may want to be kept: a fact, or with `name` how they are called, or not."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str = Field(max_length=500)
     name: Literal["", "call", "not"] = ""
 
 
-class ForgetArguments(BaseModel):
+class ForgetArguments(ToolArguments, tool="forget"):
     """What the model may want to be forgotten: a number, or words."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     id: int | str | None = None
     text: str | None = Field(default=None, max_length=500)

@@ -11,7 +11,7 @@ from bot.context.xml import scene_text
 from bot.core.errors import ConfigError
 from bot.core.models import ToolSpec
 from bot.core.recall import RecallQuery, SearchHit
-from bot.core.tools import Tool, ToolContext
+from bot.core.tools import Tool, ToolArguments, ToolContext
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Configuration, Current
 from bot.pipeline.findings import ReadNote, findings_text, memory_get, timezone_of
@@ -138,9 +138,10 @@ def read_specs(find: Callable[[str], Path]) -> dict[str, ToolSpec]:
     """What the model reads of each tool, by the name of its file; ConfigError names all files that are broken."""
     specs: dict[str, ToolSpec] = {}
     problems: list[str] = []
+    taken = {arguments.tool: arguments for arguments in ToolArguments.__subclasses__()}
     for shipped in sorted(resource_dir("prompts/tools").glob("*.json")):
         try:
-            specs[shipped.stem] = read_spec(find(f"tools/{shipped.name}"))
+            specs[shipped.stem] = read_spec(find(f"tools/{shipped.name}"), taken.get(shipped.stem))
         except ConfigError as error:
             problems += error.problems
     if problems:
@@ -148,11 +149,19 @@ def read_specs(find: Callable[[str], Path]) -> dict[str, ToolSpec]:
     return specs
 
 
-def read_spec(path: Path) -> ToolSpec:
-    """What a model, or another agent, reads of a tool; ConfigError when the file is broken."""
+def read_spec(path: Path, arguments: type[ToolArguments] | None = None) -> ToolSpec:
+    """What a model, or another agent, reads of a tool; ConfigError when the file is broken.
+
+    Its schema is that of the `arguments`, with what the file says `about` them, where the file has none of its own.
+    """
     try:
         body = json.loads(path.read_text("utf-8"))
-        schema = json.dumps(body["parameters"], ensure_ascii=False, separators=(",", ":"))
-        return ToolSpec(body["name"], body["description"], schema)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        if arguments is None or "parameters" in body:
+            schema = body["parameters"]
+        else:
+            schema = arguments.schema_told(body.get("about", {}))
+        return ToolSpec(
+            body["name"], body["description"], json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError((f"prompts: {path.parent.name}/{path.name} cannot be used ({error})",)) from error

@@ -7,13 +7,14 @@ from datetime import tzinfo
 from functools import partial
 from itertools import pairwise
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from bot.core.clock import MINUTE_MS
 from bot.core.commitments import Commitment, CommitmentState, NewReminder, NudgeRules, Reminder
 from bot.core.events import Event
 from bot.core.models import ToolSpec
-from bot.core.tools import Tool, ToolAnswer, ToolContext, ToolRefused, read_arguments
+from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.reminders.wording import SHARED, TASK_CHARS, reminder_title
 from bot.language.time.dates import checked_when, date_in
 from bot.language.time.moments import hour_in, time_parts
@@ -99,23 +100,19 @@ _PIECE = re.compile(r"\band\b|[,，;；。、和跟與与]|再|然后")
 _SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
 
 
-class RemindArguments(BaseModel):
+class RemindArguments(ToolArguments, tool="remind"):
     """What the model may want to be said later, and the person's words for when; with `id` what changes of that one."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str = Field(default="", max_length=500)
     when: str = Field(default="", max_length=200)
     id: int | str | None = None
 
 
-class CancelArguments(BaseModel):
+class CancelArguments(ToolArguments, tool="cancel_reminder"):
     """Which reminder is not to be said."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
     id: int | str | None = None
-    text: str | None = Field(default=None, max_length=200)
+    text: SkipJsonSchema[str | None] = Field(default=None, max_length=200)
 
 
 def remind_tools(
