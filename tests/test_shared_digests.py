@@ -85,6 +85,20 @@ async def test_a_short_talk_that_moves_a_plan_is_digested_when_it_ends(world: Wo
     assert "牙医那边说要改" in digests(world)[-1]
 
 
+async def test_a_short_talk_of_a_change_in_what_is_known_is_digested_when_it_ends(world: World) -> None:
+    answering(world, told("我吃素，鱼也不吃", 1, slot="diet", lasting=True))
+    await world.say("我吃素，鱼也不吃")
+    await world.say("/new")
+    await world.wait(2 * HOUR)
+    before = len(digests(world))
+    await world.say("今天市场的鱼真新鲜，可惜")
+    await world.wait(2 * HOUR)
+    assert len(digests(world)) == before, "nothing of it changed"
+    await world.say("医生说我缺铁，我现在不吃素了")
+    await world.wait(2 * HOUR)
+    assert "现在不吃素了" in digests(world)[-1]
+
+
 async def test_new_has_its_talk_digested_at_once_together_with_what_waited(world: World) -> None:
     answering(world, told("我住在苏州", 1, slot="home"))
     await world.say("我住在苏州")

@@ -7,7 +7,7 @@ from datetime import UTC, tzinfo
 from bot.core.clock import DAY_MS
 from bot.core.commitments import Commitment, Reminder
 from bot.core.memories import Memory
-from bot.language.assertions import VOCABULARY
+from bot.language.assertions import VOCABULARY, folded_plain
 from bot.language.clauses import one_row
 from bot.language.injection import is_injection
 from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
@@ -27,6 +27,7 @@ newest of all."""
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _SLOTS: dict[str, frozenset[str]] = {slot: frozenset(words) for slot, words in VOCABULARY.slots.items()}
+_CHANGES = tuple(VOCABULARY.patterns[name] for name in ("moved", "changed", "ended", "recovered", "nowadays"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,18 @@ def is_plan(memory: Memory, at: int) -> bool:
     return bool(memory.dated) and memory.kind == "event" and end > at
 
 
-def tells_of_open(known: KnownFacts, lines: tuple[DigestLine, ...]) -> bool:
-    """Whether people name something of an open task or reminder, or of a plan that lies ahead."""
+def may_change_known(known: KnownFacts, lines: tuple[DigestLine, ...]) -> bool:
+    """Whether people name something of an open task or reminder, or of a plan that lies ahead; or tell that something
+    changed that is known of one who speaks."""
     ended = max((line.at for line in lines), default=0)
     open_: list[Memory | Commitment | Reminder] = [*known.commitments, *known.reminders]
     open_ += [one for one in known.memories if is_plan(one, ended)]
-    return not _terms(*(one.text for one in open_)).isdisjoint(_terms(_said(lines)))
+    if not _terms(*(one.text for one in open_)).isdisjoint(_terms(_said(lines))):
+        return True
+    told = [line for line in lines if not line.is_bot and any(cue.search(folded_plain(line.text)) for cue in _CHANGES)]
+    facts = touchable(KnownFacts(known.memories), tuple(told)).memories if told else ()
+    said = _said(tuple(told))
+    return any(one.slot in slots_told(said) or not _terms(one.text).isdisjoint(_terms(said)) for one in facts)
 
 
 def _said(lines: tuple[DigestLine, ...]) -> str:

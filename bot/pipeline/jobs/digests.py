@@ -18,7 +18,15 @@ from bot.language.time.dates import comes_before
 from bot.language.wishes.names import only_names
 from bot.memory.digest.answer import CHECK_SHAPE as CHECK
 from bot.memory.digest.answer import DIGEST_SHAPE, BrokenAnswer, read_check
-from bot.memory.digest.request import NOTHING, KnownFacts, is_plan, needs_model, request_text, tells_of_open, touchable
+from bot.memory.digest.request import (
+    NOTHING,
+    KnownFacts,
+    is_plan,
+    may_change_known,
+    needs_model,
+    request_text,
+    touchable,
+)
 from bot.memory.digest.review import Review, checked, digest_of, review
 from bot.memory.digest.rule import rule_digest
 from bot.memory.supersession import merge_rule
@@ -417,7 +425,7 @@ def _at_once(lines: tuple[DigestLine, ...], scope: TalkScope, early: int, known:
     """Whether somebody named a moment to come before the early hour, or spoke of what is open or lies ahead: a plan
     that was moved must not be told, nor reminded of, as it was."""
     said = [line for line in lines if not line.is_bot and not line.forwarded]
-    return tells_of_open(known, lines) or any(
+    return may_change_known(known, lines) or any(
         comes_before(line.text, line.at, early, scope.zones.get(line.person_id or 0, scope.tz)) for line in said
     )
 
