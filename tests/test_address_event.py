@@ -3,6 +3,7 @@
 import pytest
 
 from bot.core.events import Incoming
+from tests.peek import Like
 from tests.world import World
 
 GROUP = "闲聊"
@@ -55,7 +56,7 @@ async def test_it_goes_with_the_wish(world: World) -> None:
     asked = len(world.prompts)
     await world.say("后天吃什么好呢")
     assert "老王" not in "".join(each.content for prompt in world.prompts[asked:] for each in prompt)
-    assert world.rows("SELECT count(*) FROM event WHERE instr(text, '老王')") == [(0,)]
+    assert world.peek.events.count(text=Like("%老王%")) == 0
 
 
 async def test_what_is_taken_back_and_brought_back_is_told(world: World) -> None:

@@ -10,6 +10,7 @@ from bot.core.people import Audience
 from bot.store.store import Store
 from tests.carrying import in_installation, nuan
 from tests.noting import dm, found, group, look, notes
+from tests.peek import Like
 from tests.storing import NOW, ids, sound
 from tests.storing import look as rows
 from tests.test_changes import happens, moved
@@ -100,5 +101,5 @@ async def test_a_group_that_moves_takes_all_along_and_shows_it_nobody_else(world
     assert not any(word in str(world.prompts[before:]) for word in ("zwk7731", "qpd4242", "rrt5151"))
     assert found(world, dm(world, "小李"), "qpd4242") == found(world, group(world, "别的群"), "qpd4242") == []
     await told_there(world, "小暖，忘记 #1", super_id=True)
-    assert world.rows("SELECT id, kind, hidden, text FROM event WHERE instr(text, 'zwk7731')") == []
+    assert world.peek.events("id", "kind", "hidden", "text", text=Like("%zwk7731%")) == []
     assert "zwk7731" not in "".join(notes(world).values())

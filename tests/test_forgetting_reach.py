@@ -1,6 +1,7 @@
 """忘记 follows what was made from a message: replies, experiences, digests, and the command itself."""
 
 from tests.fakes.model import calls, says
+from tests.peek import Like
 from tests.world import World
 
 
@@ -17,7 +18,7 @@ async def test_the_reply_to_a_forgotten_message_is_gone_with_it(world: World) ->
     asked = len(world.prompts)
     await world.say("今天天气不错")
     assert "4711" not in everything_sent(world, asked)
-    assert world.rows("SELECT count(*) FROM event WHERE instr(text, '4711')") == [(0,)]
+    assert world.peek.events.count(text=Like("%4711%")) == 0
 
 
 async def test_a_second_forgetting_does_not_bring_the_words_back(world: World) -> None:

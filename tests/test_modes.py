@@ -59,7 +59,7 @@ async def test_only_owners_change_it_and_nonsense_changes_nothing(world: World) 
     assert ".ai mode join" in world.replies[-1]
     await world.say(".ai mode called")
     assert "私聊" in world.replies[-1]
-    assert world.rows("SELECT DISTINCT mode FROM chat") == [("",)]
+    assert set(world.peek.chats("mode")) == {("",)}
 
 
 async def test_joining_is_only_for_groups_and_only_where_it_is_on(new_world: NewWorld) -> None:

@@ -5,6 +5,7 @@ import json
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
+from tests.peek import Like
 from tests.world import World
 
 GROUP = "闲聊"
@@ -78,7 +79,7 @@ async def test_forgetting_by_tool_is_confirmed_only_when_it_is_done_and_the_rest
     await world.say("关于我怕狗的那件事，麻烦你把它从脑子里抹了呗。今天天气真不错呀")
     assert [row[0] for row in memories(world)] == ["我对花生过敏"]
     assert world.replies[-2].startswith("好，已忘记 #1") or "#1" in world.replies[-2]
-    assert world.rows("SELECT count(*) FROM event WHERE instr(text, '怕狗')") == [(0,)]
+    assert world.peek.events.count(text=Like("%怕狗%")) == 0
     assert "今天天气真不错呀" in world.last_user
     assert "怕狗" not in "".join(message.content for message in world.turns[-1])
     world.model.script = lambda request: "好的"

@@ -10,6 +10,7 @@ from bot.core.sessions import Digest
 from bot.store.codes import join_persons
 from bot.store.digests import Digested
 from tests.living import later
+from tests.peek import Like
 from tests.world import NINE, World
 
 GROUP = "闲聊"
@@ -192,7 +193,7 @@ async def test_a_promise_alone_can_be_forgotten(world: World) -> None:
     asked = len(world.prompts)
     await world.say("我们聊点别的吧")
     assert "蓝色药箱" not in "".join(each.content for prompt in world.prompts[asked:] for each in prompt)
-    assert world.rows("SELECT count(*) FROM event WHERE instr(text, '蓝色药箱')") == [(0,)]
+    assert world.peek.events.count(text=Like("%蓝色药箱%")) == 0
     await world.say("我答应外婆周六去修蓝色药箱")
     assert kept(world) == []
 

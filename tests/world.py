@@ -135,6 +135,12 @@ def full_only(settings: Settings) -> Settings:
     return settings.model_copy(update={"prompt": settings.prompt.model_copy(update={"light": "off"})})
 
 
+@cache
+def usual() -> Settings:
+    """The settings of a World that asks for none."""
+    return full_only(Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}}))
+
+
 def with_said(settings: Settings, folder: Path) -> Settings:
     """The settings with what was set in chats."""
     for one in settings_in(folder / DATABASE):
@@ -159,7 +165,7 @@ class World(Seen):
     def __init__(self, folder: Path, settings: Settings | None = None, platforms: tuple[str, ...] = ()) -> None:
         super().__init__(folder)
         self.platforms = platforms
-        self.settings = full_only(settings or Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}}))
+        self.settings = full_only(settings) if settings else usual()
         self.clock = SimClock(NINE)
         self._typed: dict[tuple[str, str, str, object], int] = {}
         self.fallbacks: tuple[ScriptedModel, ...] = ()
