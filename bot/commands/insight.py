@@ -265,7 +265,7 @@ def trace_lines(sent: TurnRequest, currency: str, tz: tzinfo, text: Text) -> str
     ]
     lines += [
         text("trace_call", cause=call.cause, model=call.model, prompt=call.prompt_tokens, cached=call.cached_tokens,
-             output=call.output_tokens, money=f"{call.cost:.5f} {currency}", ms=call.ms, state=call.state)
+             output=call.output_tokens, money=f"{call.money:.5f} {currency}", ms=call.ms, state=call.state)
         for call in sent.calls
     ]  # fmt: skip
     lines += [

@@ -96,7 +96,8 @@ class BudgetPressure:
 class RecentCall:
     """One call as it is listed: when (ms), why, which model, tokens, money, how long it took (ms), how it ended.
 
-    `written_tokens` of the prompt were cached anew, `reasoning_tokens` of the output were thoughts.
+    `written_tokens` of the prompt were cached anew, `reasoning_tokens` of the output were thoughts. `counted` is who
+    counted.
     """
 
     at: int
@@ -110,6 +111,7 @@ class RecentCall:
     state: str
     written_tokens: int = 0
     reasoning_tokens: int = 0
+    counted: str = ""
 
 
 @dataclass(frozen=True, slots=True)

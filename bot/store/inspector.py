@@ -9,10 +9,12 @@ from bot.core.errors import StoreError
 from bot.core.inspection import PaidCall
 from bot.core.memories import Memory
 from bot.core.models import Message, ToolSpec
+from bot.core.money import RecentCall
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
 from bot.store.engine import Database, Repository, reads
 from bot.store.index import index_faults
+from bot.store.ledger import SELECT_CALL
 from bot.store.people import AccessLists, persons
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.transactions import Row, Tx
@@ -343,22 +345,6 @@ class LogRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CallRow:
-    """One call of a turn: why, which model, how it ended, tokens, money, and how long it took, ms."""
-
-    cause: str
-    model: str
-    state: str
-    counted: str
-    prompt_tokens: int
-    cached_tokens: int
-    written_tokens: int
-    output_tokens: int
-    cost: float
-    ms: int
-
-
-@dataclass(frozen=True, slots=True)
 class TurnRequest:
     """What a turn was sent: prefix, tools and log, its calls, what memory brought, what it answered, what it said.
 
@@ -372,7 +358,7 @@ class TurnRequest:
     signature: str
     log: tuple[LogRow, ...]
     kept: bool
-    calls: tuple[CallRow, ...]
+    calls: tuple[RecentCall, ...]
     brought: tuple[ToldItem, ...]
     answered: tuple[EventRow, ...]
     said: tuple[EventRow, ...]
@@ -412,11 +398,7 @@ class TurnInspector(Repository):
             "WHERE entry.epoch_id = ?2 AND turn.id <= ?1 ORDER BY position",
             turn_id, epoch_id, to=_log_row,
         )  # fmt: skip
-        calls = tx.all(
-            "SELECT cause, model, state, counted, prompt_tokens, cached_tokens, written_tokens, output_tokens, cost, "
-            "coalesce(settled_at, at) - at FROM call WHERE turn_id = ? ORDER BY id",
-            turn_id, to=CallRow,
-        )  # fmt: skip
+        calls = tx.all(f"{SELECT_CALL}WHERE turn_id = ? ORDER BY id", turn_id, to=RecentCall)
         brought = "SELECT way, ref, tokens, why FROM brought WHERE turn_id = ? ORDER BY rowid"
         answered = "event.id IN (SELECT event_id FROM turn_event WHERE turn_id = ?)"
         return TurnRequest(

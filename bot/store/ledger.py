@@ -90,6 +90,9 @@ def tell_limit_once(tx: Tx, person_id: int, window: str, since: int, at: int) ->
     return told == 1
 
 
+SELECT_CALL = """SELECT at, cause, model, prompt_tokens, cached_tokens, output_tokens, cost,
+    coalesce(settled_at, at) - at, state, written_tokens, reasoning_tokens, counted FROM call """
+
 USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0),
     coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END), 0),
@@ -316,11 +319,7 @@ class Ledger(Repository):
     @reads
     def recent(self, tx: Tx, limit: int) -> tuple[RecentCall, ...]:
         """The newest calls of all chats, newest first."""
-        return tx.all(
-            "SELECT at, cause, model, prompt_tokens, cached_tokens, output_tokens, cost, "
-            "coalesce(settled_at, at) - at, state, written_tokens, reasoning_tokens FROM call ORDER BY id DESC LIMIT ?",
-            limit, to=RecentCall,
-        )  # fmt: skip
+        return tx.all(f"{SELECT_CALL}ORDER BY id DESC LIMIT ?", limit, to=RecentCall)
 
     @reads
     def last_talk(self, tx: Tx, chat_id: int) -> CallUse | None:

@@ -400,16 +400,25 @@ class Memories(Repository):
 
 
 def visible_memory(audience: Audience, *, elsewhere: bool = True) -> tuple[str, tuple[object, ...]]:
-    """The condition of ARCHITECTURE §7 and its parameters: private only in the owner's own DM, chat only there.
+    """Which memories an audience may see, as `visible_rows`.
 
     What somebody said in a group is theirs in their own DM as well (unless `elsewhere` is False), but not how they are
     called in a group.
     """
+    return visible_rows(
+        audience, "memory", f"memory.visibility = 'chat' AND NOT memory.{IS_NAME}" if elsewhere else "0"
+    )
+
+
+def visible_rows(audience: Audience, table: str, own: str = "0") -> tuple[str, tuple[object, ...]]:
+    """The condition of ARCHITECTURE §7 and its parameters: private only in the owner's own DM, chat only there.
+
+    `own` says what else its owner may see in their own DM.
+    """
     people = placeholders(audience.person_ids)
-    public = f"(memory.visibility = 'public' AND (memory.owner_id IN ({people}) OR memory.owner_id IS NULL))"
-    here = "(memory.visibility = 'chat' AND memory.chat_id = ?)"
+    public = f"({table}.visibility = 'public' AND ({table}.owner_id IN ({people}) OR {table}.owner_id IS NULL))"
+    here = f"({table}.visibility = 'chat' AND {table}.chat_id = ?)"
     if audience.alone is None:
         return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
-    kinds = f"memory.visibility = 'chat' AND NOT memory.{IS_NAME}" if elsewhere else "0"
-    own = f"(memory.owner_id = ? AND (memory.visibility = 'private' OR ({kinds})))"
-    return f"({own} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)
+    private = f"({table}.owner_id = ? AND ({table}.visibility = 'private' OR ({own})))"
+    return f"({private} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)

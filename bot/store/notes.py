@@ -22,6 +22,7 @@ from bot.core.people import Audience
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.index import forget_terms
 from bot.store.ledger import Settlement, settle_call
+from bot.store.memories import visible_rows
 from bot.store.note_rows import (
     MOST_NUMBERS,
     NoteFiles,
@@ -346,13 +347,13 @@ class Notes(Repository):
     @reads
     def readable(self, tx: Tx, audience: Audience, path: str) -> str | None:
         """The hash of a note that this audience may see, as it was read last; None for every other path."""
-        where, values = seen_by(audience)
+        where, values = visible_rows(audience, "note")
         return tx.value(f"SELECT hash FROM note WHERE path = ? AND {where}", path, *values) or None
 
     @reads
     def part(self, tx: Tx, audience: Audience, chunk_id: int) -> NotePart | None:
         """A chunk of a note by its number, as recall finds it; None unless this audience may see it."""
-        where, values = seen_by(audience)
+        where, values = visible_rows(audience, "note")
         return tx.one(
             "SELECT path, first_line, last_line, (SELECT max(last_line) FROM note_chunk WHERE note_id = note.id), text "
             f"FROM note_chunk JOIN note ON note.id = note_id WHERE note_chunk.id = ? AND {where}",
@@ -379,17 +380,6 @@ class Notes(Repository):
         """What the call cost, and the note of at most `most` bytes that it made, in one commit; its path."""
         settle_call(tx, settlement, at)
         return write_note(tx, self.files, new, most) if new is not None else None
-
-
-def seen_by(audience: Audience) -> tuple[str, tuple[object, ...]]:
-    """The condition of ARCHITECTURE §7 for notes: a private one only in its owner's own DM, a chat's only there."""
-    people = placeholders(audience.person_ids)
-    here = "(note.visibility = 'chat' AND note.chat_id = ?)"
-    public = f"(note.visibility = 'public' AND note.owner_id IN ({people}))"
-    if audience.alone is not None:
-        own = "(note.visibility = 'private' AND note.owner_id = ?)"
-        return f"({own} OR {here} OR {public})", (audience.alone, audience.chat_id, *audience.person_ids)
-    return f"({here} OR {public})", (audience.chat_id, *audience.person_ids)
 
 
 def hash_of(data: bytes) -> str:
