@@ -51,7 +51,7 @@ async def say(
     )  # fmt: skip
     situation = Situation(at, where.kind, True, text, True, False, False, False, False, False, False, False, 0)
     decision = Decision(action, why, at + wait, at + 60_000)
-    return await store.events.accept(Arrival(incoming, situation, lambda last, lines: "zh-Hans"), lambda _: decision)
+    return await store.intake.accept(Arrival(incoming, situation, lambda last, lines: "zh-Hans"), lambda _: decision)
 
 
 async def ids(store: Store, where: Where = Where(), at: int = NOW) -> tuple[int, int, int]:

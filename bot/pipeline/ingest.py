@@ -130,7 +130,7 @@ class Ingest:
                 arrival = self._arrival(self._cleaned(incoming))
                 if incoming.sender is not None and incoming.kind == "message":
                     self._debounce.wrote(incoming.place, incoming.sender.external_id)
-                accepted = await self._store.events.accept(arrival, lambda situation: decide(situation, settings))
+                accepted = await self._store.intake.accept(arrival, lambda situation: decide(situation, settings))
             self._arrived(accepted)
             return True
         finally:

@@ -1,32 +1,20 @@
 """Events and their attachments: stored with the decision about them, queued, and read back as the context bus."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from bot.core.events import FORGOTTEN, Attachment, Event, EventState, Incoming, Place
-from bot.core.memories import Signal
 from bot.core.sessions import ModelCall
-from bot.core.speaking import STOP_REASONS, Decision, PacedDecision, Situation
-from bot.store.engine import Database, Repository, reads, writes, writing
+from bot.core.speaking import STOP_REASONS
+from bot.store.engine import Repository, reads, writes, writing
 from bot.store.index import index_lines
 from bot.store.ingest import (
-    QUOTE_CHARS,
     QUOTED_ID,
-    Accepted,
-    Arrival,
-    bots_are_quiet,
-    find_copy,
-    note_print,
-    print_of,
-    retargeted,
-    was_stored,
 )
 from bot.store.ledger import CallAccount, Reservation, Settlement, charge_call, release_call, reserve_call, settle_call
-from bot.store.people import AccessLists, find_chat, find_person, stored_part, with_permissions
 from bot.store.schema import EVENT_QUEUE, placeholders
 from bot.store.transactions import Row, Tx
-from bot.store.windows import arm_join, keep_pace, pending_messages
 
 SELECT_EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
     CASE hidden WHEN 'forgotten' THEN '{FORGOTTEN}' ELSE label END, why, forwarded, turn_id,
@@ -87,12 +75,6 @@ class ChangeEffect:
 
     hidden: str = ""
     queued: bool = False
-
-
-ChangeHandler = Callable[[Tx, ChangeEvent], ChangeEffect]
-HaltHandler = Callable[[Tx, Accepted, Arrival], Accepted]
-RemarkHandler = Callable[[Tx, int, int, tuple[Signal, ...], int], None]
-PromiseHandler = Callable[[Tx, Accepted, Arrival], bool]
 
 
 def read_events(tx: Tx, where: str, *values: object, table: str = "event") -> tuple[Event, ...]:
@@ -162,30 +144,6 @@ def note_effect(tx: Tx, key: str, at: int, result: str = "done") -> None:
 class Events(Repository):
     """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
 
-    def __init__(
-        self, database: Database, lists: AccessLists, change: ChangeHandler, halt: HaltHandler, remark: RemarkHandler,
-        promise: PromiseHandler,
-    ) -> None:  # fmt: skip
-        """`change`, `halt`, `remark` and `promise` carry out, within the commit, what an event but a message does to
-        older ones, what a command to stop does, what a message lets on about the last reply, and what it promises.
-        """
-        super().__init__(database)
-        self._change = change
-        self._halt = halt
-        self._remark = remark
-        self._promise = promise
-        self._lists = lists
-
-    @writes
-    def accept(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
-        """Commit an event together with the decision about it; a second copy changes nothing."""
-        accepted = accept_event(tx, arrival, decide, self._lists, self._change)
-        event = accepted.event
-        if arrival.remarks and event is not None and event.person_id is not None:
-            self._remark(tx, accepted.chat.id, event.person_id, arrival.remarks, arrival.situation.at)
-        promised = self._promise(tx, accepted, arrival)
-        return self._halt(tx, replace(accepted, armed=accepted.armed or promised), arrival)
-
     @reads
     def newest_ids(self, tx: Tx, place: Place, limit: int, *, hidden: bool = False) -> tuple[str, ...]:
         """The platform's ids of the newest messages of people of a place, newest first; also `hidden` ones."""
@@ -227,93 +185,6 @@ class Events(Repository):
         return first or event_id, last or event_id
 
     finish = writing(finish_events)
-
-
-def accept_event(
-    tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision], lists: AccessLists, change: ChangeHandler
-) -> Accepted:
-    """Store one event with its decision; of what strangers send, and of a copy, only that it came."""
-    incoming, at = arrival.incoming, arrival.situation.at
-    chat = find_chat(tx, incoming.place, at)
-    if tx.has("SELECT 1 FROM event WHERE delivery_key = ?", _delivery(incoming)):
-        return Accepted(None, chat, None)
-    incoming = came = retargeted(tx, chat.id, incoming)
-    person_id = find_person(tx, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
-    until = 0
-    if person_id is not None:
-        _member(tx, chat.id, person_id, incoming, at)
-        until = tx.value("SELECT until FROM window WHERE chat_id = ? AND person_id = ?", chat.id, person_id) or 0
-    situation = with_permissions(tx, lists, chat.id, person_id, arrival.situation)
-    muted = tx.has("SELECT 1 FROM chat WHERE id = ? AND gone > ?", chat.id, at)
-    bots_quiet = situation.from_bot and situation.mentions_bot and bots_are_quiet(tx, chat.id, at)
-    seen = replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
-    decision = decide(replace(seen, mode=chat.mode))
-    new = print_of(incoming, person_id, at)
-    twin = find_copy(tx, chat.id, new)
-    before = pending_messages(tx, chat.id, person_id, at)
-    paced = arrival.pace(decision, before) if twin is None else PacedDecision(Decision("listen", "copy", 0, until))
-    decision = paced.decision
-    incoming, stranger = stored_part(incoming, situation, decision.why)
-    if incoming.scene is not None and incoming.scene != chat.scene and not stranger:
-        tx.run("UPDATE chat SET scene = ? WHERE id = ?", incoming.scene, chat.id)
-        _insert(tx, chat.id, at, Incoming(incoming.place, None, "event", incoming.scene, "scene"))
-    # What was asked to be kept is told and forgotten like any line; another command is nobody's talk.
-    commands = decision.why == "command" and not situation.is_memory_command
-    hidden = "stranger" if stranger else "command" if commands else arrival.hidden
-    if incoming.kind == "message":
-        tx.run("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0 AND gone <= ?", chat.id, at)
-    else:
-        effect = change(tx, ChangeEvent(came, chat.id, person_id, at, stranger))
-        if effect.hidden:
-            incoming, hidden = replace(incoming, text=""), hidden or effect.hidden
-        if effect.queued:
-            decision = Decision("now", "listen", at, until)
-    if twin is not None:
-        incoming, hidden = replace(incoming, text="", quote=""), "copy"
-    number = _insert(tx, chat.id, at, incoming, person_id, decision, hidden)
-    note_print(tx, chat.id, number, new, twin)
-    speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in COMMAND_REASONS
-    if person_id is not None and speaks:
-        keep_pace(tx, chat.id, person_id, at, paced, before)
-    (stored,) = read_events(tx, "WHERE id = ?", number)
-    return Accepted(stored, chat, decision, armed=arm_join(tx, chat.id, decision.silence_at))
-
-
-def _insert(
-    tx: Tx, chat_id: int, at: int, incoming: Incoming,
-    person_id: int | None = None, decision: Decision | None = None, hidden: str = "",
-) -> int:  # fmt: skip
-    queued = decision is not None and decision.action != "listen"
-    number = tx.insert(
-        "event", chat_id=chat_id, at=min(incoming.at or at, at), kind=incoming.kind, person_id=person_id,
-        name=incoming.sender.name if incoming.sender else "", text=incoming.text, label=incoming.label,
-        delivery_key=_delivery(incoming), external_id=incoming.external_id, forwarded=int(incoming.forwarded),
-        state="queued" if queued else "listened", why=decision.why if decision else "",
-        due_at=decision.due_at if decision and queued else None, hidden=hidden, target=incoming.target,
-        via=incoming.via,
-        quote="" if hidden or was_stored(tx, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
-    )  # fmt: skip
-    for place, each in enumerate(incoming.attachments):
-        tx.insert("attachment", event_id=number, position=place, **asdict(each))
-    index_lines(tx, (number,))
-    return number
-
-
-def _delivery(incoming: Incoming) -> str | None:
-    """Delivery keys are unique within a platform only; None (never repeated) equals nothing."""
-    return f"{incoming.place.platform} {incoming.delivery_key}" if incoming.delivery_key else None
-
-
-def _member(tx: Tx, chat_id: int, person_id: int, incoming: Incoming, at: int) -> None:
-    """Whoever does something in a chat belongs to its audience until they leave."""
-    if incoming.kind == "event" and incoming.label == "leave":
-        tx.run("DELETE FROM member WHERE chat_id = ? AND person_id = ?", chat_id, person_id)
-        return
-    tx.run(
-        "INSERT INTO member (chat_id, person_id, seen_at) VALUES (?, ?, ?) "
-        "ON CONFLICT (chat_id, person_id) DO UPDATE SET seen_at = excluded.seen_at",
-        chat_id, person_id, at,
-    )  # fmt: skip
 
 
 SELECT_ATTACHMENT = """SELECT event_id, position, attachment.kind, handle, attachment.name, mime, size FROM attachment

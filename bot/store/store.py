@@ -3,7 +3,6 @@
 import asyncio
 import os
 import secrets
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -15,7 +14,7 @@ from bot.store.agents import AgentWrites, OwnLines, Rewrites
 from bot.store.archive import MemoryArchive
 from bot.store.changes import Changes
 from bot.store.codes import Codes
-from bot.store.commitments import Commitments, note_promises
+from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.deletion import Sharing, TakenBackLines
 from bot.store.digests import Digests, Rollups
@@ -23,10 +22,10 @@ from bot.store.engine import Database, open_database
 from bot.store.events import Attachments, Events
 from bot.store.export import PersonalArchives
 from bot.store.failures import Failures
-from bot.store.feedback import Insight, SectionRounds, remark
+from bot.store.feedback import Insight, SectionRounds
 from bot.store.forget import MemoryForgetting, Undoing
 from bot.store.inspector import MemoryInspector, PeopleInspector, TurnInspector, Vitals
-from bot.store.interruptions import halt_or_interrupt
+from bot.store.intake import Intake
 from bot.store.ledger import Ledger
 from bot.store.lifecycle import MemoryLifecycle, MemoryRepair, OperatorEdits
 from bot.store.memories import Memories
@@ -60,10 +59,8 @@ class Store:
         self.tombstones = Tombstones(folder)
         note_storage = NoteStorage(NoteFiles(folder), self.tombstones.add_tombstone)
         self.changes = Changes(database, note_storage)
-        self.events = Events(
-            database, lists, self.changes.apply, partial(halt_or_interrupt, lists=lists), remark,
-            partial(note_promises, covers=self.tombstones.covers),
-        )  # fmt: skip
+        self.intake = Intake(database, lists, self.changes, self.tombstones.covers)
+        self.events = Events(database)
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot)
