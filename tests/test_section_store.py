@@ -164,6 +164,8 @@ async def test_what_becomes_kept_is_searched_always_and_a_new_text_stands_in_a_n
         assert look(tmp_path, where) == [("health", "health")]
         await keep(store, "牙疼去看了医生")
         assert look(tmp_path, where) == [("health", "")]
+        assert await store.operator_edits.reword(1, "公司的老板很严格", NOW) == "done"
+        assert look(tmp_path, where) == [("work", "")]
 
 
 async def test_sections_of_an_operator_are_those_that_memories_are_stored_in(tmp_path: Path) -> None:

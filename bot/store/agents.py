@@ -12,14 +12,13 @@ from bot.store.engine import Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.failures import fail_turn
 from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories, purge_now
-from bot.store.index import index_memory, sort_memory
 from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import OpenQuestion, Receipt, StoredMemory, ask_back, known_memory, store_memory
 from bot.store.outbox import announce
 from bot.store.schema import SELECT_MEMORY, placeholders
+from bot.store.supersession import reword_memory
 from bot.store.transactions import Tx
 from bot.store.windows import requeue_events
-from bot.text.fold import fold
 
 MOST_OWN_LINES, OWN_WORDS_MS = 4, 600_000
 """So many lines of a person, of the last ten minutes, say together what they ask for."""
@@ -239,9 +238,5 @@ def _say_otherwise(tx: Tx, memory: Memory, outcome: RewriteOutcome, at: int) -> 
     if outcome.answer is not None:
         said = f"{said}\n{outcome.answer.text}"
         tx.link("memory", memory.id, (outcome.answer.id,))
-    tx.run(
-        "UPDATE memory SET original = ?, text = ?, folded = ?, updated_at = ? WHERE id = ?",
-        said, outcome.text, fold(outcome.text), at, memory.id,
-    )  # fmt: skip
-    sort_memory(tx, memory.id)
-    index_memory(tx, memory.id)
+    tx.run("UPDATE memory SET original = ? WHERE id = ?", said, memory.id)
+    reword_memory(tx, memory.id, outcome.text, at)

@@ -24,7 +24,14 @@ from bot.store.inspector import FORGOTTEN_REASONS
 from bot.store.memories import bring_back_forgotten, known_memory, visible_memory
 from bot.store.notes import NoteStorage
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
-from bot.store.supersession import apply_dated_ahead, bring_back, delete_merges, end_memory, one_current
+from bot.store.supersession import (
+    apply_dated_ahead,
+    bring_back,
+    delete_merges,
+    end_memory,
+    one_current,
+    reword_memory,
+)
 from bot.store.tombstones import Tombstones
 from bot.store.transactions import Tx
 from bot.text.fold import fold
@@ -225,13 +232,9 @@ class OperatorEdits(ScrubbingRepository):
             return "named"
         if known_memory(tx, replace(memory, text=text)) not in (None, number):
             return "known"
-        tx.run(
-            "UPDATE memory SET original = CASE original WHEN '' THEN text ELSE original END, text = ?, folded = ?, "
-            "updated_at = ? WHERE id = ?",
-            text, fold(text), at, number,
-        )  # fmt: skip
+        tx.run("UPDATE memory SET original = text WHERE id = ? AND original = ''", number)
         tx.run("DELETE FROM rewriting WHERE memory_id = ?", number)
-        index_memory(tx, number)
+        reword_memory(tx, number, text, at)
         begin_logs_anew(tx)
         return "done"
 
