@@ -141,13 +141,13 @@ def usual() -> Settings:
     return full_only(Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}}))
 
 
-def with_said(settings: Settings, folder: Path) -> Settings:
+def with_said(settings: Settings, said: SettingChanges) -> Settings:
     """The settings with what was set in chats."""
-    for one in settings_in(folder / DATABASE):
-        table, _, name = one.key.partition(".")
-        if name:
+    for key, value in said.items():
+        table, _, name = key.partition(".")
+        if name and value is not None:
             section = getattr(settings, table)
-            told = {**section.model_dump(exclude_unset=True), name: one.value}
+            told = {**section.model_dump(exclude_unset=True), name: value}
             settings = settings.model_copy(update={table: type(section).model_validate(told)})
     return settings
 
@@ -171,6 +171,7 @@ class World(Seen):
         self.fallbacks: tuple[ScriptedModel, ...] = ()
         self.small: ScriptedModel | None = None
         self.scrub: Callable[[ErasedPerson], int] | None = None
+        self.said: dict[str, str | None] = {}
         self.app: App
         self.store: Store
 
@@ -185,7 +186,8 @@ class World(Seen):
         lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)
-        current = configured(with_said(self.settings, self.folder), words, self._make_pool(), self.log)
+        self.said = {one.key: one.value for one in settings_in(self.folder / DATABASE)}
+        current = configured(with_said(self.settings, self.said), words, self._make_pool(), self.log)
         self.parts = Dependencies(self.store, self.clock, self.log, current, apply=self._apply, scrub=self.scrub)
         self.app = App(self.parts)
         # What is said anywhere is said to one list, in order.
@@ -197,7 +199,8 @@ class World(Seen):
     async def _apply(self, wish: SettingChanges, person_id: int) -> tuple[str, ...]:
         """Something is set in a chat; where it contradicts itself is looked for with files (`tests/reloading.py`)."""
         await self.store.settings.put(wish, person_id, self.clock.now())
-        current, settings = self.parts.current, with_said(self.settings, self.folder)
+        self.said |= wish
+        current, settings = self.parts.current, with_said(self.settings, self.said)
         await current.replace(replace(current.newest, settings=settings, written=settings))
         return ()
 
