@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from bot.commands.registry import is_command
-from bot.container import Dependencies, allow_list, make_services
+from bot.container import Dependencies, make_services
 from bot.core.errors import StoreError
 from bot.core.ports import Adapter, SceneSource
 from bot.language.sections import section_registry
@@ -68,7 +68,7 @@ class App:
         """What goes by another configuration at once; everything else reads it at its next operation."""
         old, new, services = before.settings, after.settings, self._services
         if (new.bot, new.platforms) != (old.bot, old.platforms):
-            self._store.admit_by(frozenset(new.bot.owners), allow_list(new))
+            self._store.admit_by(frozenset(new.bot.owners), new.allow_list)
         if new.model.slots != old.model.slots:
             services.slots.resize(new.model.slots)
         services.vector_maker.begin_anew()

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from bot.commands.command import CommandServices
 from bot.commands.registry import CommandRunner
-from bot.config.settings import Settings
 from bot.core.ports import ApplySettings, Clock, Log, Reload
 from bot.core.sessions import Occasion
 from bot.model.slots import ModelSlots
@@ -152,8 +151,3 @@ def make_services(
         daily_backup=DailyBackup(store, clock, current, log),
         slots=slots,
     )
-
-
-def allow_list(settings: Settings) -> frozenset[str]:
-    """Who and which groups may use nuan without being approved, as "platform:id"."""
-    return frozenset(f"{name}:{each}" for name, platform in settings.platforms.items() for each in platform.allow)

@@ -10,7 +10,6 @@ from bot.cli.platforms import RESTART_PLATFORM_KEYS
 from bot.cli.reload import RESTART_LOG_KEYS, Reloader
 from bot.config.resources import resource_dir
 from bot.config.settings import Settings
-from bot.container import allow_list
 from bot.core.ports import ReloadResult
 from bot.model.pool import ModelPool
 from bot.store.store import open_store
@@ -79,7 +78,7 @@ class Filed(World):
             source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS), lambda settings, _: self._hire(settings)
         )
         lay(self.folder)
-        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow_list(self.settings))
+        self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), self.settings.allow_list)
         unsynced(self.store)
         parts = make_dependencies(place, self.store, self._make_pool(), self.log, self.clock)
         self.parts = replace(parts, reload=self.reloader.command, apply=self.reloader.apply)

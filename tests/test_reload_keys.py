@@ -21,7 +21,6 @@ from bot.config.keys import UNSET, SettingKey, keys
 from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.config.sources import load
-from bot.container import allow_list
 from bot.model.client import LazyTransport
 from bot.model.pool import Endpoint, ModelPool
 from bot.pipeline.configuration import texts_key
@@ -246,7 +245,7 @@ async def test_after_a_reload_the_installation_is_as_one_that_was_started_with_t
     assert set(done.restart) == {*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS}
     assert home.differences() == []
     settings, lists = home.app.parts.current.settings, home.store._lists
-    assert (lists.owners, lists.allow) == (frozenset(settings.bot.owners), allow_list(settings))
+    assert (lists.owners, lists.allow) == (frozenset(settings.bot.owners), settings.allow_list)
     assert home.app._services.slots._most == settings.model.slots
     home.change({})
     assert set((await home.reload()).changed) == set(done.changed)

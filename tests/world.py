@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.app import App
 from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
-from bot.container import Dependencies, allow_list
+from bot.container import Dependencies
 from bot.core.events import Incoming, Outgoing, Place, Sender
 from bot.core.models import Capabilities, Message
 from bot.core.people import ErasedPerson
@@ -182,7 +182,7 @@ class World(Seen):
             messages, openings, self.settings.bot.language, self.settings.bot.timezone or MACHINE_ZONE,
             self.settings.bot.holidays,
         )  # fmt: skip
-        allow = allow_list(self.settings)
+        allow = self.settings.allow_list
         lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)

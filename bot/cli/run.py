@@ -30,7 +30,7 @@ from bot.cli.reload import RESTART_LOG_KEYS, Reloader
 from bot.cli.terminal import stopped_by_sigterm
 from bot.config.settings import MetricsPage, Settings
 from bot.config.sources import settings_shown
-from bot.container import Dependencies, allow_list
+from bot.container import Dependencies
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, NuanError, StoreError
 from bot.core.ports import Adapter, Clock, Liveness
@@ -143,7 +143,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
     reloader = Reloader(source, place, (*RESTART_LOG_KEYS, *RESTART_PLATFORM_KEYS, *RESTART_WEB_KEYS))
     # A signal that comes while the store is opened or closed must not cut that off.
     with handle_signals(stopped.set, reloader.on_hangup), contextlib.nullcontext() if alone else lock_tokens(settings):
-        async with await open_store(place.data, frozenset(settings.bot.owners), allow_list(settings)) as store:
+        async with await open_store(place.data, frozenset(settings.bot.owners), settings.allow_list) as store:
             meters = make_metrics(settings.budget.currency) if settings.metrics.on else None
             watch = meters.saw if meters is not None else None
             logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), sys.stderr, watch)
@@ -257,7 +257,7 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
     """Talk until the input ends; every line that was read is answered before it returns."""
     settings = place.settings
     words, clock, reloader = make_words(place), SystemClock(), Reloader(source, place)
-    async with await open_store(place.data, frozenset(settings.bot.owners), allow_list(settings)) as store:
+    async with await open_store(place.data, frozenset(settings.bot.owners), settings.allow_list) as store:
         # The folder is ours from here on: before that, its log may belong to another nuan.
         shown = sys.stderr if verbose else None
         logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), shown)

@@ -287,6 +287,11 @@ class Settings(BaseSettings):
         return {name: value for name, value in self if isinstance(value, PlatformSettings)}
 
     @property
+    def allow_list(self) -> frozenset[str]:
+        """Who and which groups may use nuan without being approved, as "platform:id"."""
+        return frozenset(f"{name}:{each}" for name, platform in self.platforms.items() for each in platform.allow)
+
+    @property
     def models(self) -> dict[ModelUse, ModelSettings]:
         """The table of each model that may answer, by its name; one without a name of a model is not used."""
         return {

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from bot.app import App
 from bot.cli.installation import find_installation, make_dependencies
 from bot.config.settings import Settings
-from bot.container import Dependencies, allow_list, make_planner, make_recall
+from bot.container import Dependencies, make_planner, make_recall
 from bot.core.events import Incoming, Outgoing, Place, Sender
 from bot.core.models import Capabilities, Completion, Message, ModelRequest, Usage
 from bot.core.people import Chat, Person
@@ -142,7 +142,7 @@ async def open_bot(
     model = make(place.settings)
     # Asked once: a second try waits on a clock that stands still. A real server is asked again by its wrapper.
     pool = ModelPool(Endpoint(model, rate_of(place.settings.model, Capabilities())), tries=1)
-    async with await open_store(folder, frozenset(settings.bot.owners), allow_list(settings)) as store:
+    async with await open_store(folder, frozenset(settings.bot.owners), settings.allow_list) as store:
         parts = make_dependencies(place, store, pool, Complaints(), clock)
         app = App(parts)
         await app.start([adapter])
