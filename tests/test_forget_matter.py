@@ -8,6 +8,7 @@ import pytest
 
 from bot.language.wishes.forget import matter_in
 from tests.fakes.model import calls, says
+from tests.living import FILL, digested
 from tests.peek import Like
 from tests.world import World
 
@@ -152,3 +153,30 @@ async def test_what_was_only_said_so_far_is_forgotten_too(world: World, told: st
     await world.say("说说你知道我的什么事")
     assert told not in world.last_user
     assert world.peek.memories.count(text=Like(f"%{told}%"), disabled_at=None) == 0
+
+
+async def test_all_that_is_about_somebody_goes_by_the_tool_when_they_are_called_by_name(world: World) -> None:
+    facts = [
+        {"text": text, "about": "Kelvin", "lasting": True, "from": [1]}
+        for text in ("Kelvin在中环做保险", "Kelvin天天发消息约小王吃饭")
+    ]
+    other = {"text": "小王只收现金", "lasting": True, "from": [3]}
+    digest = json.dumps({"summary": "小王说了摊位的事。", "statements": [*facts, other]}, ensure_ascii=False)
+    world.model.digests = True
+    digested(world, digest)
+    await world.say("Kelvin在中环做保险，Kelvin天天发消息约我吃饭，好烦")
+    await world.say(f"我只收现金。{FILL}")
+    await world.say("/new")
+    await world.wait(3_600)
+    forget = ("forget", '{"text": "Kelvin"}')
+    world.model.script = lambda request: (
+        "好" if not request.prompt.tools or request.prompt.messages[-1].role == "tool" else calls(forget)
+    )
+    await world.say("忘记Kelvin那些事啦")
+    world.model.script = lambda request: "好"
+    await world.say("/new")
+    await world.say("给我讲讲今天的天气和路上要注意什么")
+    opening = world.turns[-1][1].content
+    assert "只收现金" in opening
+    assert "中环" not in opening
+    assert "约小王吃饭" not in opening

@@ -183,7 +183,8 @@ class MemoryTools:
         pointed = tuple(m for m in mine if m.id == int(number[:18])) if number else matching(wanted, mine)
         found = memories_named(said, ((memory.id, memory.text) for memory in mine))
         both = tuple(memory for memory in pointed if memory.id in found.numbers)
-        if len(both) == 1 and (number or found.named or len(found.numbers) == 1):
+        alone = len(both) == 1 and (number or found.named or len(found.numbers) == 1)
+        if alone or _all_of(wanted, said.text, both, pointed):
             return ToolAnswer("", forget=UnlearnRequest(both, said.event_id, said.without(said.drops), said.forever))
         unsure = both or pointed or tuple(memory for memory in mine if memory.id in found.numbers)
         if not unsure:
@@ -228,6 +229,13 @@ class MemoryTools:
 def _recalled(message: Message) -> str:
     """What a message of a log brought back: a tool's result, or the memories that stand behind what is new."""
     return message.content if message.role == "tool" else message.content.partition("</ctx>")[2]
+
+
+def _all_of(wanted: str, said: str, both: tuple[Memory, ...], pointed: tuple[Memory, ...]) -> bool:
+    """Whether all that is meant goes: what is wanted is whom or what memories are about, as the person calls it, too."""
+    name = fold(wanted)
+    mine = len(name) > 1 and name in fold(said) and any(name in fold(memory.subject) for memory in both)
+    return mine and len(both) == len(pointed) and all(name in fold(memory.text) for memory in both)
 
 
 def _named(memories: tuple[Memory, ...]) -> str:
