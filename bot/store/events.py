@@ -36,23 +36,20 @@ OWN_RECENT_LINES = (
     "(SELECT id FROM event WHERE chat_id = ?1 ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT 8"
 )
 """What a person wrote last in a chat, of its newest 60 events, without mere commands."""
-TELLABLE_LINES = (
-    "WHERE (hidden = '' OR (hidden = 'forgotten' AND kind IN ('message', 'bot'))) AND chat_id = ?1 "
-    "AND (state <> 'queued' OR (kind = 'message' AND tries = 0)) AND (state <> 'dead' OR turn_id IS NOT NULL) "
-    "AND id NOT IN (SELECT value FROM json_each(?2)) "
-    f"AND id < coalesce((SELECT min(id) FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' "
-    "AND kind = 'message' AND tries = 0 AND (?3 OR why = 'command') "
-    "AND id > (SELECT max(value) FROM json_each(?2))), 1 << 62) "
-)
-"""The lines of chat ?1 that a request may tell besides the messages ?2 that it answers, a JSON list.
 
-That is all that people can see, also what waits for an answer of its own, and that something was said which is
-forgotten. Not what comes after a command that is still to be carried out and may close the session, nor, with ?3, after
-a message that is answered by itself: lines are told in order.
+TELLABLE_LINES = (
+    "WHERE (hidden = '' OR (hidden = 'forgotten' AND kind IN ('message', 'bot'))) AND chat_id = ?1 AND id < ?2 "
+    "AND (state <> 'queued' OR (kind = 'message' AND tries = 0)) AND (state <> 'dead' OR turn_id IS NOT NULL) "
+)
+"""The lines of chat ?1 before ?2 that a request may tell: all that people can see, also what waits for an answer of its
+own, and that something was said which is forgotten.
 
 What failed, and waits to be tried alone, is left out, and what was given up before it could be put into a request: it
 would break the next one as well.
 """
+
+NO_EVENT = 1 << 62
+"""Beyond the number of any event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +82,26 @@ def read_events(tx: Tx, where: str, *values: object, table: str = "event") -> tu
     rows = tx.all(f"{SELECT_EVENT}{table} {where}", *values)
     marks = attachment_marks(tx, [row[0] for row in rows])
     return tuple(_event(row, marks.get(row[0], "")) for row in rows)
+
+
+def tellable_lines(
+    tx: Tx, chat_id: int, answering: tuple[int, ...], limit: int, where: str, *values: object, apart: bool
+) -> tuple[tuple[Event, ...], int]:
+    """The newest `limit` lines of a chat that a request may tell and for which `where` holds, in order, and how many
+    are older; `values` are those of ?3 and so on.
+
+    Not the messages that it is `answering`, and not what comes after a command that is still to be carried out and may
+    close the session, nor, `apart`, after a message that is answered by itself: lines are told in order.
+    """
+    next_alone = tx.value(
+        f"SELECT min(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND kind = 'message' AND tries = 0 "
+        "AND (? OR why = 'command') AND id > ?",
+        chat_id, apart, max(answering, default=NO_EVENT),
+    )  # fmt: skip
+    told = f"{TELLABLE_LINES}AND {where} AND id NOT IN ({placeholders(answering)}) "
+    given = (chat_id, next_alone or NO_EVENT, *values, *answering)
+    found = read_events(tx, f"{told}ORDER BY id DESC LIMIT ?", *given, limit)
+    return found[::-1], tx.value(f"SELECT count(*) FROM event {told}", *given) - len(found)
 
 
 def _event(row: Row, marks: str) -> Event:

@@ -1,6 +1,5 @@
 """What a turn and an opening must know of a chat, each read in one snapshot."""
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
@@ -13,7 +12,7 @@ from bot.core.people import Audience, Chat, Person
 from bot.core.sessions import Epoch, Session
 from bot.core.speaking import LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
 from bot.store.engine import Database, Repository, reads
-from bot.store.events import OWN_RECENT_LINES, TELLABLE_LINES, read_events
+from bot.store.events import OWN_RECENT_LINES, read_events, tellable_lines
 from bot.store.index import TALK_MS
 from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
 from bot.store.people import AccessLists, chat_of, persons
@@ -149,10 +148,10 @@ SELECT_QUEUE_MARKS = (
     "WHERE chat_id = ?1 AND state = 'queued'"
 )
 NEWS = (
-    f"{TELLABLE_LINES}AND id > ?4 AND NOT (kind = 'bot' AND label <> 'cut' "
-    "AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = ?5)) "
+    "id > ?3 AND NOT (kind = 'bot' AND label <> 'cut' "
+    "AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = ?4))"
 )
-"""What an epoch ?5, which tells all up to event ?4, does not tell yet: all but its own replies. Of one that was stopped
+"""What an epoch ?4, which tells all up to event ?3, does not tell yet: all but its own replies. Of one that was stopped
 it is told what people saw."""
 LATE_MS = DAY_MS
 """What a platform delivers late is that old at most."""
@@ -275,8 +274,8 @@ class Views(Repository):
         epoch = self._epoch(tx, NEWEST_EPOCH_OF, session[0]) if session else None
         news, earlier = tuple[Event, ...](), 0
         if epoch is not None:
-            values = (chat_id, json.dumps(answering), apart, epoch.logged_upto, epoch.id)
-            news, earlier = _newest(tx, NEWS, values, limit)
+            since = (epoch.logged_upto, epoch.id)
+            news, earlier = tellable_lines(tx, chat_id, answering, limit, NEWS, *since, apart=apart)
         own = read_events(tx, OWN_RECENT_LINES, chat_id, person_id)
         ratios: dict[str, float] = dict(tx.all("SELECT model, ratio FROM counting"))
         return OpenLog(session_of(session) if session else None, epoch, news, earlier, own[::-1], ratios)
@@ -297,9 +296,9 @@ class Views(Repository):
             "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at < ? ORDER BY id DESC LIMIT 1",
             chat_id, after, last_old, since - LATE_MS,
         )  # fmt: skip
-        where = f"{TELLABLE_LINES}AND id > ?4 AND (id > ?5 OR (at >= ?6 AND off_record = 0)) "
-        values = (chat_id, json.dumps(answering), apart, looked_at or after, last_old, since)
-        return _newest(tx, where, values, limit)
+        where = "id > ?3 AND (id > ?4 OR (at >= ?5 AND off_record = 0))"
+        values = (looked_at or after, last_old, since)
+        return tellable_lines(tx, chat_id, answering, limit, where, *values, apart=apart)
 
     async def past(self, chat_id: int, back: int = 0) -> PastLog | None:
         """The newest log of a chat, open or closed, that something was asked on; with `back` one before it."""
@@ -326,9 +325,3 @@ class Views(Repository):
             chat_id, person_id, most,
         )  # fmt: skip
         return light.index(0) if 0 in light else len(light)
-
-
-def _newest(tx: Tx, where: str, values: tuple[object, ...], limit: int) -> tuple[tuple[Event, ...], int]:
-    """The newest lines of a condition, in order, and how many are older."""
-    found = read_events(tx, f"{where}ORDER BY id DESC LIMIT ?{len(values) + 1}", *values, limit)
-    return found[::-1], tx.value(f"SELECT count(*) FROM event {where}", *values) - len(found)
