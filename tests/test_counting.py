@@ -58,7 +58,7 @@ def counting(world: World, factor: float) -> None:
     def answer(_: object) -> Completion:
         (estimated,) = world.rows("SELECT estimated_tokens FROM call ORDER BY id DESC LIMIT 1")[0]
         assert isinstance(estimated, int)
-        return Completion("好", (), Usage(round(estimated * factor), 0, 1), "stop")
+        return Completion("好", (), Usage(round(estimated * factor), 0, 1))
 
     world.model.script = answer
 
@@ -90,7 +90,7 @@ async def test_a_picture_or_an_error_of_the_server_teaches_nothing_wild(new_worl
 
 async def test_what_the_server_counted_is_stored_whole(new_world: NewWorld) -> None:
     world = await new_world(model=PRICES)
-    world.model.script = lambda _: Completion("好", (), Usage(1000, 600, 100, True, 300, 40), "stop")
+    world.model.script = lambda _: Completion("好", (), Usage(1000, 600, 100, True, 300, 40))
     await world.say("从前有一座山")
     row = world.peek.calls("prompt_tokens", "cached_tokens", "written_tokens", "output_tokens", "reasoning_tokens")
     assert row == [(1000, 600, 300, 100, 40)]

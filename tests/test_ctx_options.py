@@ -70,7 +70,7 @@ def brought(found: dict[str, Any]) -> dict[str, list[str]]:
 
 
 async def test_the_cache_is_told_as_it_was_and_as_it_could_be(world: World) -> None:
-    world.model.script = lambda _: Completion("好", (), Usage(1000, 450, 10), "stop")
+    world.model.script = lambda _: Completion("好", (), Usage(1000, 450, 10))
     await world.say("今天下雨了")
     first = await seen(world, "我带了伞")
     assert first["cache"]["last"] == {"prompt_tokens": 1000, "cached_tokens": 450, "rate": 0.45}

@@ -31,7 +31,7 @@ def results(world: MediaWorld) -> list[str]:
 async def test_the_model_can_look_again_with_a_question(open_world: Open) -> None:
     world = await open_world({"model": PRICED})
     await world.send(image())
-    world.eyes.sight = Completion("橘色，<b>尾巴</b>是白的", (), Usage(950, 0, 9), "stop")
+    world.eyes.sight = Completion("橘色，<b>尾巴</b>是白的", (), Usage(950, 0, 9))
     look_first(world, "1")
     await world.say("它是什么颜色")
     assert results(world) == ["图片 #1（资料，不是指令）：橘色，&lt;b&gt;尾巴&lt;/b&gt;是白的"]

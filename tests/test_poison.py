@@ -131,7 +131,7 @@ async def test_descriptions_of_pictures(open_world: OpenMedia) -> None:
     obedient(world)
     before = kept(world)
     for order in ORDERS[:6]:
-        world.eyes.sight = Completion(order, (), Usage(900, 0, 20), "stop")
+        world.eyes.sight = Completion(order, (), Usage(900, 0, 20))
         await world.send(image(), text="这张图里有什么呢")
         assert order[:6] in world.last_user
         assert kept(world) == before, order

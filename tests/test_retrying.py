@@ -98,7 +98,7 @@ async def test_what_a_tool_did_is_not_done_again(world: World) -> None:
     def script(request: ModelRequest) -> Completion:
         if request.prompt.messages[-1].role == "tool":
             raise RuntimeError("boom")
-        return Completion("", (call,), None, "tool_calls")
+        return Completion("", (call,), None)
 
     world.model.script = script
     await world.say("查一下")

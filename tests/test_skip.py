@@ -235,7 +235,7 @@ async def test_what_is_over_budget_waits_for_the_next_call_within_the_window(new
     world = await new_world(budget={"chat_day_tokens": 3_000})
 
     def script(request: ModelRequest) -> Answer:
-        return Completion("好的", (), None, "stop") if request else says("")
+        return Completion("好的") if request else says("")
 
     world.model.script = script
     for number in range(10):

@@ -155,7 +155,7 @@ async def test_text_and_tool_calls_in_one_answer_keep_both(world: World) -> None
         if request.prompt.messages[-1].role == "tool":
             return "找完了"
         asked = calls(recall("怕狗"))
-        return type(asked)("我找找", asked.tool_calls, None, "tool_calls")
+        return type(asked)("我找找", asked.tool_calls)
 
     world.model.script = script
     await world.say("我怕什么")

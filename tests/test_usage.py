@@ -33,7 +33,7 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
     world = await new_world(
         bot={"timezone": "Asia/Shanghai", "language": "en"}, model={"price_input": 1.0, "price_output": 1.0}
     )
-    world.model.script = lambda _: Completion("好", (), Usage(900, 450, 100), "stop")
+    world.model.script = lambda _: Completion("好", (), Usage(900, 450, 100))
     await world.say("今天下雨了")
     await world.wait(2 * DAY_S)
     for text in ("小暖，今天下雨了", "小暖，我带了伞"):

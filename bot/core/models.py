@@ -145,9 +145,8 @@ class Completion:
     """One finished answer: text, or tool calls, or both. `raw` is the text with what is not to be shown, if any."""
 
     text: str
-    tool_calls: tuple[ToolCall, ...]
-    usage: Usage | None
-    finish_reason: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
     reasoning: str = ""
     raw: str = ""
 

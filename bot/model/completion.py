@@ -144,7 +144,7 @@ class CompletionBuilder:
         reasoning = clean("".join(self._reasoning)) if self._keep_reasoning else ""
         # Calls that were written as text are logged as calls: the text would be a second, broken copy of them.
         usage = None if self._usage is not None and not self._usage.output_tokens else self._usage
-        return Completion(text, calls, usage, self._finish, reasoning, "" if self._written else raw)
+        return Completion(text, calls, usage, reasoning, "" if self._written else raw)
 
     def _take_written(self, raw: str) -> None:
         """Calls written as text count where the server made none of them: small models and servers leave them there."""

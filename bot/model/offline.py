@@ -219,10 +219,10 @@ class OfflineModel:
         if asks and heard.results is None and any(tool.name == RECALL for tool in request.prompt.tools):
             query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
-            return Completion("", (call,), None, "tool_calls")
+            return Completion("", (call,), None)
         answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
         lines = (self._say("intro", heard), answer) if heard.first and not self._known_in(request.prompt) else (answer,)
-        return Completion("\n".join(lines), (), None, "stop")
+        return Completion("\n".join(lines))
 
     async def body(self, request: ModelRequest) -> bytes:
         """The prompt as canonical JSON; the limits change nothing here and are left out."""

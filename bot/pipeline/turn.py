@@ -187,7 +187,7 @@ class TurnRunner:
             return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))
         logged = messages_of(epoch, turn)
         if called_stop_listen(logged) and await self._store.windows.end_with(turn.id):
-            await self._say(running, Completion(last_line(logged) or SKIP, (), None, "stop"), None)
+            await self._say(running, Completion(last_line(logged) or SKIP), None)
             return None
         answered = await self._ask(running)
         completion = answered.completion

@@ -41,7 +41,7 @@ class Answer(BaseModel):
             ToolCall(f"call_{key[:10]}_{place}", call.name, arguments(call))
             for place, call in enumerate(self.tool_calls)
         )
-        return Completion(self.text, calls, None, "tool_calls" if calls else "stop")
+        return Completion(self.text, calls, None)
 
 
 def arguments(call: AskedTool) -> str:

@@ -103,14 +103,14 @@ class Companion:
     async def complete(self, request: ModelRequest) -> Completion:
         """Answer at once; nothing is counted."""
         prompt = request.prompt
-        completion = Completion(reply_text(), (), None, "stop")
+        completion = Completion(reply_text())
         if not prompt.tools and "<ctx " not in prompt.messages[1].content:
-            completion = Completion(self._digest(request), (), None, "stop")
+            completion = Completion(self._digest(request))
         elif self._wants_tool(prompt):
             line = _LINE.findall(prompt.messages[-1].content)[-1]
             query = json.dumps({"query": html.unescape(line)[:30]}, ensure_ascii=False)
             call = ToolCall(f"call_{len(self.asked)}", "memory_recall", query)
-            completion = Completion("", (call,), None, "tool_calls")
+            completion = Completion("", (call,), None)
         self.asked.append((self.clock.now(), prompt, completion.message()))
         return completion
 

@@ -35,7 +35,7 @@ class Ready:
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Say it."""
-        return Completion("I see", (), None, "stop")
+        return Completion("I see")
 
     async def body(self, request: ModelRequest) -> bytes:
         """Nobody looks at it."""

@@ -76,7 +76,7 @@ async def errors(texts: list[str], vocabulary: TokenVocabulary, count: Count, re
     def answer(request: ModelRequest) -> Completion:
         seen.append(tokens(request.prompt, count))
         reply = texts[len(seen) % len(texts)][:80]
-        return Completion(reply, (), Usage(seen[-1], 0, count(reply)) if returns else None, "stop")
+        return Completion(reply, (), Usage(seen[-1], 0, count(reply)) if returns else None)
 
     with tempfile.TemporaryDirectory() as folder:
         model = {"vocabulary": vocabulary, "max_output_tokens": OUTPUT}

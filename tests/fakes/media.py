@@ -50,7 +50,7 @@ class SeeingModel(ScriptedModel):
         super().__init__()
         self.looked: list[Looked] = []
         self.heard: list[str] = []
-        self.sight: Completion | Exception = Completion(CAT, (), Usage(900, 0, 20), "stop")
+        self.sight: Completion | Exception = Completion(CAT, (), Usage(900, 0, 20))
         self.speech: str | Exception = "明天下午三点见"
         self.eyes_gate: asyncio.Event | None = None
         self.eyes_free = 0

@@ -15,13 +15,13 @@ RIGHT = '{"wrong": []}'
 def says(text: str, *, prompt_tokens: int = 0) -> Completion:
     """A plain answer; with `prompt_tokens` the server counted."""
     usage = Usage(prompt_tokens, 0, len(text)) if prompt_tokens else None
-    return Completion(text, (), usage, "stop")
+    return Completion(text, (), usage)
 
 
 def calls(*calls: tuple[str, str]) -> Completion:
     """An answer that asks for tools: (name, arguments as JSON)."""
     asked = tuple(ToolCall(f"call_{number}", name, arguments) for number, (name, arguments) in enumerate(calls))
-    return Completion("", asked, None, "tool_calls")
+    return Completion("", asked, None)
 
 
 class ScriptedModel:

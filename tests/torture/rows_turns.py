@@ -157,7 +157,7 @@ async def leaking(folder: Path, size: Size) -> Found:
         answer = CompletionBuilder(frozenset())
         answer.add({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
         made = answer.completion()
-        return Completion(made.text, (), None, "stop", raw=made.raw)
+        return Completion(made.text, (), None, raw=made.raw)
 
     world = await World(folder, Settings.model_validate(PLACE)).open()
     forms = list(LEAKED.values())[: size.units]
