@@ -25,7 +25,7 @@ from bot.text.dates import local_day, next_local_time
 from bot.text.fold import Script, fold, script_of
 from bot.text.length import clip
 
-LEAST_LINES = 4
+LEAST_LINES = 2
 """Of a group in which fewer lines were said since its last talk no digest is made."""
 
 
