@@ -31,8 +31,8 @@ OutcomeFinder = Callable[[ToolContext, int, CommitmentState, str, Mapping[int, s
 """The message that says so in these words of a promise, of these by number, and the receipt; ToolRefused where none
 does."""
 
-PromiseFinder = Callable[[ToolContext, str, str], Awaitable[tuple[int, str] | None]]
-"""The message that a promise rests on, and its words, where what it was called before is known; None for none."""
+PromiseFinder = Callable[[ToolContext, str, Commitment | None], Awaitable[tuple[int, str] | None]]
+"""The message that a promise, or what another one is now, rests on, and its words; None for none."""
 
 ChangePromise = Callable[[ToolContext, str, str], Awaitable[ToolAnswer]]
 """Changes the promise of that number to these words; ToolRefused where its person did not say so."""
@@ -70,7 +70,7 @@ def commitment_tool(
                 (await done(context, "commitment_settled")).replace("{id}", str(number)),
                 settled=SettledCommitment(number, asked.state, (event,)), receipt=receipt,
             )  # fmt: skip
-        said = await carrier(context, text, "")
+        said = await carrier(context, text, None)
         if said is None:
             raise ToolRefused("commitment_words")
         event, words = said
@@ -95,7 +95,7 @@ def promise_changer(
 
     async def change(context: ToolContext, which: str, text: str) -> ToolAnswer:
         old = _pointed(which, text, {each.id: each for each in await mine(context)})
-        said = await carrier(context, text, old.text)
+        said = await carrier(context, text, old)
         if said is None:
             raise ToolRefused("commitment_words")
         event, words = said

@@ -44,10 +44,12 @@ def promise_tool(
     """The tool, and what changes a promise for other tools; `nudging` is how people are reminded of what they promise.
     What loads a dictionary runs in `thread`."""
 
-    async def carrier(context: ToolContext, text: str, known: str) -> tuple[int, str] | None:
-        event = await consent.carrier(context, text, (known,) if known else (), "promises")
+    async def carrier(context: ToolContext, text: str, old: Commitment | None) -> tuple[int, str] | None:
+        known = (old.text,) if old is not None else ()
+        event = await consent.carrier(context, text, known, "promises", again=old is not None)
         lines = await consent.lines(context, done=True) if event is not None else ()
-        return next(((line.id, line.text) for line in lines if line.id == event), None)
+        since = old.made_at if old is not None else 0
+        return next(((line.id, line.text) for line in lines if line.id == event and line.at > since), None)
 
     async def ending(
         context: ToolContext, number: int, state: CommitmentState, cited: str, open_: Mapping[int, str]
