@@ -120,6 +120,7 @@ async def test_a_promise_is_changed_by_its_number_in_the_words_of_its_person(
     world.model.script = lambda request: (
         "好" if request.prompt.messages[-1].role == "tool" else calls((tool, arguments))
     )
+    await world.wait(60)
     await world.say("今天天气真好")
     assert [row[0] for row in kept(world)] == ["周日我带水果和桌布"], "nobody said so"
     await world.say("桌布落家里了，桌布不带了，就带水果")
