@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.core.memories import Visibility
+from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind, RecallRound
 from bot.language.sections import SLOT_QUESTION_WORDS, SectionRegistry, read_registry
-from bot.store.schema import IS_KEPT, placeholders
-from bot.store.transactions import Tx
+from bot.store.schema import IS_KEPT, SELECT_MEMORY, placeholders
+from bot.store.transactions import Row, Tx
 from bot.text.terms import TERMS_VERSION, search_terms
 
 INDEXES = ("memory_text", "doc_text")
@@ -353,6 +353,61 @@ def index_lines(tx: Tx, numbers: Iterable[int]) -> None:
         chat, person, at, text = row
         place = _place_of(tx, chat, number, at)
         put_document(tx, Doc("line", number, _heard_by(tx, chat), chat, person, at, text, *place))
+
+
+def index_document(tx: Tx, kind: str, ref: int) -> None:
+    """The index has this document as its row is now, or not when that may not come back."""
+    match kind:
+        case "memory":
+            index_memory(tx, ref)
+        case "digest":
+            index_digest(tx, ref)
+        case "note":
+            index_note(tx, ref)
+        case _:
+            index_lines(tx, (ref,))
+
+
+def indexed_documents(tx: Tx) -> dict[tuple[str, int], Row]:
+    """What the index holds of each document, by its kind and number."""
+    rows = tx.all(
+        "SELECT kind, ref, doc.scope, doc_text.scope, chat_id, terms FROM doc "
+        "LEFT JOIN doc_text ON doc_text.rowid = doc.id"
+    )
+    return {row[:2]: row[2:] for row in rows}
+
+
+def documents_anew(tx: Tx) -> dict[tuple[str, int], Row]:
+    """What the index would hold if it were written anew now; in a copy of the database, nothing is changed."""
+    with contextlib.closing(tx.copied()) as other:
+        rebuild_index(other)
+        return indexed_documents(other)
+
+
+STRAY = "rowid NOT IN (SELECT id FROM doc)"
+
+
+def stray_terms(tx: Tx) -> tuple[int, ...]:
+    """Rows of the index that belong to no document."""
+    return tx.ids(f"SELECT rowid FROM doc_text WHERE {STRAY}")
+
+
+def drop_stray_terms(tx: Tx, rowid: int) -> None:
+    """That row goes, if it belongs to no document."""
+    tx.run(f"DELETE FROM doc_text WHERE rowid = ? AND {STRAY}", rowid)
+
+
+def matching_memories(
+    tx: Tx, scope: str, terms: Sequence[str], where: str, *values: object, limit: int
+) -> tuple[Memory, ...]:  # fmt: skip
+    """The memories of one scope that hold some of these terms and of whose rows the condition is true, the best first."""
+    words = " OR ".join(f'"{term}"' for term in terms)
+    joined = "FROM doc_text JOIN doc ON doc.id = doc_text.rowid JOIN memory ON memory.id = ref "
+    return tx.all(
+        SELECT_MEMORY.replace("FROM memory ", joined) + "WHERE doc_text MATCH ? AND doc.kind = 'memory' "
+        f"AND {where} ORDER BY bm25(doc_text, 0.0, 1.0), memory.id DESC LIMIT ?",
+        f"scope : ({scope}) AND terms : ({words})", *values, limit, to=Memory,
+    )  # fmt: skip
 
 
 def refresh_index(tx: Tx) -> None:

@@ -1,6 +1,5 @@
 """The life of memories: tidying, archive, protection, the operator's edits, and putting wrong rows right."""
 
-import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -12,13 +11,14 @@ from bot.language.sections import SectionRegistry
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories, purge_now
 from bot.store.index import (
+    documents_anew,
+    drop_stray_terms,
     forget_terms,
-    index_digest,
-    index_lines,
+    index_document,
     index_memory,
-    index_note,
     index_section,
-    rebuild_index,
+    indexed_documents,
+    stray_terms,
 )
 from bot.store.inspector import FORGOTTEN_REASONS
 from bot.store.memories import bring_back_forgotten, known_memory, visible_memory
@@ -54,8 +54,6 @@ SELECT_PLACED = """SELECT memory.id, owner_id, person.id IS NOT NULL, memory.cha
     WHERE disabled_at IS NULL AND (?1 IS NULL OR memory.id = ?1) ORDER BY memory.id"""
 SELECT_SECTIONS = """SELECT id, owner_id, kind, text, section FROM memory WHERE (disabled_at IS NULL
     OR disabled_reason = 'archived') AND (?1 IS NULL OR id = ?1) ORDER BY id"""
-SELECT_DOCUMENTS = """SELECT kind, ref, doc.scope, doc_text.scope, chat_id, terms FROM doc LEFT JOIN doc_text
-    ON doc_text.rowid = doc.id"""
 SHIPPED_REGISTRY = SectionRegistry()
 
 
@@ -300,7 +298,7 @@ class MemoryRepair(Repository):
         """Everything that is wrong in these parts, by part and number; `registry` says where memories belong."""
         found = {
             "namespaces": lambda: namespace_faults(tx, judge), "sections": lambda: section_faults(tx, registry),
-            "text-index": lambda: index_faults(tx),
+            "text-index": lambda: text_faults(tx),
         }  # fmt: skip
         return tuple(fault for part in sorted(parts) for fault in found[part]())
 
@@ -333,8 +331,14 @@ def _mend(tx: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: 
                 return False
             tx.run("UPDATE memory SET section = ? WHERE id = ?", now.about, number)
             index_section(tx, number)
+        case _ if fault.about == "row":
+            drop_stray_terms(tx, number)
+        case _ if fault.about == "folded":
+            text = tx.value("SELECT text FROM memory WHERE id = ?", number)
+            if text is not None:
+                tx.run("UPDATE memory SET folded = ? WHERE id = ?", fold(text), number)
         case _:
-            _mend_text(tx, fault)
+            index_document(tx, fault.about, number)
     return True
 
 
@@ -370,12 +374,9 @@ def _with_lines(tx: Tx, row: PlacedMemory) -> PlacedMemory:
     return replace(row, senders=senders, chats=chats, members=members)
 
 
-def index_faults(tx: Tx) -> Iterator[MemoryFault]:
+def text_faults(tx: Tx) -> Iterator[MemoryFault]:
     """Rows of the full-text index that are missing, extra or otherwise than it would be if it were written anew now."""
-    with contextlib.closing(tx.copied()) as other:
-        rebuild_index(other)
-        wanted = {(kind, ref): rest for kind, ref, *rest in other.all(SELECT_DOCUMENTS)}
-    found = {(kind, ref): rest for kind, ref, *rest in tx.all(SELECT_DOCUMENTS)}
+    wanted, found = documents_anew(tx), indexed_documents(tx)
     for kind, ref in sorted(wanted.keys() | found.keys()):
         why = "is otherwise in the index"
         if (kind, ref) not in found:
@@ -385,26 +386,8 @@ def index_faults(tx: Tx) -> Iterator[MemoryFault]:
         elif wanted[kind, ref] == found[kind, ref]:
             continue
         yield MemoryFault("text-index", ref, f"{kind}: {why}", about=kind)
-    for rowid in tx.ids("SELECT rowid FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)"):
+    for rowid in stray_terms(tx):
         yield MemoryFault("text-index", rowid, "a row of the index belongs to nothing", about="row")
     for memory_id, text, folded in tx.all("SELECT id, text, folded FROM memory WHERE disabled_at IS NULL"):
         if folded != fold(text):
             yield MemoryFault("text-index", memory_id, "memory: is compared by an old form of its text", about="folded")
-
-
-def _mend_text(tx: Tx, fault: MemoryFault) -> None:
-    match fault.about:
-        case "memory":
-            index_memory(tx, fault.number)
-        case "digest":
-            index_digest(tx, fault.number)
-        case "note":
-            index_note(tx, fault.number)
-        case "line":
-            index_lines(tx, (fault.number,))
-        case "row":
-            tx.run("DELETE FROM doc_text WHERE rowid = ? AND rowid NOT IN (SELECT id FROM doc)", fault.number)
-        case _:
-            text = tx.value("SELECT text FROM memory WHERE id = ?", fault.number)
-            if text is not None:
-                tx.run("UPDATE memory SET folded = ? WHERE id = ?", fold(text), fault.number)

@@ -6,8 +6,8 @@ from bot.core.clock import DAY_MS
 from bot.core.memories import INTO_OLDER, MOST_IMPORTANCE, STABILITY_DAYS, Memory, Merge, NewMemory, PastMerge
 from bot.language.sections import is_single_valued
 from bot.store.engine import Repository, reads, writes
-from bot.store.index import index_memory, index_section, scope_of, sort_memory
-from bot.store.schema import IS_CURRENT, IS_NAME, SELECT_MEMORY, placeholders
+from bot.store.index import index_memory, index_section, matching_memories, scope_of, sort_memory
+from bot.store.schema import IS_CURRENT, IS_NAME, placeholders
 from bot.store.transactions import Tx
 from bot.text.fold import fold
 from bot.text.terms import STOP_WORDS, search_terms
@@ -217,19 +217,14 @@ def near_memories(tx: Tx, new: NewMemory) -> tuple[Memory, ...]:
     said = fold(new.text)
     related = dict.fromkeys(other for word, others in RELATED.items() if word in said
                             for one in others for other in search_terms(one))  # fmt: skip
-    words = " OR ".join(f'"{term}"' for term in [*related, *terms][:MOST_TERMS])
     if not terms:
         return ()
-    key = scope_of(new.visibility, new.owner_id, new.chat_id)
-    near = "FROM doc_text JOIN doc ON doc.id = doc_text.rowid JOIN memory ON memory.id = ref "
-    return tx.all(
-        SELECT_MEMORY.replace("FROM memory ", near)
-        + "WHERE doc_text MATCH ? AND doc.kind = 'memory' AND memory.disabled_at IS NULL AND memory.former_at IS NULL "
-        f"AND memory.owner_id IS NOT DISTINCT FROM ? AND memory.visibility = ? AND NOT {IS_NAME} "
-        "AND (memory.visibility <> 'chat' OR memory.chat_id = ?) "
-        "AND NOT EXISTS (SELECT 1 FROM merged WHERE memory_id = memory.id AND undone_at IS NOT NULL) "
-        "ORDER BY bm25(doc_text, 0.0, 1.0), memory.id DESC LIMIT ?",
-        f"scope : ({key}) AND terms : ({words})", new.owner_id, new.visibility, new.chat_id, MOST_NEAR, to=Memory,
+    return matching_memories(
+        tx, scope_of(new.visibility, new.owner_id, new.chat_id), [*related, *terms][:MOST_TERMS],
+        "memory.disabled_at IS NULL AND memory.former_at IS NULL AND memory.owner_id IS NOT DISTINCT FROM ? "
+        f"AND memory.visibility = ? AND NOT {IS_NAME} AND (memory.visibility <> 'chat' OR memory.chat_id = ?) "
+        "AND NOT EXISTS (SELECT 1 FROM merged WHERE memory_id = memory.id AND undone_at IS NOT NULL)",
+        new.owner_id, new.visibility, new.chat_id, limit=MOST_NEAR,
     )  # fmt: skip
 
 
