@@ -11,7 +11,7 @@ from bot.store.deletion import forget_with_lines
 from bot.store.engine import Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.failures import fail_turn
-from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories, purge_now
+from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories
 from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import OpenQuestion, Receipt, StoredMemory, ask_back, known_memory, store_memory
 from bot.store.outbox import announce
@@ -75,12 +75,8 @@ class OwnLines(ScrubbingRepository):
 
         What else the turn answers is due again, on a log that does not tell what is forgotten.
         """
-        text = await self._forget(turn, forgetting, receipt, at)
-        if forgetting.purge_at is None:
-            await purge_now(self._database, at)
-        return text
+        return await self._scrub(lambda tx: self._forget(tx, turn, forgetting, receipt, at), forgetting.purge_at, at)
 
-    @writes
     def _forget(self, tx: Tx, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         check_running(tx, turn.id)
         text = forget_with_lines(tx, forgetting, receipt, at, self._note_storage)
@@ -136,14 +132,12 @@ class AgentWrites(ScrubbingRepository):
         """Disable the memories, scrub every derived copy and tell the chat, in one commit; without days for undo they
         are purged.
         """
-        await self._forget(forgetting, chat_id, told, at)
-        if forgetting.purge_at is None:
-            await purge_now(self._database, at)
 
-    @writes
-    def _forget(self, tx: Tx, forgetting: Forgetting, chat_id: int, told: Draft, at: int) -> None:
-        disable_memories(tx, forgetting, chat_id, at, self._note_storage)
-        announce(tx, chat_id, told, at)
+        def forget(tx: Tx) -> None:
+            disable_memories(tx, forgetting, chat_id, at, self._note_storage)
+            announce(tx, chat_id, told, at)
+
+        await self._scrub(forget, forgetting.purge_at, at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from bot.store.forget import (
     hide_lines,
     logs_of,
     own_lines,
-    purge_now,
     replies_to,
 )
 from bot.store.index import forget_terms, index_lines, index_memory
@@ -242,10 +241,9 @@ class TakenBackLines(ScrubbingRepository):
         """Forget memories and all that was said of a matter, with the receipt in one commit; its text. Once for a
         key; the lines are gone at once."""
         self._add_tombstones(forgetting.memories, at)
-        text = await self._database.write(lambda tx: forget_with_lines(tx, forgetting, receipt, at, self._note_storage))
-        if forgetting.purge_at is None:
-            await purge_now(self._database, at)
-        return text
+        return await self._scrub(
+            lambda tx: forget_with_lines(tx, forgetting, receipt, at, self._note_storage), forgetting.purge_at, at
+        )
 
     async def take_back_line(self, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int) -> str:
         """Take it back and store the receipt in one commit; the receipt's text. Once for each key.
@@ -253,17 +251,13 @@ class TakenBackLines(ScrubbingRepository):
         What was asked to be kept in it can be undone until `purge_at` (ms), with None it is purged now.
         """
         self._add_tombstones(what.memories, at)
-        text = await self._unsay(what, purge_at, receipt, at)
-        if purge_at is None:
-            await purge_now(self._database, at)
-        return text
+        return await self._scrub(lambda tx: self._unsay(tx, what, purge_at, receipt, at), purge_at, at)
 
     def _add_tombstones(self, memories: tuple[Memory, ...], at: int) -> None:
         for memory in memories:
             for text in memory.wordings:
                 self._note_storage.add_tombstone(memory.id, text, at)
 
-    @writes
     def _unsay(self, tx: Tx, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int) -> str:
         if (before := earlier_receipt(tx, receipt, at)) is not None:
             return before

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from bot.core.memories import Memory, NumberedThing
 from bot.core.people import Audience
@@ -21,6 +21,8 @@ from bot.store.sessions import end_logs
 from bot.store.supersession import bring_back, drop_merges, end_memory, restore_former, scrub_merges
 from bot.store.transactions import Tx
 from bot.text.similarity import EchoIndex, echoes, shares_words
+
+T = TypeVar("T")
 
 TOGETHER_MS = 10_000
 """What was kept from one message within this time was one wish."""
@@ -251,16 +253,22 @@ class ScrubbingRepository(Repository):
         super().__init__(database)
         self._note_storage = note_storage
 
+    async def _scrub(self, work: Callable[[Tx], T], purge_at: int | None, at: int) -> T:
+        """Run a transaction that forgets till `purge_at`, ms; with None what it ended is purged after it."""
+        done = await self._database.write(work)
+        if purge_at is None:
+            await purge_now(self._database, at)
+        return done
+
 
 class MemoryForgetting(ScrubbingRepository):
     """What is told to be forgotten is gone."""
 
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key."""
-        text = await self._database.write(lambda tx: forget_memories(tx, forgetting, receipt, at, self._note_storage))
-        if forgetting.purge_at is None:
-            await self.purge(at)
-        return text
+        return await self._scrub(
+            lambda tx: forget_memories(tx, forgetting, receipt, at, self._note_storage), forgetting.purge_at, at
+        )
 
     async def purge(self, now: int) -> int:
         """Delete the rows whose days for undo are over, and every trace of them in the files; how many."""

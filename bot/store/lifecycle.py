@@ -9,7 +9,7 @@ from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, 
 from bot.core.people import Audience
 from bot.language.sections import SectionRegistry
 from bot.store.engine import Database, Repository, reads, writes, writing
-from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories, purge_now
+from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories
 from bot.store.index import (
     documents_anew,
     drop_stray_terms,
@@ -245,15 +245,14 @@ class OperatorEdits(ScrubbingRepository):
         if memory is None:
             return False
         self._tombstones.add_tombstones([(memory.id, text) for text in memory.wordings], at)
-        await self._forget(Forgetting((memory,), memory.owner_id or 0, purge_at), at)
-        if purge_at is None:
-            await purge_now(self._database, at)
-        return True
+        forgetting = Forgetting((memory,), memory.owner_id or 0, purge_at)
 
-    @writes
-    def _forget(self, tx: Tx, forgetting: Forgetting, at: int) -> None:
-        disable_memories(tx, forgetting, forgetting.memories[0].chat_id, at, self._note_storage)
-        begin_logs_anew(tx)
+        def forget(tx: Tx) -> None:
+            disable_memories(tx, forgetting, memory.chat_id, at, self._note_storage)
+            begin_logs_anew(tx)
+
+        await self._scrub(forget, purge_at, at)
+        return True
 
     async def bring_back(self, number: int, at: int) -> bool:
         """撤销: a forgotten memory holds again, in place of what was said since; False when it is gone for good."""
