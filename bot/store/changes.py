@@ -86,12 +86,6 @@ def _join(tx: Tx, other: int, chat_id: int, at: int) -> None:
     rescope(tx, f"c{other}", f"c{chat_id}")
 
 
-def mark_gone(tx: Tx, chat_id: int) -> None:
-    """Nothing can be sent there any more; what waits is not sent."""
-    tx.run("UPDATE chat SET gone = 1 WHERE id = ?", chat_id)
-    tx.run("UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'", chat_id)
-
-
 @dataclass(frozen=True, slots=True)
 class EditedMessage:
     """A message as it reads after an edit, and the memories that its commands had made, oldest first."""
@@ -136,7 +130,10 @@ class Changes(ScrubbingRepository):
             case "back":
                 return ChangeEffect("change")
             case "gone":
-                mark_gone(tx, chat_id)
+                # Nothing can be sent there any more; what waits is not sent.
+                tx.run("UPDATE chat SET gone = 1 WHERE id = ?", chat_id)
+                waiting = "UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'"
+                tx.run(waiting, chat_id)
                 return NOT_TOLD
             case "title" if incoming.text:
                 tx.run("UPDATE chat SET title = ? WHERE id = ?", incoming.text, chat_id)

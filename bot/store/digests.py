@@ -1,7 +1,7 @@
 """Dialogue memory: one digest for each closed session, rolled up by hour, day and week."""
 
 import json
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bot.core.clock import DAY_MS
@@ -194,7 +194,10 @@ class Digests(Repository):
                    digest.summary, digest.by, number)  # fmt: skip
             summary_changed(tx, number)
             if by == "rule":  # what a model found stands, but for what was taken back with its lines
-                retract_derived(tx, digested.event_ids, {fold(memory.text) for memory in digest.memories}, at)
+                still = {fold(memory.text) for memory in digest.memories}
+                for derived, folded in _made_of_lines(tx, digested.event_ids):
+                    if folded not in still:
+                        take_memory_back(tx, derived, at)
         for memory in digest.memories:
             store_memory(tx, memory, at, digested.merging)
         _change_open(tx, digest, at)
@@ -312,16 +315,6 @@ def _made_of_lines(tx: Tx, events: Iterable[int]) -> tuple[Row, ...]:
         f"AND id IN ({placeholders(alone)}) ORDER BY id",
         *alone,
     )
-
-
-def retract_derived(tx: Tx, events: Iterable[int], still: Set[str], at: int) -> None:
-    """What digests made of these lines alone is over, unless it is `still` told (folded texts).
-
-    What it took the place of holds again.
-    """
-    for number, folded in _made_of_lines(tx, events):
-        if folded not in still:
-            take_memory_back(tx, number, at)
 
 
 def retract_edited(tx: Tx, event_id: int, at: int) -> None:

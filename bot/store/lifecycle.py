@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.core.clock import DAY_MS
 from bot.core.inspection import MemoryFault, PlacedMemory, RepairPart
 from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, ReviewedMemory
 from bot.core.people import Audience
@@ -25,7 +26,6 @@ from bot.store.memories import bring_back_forgotten, known_memory, visible_memor
 from bot.store.notes import NoteStorage
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.supersession import (
-    apply_dated_ahead,
     bring_back,
     delete_merges,
     end_memory,
@@ -104,7 +104,6 @@ class MemoryLifecycle(Repository):
 
     archive = writing(archive_memory)
     restore = writing(restore_memory)
-    come_true = writing(apply_dated_ahead)
 
     @reads
     def memory_pools(self, tx: Tx) -> tuple[MemoryPool, ...]:
@@ -166,6 +165,19 @@ class MemoryLifecycle(Repository):
     def due(self, tx: Tx, now: int) -> bool:
         """Whether it is time to tidy."""
         return int(tx.meta("life_at") or 0) <= now
+
+    @writes
+    def come_true(self, tx: Tx, now: int) -> int:
+        """What was dated ahead takes the place of what it names once its day has come; how many are former.
+
+        A day without a time is stored as its noon, and has come with its first hour.
+        """
+        return tx.run(
+            "UPDATE memory SET former_at = ?1 WHERE former_at IS NULL AND replaced_by IN "
+            "(SELECT id FROM memory WHERE observed_at <= ?1 + CASE dated WHEN 'time' THEN 0 ELSE ?2 END "
+            "AND disabled_at IS NULL)",
+            now, DAY_MS // 2,
+        )  # fmt: skip
 
     @writes
     def done(self, tx: Tx, merged_before: int, now: int, next_at: int) -> None:

@@ -86,7 +86,7 @@ def make_current(tx: Tx, number: int, new: NewMemory, at: int) -> None:
     Only of the same owner in the same place; what is named may be what they said in a group, or a plan that another
     made in that group. It is as asked for as what it takes the place of. What somebody asked to keep goes for another
     such wish only where that names it: its receipt says so. What is dated ahead takes its place on its day: till then
-    both are current (`apply_dated_ahead`).
+    both are current (`MemoryLifecycle.come_true`).
     """
     ahead = new.observed_at > at and new.kind != "anniversary" and new.source == "digest"
     one = new.slot if is_single_valued(new.slot) else ""
@@ -118,19 +118,6 @@ def _may_replace(new: NewMemory, named: bool, place: list[object], *, plan: bool
     if visibility == new.visibility:
         return visibility != "chat" or chat_id == new.chat_id
     return named and new.visibility == "private" and visibility == "chat"
-
-
-def apply_dated_ahead(tx: Tx, at: int) -> int:
-    """What was dated ahead takes the place of what it names once its day has come; how many are former.
-
-    A day without a time is stored as its noon, and has come with its first hour.
-    """
-    return tx.run(
-        "UPDATE memory SET former_at = ?1 WHERE former_at IS NULL AND replaced_by IN "
-        "(SELECT id FROM memory WHERE observed_at <= ?1 + CASE dated WHEN 'time' THEN 0 ELSE ?2 END "
-        "AND disabled_at IS NULL)",
-        at, DAY_MS // 2,
-    )  # fmt: skip
 
 
 def restore_former(tx: Tx, number: int) -> None:
