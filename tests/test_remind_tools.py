@@ -99,6 +99,15 @@ async def test_the_model_cancels_one_that_they_name(world: World) -> None:
     assert not any(text == "提醒你：开会" for text in world.replies)
 
 
+async def test_the_model_cancels_one_that_is_over_in_other_words(world: World) -> None:
+    await world.say("remind me tomorrow at one to ring the council about the bins")
+    uses(world, "cancel_reminder", id="⏰1")
+    await world.say("what was the thing about the bins again?")
+    assert world.peek.reminders.count(ended_at=None) == 1, "they only asked"
+    await world.say("did the council thing online just now, scrap that shout")
+    assert world.peek.reminders.count(ended_at=None) == 0
+
+
 async def test_another_persons_reminder_cannot_be_cancelled(world: World) -> None:
     await world.say("小暖，下午三点提醒我开会", who="小美", group="闲聊")
     uses(world, "cancel_reminder", id=1)

@@ -83,7 +83,9 @@ _WANTS = re.compile(
     r"|(?:don['’]?t|do not) let (?:me|us))(?![a-z])"
 )
 _ENDS = re.compile(
-    r"取消|不用|不要|不必|别|删|去掉|算了|关|\b(?:cancel|delete|remove|stop|drop|no longer|not|don'?t|never ?mind)\b"
+    r"取消|不用|不要|不必|别|唔使|唔駛|免了|删|去掉|撤|算了|关|不了|完了|好了|搞定|已经"
+    r"|\b(?:cancel|delete|remove|stop|drop|scrap|skip|ditch|kill|off|no longer|no need|not|don'?t|never ?mind"
+    r"|did|done|sorted|already)\b"
 )
 
 _CHANGES = re.compile(
@@ -133,7 +135,7 @@ def remind_tools(
         if given.id is not None:
             named = reminders_meant(str(given.id), mine, str(given.id))
             if len(named) != 1 or named[0].promise:
-                raise ToolRefused("remind_which", _listed(words, at, mine))
+                raise _which(words, at, mine)
             old = named[0]
         said = await consent.wished(context, partial(_changes, old) if old else _wants, "remind_unasked", done=True)
         task = clip(reminder_title(" ".join(clean(given.text).split())), TASK_CHARS)
@@ -170,7 +172,7 @@ def remind_tools(
         if not found or not anew.issuperset(each.id for each in found):
             await consent.wished(context, _ends, "remind_kept", done=True)
         if len(found) != 1:
-            raise ToolRefused("remind_which", _listed(words, at, found or mine))
+            raise _which(words, at, found or mine)
         text = words.openings.text("remind_ended", words.script_named(context.script), id=found[0].id)
         return ToolAnswer(text, unremind=(found[0].id,))
 
@@ -274,6 +276,11 @@ def _checked(
     if dated["time"] and any(hour_in(each.half, local(found.due_at, at.tz).hour) for each in parts):
         return replace(found, assumed=True)
     return reminding.resolve(at, dated["day"], task)
+
+
+def _which(words: Texts, at: ReminderRequest, found: tuple[Reminder, ...]) -> ToolRefused:
+    """The refusal that asks which of these; of none: they have none of their own."""
+    return ToolRefused("remind_which" if found else "remind_none", _listed(words, at, found))
 
 
 def _listed(words: Texts, at: ReminderRequest, found: tuple[Reminder, ...]) -> str:
