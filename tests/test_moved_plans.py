@@ -326,7 +326,7 @@ async def test_a_plan_is_done_on_its_day_and_told_no_more_as_lying_ahead(world: 
     )
     await talks(world, SAID)
     await world.wait(5 * DAY + 6 * HOUR)
-    await talks(world, "面试完了，终于结束了，累死我了")
+    await talks(world, "他们问了好多，下周五给消息")
     await world.say("你好呀，今天做什么好呢")
     assert told(world, "去宠物公司面试（") == []
     assert told(world, "后来改了") == []

@@ -5,14 +5,12 @@ import inspect
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.context import bus
 from bot.core import ports
 from bot.core.ports import implements
 
 PROTOCOLS = [
     protocol
-    for room in (ports, bus)
-    for _, protocol in inspect.getmembers(room, inspect.isclass)
+    for _, protocol in inspect.getmembers(ports, inspect.isclass)
     if getattr(protocol, "_is_runtime_protocol", False)
 ]
 NAMES = sorted({name for protocol in PROTOCOLS for name in dir(protocol) if not name.startswith("_")} | {
@@ -24,7 +22,7 @@ ON_INSTANCE = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES))
 
 
 def test_every_protocol_that_is_asked_for_is_found() -> None:
-    assert {"Edits", "Drafts", "Typing", "Splits", "Streams", "Quoting"} <= {one.__name__ for one in PROTOCOLS}
+    assert {"Edits", "Drafts", "Typing", "Splits", "Streams"} <= {one.__name__ for one in PROTOCOLS}
 
 
 @given(on_class=ON_CLASS, on_instance=ON_INSTANCE)

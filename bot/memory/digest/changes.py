@@ -99,10 +99,15 @@ class ChangedPlans:
             )  # fmt: skip
 
     def over(self, *states: ChangeState) -> tuple[int, ...]:
-        """Plans that are off or done, or in these states."""
+        """Plans that are off or done, or in these states: a line tells so, or is of the plan's day or later."""
         wanted = states or ("off", "done")
-        return tuple(plan.id for one, plan, lines in self._plans()
-                     if one.state in wanted and tells_an_end(self.grounds, plan.text, lines))  # fmt: skip
+        return tuple(
+            plan.id for one, plan, lines in self._plans() if one.state in wanted
+            and (tells_an_end(self.grounds, plan.text, lines) or (one.state == "done" and self._has_come(plan, lines)))
+        )  # fmt: skip
+
+    def _has_come(self, plan: Memory, lines: Sequence[DigestLine]) -> bool:
+        return local_day(plan.observed_at, self.scope.tz) <= local_day(lines[-1].at, self.scope.tz)
 
     def _plans(self) -> Iterator[tuple[DigestChange, Memory, tuple[DigestLine, ...]]]:
         """Known plans whose day is to come or just went by, changed by whoever speaks; what somebody asked to keep by
