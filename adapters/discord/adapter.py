@@ -22,27 +22,6 @@ from bot.core.inspection import CheckResult
 from bot.core.ports import Clock, EventSink, Log, TypingListener
 from bot.text.split import split, utf16_units
 
-
-async def is_admin(client: discord.Client, external_chat_id: str, account: str) -> bool:
-    """Whether that account owns the channel's server or has the permission Administrator there.
-
-    OSError when Discord cannot be asked.
-    """
-    if not (external_chat_id.isdecimal() and account.isdecimal()):
-        return False
-    guild = getattr(client.get_channel(int(external_chat_id)), "guild", None)
-    if not isinstance(guild, discord.Guild):
-        return False
-    if guild.owner_id == int(account):
-        return True
-    try:
-        return (await guild.fetch_member(int(account))).guild_permissions.administrator
-    except discord.NotFound:
-        return False
-    except FAILURES as error:
-        raise OSError(type(error).__name__) from None
-
-
 PART_CHARS = 1_900
 """Discord takes 2,000 characters; formatting may add some. They are counted as UTF-16 units, as it may do (D16)."""
 CLOSE_S = 3
@@ -62,6 +41,26 @@ _INTENTS_REFUSED = (
     "(developer portal → Bot → Privileged Gateway Intents)"
 )
 _REFUSED_KEY_CODE, _INTENTS_CODES = 4004, (4013, 4014)
+
+
+async def is_admin(client: discord.Client, external_chat_id: str, account: str) -> bool:
+    """Whether that account owns the channel's server or has the permission Administrator there.
+
+    OSError when Discord cannot be asked.
+    """
+    if not (external_chat_id.isdecimal() and account.isdecimal()):
+        return False
+    guild = getattr(client.get_channel(int(external_chat_id)), "guild", None)
+    if not isinstance(guild, discord.Guild):
+        return False
+    if guild.owner_id == int(account):
+        return True
+    try:
+        return (await guild.fetch_member(int(account))).guild_permissions.administrator
+    except discord.NotFound:
+        return False
+    except FAILURES as error:
+        raise OSError(type(error).__name__) from None
 
 
 class DiscordAdapter:

@@ -40,6 +40,8 @@ _VOICE = "voice will NOT be supported"
 
 OnEvent = Callable[[str, tuple[object, ...]], None]
 
+_OF_INTERACTIONS = re.compile(r"/(?:interactions|webhooks)/")
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -153,9 +155,6 @@ def silent_ms(client: Client) -> int | None:
 
 class ServerFault(ClientError):
     """Discord answered with an error of its own; whoever asked decides about another try."""
-
-
-_OF_INTERACTIONS = re.compile(r"/(?:interactions|webhooks)/")
 
 
 def _no_retries() -> TraceConfig:

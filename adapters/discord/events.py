@@ -20,6 +20,16 @@ _MARK = re.compile(
 _EDGE = " \t\n,，、:："
 """What stands between a call and what is said."""
 
+PLATFORM = "discord"
+PIN_CHARS = 80
+"""How much of a pinned message is told."""
+
+_MESSAGE_TYPES = (discord.MessageType.default, discord.MessageType.reply, discord.MessageType.chat_input_command)
+_MENU_MESSAGE_TYPES = (discord.MessageType.context_menu_command,)
+
+AnyChannel = GuildChannel | discord.Thread | discord.abc.PrivateChannel
+Author = discord.User | discord.Member | discord.ClientUser
+
 
 @dataclass(frozen=True, slots=True)
 class MentionNames:
@@ -111,17 +121,6 @@ def attachment(item: discord.Attachment) -> Attachment:
 def emoji_text(emoji: discord.PartialEmoji) -> str:
     """👍, or :name: for an emoji of a guild."""
     return f":{emoji.name}:" if emoji.id is not None else emoji.name
-
-
-PLATFORM = "discord"
-PIN_CHARS = 80
-"""How much of a pinned message is told."""
-
-_MESSAGE_TYPES = (discord.MessageType.default, discord.MessageType.reply, discord.MessageType.chat_input_command)
-_MENU_MESSAGE_TYPES = (discord.MessageType.context_menu_command,)
-
-AnyChannel = GuildChannel | discord.Thread | discord.abc.PrivateChannel
-Author = discord.User | discord.Member | discord.ClientUser
 
 
 class KnownObjects(Protocol):

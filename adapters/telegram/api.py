@@ -21,6 +21,18 @@ from bot.core.ports import Log
 ANSWER_S = 10.0
 """Seconds to wait for the server."""
 
+ADMIN_STATUSES = ("creator", "administrator")
+
+MENU_LANGUAGES = (("", "en"), ("en", "en"), ("zh", "zh-Hans"))
+"""Telegram's two-letter language and ours; it knows no scripts, and "" is for everyone else."""
+
+MENU_NAME = re.compile(r"[a-z0-9_]{1,32}")
+MOST_MENU_ENTRIES, ABOUT_CHARS = 100, 256
+"""Documented at setMyCommands and BotCommand."""
+
+FETCH_S = 60.0
+"""How long a file may take, seconds."""
+
 
 async def check(token: str, base_url: str, proxy: str) -> tuple[CheckResult, ...]:
     """Ask the server who the bot is; never raises for what a token, a proxy or a server can do."""
@@ -46,9 +58,6 @@ async def check(token: str, base_url: str, proxy: str) -> tuple[CheckResult, ...
     return tuple(found)
 
 
-ADMIN_STATUSES = ("creator", "administrator")
-
-
 async def is_admin(bot: ApiBot, external_chat_id: str, account: str) -> bool:
     """Whether that account is the group's owner or an admin; OSError when Telegram cannot be asked."""
     chat, person = None, None
@@ -62,14 +71,6 @@ async def is_admin(bot: ApiBot, external_chat_id: str, account: str) -> bool:
         return False
     except TelegramError as error:
         raise OSError(type(error).__name__) from None
-
-
-MENU_LANGUAGES = (("", "en"), ("en", "en"), ("zh", "zh-Hans"))
-"""Telegram's two-letter language and ours; it knows no scripts, and "" is for everyone else."""
-
-MENU_NAME = re.compile(r"[a-z0-9_]{1,32}")
-MOST_MENU_ENTRIES, ABOUT_CHARS = 100, 256
-"""Documented at setMyCommands and BotCommand."""
 
 
 async def set_menu(bot: ApiBot, commands: tuple[CommandSpec, ...], log: Log) -> None:
@@ -95,10 +96,6 @@ def menu(commands: tuple[CommandSpec, ...], language: str) -> list[BotCommand]:
         if MENU_NAME.fullmatch(name) and about:
             entries.append(BotCommand(name, about[:ABOUT_CHARS]))
     return entries[:MOST_MENU_ENTRIES]
-
-
-FETCH_S = 60.0
-"""How long a file may take, seconds."""
 
 
 async def read_file(url: str, most: int, proxy: str | None, *, trust_env: bool) -> bytes:

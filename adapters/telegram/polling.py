@@ -23,6 +23,12 @@ SETTLED_MS = 15_000
 MOST_CONFLICTS = 5
 """Conflicts in a row after which the one who was here first gives up too, and tries again later."""
 
+STORE_TRIES = 8
+"""How often an update is tried that breaks its own storing, before it is left out (FAULTS D5: 8)."""
+
+STORE_WAIT_S = 1
+"""How soon an update comes again that the disk refused; by itself the library would wait longer and longer."""
+
 
 class PollingWatch:
     """The state of one connection; `ended` fails when it must be given up.
@@ -99,13 +105,6 @@ class PollingWatch:
 
 def _own(error: TelegramError) -> bool:
     return isinstance(error, NetworkError) and error.message.startswith("update ")
-
-
-STORE_TRIES = 8
-"""How often an update is tried that breaks its own storing, before it is left out (FAULTS D5: 8)."""
-
-STORE_WAIT_S = 1
-"""How soon an update comes again that the disk refused; by itself the library would wait longer and longer."""
 
 
 class IngestQueue(asyncio.Queue[object]):

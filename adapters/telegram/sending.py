@@ -45,6 +45,9 @@ GONE_TEXTS = ("chat not found", "user not found", "peer_id_invalid", "group chat
 MUTED_TEXTS = ("not enough rights to send", "have no rights to send", "chat_write_forbidden", "topic_closed",
          "chat_restricted")  # fmt: skip
 
+TYPING_REPEAT_MS = 4_500
+"""Telegram hides the sign after 5 s (documented at sendChatAction)."""
+
 
 class TelegramSender:
     """One connected bot's outgoing side. `clean` takes secrets out of error texts."""
@@ -216,10 +219,6 @@ def _may_be_format(error: BadRequest, spans: Sequence[MessageEntity], buttons: I
 def _is(error: TelegramError, *texts: str) -> bool:
     said = error.message.lower()
     return any(text in said for text in texts)
-
-
-TYPING_REPEAT_MS = 4_500
-"""Telegram hides the sign after 5 s (documented at sendChatAction)."""
 
 
 class TypingIndicator:

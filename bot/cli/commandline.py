@@ -25,6 +25,22 @@ Suggestion = tuple[str, str]
 BARE_WORD = re.compile(r"[\w.@+-]{1,40}")
 """A word that every shell takes without quotes."""
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+DATA_FOLDER = Path("data")
+
+EXAMPLES_HEAD = "Examples:"
+
+BEGIN, TALK, LOOK, KEEP = PANELS = "Begin", "Talk", "Look", "Keep"
+"""The parts of the list of commands, in their order."""
+
+WORDS = {
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+}
+"""Our words for pydantic's error types; the others are told in pydantic's."""
+
 
 def complete_chats(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
     """The chats of the data folder that is meant, by title, or by number where the title is no bare word."""
@@ -118,7 +134,6 @@ ConfigOption = Annotated[
 DataOption = Annotated[
     Path, typer.Option("--data", help="Folder of database and logs.", parser=path_of, metavar="<path>")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 ChatOption = Annotated[
     str,
     typer.Option(
@@ -154,20 +169,6 @@ PersonArgument = Annotated[
     str,
     typer.Argument(help="Person: number, name that only one has, or platform:id.", autocompletion=complete_people),
 ]
-DATA_FOLDER = Path("data")
-
-
-EXAMPLES_HEAD = "Examples:"
-
-BEGIN, TALK, LOOK, KEEP = PANELS = "Begin", "Talk", "Look", "Keep"
-"""The parts of the list of commands, in their order."""
-
-WORDS = {
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_parsing": "must be a number",
-}
-"""Our words for pydantic's error types; the others are told in pydantic's."""
 
 
 def examples(*lines: str) -> str:

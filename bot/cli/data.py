@@ -25,6 +25,9 @@ from bot.store.schema import SCHEMA_VERSION
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.dates import stamp, stamp_label
 
+OTHER_COPIES = "nuan*.before-*.db"
+"""Copies that other commands and migrations leave beside the database."""
+
 
 async def make_backup(place: Installation, path: Path | None, *, as_json: bool) -> str:
     """Make one; where it is. StoreError when there is no database, or the copy is not whole."""
@@ -115,10 +118,6 @@ def refuse_itself(place: Installation, copy: Path) -> Path:
 
 def _size(size: int) -> str:
     return f"{size / 1_000_000:.1f} MB"
-
-
-OTHER_COPIES = "nuan*.before-*.db"
-"""Copies that other commands and migrations leave beside the database."""
 
 
 async def export_person(place: Installation, person: str, path: Path | None, *, force: bool, as_json: bool) -> str:

@@ -31,6 +31,14 @@ from bot.text.length import TokenVocabulary, vocabulary_of
 SERVER_ANSWER_S = 10.0
 """Seconds to wait for the model's server."""
 
+DEADLINE_S, OUTPUT_TOKENS = 60.0, 400
+"""Seconds, and tokens of an answer: a model that thinks first needs some of them for that."""
+
+CALL_PATH = "model.call"
+
+RECENT_CALLS = 50
+TALK_CAUSES = ("reply", "followup", "tool", "heartbeat", "join")
+
 
 def report(found: Sequence[CheckResult], *, as_json: bool) -> str:
     """A line for each finding, or one JSON object: `good` says that nothing failed."""
@@ -126,12 +134,6 @@ async def _platforms(settings: Settings) -> AsyncIterator[CheckResult]:
         yield passed("platforms", "no token is set: only `nuan chat` works")
 
 
-DEADLINE_S, OUTPUT_TOKENS = 60.0, 400
-"""Seconds, and tokens of an answer: a model that thinks first needs some of them for that."""
-
-CALL_PATH = "model.call"
-
-
 async def call_findings(place: Installation) -> tuple[CheckResult, ...]:
     """Ask the first model once; while a nuan answers from this folder, look at what its ledger says instead."""
     try:
@@ -159,10 +161,6 @@ async def _last_call_findings(place: Installation) -> tuple[CheckResult, ...]:
     told = f"not asked: a nuan answers from this folder; its last call was {ago} min ago ({last.state})"
     more = ", tools were called lately" if tools else ""
     return (CheckResult(True, CALL_PATH, told + more, warn=last.state not in ("settled", "reserved")),)
-
-
-RECENT_CALLS = 50
-TALK_CAUSES = ("reply", "followup", "tool", "heartbeat", "join")
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,15 @@ PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}
 """Where local servers listen unless told otherwise, by their own documentation."""
 PROBE_SECONDS, MOST_BYTES = 0.5, 1_000_000
 
+T = TypeVar("T")
+
+BASE_URL, NAME, KEY = "NUAN_MODEL__BASE_URL", "NUAN_MODEL__NAME", "NUAN_MODEL__API_KEY"
+NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
+NUMBER_OR_NOTHING = re.compile(rf"({NUMBER.pattern})?")
+SECRET = re.compile(r"[!#-&(-\[\]-~]{1,4096}")
+SECRET_OR_NOTHING = re.compile(rf"({SECRET.pattern})?")
+"""Printable ASCII without blanks, quotes and backslashes: stands in .env as it is, for every reader of such files."""
+
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
@@ -85,16 +94,6 @@ def models_in(body: bytes) -> tuple[str, ...]:
 def model_name(answer: str) -> str | None:
     """The answer when it can be the name of a model, None otherwise."""
     return answer if answer.isprintable() and 0 < len(answer) <= 200 else None
-
-
-T = TypeVar("T")
-
-BASE_URL, NAME, KEY = "NUAN_MODEL__BASE_URL", "NUAN_MODEL__NAME", "NUAN_MODEL__API_KEY"
-NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
-NUMBER_OR_NOTHING = re.compile(rf"({NUMBER.pattern})?")
-SECRET = re.compile(r"[!#-&(-\[\]-~]{1,4096}")
-SECRET_OR_NOTHING = re.compile(rf"({SECRET.pattern})?")
-"""Printable ASCII without blanks, quotes and backslashes: stands in .env as it is, for every reader of such files."""
 
 
 @dataclass(frozen=True, slots=True)

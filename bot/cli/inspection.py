@@ -17,6 +17,8 @@ from bot.pipeline.inspection import inspect_plan, plan_imagined
 from bot.pipeline.plan import Planner, TurnPlan
 from bot.prompt.opening import boot_json
 
+BootFormat = Literal["narrative", "json"]
+
 
 @dataclass(frozen=True, slots=True)
 class CtxRequest:
@@ -97,9 +99,6 @@ async def _ctx_text(
     if look.debug:
         blocks += [trace_report(trace, text) for trace in traces]
     return "\n".join(blocks)
-
-
-BootFormat = Literal["narrative", "json"]
 
 
 def boot_format(name: str) -> BootFormat:

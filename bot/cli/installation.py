@@ -39,6 +39,12 @@ from bot.text.terms import query_terms
 
 T = TypeVar("T")
 
+TEXT_SUFFIXES = (".md", ".txt", ".toml", ".json", ".j2")
+"""What a persona and prompts are written in; what editors leave beside them is none of it."""
+
+FileStamps = Mapping[Path, tuple[int, int, int]]
+"""Of each file when it was changed, ns, its size and its number: a new file of the same name has another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Installation:
@@ -203,13 +209,6 @@ def owner_name(settings: Settings) -> str:
     """What the owner is called until they say so; never by the account of the system."""
     texts = catalogue(PromptFiles(None).path, "messages")
     return settings.bot.owner or texts.text("console_name", settings.bot.language)
-
-
-TEXT_SUFFIXES = (".md", ".txt", ".toml", ".json", ".j2")
-"""What a persona and prompts are written in; what editors leave beside them is none of it."""
-
-FileStamps = Mapping[Path, tuple[int, int, int]]
-"""Of each file when it was changed, ns, its size and its number: a new file of the same name has another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from bot.ops.logs import Logs
 from bot.store.store import Store, open_store
 from bot.text.catalogue import catalogue
 
+LIBRARY_MISSING = "the library of `nuan mcp` is missing: pip install 'nuan[mcp]'"
+
 
 def change_handler(app: App) -> Callable[[AgentRequest], Awaitable[AgentReply]]:
     """What the running bot does for agents, by the configuration that holds at the moment."""
@@ -85,9 +87,6 @@ class ChangeClient:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.warning("agent_change_failed", cause=type(error).__name__)
-
-
-LIBRARY_MISSING = "the library of `nuan mcp` is missing: pip install 'nuan[mcp]'"
 
 
 async def serve(place: Installation, person: str, chat: str) -> None:

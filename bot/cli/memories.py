@@ -33,6 +33,8 @@ from bot.text.clean import clean
 ExportFormat = Literal["both", "md", "jsonl"]
 FILE_NAMES = {"jsonl": "memories.jsonl", "md": "memories.md"}
 
+_MEMORY_NUMBER = re.compile(r"#?(\d{1,15})")
+
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
@@ -200,9 +202,6 @@ def _owner_of(taking: ImportRequest, path: Path, here: ImportBase, now: int) -> 
             return ForeignOwner(person.accounts[0], "", now)
     known = ", ".join(account for person in here.carried.people for account in person.accounts) or "nobody yet"
     raise NuanError(f"--owner: nuan does not know {account}; it knows {known[:300]}")
-
-
-_MEMORY_NUMBER = re.compile(r"#?(\d{1,15})")
 
 
 async def list_memories(place: Installation, person: str, kind: str, *, as_json: bool) -> str:

@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from bot.web.requests import SiteData
     from bot.web.server import WebServer
 
+RESTART_WEB_KEYS = ("web.on", "web.host", "web.port")
+"""What the page was opened with: a change waits for a restart."""
+
 
 @contextlib.asynccontextmanager
 async def metrics_page(
@@ -71,10 +74,6 @@ async def metrics_page(
         log.warning("metrics_unavailable", error="/metrics needs a library: pip install 'nuan[metrics]'")
     async with serve_pages(settings.host, settings.port, shown.show, log):
         yield
-
-
-RESTART_WEB_KEYS = ("web.on", "web.host", "web.port")
-"""What the page was opened with: a change waits for a restart."""
 
 
 class WebFrontend:

@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
     from bot.cli.installation import Installation
 
+T = TypeVar("T")
+
+TellProgress = Callable[[int, int], None]
+"""How much is left, and how much there is in all."""
+
+YES_WORDS = ("y", "yes", "是", "好", "对", "對")
+
+MOST_BYTES = 256_000_000
+"""Of a file that is read."""
+
 
 class ExitCode(IntEnum):
     """An exit code, and in `meaning` what a script may conclude from it."""
@@ -52,9 +62,6 @@ MEANINGS = {
     ExitCode.DEFECT: "a defect of nuan; the line says where",
     ExitCode.INTERRUPTED: "Ctrl-C during a command that does not end well by it",
 }
-
-
-T = TypeVar("T")
 
 
 def read_installation(config: Path | None, data: Path) -> "Installation":
@@ -142,10 +149,6 @@ def stopped_by_sigterm() -> Iterator[None]:
         loop.remove_signal_handler(signal.SIGTERM)
 
 
-TellProgress = Callable[[int, int], None]
-"""How much is left, and how much there is in all."""
-
-
 def json_document(value: object) -> str:
     """The one form of JSON: readable, in UTF-8, strict (no NaN)."""
     return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
@@ -199,9 +202,6 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[TellProgress]:
         yield lambda left, of: shown.update(task, total=of, completed=of - left)
 
 
-YES_WORDS = ("y", "yes", "是", "好", "对", "對")
-
-
 def confirmation(*, to_stderr: bool, advice: str = "--yes") -> Callable[[str], bool]:
     """Asks on standard output, or, `to_stderr`, on standard error where the other is for a JSON document alone.
 
@@ -240,10 +240,6 @@ def refuse_existing(path: Path) -> None:
 
 def _taken(path: Path) -> NuanError:
     return NuanError(f"{path} is there already: give another name, or --force to replace it")
-
-
-MOST_BYTES = 256_000_000
-"""Of a file that is read."""
 
 
 def read_text_file(path: Path) -> str:

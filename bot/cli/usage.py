@@ -5,13 +5,15 @@ from dataclasses import asdict, dataclass
 
 from rich.cells import cell_len, set_cell_size
 
-from bot.cli.installation import Installation, read_only
+from bot.cli.installation import Installation, make_words
 from bot.cli.terminal import json_document
+from bot.core.clock import SystemClock
 from bot.core.money import CallUse
 from bot.core.ports import Clock
 from bot.core.sessions import ToldShare
 from bot.money.usage import DaySpan, UsageSum, daily_sums, largest_sums, sum_of
 from bot.store.ledger import NO_CHAT
+from bot.store.store import open_store
 
 BAR_CELLS = 24
 """Cells of the longest bar."""
@@ -27,6 +29,8 @@ NAME_CELLS = 24
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
+Json = dict[str, object]
+
 
 @dataclass(frozen=True, slots=True)
 class UsageNames:
@@ -38,9 +42,9 @@ class UsageNames:
 
 async def show_usage(place: Installation, days: int, clock: Clock | None = None, *, as_json: bool = False) -> str:
     """What the model calls of the last `days` local days used."""
-    async with read_only(place, clock) as parts:
-        store, words, language = parts.store, parts.current.words, place.settings.bot.language
-        span = DaySpan.until(parts.clock.now(), days, words.default_tz)
+    words, language = make_words(place), place.settings.bot.language
+    span = DaySpan.until((clock or SystemClock()).now(), days, words.default_tz)
+    async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         chats = {NO_CHAT: "nuan"} | {chat.id: chat.label for chat in await store.people.chats()}
         used, shares = await store.ledger.used(span.since), await store.insight.told_shares(span.since)
         numbers = {each.person_id for each in used if each.person_id is not None}
@@ -133,9 +137,6 @@ def bar(part: int, whole: int, width: int = BAR_CELLS) -> str:
     eighths = max(round(8 * width * part / whole), 1) if part and whole else 0
     full, rest = divmod(eighths, 8)
     return (EIGHTHS[8] * full + (EIGHTHS[rest] if rest else "")).ljust(width)
-
-
-Json = dict[str, object]
 
 
 def usage_json(

@@ -18,6 +18,9 @@ from bot.core.money import BUDGET_PERIODS, BudgetPeriod, BudgetPressure, Spend
 from bot.core.ports import SettingChanges
 from bot.money.budget import BudgetStep, limits, periods, shortage
 
+COUNT_RESETS: dict[str, BudgetPeriod] = {f"reset{period}": period for period in BUDGET_PERIODS}
+"""Words that have a limit count from now on."""
+
 
 async def budget_report(call: Invocation, begun: Mapping[BudgetPeriod, int]) -> str:
     """What was spent since each period began, beside the limits; of chat, person and total only where there is one."""
@@ -60,10 +63,6 @@ def step_report(step: BudgetStep | Literal["silent"], pressure: BudgetPressure, 
     limit = text(f"limit_{pressure.limit}") if pressure.limit else ""
     near = text("budget_now_limit", limit=limit, share=f"{pressure.share:.0%}") if limit else ""
     return text("budget_now", step=text(f"step_{step}"), limit=near)
-
-
-COUNT_RESETS: dict[str, BudgetPeriod] = {f"reset{period}": period for period in BUDGET_PERIODS}
-"""Words that have a limit count from now on."""
 
 
 @command(

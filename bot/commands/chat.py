@@ -16,6 +16,17 @@ from bot.text.dates import clock_label, day_start, time_label
 from bot.text.fold import fold
 from bot.text.length import clip
 
+EVERYWHERE_WORDS = ("all", "全部")
+
+ADMIN_ANSWER_S = 10.0
+"""Seconds to wait until a platform says who looks after a group."""
+
+NAME_CHARS = 32
+
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+_DIGITS = 12
+"""A longer number is as good as the largest one."""
+
 
 @command("info", who="anyone", topic="chat")
 async def info(call: Invocation) -> str:
@@ -61,12 +72,6 @@ async def _close(call: Invocation, reason: CloseReason) -> bool:
         await sessions.close(session.id, reason, call.now, upto_event=event)
     await call.store.outbox.leave_off(chat, call.now)
     return there
-
-
-EVERYWHERE_WORDS = ("all", "全部")
-
-ADMIN_ANSWER_S = 10.0
-"""Seconds to wait until a platform says who looks after a group."""
 
 
 @command("on", "[all]", who="admins", topic="chat", example="all")
@@ -154,9 +159,6 @@ async def why(call: Invocation) -> str:
     return call.text(f"why_frame_{reason.frame}", reason=told)
 
 
-NAME_CHARS = 32
-
-
 @command("persona", "[NAME | reset]", who="own", topic="chat", example="terse")
 async def persona(call: Invocation) -> str:
     """The persona of a chat; a choice is stored before it is confirmed, and the next turn begins a new log on it."""
@@ -188,11 +190,6 @@ def _persona_unknown(call: Invocation, wanted: str) -> str:
     listed = ", ".join(sorted(personas.known))
     told = call.text("persona_near" if near else "persona_unknown", name=name, near=near, list=listed)
     return told if near else told + hint(call, persona)
-
-
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
-_DIGITS = 12
-"""A longer number is as good as the largest one."""
 
 
 @dataclass(frozen=True, slots=True)

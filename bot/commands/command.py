@@ -28,6 +28,18 @@ house itself."""
 
 TOPICS: tuple[HelpTopic, ...] = ("chat", "memory", "you", "inside", "house")
 
+LIKENESS = 0.65
+"""How alike two words are that may be meant for each other, by difflib; at .6 dance would be trace."""
+
+SHORTEST_PREFIX = 2
+"""Letters from which the beginning of a word stands for it."""
+
+ECHOED_CHARS = 32
+"""Letters of a word that are said back."""
+
+ArgumentForm = tuple[tuple[str, ...], ...]
+"""One alternative of a command's arguments: for each place the words that may stand there, none for anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommandServices:
@@ -153,19 +165,6 @@ def command(
     return lambda handler: Command(
         name, arguments, who, topic, private, shape, listed, about, example, aliases, handler
     )
-
-
-LIKENESS = 0.65
-"""How alike two words are that may be meant for each other, by difflib; at .6 dance would be trace."""
-
-SHORTEST_PREFIX = 2
-"""Letters from which the beginning of a word stands for it."""
-
-ECHOED_CHARS = 32
-"""Letters of a word that are said back."""
-
-ArgumentForm = tuple[tuple[str, ...], ...]
-"""One alternative of a command's arguments: for each place the words that may stand there, none for anything."""
 
 
 def nearest_word(word: str, known: Iterable[str]) -> str:

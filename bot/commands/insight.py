@@ -30,6 +30,15 @@ TEXT_CHARS = 40
 
 Text = Callable[..., str]
 
+CALLS_SHOWN, MOST_CALLS = 10, 50
+
+INTROSPECTION_DAYS = 7
+"""How far back introspection looks."""
+
+SOUL_CHARS = 1_200
+
+ABOUT_CHARS = 60
+
 
 @command("feedback", "[stats | recent]", who="anyone", topic="memory", private=True, example="recent")
 async def feedback(call: Invocation) -> str:
@@ -114,9 +123,6 @@ async def _ctx_wanted(call: Invocation) -> tuple[Person, str]:
         if other is not None and other.id in known.person_ids:
             return other, " ".join(words[1:])
     return call.person, " ".join(words[1:] if words[:1] == (call.person.name,) else words)
-
-
-CALLS_SHOWN, MOST_CALLS = 10, 50
 
 
 @command("calls", "[recent N | background on|off]", who="owner", topic="inside", private=True, example="background off")
@@ -205,10 +211,6 @@ async def _last_turn(call: Invocation) -> str:
     return trace_lines(sent, call.services.settings.budget.currency, call.tz, call.text)
 
 
-INTROSPECTION_DAYS = 7
-"""How far back introspection looks."""
-
-
 @command("introspect", who="own", topic="inside", private=True)
 async def introspect(call: Invocation) -> str:
     """How it went in this chat lately, in numbers."""
@@ -223,11 +225,6 @@ async def introspect(call: Invocation) -> str:
         text("introspect_only"),
     ]  # fmt: skip
     return "\n".join(lines)
-
-
-SOUL_CHARS = 1_200
-
-ABOUT_CHARS = 60
 
 
 @command("personality", who="own", topic="inside", private=True)

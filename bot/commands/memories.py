@@ -32,6 +32,20 @@ LINE_CHARS = 60
 
 Text = Callable[..., str]
 
+MEMORIES_SHOWN = 12
+"""How many memories a list shows."""
+
+MEMORY_ACTIONS = ("protect", "unprotect", "fade", "archive", "restore", "unmerge")
+"""What a person may do to a memory of their own: `.ai mem protect #12`."""
+
+SHARING_ACTIONS = ("share", "unshare")
+"""Whether it is told wherever its owner speaks: `.ai mem share #12`."""
+
+TALKER_CHARS = 32
+
+TALKS_SHOWN = 10
+"""Lines of the short view."""
+
 
 def list_report(memories: Iterable[Memory], now: int, text: Text) -> str:
     """One line each: number, kind, vitality, how often it was told, and the text."""
@@ -127,16 +141,6 @@ def _line(memory: Memory, now: int, text: Text) -> str:
         count=memory.importance, text=clip(memory_line_for_people(memory, text), LINE_CHARS),
         mark="★" if memory.kept else "☆",
     )  # fmt: skip
-
-
-MEMORIES_SHOWN = 12
-"""How many memories a list shows."""
-
-MEMORY_ACTIONS = ("protect", "unprotect", "fade", "archive", "restore", "unmerge")
-"""What a person may do to a memory of their own: `.ai mem protect #12`."""
-
-SHARING_ACTIONS = ("share", "unshare")
-"""Whether it is told wherever its owner speaks: `.ai mem share #12`."""
 
 
 @command(
@@ -239,12 +243,6 @@ def _list(call: Invocation, memories: list[Memory], most: int = MEMORIES_SHOWN) 
 
 def _of_number(memories: tuple[Memory, ...], number: int) -> Memory | None:
     return next((memory for memory in memories if memory.id == number), None)
-
-
-TALKER_CHARS = 32
-
-TALKS_SHOWN = 10
-"""Lines of the short view."""
 
 
 @command("dialog", "[full | clear | NAME]", who="anyone", topic="memory", private=True, example="full")

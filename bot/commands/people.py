@@ -7,6 +7,11 @@ from bot.pipeline.refusals import Strangers
 from bot.store.people import Access
 from bot.text.codes import code_form, code_in
 
+ME_WORDS = ("me", "我", "myself")
+
+CONFIRM_MINUTES = 10
+"""How long the number counts that is to be repeated."""
+
 
 @command("start", "[CODE]", who="anyone", topic="chat", private=True, listed=False)
 async def start(call: Invocation) -> str:
@@ -41,9 +46,6 @@ async def link(call: Invocation) -> str:
     return call.text("link_code", code=code)
 
 
-ME_WORDS = ("me", "我", "myself")
-
-
 @command("export", "me", who="anyone", topic="you", private=True, example="me")
 async def export(call: Invocation) -> str:
     """Put a person's archive where the owner hands it over: platforms take no files from nuan yet.
@@ -65,10 +67,6 @@ async def export(call: Invocation) -> str:
 
     await call.store.codes.tell_owners(call.chat.platform, notice, call.now)
     return call.text("exported", days=ARCHIVE_DAYS)
-
-
-CONFIRM_MINUTES = 10
-"""How long the number counts that is to be repeated."""
 
 
 @command("forget", "me [NUMBER]", who="anyone", topic="you", private=True, about="forget_me", example="me")

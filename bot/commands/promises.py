@@ -17,6 +17,10 @@ TEXT_CHARS = 120
 PROMISE_STATES: dict[str, CommitmentState] = {"done": "done", "fail": "failed", "doing": "ongoing", "open": "pending"}
 """What a person may say of a promise of their own: `.ai promise done 3`."""
 
+SAID_CHARS = 32
+
+CANCEL_ALL_WORDS = ("all", "全部", "所有", "*")
+
 
 @command(
     "promise", "[all | done N | doing N | fail N | open N | drop N]", who="anyone", topic="memory", private=True,
@@ -71,11 +75,6 @@ def _promise_list(call: Invocation, found: list[Commitment]) -> str:
     if more > 0:
         lines.append(call.text("promise_more", n=more))
     return "\n".join(lines) or call.text("promise_none")
-
-
-SAID_CHARS = 32
-
-CANCEL_ALL_WORDS = ("all", "全部", "所有", "*")
 
 
 @command(

@@ -18,6 +18,17 @@ from bot.text.length import estimate_tokens
 
 UNKNOWN = "–"
 
+COLUMN_CELLS = 34
+"""Cells of one mode in the table."""
+
+CANDIDATES_SHOWN = 12
+"""Candidates of a mode that are shown one by one (seed Recall, scoredTop)."""
+
+TEXT_CELLS = 60
+"""Cells of a memory's text in the trace."""
+
+Json = dict[str, object]
+
 
 @dataclass(frozen=True, slots=True)
 class PromptPart:
@@ -137,16 +148,6 @@ def _message_text(message: Message) -> str:
     return " ".join(part for part in (message.content, *calls) if part)
 
 
-COLUMN_CELLS = 34
-"""Cells of one mode in the table."""
-
-CANDIDATES_SHOWN = 12
-"""Candidates of a mode that are shown one by one (seed Recall, scoredTop)."""
-
-TEXT_CELLS = 60
-"""Cells of a memory's text in the trace."""
-
-
 def recall_report(traces: tuple[RecallTrace, ...], configured: str, text: Callable[..., str]) -> str:
     """One column a mode, best first: number, figure and the beginning of the text; * marks the configured one."""
     heads = [f"{trace.mode}{'*' if trace.mode == configured else ''}" for trace in traces]
@@ -198,9 +199,6 @@ def _row(place: str, cells: list[str] | tuple[str, ...]) -> str:
 def _clipped(text: str, cells: int) -> str:
     line = " ".join(text.split())
     return line if cell_len(line) <= cells else set_cell_size(line, cells - 1).rstrip() + "…"
-
-
-Json = dict[str, object]
 
 
 def ctx_json(

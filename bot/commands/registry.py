@@ -27,6 +27,21 @@ from bot.text.fold import SCRIPTS, fold
 BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "house")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
 
+MODULES = (chat, memories, promises, insight, budget, settings, people)
+"""Modules with commands, in the order of help within a topic."""
+
+SHORT_COMMANDS = ("/new", "/start", "/help")
+"""Commands that work without `.ai`."""
+
+MENU_PHRASES: tuple[tuple[str, str, ArgumentShape], ...] = (
+    ("remember", "/remember ", "text"), ("forget", "/forget ", "text"), ("new", "/new", "none"),
+    ("help", "/help", "none"), ("start", "/start", "words"),
+)  # fmt: skip
+"""What has a place of its own in a menu: its name, how it is said, what follows. Understood in every language."""
+
+MENU_GROUPS: Mapping[HelpTopic, str] = {"inside": "ai-house", "house": "ai-house"}
+"""Topics with a group of their own in menus that have groups; the rest is under /ai. Discord takes 25 in each."""
+
 
 @command("help", "[COMMAND]", who="anyone", topic="chat", example="remind")
 async def show_help(call: Invocation) -> str:
@@ -71,10 +86,6 @@ def _unknown(call: Invocation, said: str) -> str:
     near = nearest_command(name, usable_commands(call))
     shown = name if name.isascii() else clean_name(said)  # folding writes Simplified, and they may not
     return call.text("unknown_near" if near else "unknown_command", command=shown[:32], near=near)
-
-
-MODULES = (chat, memories, promises, insight, budget, settings, people)
-"""Modules with commands, in the order of help within a topic."""
 
 
 def declared_in(module: ModuleType) -> Iterator[Command]:
@@ -135,24 +146,10 @@ def parse_command(text: str) -> tuple[str, tuple[str, ...]]:
     return head[1:], tuple(parts[1:])
 
 
-SHORT_COMMANDS = ("/new", "/start", "/help")
-"""Commands that work without `.ai`."""
-
-
 def is_command(text: str) -> bool:
     """Whether a message is a command; the rest of the sentence never is (`.aim high` is none)."""
     parts = text.strip().split(maxsplit=1)
     return bool(parts) and parts[0].lower() in (*COMMAND_HEADS, *SHORT_COMMANDS, *ORDERS)
-
-
-MENU_PHRASES: tuple[tuple[str, str, ArgumentShape], ...] = (
-    ("remember", "/remember ", "text"), ("forget", "/forget ", "text"), ("new", "/new", "none"),
-    ("help", "/help", "none"), ("start", "/start", "words"),
-)  # fmt: skip
-"""What has a place of its own in a menu: its name, how it is said, what follows. Understood in every language."""
-
-MENU_GROUPS: Mapping[HelpTopic, str] = {"inside": "ai-house", "house": "ai-house"}
-"""Topics with a group of their own in menus that have groups; the rest is under /ai. Discord takes 25 in each."""
 
 
 def command_specs(messages: Catalogue) -> tuple[CommandSpec, ...]:

@@ -31,6 +31,28 @@ MULTIPLIERS = {"k": 1_000, "m": 1_000_000, "万": 10_000}
 
 _AMOUNT = re.compile(r"([$€£¥]?)([0-9]{1,15}(?:\.[0-9]{1,9})?) ?(k|m|万)?(?: ?([a-z]{2,6}|[$€£¥元块字]))?")
 
+SAID_CHARS = 40
+"""How much of what somebody said wrongly is said again."""
+
+MOST_PROBLEMS = 5
+
+USE_KEY = "model.use"
+
+MODEL_PRICES = ("price_input", "price_output")
+
+MODEL_NAME_CHARS = 60
+
+LIMIT_WORDS = {
+    "cooldown": ("cooldown_seconds", DAY_S),
+    "usermin": ("person_minute", MOST_ANSWERS),
+    "userday": ("person_day", MOST_ANSWERS),
+    "globalmin": ("global_minute", MOST_ANSWERS),
+    "globalday": ("global_day", MOST_ANSWERS),
+}
+"""Words of the command: the key of the configuration, and the most it may be; 0 and FREE are no limit."""
+
+LIMIT_OFF_WORDS = ("0", *NO_LIMIT_WORDS)
+
 
 @dataclass(frozen=True, slots=True)
 class SettingWord:
@@ -159,12 +181,6 @@ def _unit_fits(knob: SettingWord, unit: str, settings: Settings) -> bool:
     return knob.kind in ("money", "price") and settings.budget.currency in UNITS.get(unit, (unit.upper(),))
 
 
-SAID_CHARS = 40
-"""How much of what somebody said wrongly is said again."""
-
-MOST_PROBLEMS = 5
-
-
 async def apply_wish(call: Invocation, wish: SettingChanges) -> str:
     """Have the wish carried out; why it is not, "" when it is."""
     if call.services.apply is None:
@@ -240,13 +256,6 @@ async def show_or_set(call: Invocation, name: str) -> str:
     return problem or "\n".join(await setting_lines(call, keys_of(name, call.services.written)))
 
 
-USE_KEY = "model.use"
-
-MODEL_PRICES = ("price_input", "price_output")
-
-MODEL_NAME_CHARS = 60
-
-
 @command("model", "[NAME | reset]", who="owner", topic="house", private=True, example="small")
 async def model(call: Invocation) -> str:
     """Show the models that are configured, or have another answer first; an unknown name changes nothing."""
@@ -320,18 +329,6 @@ async def max_tokens(call: Invocation) -> str:
 async def reply(call: Invocation) -> str:
     """How long a reply in a chat may be."""
     return await show_or_set(call, "reply")
-
-
-LIMIT_WORDS = {
-    "cooldown": ("cooldown_seconds", DAY_S),
-    "usermin": ("person_minute", MOST_ANSWERS),
-    "userday": ("person_day", MOST_ANSWERS),
-    "globalmin": ("global_minute", MOST_ANSWERS),
-    "globalday": ("global_day", MOST_ANSWERS),
-}
-"""Words of the command: the key of the configuration, and the most it may be; 0 and FREE are no limit."""
-
-LIMIT_OFF_WORDS = ("0", *NO_LIMIT_WORDS)
 
 
 @command(

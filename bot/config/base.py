@@ -11,6 +11,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+ModelName = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
+Money = Annotated[float | None, Field(ge=0)]
+Tokens = Annotated[int | None, Field(ge=0, le=10**15)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1, le=100_000)]
+Seconds = Annotated[int, Field(ge=1, le=86_400)]
+Hour = Annotated[int, Field(ge=0, le=23)]
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
 
 def is_loopback(url: str) -> bool:
     """Whether the server of this URL runs on this machine (localhost, 127.0.0.0/8, ::1); False for anything unclear."""
@@ -95,14 +104,6 @@ def json_list(text: str) -> object:
 
 ServerUrl = Annotated[str, AfterValidator(server_url)]
 ProxyUrl = Annotated[str, AfterValidator(proxy_url)]
-ModelName = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
-Money = Annotated[float | None, Field(ge=0)]
-Tokens = Annotated[int | None, Field(ge=0, le=10**15)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=1, le=100_000)]
-Seconds = Annotated[int, Field(ge=1, le=86_400)]
-Hour = Annotated[int, Field(ge=0, le=23)]
-Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
 class SettingsTable(BaseModel):

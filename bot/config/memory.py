@@ -10,6 +10,17 @@ from bot.core.recall import RankingProfile, RecallMode, SectionWords, WindowSize
 
 Provider = Literal["", "hash", "openai"]
 
+ALIASES: dict[str, RecallMode] = {"legacy": "keyword", "multi": "v2", "multisignal": "v2", "rrf": "hybrid"}
+"""Other names of the modes (seed Recall)."""
+
+Inject = Literal["off", "tool", "auto", "both"]
+"""How what is remembered reaches a prompt besides its opening: not at all, when the model asks, by itself, or both."""
+
+MOST_SECTIONS, MOST_WORDS, LONGEST_WORD, LONGEST_NAME = 40, 200, 32, 24
+
+_NAME = re.compile(rf"[\w][\w \-]{{0,{LONGEST_NAME - 1}}}")
+_COMMAS = re.compile(r"\s*[,，、]\s*")
+
 
 class EmbeddingServer(SettingsTable):
     """Who makes the vectors of a hybrid recall; without one it goes by words alone."""
@@ -59,13 +70,6 @@ class LifeRules(SettingsTable):
     """Most of these four together, besides what lasts."""
     max_lasting: Count = 300
     """Most of what lasts of one person: who they are, health, home, family."""
-
-
-ALIASES: dict[str, RecallMode] = {"legacy": "keyword", "multi": "v2", "multisignal": "v2", "rrf": "hybrid"}
-"""Other names of the modes (seed Recall)."""
-
-Inject = Literal["off", "tool", "auto", "both"]
-"""How what is remembered reaches a prompt besides its opening: not at all, when the model asks, by itself, or both."""
 
 
 class MemoryRules(SettingsTable):
@@ -144,12 +148,6 @@ class NoteRules(SettingsTable):
     """What a piece repeats of the one before it, in tokens; at most half."""
     max_kilobytes: int = Field(default=512, ge=1, le=16_384)
     """Largest note that is read, in kilobytes."""
-
-
-MOST_SECTIONS, MOST_WORDS, LONGEST_WORD, LONGEST_NAME = 40, 200, 32, 24
-
-_NAME = re.compile(rf"[\w][\w \-]{{0,{LONGEST_NAME - 1}}}")
-_COMMAS = re.compile(r"\s*[,，、]\s*")
 
 
 def read_section(line: str) -> SectionWords:

@@ -19,6 +19,8 @@ OWN = frozenset(
 
 OWN_HEADERS = frozenset(("authorization", "host", "connection", "transfer-encoding", "content-type", "content-length"))
 
+ModelUse = Literal["model", "fallback", "second_fallback", "small"]
+
 
 def switch(fields: Mapping[str, object]) -> Mapping[str, object]:
     """The fields as they are, if a request can carry them beside its own."""
@@ -97,9 +99,6 @@ def read_rules(text: str) -> tuple[CapabilityRule, ...]:
         return tuple(CapabilityRule.model_validate(rule) for rule in rules)
     except (tomllib.TOMLDecodeError, ValidationError, TypeError) as error:
         raise ConfigError((f"providers.toml: {error}",)) from error
-
-
-ModelUse = Literal["model", "fallback", "second_fallback", "small"]
 
 
 class ModelSettings(SettingsTable):

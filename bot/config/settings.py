@@ -22,6 +22,13 @@ from bot.config.models import (
 from bot.config.speaking import HeartbeatRules, RemindRules, SpeakRules, TalkLimits
 from bot.core.sessions import LightPolicy
 
+BackgroundSource = Literal["digest", "heartbeat", "join", "embedding", "flush", "rewrite"]
+
+Language = Literal["zh-Hans", "zh-Hant", "en"]
+Level = Literal["debug", "info", "warning", "error"]
+BotName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
+OwnerAccount = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
+
 
 class AgentRules(SettingsTable):
     """Other agents that use this memory: `nuan mcp`."""
@@ -30,9 +37,6 @@ class AgentRules(SettingsTable):
     """Most memories that other agents may add for a person in 24 hours."""
     forget_per_day: int = Field(default=20, ge=0, le=10_000)
     """Other agents forget nothing more for a person of whom so many memories were forgotten within 24 hours."""
-
-
-BackgroundSource = Literal["digest", "heartbeat", "join", "embedding", "flush", "rewrite"]
 
 
 class BackgroundRules(SettingsTable):
@@ -114,12 +118,6 @@ class WebPage(SettingsTable):
     """Port it listens at; 0 takes a free one."""
     session_hours: int = Field(default=12, ge=1, le=720)
     """How long a login lasts, in hours."""
-
-
-Language = Literal["zh-Hans", "zh-Hant", "en"]
-Level = Literal["debug", "info", "warning", "error"]
-BotName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
-OwnerAccount = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
 
 
 class BotSettings(SettingsTable):

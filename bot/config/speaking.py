@@ -7,6 +7,14 @@ from pydantic import Field, StringConstraints
 from bot.config.base import Hour, Seconds, SettingsTable, Share
 from bot.core.speaking import BusyPolicy, GroupMode
 
+MOST_ANSWERS = 1_000_000
+DAY_S = 86_400
+Answers = Annotated[int | None, Field(ge=1, le=MOST_ANSWERS)]
+
+Domain = Annotated[
+    str, StringConstraints(strip_whitespace=True, to_lower=True, max_length=253, pattern=r"^(\*|[\w-]+(\.[\w-]+)*)$")
+]
+
 
 class HeartbeatRules(SettingsTable):
     """When nuan writes first; only in direct messages, groups are left out for now."""
@@ -73,11 +81,6 @@ class JoinRules(SettingsTable):
     """Limit of all these calls per day, in tokens; the limits of budget.* hold as well."""
 
 
-MOST_ANSWERS = 1_000_000
-DAY_S = 86_400
-Answers = Annotated[int | None, Field(ge=1, le=MOST_ANSWERS)]
-
-
 class TalkLimits(SettingsTable):
     """How often people are answered; owners only count for all together. `.ai limit` changes it while nuan runs."""
 
@@ -116,11 +119,6 @@ class RemindRules(SettingsTable):
     commitment_hour: Hour = 9
     """Local hour of the person at which nuan reminds of a promise that names a day and no time, 0 to 23; in the quiet
     hours it waits for their end."""
-
-
-Domain = Annotated[
-    str, StringConstraints(strip_whitespace=True, to_lower=True, max_length=253, pattern=r"^(\*|[\w-]+(\.[\w-]+)*)$")
-]
 
 
 class SpeakRules(SettingsTable):

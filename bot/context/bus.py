@@ -18,6 +18,20 @@ MOST_TOKENS = 12_000
 MOST_NAMES = 12
 """People who are named as waiting for an answer."""
 
+FOLD_MS = 5_000
+"""Equal events and server lines closer than this fold into one line (SEED_SYSTEMS 1.1)."""
+
+LONG_FOLD_MS = 300_000
+"""The same for things that come in trickles: label pickup and hurt.* (SEED_SYSTEMS 1.1)."""
+
+SCENE_LABEL = "scene"
+"""The label of an event that says how a place looks now; two scenes never fold."""
+
+_COUNTED = re.compile(r"(?s)(?P<base>.*\S)\s*x(?P<count>[1-9][0-9]{0,5})")
+_AMOUNT = re.compile(
+    r"(?s)(?P<subject>.*?):(?P<amount>[+-][0-9]{1,9}(?:\.[0-9]{1,6})?)(?:\s*x(?P<count>[1-9][0-9]{0,5}))?"
+)
+
 
 def whole_lines(answering: Sequence[Event], tokens: int, chars: int, cost: Callable[[str], int]) -> frozenset[int]:
     """The numbers of the messages, in order, that are told whole: the newest always, others while there is room.
@@ -55,21 +69,6 @@ def following_names(answering: Sequence[Event]) -> tuple[str, ...]:
     people = {event.person_id: event.name for event in answering if event.why == "window"}
     called = {event.person_id for event in answering if event.why != "window"}
     return tuple(name for person, name in people.items() if person not in called)[:MOST_NAMES]
-
-
-FOLD_MS = 5_000
-"""Equal events and server lines closer than this fold into one line (SEED_SYSTEMS 1.1)."""
-
-LONG_FOLD_MS = 300_000
-"""The same for things that come in trickles: label pickup and hurt.* (SEED_SYSTEMS 1.1)."""
-
-SCENE_LABEL = "scene"
-"""The label of an event that says how a place looks now; two scenes never fold."""
-
-_COUNTED = re.compile(r"(?s)(?P<base>.*\S)\s*x(?P<count>[1-9][0-9]{0,5})")
-_AMOUNT = re.compile(
-    r"(?s)(?P<subject>.*?):(?P<amount>[+-][0-9]{1,9}(?:\.[0-9]{1,6})?)(?:\s*x(?P<count>[1-9][0-9]{0,5}))?"
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,6 @@ from bot.text.clean import clean, clean_name
 from bot.text.dates import duration_label
 from bot.text.length import clip, clip_whole
 
-
-def scene_text(text: str, max_chars: int) -> str:
-    """The scene as one clean line of at most `max_chars` code points, ending in … when it was cut."""
-    return clip(" ".join(clean(text).split()), max_chars)
-
-
 NAME_CHARS, EVENT_CHARS, QUOTE_CHARS = 32, 100, 30
 """Code points of a name or label, of what happened, and of the line that a message replies to."""
 
@@ -33,6 +27,11 @@ AGAIN = '<p again="1" '
 
 RECEIPT_LABEL = "memory"
 """A bot line with this label says what became of a wish to remember or forget."""
+
+
+def scene_text(text: str, max_chars: int) -> str:
+    """The scene as one clean line of at most `max_chars` code points, ending in … when it was cut."""
+    return clip(" ".join(clean(text).split()), max_chars)
 
 
 @dataclass(frozen=True, slots=True)

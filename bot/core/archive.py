@@ -12,6 +12,8 @@ CURATED_NOTE = "MEMORY.md"
 NOTES_FOLDER = "notes"
 """Where all other notes are, in the data folder."""
 
+ImportFate = Literal["new", "same", "changed", "refused"]
+
 
 class NoteRefused(Exception):
     """A file that is no note; `why` says it in a few words, without what the file holds."""
@@ -112,9 +114,6 @@ class NotePart:
 def citation(path: str, first: int, last: int) -> str:
     """How lines of a note are cited: notes/2026-05-02.md#L3-9."""
     return f"{path}#L{first}" if first == last else f"{path}#L{first}-{last}"
-
-
-ImportFate = Literal["new", "same", "changed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)

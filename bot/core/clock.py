@@ -23,6 +23,17 @@ cannot be kept; no time to count from; how long before; an hour that a change of
 what it is of, where its time is clear.
 """
 
+Precision = Literal["time", "day", "month", "year"]
+
+POLL_S = 5.0
+"""How often, in seconds, an alarm looks at the clock: its timer stands still while the machine sleeps (C13: 5 s)."""
+
+SLOW_RATIO = 9, 10
+"""The pace at which time goes on after the machine's clock was set back, until that has caught up: 9 s in 10."""
+
+JUMP_NS = 1_000_000_000
+"""A clock that goes ahead by less was only a little slow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Instant:
@@ -52,8 +63,6 @@ class Unclear:
 
 Moment = Instant | Recurring | Unclear
 
-Precision = Literal["time", "day", "month", "year"]
-
 
 @dataclass(frozen=True, slots=True)
 class DatedMoment:
@@ -65,17 +74,6 @@ class DatedMoment:
     at: int
     precision: Precision = "day"
     yearly: bool = False
-
-
-POLL_S = 5.0
-"""How often, in seconds, an alarm looks at the clock: its timer stands still while the machine sleeps (C13: 5 s)."""
-
-SLOW_RATIO = 9, 10
-"""The pace at which time goes on after the machine's clock was set back, until that has caught up: 9 s in 10."""
-
-
-JUMP_NS = 1_000_000_000
-"""A clock that goes ahead by less was only a little slow."""
 
 
 def _steady_ns() -> int:

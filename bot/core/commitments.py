@@ -12,6 +12,9 @@ CommitmentSource = Literal["rule", "digest", "tool"]
 
 OPEN_STATES: tuple[CommitmentState, ...] = ("pending", "ongoing")
 
+ReminderEnd = Literal["said", "cancelled", "unsaid", "deleted", "forgotten", "edited", "settled", "asked"]
+"""Why a reminder is over; settled: the promise it is of ended, asked: its person asked for one of the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class NudgeRules:
@@ -92,10 +95,6 @@ class Commitment:
     updated_at: int
     toward: str = ""
     dated: Dated = ""
-
-
-ReminderEnd = Literal["said", "cancelled", "unsaid", "deleted", "forgotten", "edited", "settled", "asked"]
-"""Why a reminder is over; settled: the promise it is of ended, asked: its person asked for one of the same."""
 
 
 @dataclass(frozen=True, slots=True)

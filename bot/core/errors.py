@@ -19,6 +19,9 @@ from typing import Literal
 SendFate = Literal["wait", "later", "unknown", "never", "shut", "gone", "muted"]
 ModelFault = Literal["unreachable", "refused", "busy", "timeout", "invalid", "cut", "filtered", "overflow", "late"]
 
+LONGEST_WAIT_MS = 86_400_000
+"""The longest that a platform is believed when it names a wait: a senseless number must not silence a chat for good."""
+
 
 class NuanError(Exception):
     """The root of all errors of our own."""
@@ -72,10 +75,6 @@ class ModelError(NuanError):
     def billed(self) -> bool:
         """Whether the server may have worked, so that the reservation is charged; the others never began."""
         return self.fault not in ("unreachable", "refused", "busy", "overflow", "late")
-
-
-LONGEST_WAIT_MS = 86_400_000
-"""The longest that a platform is believed when it names a wait: a senseless number must not silence a chat for good."""
 
 
 def bounded_wait_ms(seconds: float) -> int:

@@ -11,6 +11,10 @@ FORGOTTEN = "forgotten"
 
 EventState = Literal["new", "listened", "queued", "done", "dead"]
 
+OutgoingKind = Literal["reply", "receipt", "notice", "command", "withdrawal"]
+
+ArgumentShape = Literal["none", "text", "words"]
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -102,9 +106,6 @@ class Event:
     marks: str = ""
 
 
-OutgoingKind = Literal["reply", "receipt", "notice", "command", "withdrawal"]
-
-
 @dataclass(frozen=True, slots=True)
 class Button:
     """A button under a message: pressed by the account it is made for, it says `text` in that person's name."""
@@ -157,9 +158,6 @@ class NextPart:
 
     due_at: int
     typed_ms: int
-
-
-ArgumentShape = Literal["none", "text", "words"]
 
 
 @dataclass(frozen=True, slots=True)

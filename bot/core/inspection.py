@@ -6,6 +6,14 @@ from typing import Literal
 
 from bot.core.events import ChatKind
 
+HealthArea = Literal["platform", "model", "store"]
+
+CheckState = Literal["ok", "warn", "fail"]
+
+CHECK_MARKS: dict[CheckState, str] = {"ok": "✓", "warn": "!", "fail": "✗"}
+
+RepairPart = Literal["namespaces", "sections", "text-index", "vectors"]
+
 
 @dataclass(frozen=True, slots=True)
 class ChatState:
@@ -65,9 +73,6 @@ class ChatStatistics:
     with_memory: int
 
 
-HealthArea = Literal["platform", "model", "store"]
-
-
 @dataclass(frozen=True, slots=True)
 class PaidCall:
     """One call of the ledger; `ms` is how long it took from its reservation, None while it runs."""
@@ -100,11 +105,6 @@ class HealthSnapshot:
     silent: Mapping[str, int | None] = field(default_factory=dict)
     queues: Mapping[str, int] = field(default_factory=dict)
     deliveries: Mapping[str, int] = field(default_factory=dict)
-
-
-CheckState = Literal["ok", "warn", "fail"]
-
-CHECK_MARKS: dict[CheckState, str] = {"ok": "✓", "warn": "!", "fail": "✗"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +143,6 @@ def warned(about: str, text: str) -> CheckResult:
 def failed(about: str, text: str) -> CheckResult:
     """It does not work."""
     return CheckResult(False, about, text)
-
-
-RepairPart = Literal["namespaces", "sections", "text-index", "vectors"]
 
 
 @dataclass(frozen=True, slots=True)

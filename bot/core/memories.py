@@ -11,12 +11,6 @@ NAME_SLOTS = ("address", "no_address")
 """The slots that say how somebody is called, or not; every other slot names what its statement is the value of: home,
 job, partner, birthday."""
 
-
-def name_slot(slot: str) -> str:
-    """The slot if it says how somebody is called, else ""."""
-    return slot if slot in NAME_SLOTS else ""
-
-
 SLOT_CHARS, SUBJECT_CHARS = 24, 40
 """Longest name of a slot, and of whom or what a statement is about."""
 
@@ -63,6 +57,48 @@ fade (seed Warm Boot: x1.5, x1.1, soft forget x.1)."""
 
 MOST_IMPORTANCE = 100
 """How often a memory counts as told at most (seed Feedback)."""
+
+MergeKind = Literal["evidence", "replace", "append", "join", "timeline", "update", "absorb", "outdo"]
+"""Into the older one: nothing new, only proof of it (evidence), or its text corrected (update). The older one into what
+a person asks to keep: as the same (absorb) or as disproved by it (outdo). The others are of rows of an older nuan."""
+
+INTO_OLDER: tuple[MergeKind, ...] = ("evidence", "replace", "append", "join", "timeline", "update")
+
+QuotaExcess = Literal["", "often", "full"]
+"""Which limit a new memory would pass: that of a minute, or of all; "" none."""
+
+Signal = Literal["thanks", "affection", "laughter", "agreement", "frustration", "correction", "confusion"]
+
+REACTION_WEIGHTS: dict[str, float] = {"👍": 0.8, "❤": 1.5, "👎": -1.0}
+"""The reactions that count, without skin tone and variation selector, weighed as agreement, affection, correction."""
+
+SIGNAL_WEIGHTS: dict[Signal, float] = {
+    "thanks": 2.0, "affection": 1.5, "laughter": 1.0, "agreement": 0.8, "frustration": -2.0, "correction": -1.0,
+    "confusion": -0.5,
+}  # fmt: skip
+"""What each of them weighs (seed Feedback, C33). A task given next says nothing about what was remembered."""
+
+SIGN_WEIGHTS: Mapping[str, float] = REACTION_WEIGHTS | {
+    str(signal): weight for signal, weight in SIGNAL_WEIGHTS.items()
+}
+
+CLEAR_AVERAGE = 0.3
+"""The average of somebody's signals to one reply counts beyond this, for or against (seed Feedback)."""
+
+FEEDBACK_WINDOW_MS = 30_000
+"""Words count for a reply that was said so short a time ago (seed Feedback: 30 s)."""
+
+LATE_SIGNALS: frozenset[Signal] = frozenset(("thanks", "correction"))
+LATE_SIGNAL_MS = 600_000
+"""These count some minutes later, too, while nuan has said nothing else: they are about what she said last."""
+
+MOST_CREDITED, MOST_PER_DAY = 3, 3
+"""Memories that one reply's signs count for, and replies of a day that count for one (seed Warm Boot, W14)."""
+
+
+def name_slot(slot: str) -> str:
+    """The slot if it says how somebody is called, else ""."""
+    return slot if slot in NAME_SLOTS else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +270,6 @@ class ParsedCommands:
     rest: str
 
 
-MergeKind = Literal["evidence", "replace", "append", "join", "timeline", "update", "absorb", "outdo"]
-"""Into the older one: nothing new, only proof of it (evidence), or its text corrected (update). The older one into what
-a person asks to keep: as the same (absorb) or as disproved by it (outdo). The others are of rows of an older nuan."""
-
-INTO_OLDER: tuple[MergeKind, ...] = ("evidence", "replace", "append", "join", "timeline", "update")
-
-
 @dataclass(frozen=True, slots=True)
 class Merge:
     """A new statement meets an older memory; `text` is what that one says afterwards ("" where it stays as it is)."""
@@ -274,42 +303,9 @@ class PastMerge:
     event_ids: tuple[int, ...]
 
 
-QuotaExcess = Literal["", "often", "full"]
-"""Which limit a new memory would pass: that of a minute, or of all; "" none."""
-
-
 @dataclass(frozen=True, slots=True)
 class KeepQuota:
     """New memories by command within 60 s, and all that were asked for; None is no limit."""
 
     minute: int | None
     most: int | None
-
-
-Signal = Literal["thanks", "affection", "laughter", "agreement", "frustration", "correction", "confusion"]
-
-REACTION_WEIGHTS: dict[str, float] = {"👍": 0.8, "❤": 1.5, "👎": -1.0}
-"""The reactions that count, without skin tone and variation selector, weighed as agreement, affection, correction."""
-
-SIGNAL_WEIGHTS: dict[Signal, float] = {
-    "thanks": 2.0, "affection": 1.5, "laughter": 1.0, "agreement": 0.8, "frustration": -2.0, "correction": -1.0,
-    "confusion": -0.5,
-}  # fmt: skip
-"""What each of them weighs (seed Feedback, C33). A task given next says nothing about what was remembered."""
-
-SIGN_WEIGHTS: Mapping[str, float] = REACTION_WEIGHTS | {
-    str(signal): weight for signal, weight in SIGNAL_WEIGHTS.items()
-}
-
-CLEAR_AVERAGE = 0.3
-"""The average of somebody's signals to one reply counts beyond this, for or against (seed Feedback)."""
-
-FEEDBACK_WINDOW_MS = 30_000
-"""Words count for a reply that was said so short a time ago (seed Feedback: 30 s)."""
-
-LATE_SIGNALS: frozenset[Signal] = frozenset(("thanks", "correction"))
-LATE_SIGNAL_MS = 600_000
-"""These count some minutes later, too, while nuan has said nothing else: they are about what she said last."""
-
-MOST_CREDITED, MOST_PER_DAY = 3, 3
-"""Memories that one reply's signs count for, and replies of a day that count for one (seed Warm Boot, W14)."""

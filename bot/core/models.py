@@ -7,6 +7,29 @@ from typing import Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
 
+CacheRule = Literal["none", "prefix", "exact", "units"]
+"""What a provider's cache matches: nothing, the longest equal prefix, marked prefixes only, whole units of requests."""
+
+MarkStyle = Literal["none", "breakpoint", "cache_control"]
+"""How the end of a prefix worth keeping is marked in a request: not, in OpenAI's words, in Anthropic's words."""
+
+MaxTokensField = Literal["max_tokens", "max_completion_tokens"]
+
+JsonMode = Literal["none", "object", "schema"]
+"""How a server can be told to answer in JSON: not at all, any object, or by a strict schema (response_format)."""
+
+CACHED_FIELDS = (
+    "prompt_tokens_details.cached_tokens", "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
+    "input_tokens_details.cached_tokens", "cached_content_token_count", "timings.cache_n",
+)  # fmt: skip
+"""Every field known to count input that was read from a cache (PROMPT_ECONOMICS, section 1), in usage or beside it."""
+
+WRITTEN_FIELDS = (
+    "prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_input_tokens",
+    "cache_write_tokens", "cache_creation_input_tokens",
+)  # fmt: skip
+"""Every field known to count input that was written to a cache."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -171,30 +194,6 @@ class MissingEmbedding:
     id: int
     chat_id: int
     text: str
-
-
-CacheRule = Literal["none", "prefix", "exact", "units"]
-"""What a provider's cache matches: nothing, the longest equal prefix, marked prefixes only, whole units of requests."""
-
-MarkStyle = Literal["none", "breakpoint", "cache_control"]
-"""How the end of a prefix worth keeping is marked in a request: not, in OpenAI's words, in Anthropic's words."""
-
-MaxTokensField = Literal["max_tokens", "max_completion_tokens"]
-
-JsonMode = Literal["none", "object", "schema"]
-"""How a server can be told to answer in JSON: not at all, any object, or by a strict schema (response_format)."""
-
-CACHED_FIELDS = (
-    "prompt_tokens_details.cached_tokens", "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
-    "input_tokens_details.cached_tokens", "cached_content_token_count", "timings.cache_n",
-)  # fmt: skip
-"""Every field known to count input that was read from a cache (PROMPT_ECONOMICS, section 1), in usage or beside it."""
-
-WRITTEN_FIELDS = (
-    "prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_input_tokens",
-    "cache_write_tokens", "cache_creation_input_tokens",
-)  # fmt: skip
-"""Every field known to count input that was written to a cache."""
 
 
 @dataclass(frozen=True, slots=True)

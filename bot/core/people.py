@@ -8,6 +8,8 @@ from bot.core.events import ChatKind
 from bot.core.memories import MemoryKind
 from bot.core.speaking import GroupMode
 
+AgentAction = Literal["remember", "forget"]
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -72,9 +74,6 @@ class ChatContextSettings:
     recent: int | None = None
     window_seconds: int | None = None
     recent_max: int | None = None
-
-
-AgentAction = Literal["remember", "forget"]
 
 
 @dataclass(frozen=True, slots=True)

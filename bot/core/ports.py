@@ -15,6 +15,14 @@ from bot.core.models import Completion, Embeddings, ModelRequest
 
 T = TypeVar("T")
 
+_ABOUT: ContextVar[Mapping[str, int]] = ContextVar("about", default=MappingProxyType({}))
+
+SettingChanges = Mapping[str, str | None]
+"""Dotted keys of the configuration with their new values; None takes back what was said of that key."""
+
+ApplySettings = Callable[[SettingChanges, int], Awaitable[tuple[str, ...]]]
+"""Checks what a person (by number) sets, stores it and has nuan work by it; with problems nothing has changed."""
+
 
 def implements(one: object, protocol: Callable[..., T]) -> TypeGuard[T]:
     """isinstance(one, protocol) for a runtime protocol that extends no other.
@@ -306,9 +314,6 @@ class SceneSource(Protocol):
         ...
 
 
-_ABOUT: ContextVar[Mapping[str, int]] = ContextVar("about", default=MappingProxyType({}))
-
-
 @contextmanager
 def log_context(numbers: Mapping[str, int]) -> Iterator[None]:
     """While inside, every line of this task, and of tasks begun in it, says these, too: which turn it belongs to."""
@@ -372,10 +377,3 @@ class ChatSetting:
     person_id: int | None = None
     name: str = ""
     at: int = 0
-
-
-SettingChanges = Mapping[str, str | None]
-"""Dotted keys of the configuration with their new values; None takes back what was said of that key."""
-
-ApplySettings = Callable[[SettingChanges, int], Awaitable[tuple[str, ...]]]
-"""Checks what a person (by number) sets, stores it and has nuan work by it; with problems nothing has changed."""

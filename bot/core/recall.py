@@ -25,6 +25,10 @@ CutReason = Literal["", "no_term", "relevance", "score", "beyond", "aside", "for
 """Why something is not brought: nothing in common, below a cut-off, in neither list, says nothing by itself (a
 question, small talk of nuan's), so no more, told already, too many."""
 
+WindowSize = Literal[3, 5, 10]
+
+SectionStanding = Literal["dominant", "also", "low", "none"]
+
 
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
@@ -206,9 +210,6 @@ class SimilaritySearch(Protocol):
         ...
 
 
-WindowSize = Literal[3, 5, 10]
-
-
 @dataclass(frozen=True, slots=True)
 class SectionWords:
     """A section by its key, with the words by which a text belongs to it."""
@@ -262,9 +263,6 @@ class SectionHistory:
     name: str
     rounds: tuple[RecallRound, ...]
     sizes: Mapping[str, int]
-
-
-SectionStanding = Literal["dominant", "also", "low", "none"]
 
 
 @dataclass(frozen=True, slots=True)

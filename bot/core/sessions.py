@@ -19,6 +19,26 @@ LightPolicy = Literal["auto", "per_message", "sticky", "off"]
 
 CloseReason = Literal["", "idle", "budget", "new", "clear", "day"]
 
+TurnState = Literal["asked", "answered", "said", "failed", "void"]
+CallCause = Literal[
+    "reply",
+    "followup",
+    "tool",
+    "digest",
+    "see",
+    "listen",
+    "heartbeat",
+    "join",
+    "embedding",
+    "flush",
+    "rewrite",
+    "doctor",
+]
+
+Tier = Literal["raw", "hour", "day", "week"]
+TIERS: tuple[Tier, ...] = ("raw", "hour", "day", "week")
+"""One talk, then the talks of a clock hour, of a day from 04:00 on, and of a week from Monday 04:00 on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -93,23 +113,6 @@ class Epoch:
     prompt_entries: int = 0
     mode: BootstrapMode = "full"
     counted_by: str = ""
-
-
-TurnState = Literal["asked", "answered", "said", "failed", "void"]
-CallCause = Literal[
-    "reply",
-    "followup",
-    "tool",
-    "digest",
-    "see",
-    "listen",
-    "heartbeat",
-    "join",
-    "embedding",
-    "flush",
-    "rewrite",
-    "doctor",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +196,6 @@ class ToldShare:
     turns: int
     pieces: int
     tokens: int
-
-
-Tier = Literal["raw", "hour", "day", "week"]
-TIERS: tuple[Tier, ...] = ("raw", "hour", "day", "week")
-"""One talk, then the talks of a clock hour, of a day from 04:00 on, and of a week from Monday 04:00 on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,24 @@ Action = Literal["now", "follow", "listen"]
 BusyPolicy = Literal["collect", "interrupt", "queue"]
 """What becomes of messages that come while a turn runs: answered together, cutting it short, one after the other."""
 
+JOIN = "join"
+"""Why a turn is taken though nobody called; also what its event, its calls and their limit are named."""
+
+ENTRY = "entry"
+"""The label of the event that asks nuan whether to enter: a person who joins a chat is a "join" there."""
+
+JoinReason = Literal[
+    "enter", "nothing", "lull", "same", "spoke", "stale", "bot", "forwarded", "other", "waiting", "hushed", "hours",
+    "pair", "cap", "entered", "ignored", "question", "score", "away", "background",
+]  # fmt: skip
+"""What a look at a talk came to; `why_look_…` in the catalogue says each in words."""
+
+HEARTBEAT = "heartbeat"
+"""Why a turn is taken though nobody wrote; also what its event, its calls and their limit are named."""
+
+ReasonFrame = Literal["spoke", "still", "waits"]
+"""She spoke; she stayed silent; she waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -124,19 +142,6 @@ class PacedDecision:
     joins: bool = False
 
 
-JOIN = "join"
-"""Why a turn is taken though nobody called; also what its event, its calls and their limit are named."""
-
-ENTRY = "entry"
-"""The label of the event that asks nuan whether to enter: a person who joins a chat is a "join" there."""
-
-JoinReason = Literal[
-    "enter", "nothing", "lull", "same", "spoke", "stale", "bot", "forwarded", "other", "waiting", "hushed", "hours",
-    "pair", "cap", "entered", "ignored", "question", "score", "away", "background",
-]  # fmt: skip
-"""What a look at a talk came to; `why_look_…` in the catalogue says each in words."""
-
-
 @dataclass(frozen=True, slots=True)
 class GroupLine:
     """A line of a group, as far as manners go. `to_other`: it is for somebody else; `to` is who, where that is known.
@@ -197,10 +202,6 @@ class JoinVerdict:
     score: float = 0.0
 
 
-HEARTBEAT = "heartbeat"
-"""Why a turn is taken though nobody wrote; also what its event, its calls and their limit are named."""
-
-
 @dataclass(frozen=True, slots=True)
 class SilentChat:
     """A DM in which nuan may write first, as far as access goes; all times in ms.
@@ -222,10 +223,6 @@ class SilentChat:
     skips: int = 0
     matters: tuple[int, ...] = ()
     yearly: tuple[int, ...] = ()
-
-
-ReasonFrame = Literal["spoke", "still", "waits"]
-"""She spoke; she stayed silent; she waits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,6 @@ SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]|\.(?!\s|$))+)([。！？!?�
 
 _CLAUSE_END = re.compile(r"(?<!\d)[,，]|[,，](?!\d)| (?=(?:and|but|so) (?:i|my)\b)", re.IGNORECASE)
 
-
-def one_row(text: str) -> str:
-    """The text on one line, without anything invisible."""
-    spaced = clean_line(text)
-    return "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
-
-
-def clauses_of(sentence: str) -> list[str]:
-    """The parts of a sentence, each with the comma before it."""
-    cuts = [0, *(match.start() for match in _CLAUSE_END.finditer(sentence) if match.start()), len(sentence)]
-    return [sentence[start:stop] for start, stop in pairwise(cuts)]
-
-
 CHARS_PER_TOKEN = 16
 """Characters for each token up to which a text is looked at: words are shorter."""
 
@@ -36,6 +23,18 @@ LEAST_SHARE = 0.3
 
 _SENTENCE = re.compile(r"[。！？!?；;\n]+[”」』\"')）]*|\.(?=\s|$)")
 _CLAUSE = re.compile(r"[，,、：:]")
+
+
+def one_row(text: str) -> str:
+    """The text on one line, without anything invisible."""
+    spaced = clean_line(text)
+    return "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+
+
+def clauses_of(sentence: str) -> list[str]:
+    """The parts of a sentence, each with the comma before it."""
+    cuts = [0, *(match.start() for match in _CLAUSE_END.finditer(sentence) if match.start()), len(sentence)]
+    return [sentence[start:stop] for start, stop in pairwise(cuts)]
 
 
 def excerpt(text: str, most: int) -> str:

@@ -26,6 +26,17 @@ READ_CHARS = 2_000
 _KINDS: dict[MemoryKind, str] = {"experience": LESSON, "event": RECENT, "emotion": RECENT}
 """Where a memory belongs that holds none of the words."""
 
+_DATA = read_table("bot.language", "slots")
+_LASTING, _MANY, _GUARDED = (
+    frozenset(map(fold, words))
+    for words in (_DATA["words"]["lasting"], _DATA["other"]["many"], _DATA["other"]["guarded"])
+)
+_ONE: dict[str, str] = {fold(name): slot for slot, names in _DATA["one"].items() for name in (slot, *names)}
+SLOT_QUESTION_WORDS: dict[str, str] = _DATA["asked"]
+"""Words by which people ask for what a slot holds and which its text need not say: 我在哪上班 for 在云栖科技做前端."""
+
+_BY_NAME = ("favourite ", "favorite ", "current ", "最喜欢的", "最爱的", "当前", "目前的")
+
 
 @dataclass(frozen=True, slots=True)
 class SectionRegistry:
@@ -107,18 +118,6 @@ def _compiled(sections: tuple[SectionWords, ...]) -> tuple[re.Pattern[str] | Non
     others = "|".join(re.escape(word) for word in longest if not word.isascii())
     parts = [*([rf"(?<![a-z0-9])(?:{latin})(?:e?s)?(?![a-z0-9])"] if latin else []), *([others] if others else [])]
     return (re.compile("|".join(parts)) if parts else None), keys
-
-
-_DATA = read_table("bot.language", "slots")
-_LASTING, _MANY, _GUARDED = (
-    frozenset(map(fold, words))
-    for words in (_DATA["words"]["lasting"], _DATA["other"]["many"], _DATA["other"]["guarded"])
-)
-_ONE: dict[str, str] = {fold(name): slot for slot, names in _DATA["one"].items() for name in (slot, *names)}
-SLOT_QUESTION_WORDS: dict[str, str] = _DATA["asked"]
-"""Words by which people ask for what a slot holds and which its text need not say: 我在哪上班 for 在云栖科技做前端."""
-
-_BY_NAME = ("favourite ", "favorite ", "current ", "最喜欢的", "最爱的", "当前", "目前的")
 
 
 def slot_of(name: str) -> str:

@@ -28,6 +28,57 @@ READ_CHARS = 800
 MOST = 3
 """Promises that are read off one message."""
 
+DATA = read_table("bot.language", "fallback")
+_NAMED = re.compile(r"<([a-z_]+)>")
+
+_WEIGHTS = {word: float(weight) for weight, words in DATA["weight"].items() for word in words}
+
+_OWN = LazyPattern(r"[我咱俺]|\b(?:i|my|we|our)\b")
+_ANYBODY = LazyPattern(
+    r"[我咱俺你您他她它谁]|大家|一起|人家|\b(?:i|my|we|our|you|your|he|she|they|it|let['’]?s|who)\b|吧$"
+)
+
+_WOULD, _TOLD_ALL = re.compile("(?<=i)['’]d\\b"), re.compile("[喔哦呀吧哈啊]$")
+_ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
+
+_AHEAD = LazyPattern(r"[明后][天早晚日]|下个?(?:周|星期|礼拜|月)|\btomorrow\b|\bnext (?:week|month|[a-z]+day)\b")
+"""What names a day to come: that is more than how it feels."""
+
+MOST_CHARS = 60
+"""A longer line tells something else as well."""
+
+AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
+"""Who corrects a day that they named does it so soon, and so few lines on."""
+
+_CORRECTION_LEAD = "啊|哦|诶|哎|呃|等等|等一下|抱歉|不好意思|sorry|oops|oh|uh|ah|hmm|wait|no|nope|hang on|hold on"
+_CUES = (
+    "不对|不是|等等|等一下|错了|[说记写打]错了?|搞错|更正|纠正|应该是|改成|改为|其实是"
+    "|no|wait|sorry|oops|actually|correction|i meant?|it['’]?s|make (?:it|that)|should be"
+)
+_CUE = LazyPattern(rf"\W*(?:(?:{_CORRECTION_LEAD})\W*)*(?:{_CUES})(?![a-z])")
+_BARE = LazyPattern(
+    rf"(?:[\W_]|(?:{_CORRECTION_LEAD}|{_CUES}|是|该是|应为|改到|在|到|的|啦|呀|哈|才对|才是)(?![a-z])"
+    r"|\b(?:it|that|this|the|is|was|at|on|to|for|of|i|meant?|said|should|be|please)\b)*+"
+)
+"""A cue, and small words that say nothing of their own beside a value."""
+_NUMERAL = "(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})"
+_MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?"
+_KINDS = tuple(
+    LazyPattern(pattern)
+    for pattern in (
+        f"{_NUMERAL}月{_NUMERAL}[日号]?|{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\\b"
+        f"|\\b[0-9]{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}"
+        r"|(?<![0-9])(?:[0-9]{4}[-/.])?[0-9]{1,2}[-/][0-9]{1,2}(?![0-9])",
+        f"{_NUMERAL}[日号](?![楼线])|\\b(?:the )?[0-9]{{1,2}}(?:st|nd|rd|th)\\b",
+        r"(?:这|下|上)*个?(?:周|星期|礼拜)[一二三四五六日天]|\b(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?\b",
+        rf"(?:早上|上午|中午|下午|傍晚|晚上|凌晨)?(?:[0-9]{{1,2}}[:：][0-9]{{2}}|{_NUMERAL}点(?:半|一刻|{_NUMERAL}分?)?)"
+        r"|\b[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m\b\.?|\b[0-9]{1,2}:[0-9]{2}\b",
+        r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?(?![0-9.]*[0-9])",
+    )
+)
+_PART = re.compile("早上|上午|中午|下午|傍晚|晚上|凌晨")
+_DAY_OF_MONTH = re.compile(f"(?<=月){_NUMERAL}[日号]?|(?<=[a-z.] )[0-9]{{1,2}}(?:st|nd|rd|th)?")
+
 
 @dataclass(frozen=True, slots=True)
 class PlainStatement:
@@ -86,10 +137,6 @@ class _Fact:
     bare: bool
 
 
-DATA = read_table("bot.language", "fallback")
-_NAMED = re.compile(r"<([a-z_]+)>")
-
-
 def _spelt(pattern: str) -> str:
     """A pattern with the lists that it names written out."""
 
@@ -143,13 +190,8 @@ _MY = LazyPattern(_spelt("我们?家?的?<kin>|my "))
 _FACTS = tuple(_fact(row) for row in DATA["fact"])
 _FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in DATA["feeling"][language])
 _FEELINGS = tuple(map(LazyPattern, _FEELING))
-_WEIGHTS = {word: float(weight) for weight, words in DATA["weight"].items() for word in words}
 _DAY = LazyPattern(_spelt(r"<day>|\b(?:<day_en>)\b"))
 _DEED = LazyPattern(_spelt(r"<deed>|\b(?:<deed_en>)\b"))
-_OWN = LazyPattern(r"[我咱俺]|\b(?:i|my|we|our)\b")
-_ANYBODY = LazyPattern(
-    r"[我咱俺你您他她它谁]|大家|一起|人家|\b(?:i|my|we|our|you|your|he|she|they|it|let['’]?s|who)\b|吧$"
-)
 _SOMEBODY = LazyPattern(
     _spelt(
         r"(?:<day>|<hour>|,)*+(?:我们?家?的?)(?P<zh><kin>)(?!们?一起|[和跟])|(?:.* )?my (?P<en><kin_en>)\b(?! and i)"
@@ -162,8 +204,6 @@ _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, OVER, _OFF, NOT_OVER, _
     )
 )  # fmt: skip
 """Rows of a list, what is promised or due, and to whom; what is over, off, not over yet, in the past; a bare "done"."""
-_WOULD, _TOLD_ALL = re.compile("(?<=i)['’]d\\b"), re.compile("[喔哦呀吧哈啊]$")
-_ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
 
 
 def sentences(words: str) -> Iterator[Sentence]:
@@ -218,10 +258,6 @@ def idle(folded: str) -> bool:
 def wants_reminding(text: str) -> bool:
     """Whether it asks to be reminded or woken: a reminder says that."""
     return _REMINDING.search(fold(text)) is not None
-
-
-_AHEAD = LazyPattern(r"[明后][天早晚日]|下个?(?:周|星期|礼拜|月)|\btomorrow\b|\bnext (?:week|month|[a-z]+day)\b")
-"""What names a day to come: that is more than how it feels."""
 
 
 def _plain(sentence: Sentence) -> bool:
@@ -339,41 +375,7 @@ def _listed(row: str) -> str:
     return task if estimate_tokens(task) <= STATEMENT_TOKENS else ""
 
 
-MOST_CHARS = 60
-"""A longer line tells something else as well."""
-
-AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
-"""Who corrects a day that they named does it so soon, and so few lines on."""
-
 _REDATED = patterns_of("change", "corrected")
-_CORRECTION_LEAD = "啊|哦|诶|哎|呃|等等|等一下|抱歉|不好意思|sorry|oops|oh|uh|ah|hmm|wait|no|nope|hang on|hold on"
-_CUES = (
-    "不对|不是|等等|等一下|错了|[说记写打]错了?|搞错|更正|纠正|应该是|改成|改为|其实是"
-    "|no|wait|sorry|oops|actually|correction|i meant?|it['’]?s|make (?:it|that)|should be"
-)
-_CUE = LazyPattern(rf"\W*(?:(?:{_CORRECTION_LEAD})\W*)*(?:{_CUES})(?![a-z])")
-_BARE = LazyPattern(
-    rf"(?:[\W_]|(?:{_CORRECTION_LEAD}|{_CUES}|是|该是|应为|改到|在|到|的|啦|呀|哈|才对|才是)(?![a-z])"
-    r"|\b(?:it|that|this|the|is|was|at|on|to|for|of|i|meant?|said|should|be|please)\b)*+"
-)
-"""A cue, and small words that say nothing of their own beside a value."""
-_NUMERAL = "(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})"
-_MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?"
-_KINDS = tuple(
-    LazyPattern(pattern)
-    for pattern in (
-        f"{_NUMERAL}月{_NUMERAL}[日号]?|{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\\b"
-        f"|\\b[0-9]{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}"
-        r"|(?<![0-9])(?:[0-9]{4}[-/.])?[0-9]{1,2}[-/][0-9]{1,2}(?![0-9])",
-        f"{_NUMERAL}[日号](?![楼线])|\\b(?:the )?[0-9]{{1,2}}(?:st|nd|rd|th)\\b",
-        r"(?:这|下|上)*个?(?:周|星期|礼拜)[一二三四五六日天]|\b(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?\b",
-        rf"(?:早上|上午|中午|下午|傍晚|晚上|凌晨)?(?:[0-9]{{1,2}}[:：][0-9]{{2}}|{_NUMERAL}点(?:半|一刻|{_NUMERAL}分?)?)"
-        r"|\b[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m\b\.?|\b[0-9]{1,2}:[0-9]{2}\b",
-        r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?(?![0-9.]*[0-9])",
-    )
-)
-_PART = re.compile("早上|上午|中午|下午|傍晚|晚上|凌晨")
-_DAY_OF_MONTH = re.compile(f"(?<=月){_NUMERAL}[日号]?|(?<=[a-z.] )[0-9]{{1,2}}(?:st|nd|rd|th)?")
 
 
 def corrects(text: str) -> bool:

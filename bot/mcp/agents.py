@@ -41,23 +41,6 @@ from bot.text.fold import fold
 from bot.text.length import clip
 from bot.tools.recall import RecallRequest, recall_tool
 
-
-@dataclass(frozen=True, slots=True)
-class PrincipalRecord:
-    """The person and the chat of a principal, as they are now."""
-
-    chat: Chat
-    person: Person
-
-
-async def read_principal(store: Store, principal: Principal) -> PrincipalRecord:
-    """Read them; LookupError when one is gone, or the person does not take part there any more."""
-    chat, person = await store.people.chat(principal.chat_id), await store.people.person(principal.person_id)
-    if person.id not in (await store.people.audience(chat)).person_ids:
-        raise LookupError(f"person {person.id} is not in chat {chat.id}")
-    return PrincipalRecord(chat, person)
-
-
 NAMES = ("boot", "recall", "remember", "forget", "dialog")
 """The tools, in the order in which they are offered."""
 
@@ -74,6 +57,25 @@ AGENT_CHARS = 40
 """Of an agent's name."""
 
 WriteWish = Callable[[AgentRequest], Awaitable[AgentReply]]
+
+SHOWN, SHOWN_CHARS = 8, 120
+"""How many memories a list of what fits names, and characters of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalRecord:
+    """The person and the chat of a principal, as they are now."""
+
+    chat: Chat
+    person: Person
+
+
+async def read_principal(store: Store, principal: Principal) -> PrincipalRecord:
+    """Read them; LookupError when one is gone, or the person does not take part there any more."""
+    chat, person = await store.people.chat(principal.chat_id), await store.people.person(principal.person_id)
+    if person.id not in (await store.people.audience(chat)).person_ids:
+        raise LookupError(f"person {person.id} is not in chat {chat.id}")
+    return PrincipalRecord(chat, person)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,10 +245,6 @@ def read_texts(find: Callable[[str], Path]) -> AgentTexts:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError((f"prompts: mcp/{path.name} cannot be read ({error})",)) from error
     return AgentTexts(specs, instructions, catalogue(find, "mcp"))
-
-
-SHOWN, SHOWN_CHARS = 8, 120
-"""How many memories a list of what fits names, and characters of each."""
 
 
 class AgentWriter:

@@ -18,6 +18,12 @@ places that the last days leave free go to what is older."""
 
 OLDEST_MS = CAPS[-1][0]
 
+WEEK_RESTS_MS = 7 * DAY_MS
+"""So long after its end a week becomes one row: what is told as a week is older than seven days."""
+
+WRITTEN_TOKENS = 90
+"""Longest summary that is taken from a model; it is asked for less."""
+
 
 def select_talks(talks: Iterable[Dialogue], now: int) -> tuple[Dialogue, ...]:
     """As many as the caps allow, one's own first, the newest of each first; exactly as old as a window is in it."""
@@ -29,14 +35,6 @@ def select_talks(talks: Iterable[Dialogue], now: int) -> tuple[Dialogue, ...]:
             free = [(age, left - inside) for (age, left), inside in zip(free, within, strict=True)]
             chosen.append(talk)
     return tuple(chosen)
-
-
-WEEK_RESTS_MS = 7 * DAY_MS
-"""So long after its end a week becomes one row: what is told as a week is older than seven days."""
-
-
-WRITTEN_TOKENS = 90
-"""Longest summary that is taken from a model; it is asked for less."""
 
 
 def plan_rolls(rows: Sequence[DialogueRow], now: int, tz: tzinfo, most_raw: int) -> RollupPlan:

@@ -23,6 +23,19 @@ from bot.text.fold import fold
 NEAR = 5
 """So many lines before those it cites may say the numbers and days that it tells."""
 
+_SELF = frozenset(
+    ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",
+     "herself", "themselves", "对方", "主人")
+)  # fmt: skip
+
+TEXT_CHARS = 300
+"""Longest statement; a longer answer is no clean one."""
+
+QUESTION_CHARS = 120
+"""Longest question to the person."""
+
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+
 
 def check_item(grounds: TalkEvidence, item: DigestItem, *, sure: bool = False) -> GroundedItem | Refusal:
     """Whether an item stands, in whatever words, in the lines that it cites and what their speaker said before; what a
@@ -104,19 +117,6 @@ def _day(item: DigestItem, talk: TalkText, here: Iterable[Clause], at: int) -> D
 
 def _month_day(when: DatedMoment, tz: tzinfo) -> str:
     return local_day(when.at, tz).isoformat()[4:]
-
-
-_SELF = frozenset(
-    ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",
-     "herself", "themselves", "对方", "主人")
-)  # fmt: skip
-
-
-TEXT_CHARS = 300
-"""Longest statement; a longer answer is no clean one."""
-
-QUESTION_CHARS = 120
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

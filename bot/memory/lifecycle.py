@@ -54,6 +54,9 @@ VITALITY, REDUNDANCY, AGE, FEEDBACK, RANK = 0.40, 0.20, 0.20, 0.10, 0.10
 OLD_DAYS = 180
 """Age that counts in full there (seed Warm Boot)."""
 
+HALF_YEAR = 183
+"""A day that was read so many days before it was said may be nearer in another year."""
+
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
@@ -184,10 +187,6 @@ def _redundancies(memories: Sequence[Memory]) -> dict[int, float]:
     return {
         number: sum(having[term] > 1 for term in each) / len(each) if each else 0.0 for number, each in terms.items()
     }
-
-
-HALF_YEAR = 183
-"""A day that was read so many days before it was said may be nearer in another year."""
 
 
 def with_day(memory: NewMemory, said_at: int, tz: tzinfo, besides: int = 0) -> NewMemory:

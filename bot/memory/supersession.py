@@ -66,6 +66,17 @@ _SUBJECT = re.compile(r"^(?:用户|本人|我|他|她|the user|user|i|he|she|the
 
 Conflict = Literal["", "value", "status"]
 
+SAME, LIKE = 0.93, 0.82
+"""From these likenesses on a statement says nothing new, or is much like an older one (seed Warm Boot, write guard)."""
+
+MATTER = 0.65
+"""So much of what one plan tells the other must tell, days apart: lunch with Ann is no film with Ann."""
+
+_CUES = tuple(VOCABULARY.patterns[name] for name in ("changed", "ended", "moved"))
+_MOVED, _RECOVERED = (VOCABULARY.patterns[name] for name in ("moved", "recovered"))
+_MONTHS = frozenset(month.lower()[:PROMISE_STEM] for month in calendar.month_name[1:])
+_PARTNERS = kin("男朋友 女朋友 老公 老婆 对象 partner")
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -146,10 +157,6 @@ def _standing(text: str) -> tuple[str, bool]:
     return rest, (denied + bool(over)) % 2 == 0
 
 
-SAME, LIKE = 0.93, 0.82
-"""From these likenesses on a statement says nothing new, or is much like an older one (seed Warm Boot, write guard)."""
-
-
 def merge_rule(names: Mapping[int, str]) -> MergeRule:
     """The rule for statements of people of these names; what says more than an older one stands for itself."""
 
@@ -203,15 +210,6 @@ def _into(new: NewMemory, memory: Memory, seen: Comparison) -> Merge | None:
     same_day = new.kind != "event" or abs(new.observed_at - memory.observed_at) < DAY_MS
     told = seen.like >= SAME or (seen.like >= LIKE and seen.told >= SAME)
     return Merge(memory, "evidence") if told and same_day and not seen.conflict else None
-
-
-MATTER = 0.65
-"""So much of what one plan tells the other must tell, days apart: lunch with Ann is no film with Ann."""
-
-_CUES = tuple(VOCABULARY.patterns[name] for name in ("changed", "ended", "moved"))
-_MOVED, _RECOVERED = (VOCABULARY.patterns[name] for name in ("moved", "recovered"))
-_MONTHS = frozenset(month.lower()[:PROMISE_STEM] for month in calendar.month_name[1:])
-_PARTNERS = kin("男朋友 女朋友 老公 老婆 对象 partner")
 
 
 def with_replaced(

@@ -29,6 +29,21 @@ NEAR_DAYS = timedelta(days=15)
 MONTH = timedelta(days=45)
 """The same by its number; farther where a month or a year with it is named."""
 
+_FIGURES = re.compile(r"\d+")
+
+MissingPart = tuple[Literal["number", "day", "words", "denial"], str]
+"""A reason and the words that are meant."""
+
+Reason = Literal[
+    "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "denial", "checked",
+]  # fmt: skip
+"""Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
+program; it was to be forgotten; too many words, a number or a day were not said; whom it is about may do harm; the
+contrary was said; or the second look found it wrong."""
+
+ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
+"""The end of a line that asks."""
+
 
 @dataclass(frozen=True, slots=True)
 class TalkText:
@@ -50,12 +65,6 @@ class TalkText:
     def heard(self) -> str:
         """All of it as one text."""
         return "\n".join((*(text for text, _ in self.dated), *self.own, *self.names))
-
-
-_FIGURES = re.compile(r"\d+")
-
-MissingPart = tuple[Literal["number", "day", "words", "denial"], str]
-"""A reason and the words that are meant."""
 
 
 def first_missing(
@@ -166,16 +175,6 @@ def _turned(text: str, own: Sequence[Clause]) -> bool:
             for key in assertions.negated(text)
         )
     return bool(near) and claimed == {False} and all(poles(part.folded) == {True} for part in near)
-
-
-Reason = Literal[
-    "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "denial", "checked",
-]  # fmt: skip
-"""Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
-program; it was to be forgotten; too many words, a number or a day were not said; whom it is about may do harm; the
-contrary was said; or the second look found it wrong."""
-
-ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
 
 
 @dataclass(frozen=True, slots=True)

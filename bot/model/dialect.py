@@ -12,6 +12,14 @@ from bot.core.models import Capabilities, JsonMode, Message, ModelRequest, Promp
 MOST_MARKS = 4
 """Marks in one request: OpenAI writes and Anthropic takes at most four (PROMPT_ECONOMICS, section 1)."""
 
+PATTERNS = {"hosts", "models"}
+
+MARK_FIELDS: Mapping[str, Mapping[str, object]] = {
+    "breakpoint": {"prompt_cache_breakpoint": {"mode": "explicit"}},
+    "cache_control": {"cache_control": {"type": "ephemeral"}},
+}
+"""What a text part carries whose end is marked."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class CacheMark:
@@ -39,9 +47,6 @@ def cache_marks(prompt: Prompt) -> tuple[CacheMark, ...]:
     return tuple(sorted(found))
 
 
-PATTERNS = {"hosts", "models"}
-
-
 def known_capabilities(rules: Iterable[CapabilityRule], base_url: str, name: str) -> Capabilities:
     """What the rules say of that model on that server, later rules before earlier ones; unknown: safe defaults.
 
@@ -57,13 +62,6 @@ def known_capabilities(rules: Iterable[CapabilityRule], base_url: str, name: str
             # Only what a rule says: a table that is silent about something does not take it back.
             known |= {key: getattr(rule, key) for key in rule.model_fields_set - PATTERNS}
     return Capabilities(**{key: value for key, value in known.items() if value is not None})  # type: ignore[arg-type]
-
-
-MARK_FIELDS: Mapping[str, Mapping[str, object]] = {
-    "breakpoint": {"prompt_cache_breakpoint": {"mode": "explicit"}},
-    "cache_control": {"cache_control": {"type": "ephemeral"}},
-}
-"""What a text part carries whose end is marked."""
 
 
 @dataclass(frozen=True, slots=True)

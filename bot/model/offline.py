@@ -59,6 +59,21 @@ _EMPTY = frozenset("我你他她咱的了吗么什哪谁几")
 _SHORT = 20
 """Characters up to which a greeting, thanks or goodbye is the whole message and not only its beginning."""
 
+RECALL = "memory_recall"
+TOLD = 3
+"""Memories of the warm boot in a greeting."""
+FOUND = 5
+"""Lines of a tool's result in an answer."""
+QUOTE_CHARS = 120
+"""Characters of one quoted line."""
+INTRO_CHARS = 20
+"""By so much of it the introduction is known again."""
+QUERY_CHARS = 200
+"""Characters of a question that are searched for."""
+
+OFFLINE = "offline"
+"""The dialect of the model that is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class PromptFacts:
@@ -183,23 +198,6 @@ def _found(messages: tuple[Message, ...]) -> Iterator[str]:
     begin = max((at for at, message in enumerate(messages) if message.role != "tool"), default=-1)
     for message in messages[begin + 1 :]:
         yield from (_NUMBER.sub("", line[2:]) for line in message.content.splitlines() if line.startswith("- "))
-
-
-RECALL = "memory_recall"
-TOLD = 3
-"""Memories of the warm boot in a greeting."""
-FOUND = 5
-"""Lines of a tool's result in an answer."""
-QUOTE_CHARS = 120
-"""Characters of one quoted line."""
-INTRO_CHARS = 20
-"""By so much of it the introduction is known again."""
-QUERY_CHARS = 200
-"""Characters of a question that are searched for."""
-
-
-OFFLINE = "offline"
-"""The dialect of the model that is none."""
 
 
 class OfflineModel:

@@ -16,6 +16,18 @@ FIRST_REST_MS, LONGEST_REST_MS = 15_000, 300_000
 
 MOST_DOUBLINGS = 10
 
+SPARED_MS = 30_000
+"""While it is spared one call goes to it in so long (FAULTS L2: 1 in 30 s)."""
+
+LONGEST_MS = HOUR_MS
+"""A server may ask for a day of rest; that it is well again is found out after an hour."""
+
+FIRST_RETRY_MS, LONGEST_RETRY_MS = 500, 5_000
+"""Before the same model is asked again: .5 s, doubled; a server that wants a longer wait is not waited for."""
+
+OTHERS_SHARE = 1 / 3
+"""Part of a call's time that is kept for the next model."""
+
 
 @dataclass(frozen=True, slots=True)
 class CircuitBreaker:
@@ -59,13 +71,6 @@ class CircuitBreaker:
         return CircuitBreaker(failures, now + rest, False, error.fault)
 
 
-SPARED_MS = 30_000
-"""While it is spared one call goes to it in so long (FAULTS L2: 1 in 30 s)."""
-
-LONGEST_MS = HOUR_MS
-"""A server may ask for a day of rest; that it is well again is found out after an hour."""
-
-
 @dataclass(frozen=True, slots=True)
 class RateLimitState:
     """What is known of one model's rate limit, all in ms.
@@ -89,13 +94,6 @@ class RateLimitState:
     def worked(self, begun_at: int) -> "RateLimitState":
         """A call was answered; one that went out before the limit was reached says nothing about it."""
         return RateLimitState() if begun_at > self.since else self
-
-
-FIRST_RETRY_MS, LONGEST_RETRY_MS = 500, 5_000
-"""Before the same model is asked again: .5 s, doubled; a server that wants a longer wait is not waited for."""
-
-OTHERS_SHARE = 1 / 3
-"""Part of a call's time that is kept for the next model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,6 +34,21 @@ STEP_BYTES = 65_536
 GZIP_OR_DEFLATE = 32 + zlib.MAX_WBITS
 """gzip as well as deflate, by what the first bytes say."""
 
+QUOTING_STATUSES = (400, 413, 422)
+"""Statuses about the request itself: their messages may quote what people wrote."""
+CONNECT_S = 5.0
+"""Seconds to reach the server (the library's own default); everything else is under the request's deadline."""
+DETAIL_CHARS = 300
+"""Characters of an error's detail: one line of a log."""
+
+LONGEST_WAIT_S = 86_400.0
+"""What a server may want one to wait, in seconds: a day."""
+
+_SECRETS = re.compile(r"bearer\s+\S+|authorization\S*\s*\S*|\b[sg]k-[\w*-]{6,}|//[^/\s@]*@", re.IGNORECASE)
+_UNREADABLE = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError)
+_BROKEN = (ValueError, TypeError, AttributeError, RecursionError, ExceptionGroup)
+"""Broken JSON and wrong encodings are ValueErrors; a shape that the library did not expect makes the others."""
+
 
 async def bound_response(response: httpx2.Response) -> None:
     """For the hooks of a client: reading this answer ends with a ModelError where it is longer than MOST_BYTES.
@@ -78,22 +93,6 @@ class _Bounded(httpx2.AsyncByteStream):
                 raise ModelError("invalid", "the server's answer cannot be unpacked") from None
             raw = self._unpacker.unconsumed_tail
             yield piece
-
-
-QUOTING_STATUSES = (400, 413, 422)
-"""Statuses about the request itself: their messages may quote what people wrote."""
-CONNECT_S = 5.0
-"""Seconds to reach the server (the library's own default); everything else is under the request's deadline."""
-DETAIL_CHARS = 300
-"""Characters of an error's detail: one line of a log."""
-
-LONGEST_WAIT_S = 86_400.0
-"""What a server may want one to wait, in seconds: a day."""
-
-_SECRETS = re.compile(r"bearer\s+\S+|authorization\S*\s*\S*|\b[sg]k-[\w*-]{6,}|//[^/\s@]*@", re.IGNORECASE)
-_UNREADABLE = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError)
-_BROKEN = (ValueError, TypeError, AttributeError, RecursionError, ExceptionGroup)
-"""Broken JSON and wrong encodings are ValueErrors; a shape that the library did not expect makes the others."""
 
 
 class Transport:

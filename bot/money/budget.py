@@ -19,6 +19,14 @@ PricesAt = Callable[[datetime], object]
 
 UNKNOWN_CAPABILITIES = Capabilities()
 
+MARGIN = 1.25
+"""An estimate may be this much too low before a reservation no longer covers it (PROMPT_ECONOMICS 6: p95 12-14 %)."""
+
+BudgetStep = Literal["full", "small", "light", "over"]
+"""As always; the smaller model; new logs on the light bootstrap as well; one polite line, then silence."""
+
+BUDGET_STEPS: tuple[BudgetStep, ...] = ("full", "small", "light", "over")
+
 
 def public_rate(
     base_url: str, name: str, worth: float, now: int, can: Capabilities = UNKNOWN_CAPABILITIES, *,
@@ -73,10 +81,6 @@ def _amount(found: object, name: str) -> float | None:
     value = getattr(found, name, None)
     value = getattr(value, "base", value)
     return None if value is None else float(value)
-
-
-MARGIN = 1.25
-"""An estimate may be this much too low before a reservation no longer covers it (PROMPT_ECONOMICS 6: p95 12-14 %)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +144,6 @@ def estimate(prompt_tokens: int, max_output: int, rate: Price) -> Estimate:
 def periods(now: int, tz: tzinfo) -> tuple[int, int]:
     """When the local day and the calendar month began, ms."""
     return day_start(now, tz), month_start(now, tz)
-
-
-BudgetStep = Literal["full", "small", "light", "over"]
-"""As always; the smaller model; new logs on the light bootstrap as well; one polite line, then silence."""
-
-
-BUDGET_STEPS: tuple[BudgetStep, ...] = ("full", "small", "light", "over")
 
 
 def later_step(one: BudgetStep, other: BudgetStep) -> BudgetStep:

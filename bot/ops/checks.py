@@ -32,6 +32,8 @@ SQLITE_BACKPORTS = {(3, 44): 6, (3, 50): 7}
 COPY_PATTERN = "nuan.before-*.db"
 """What changed the database left these beside it."""
 
+MOST_TOLD = 3
+
 
 def machine_findings(settings: Settings, data: Path, now: int) -> Iterator[CheckResult]:
     """The zone, the disk, SQLite and the last backup; `now` in ms."""
@@ -106,9 +108,6 @@ def _backup(data: Path, folder: Path, now: int) -> Iterator[CheckResult]:
     old = now - last > OLD_BACKUP_MS
     advice = ": make a new one with `nuan backup`" if old else ""
     yield CheckResult(True, "backup", f"the last is of {at:%Y-%m-%d %H:%M} UTC{advice}", warn=old)
-
-
-MOST_TOLD = 3
 
 
 async def store_findings(data: Path, now: int) -> tuple[CheckResult, ...]:

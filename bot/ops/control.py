@@ -28,6 +28,8 @@ RELOAD_S = 120.0
 
 ApplyChange = Callable[[AgentRequest], Awaitable[AgentReply]]
 
+_CHANGED, _RELOADED = TypeAdapter(AgentReply), TypeAdapter(ReloadResult)
+
 
 class _ChangeRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -53,9 +55,6 @@ class _ReloadRequest(BaseModel):
 
 
 _REQUEST: TypeAdapter[_ChangeRequest | _ReloadRequest] = TypeAdapter(_ChangeRequest | _ReloadRequest)
-
-
-_CHANGED, _RELOADED = TypeAdapter(AgentReply), TypeAdapter(ReloadResult)
 
 
 @contextlib.asynccontextmanager

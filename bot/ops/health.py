@@ -24,6 +24,14 @@ STORE_WAIT_MS = 5_000
 STEADY_MS = 60_000
 """A connection that held this long was a good one: the next wait is the first again."""
 
+SILENT_MS = 90_000
+"""A platform that has not answered for so long is not there (as the watch over Telegram's polling, FAULTS D26)."""
+
+STORE_S = 2.0
+"""Seconds in which the store must answer."""
+
+PARTS: tuple[HealthArea, ...] = get_args(HealthArea)
+
 
 class Supervisor:
     """Runs adapters side by side; one that fails does not touch the others.
@@ -84,15 +92,6 @@ class Supervisor:
             refused = True
             await pause(self._clock, STORE_WAIT_MS)
         return refused
-
-
-SILENT_MS = 90_000
-"""A platform that has not answered for so long is not there (as the watch over Telegram's polling, FAULTS D26)."""
-
-STORE_S = 2.0
-"""Seconds in which the store must answer."""
-
-PARTS: tuple[HealthArea, ...] = get_args(HealthArea)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,6 @@ from typing import BinaryIO
 from bot.core.files import write_file
 from bot.core.people import ErasedPerson
 
-
-class NullLog:
-    """Logs nothing."""
-
-    def info(self, event: str, **fields: object) -> None:
-        """Say nothing."""
-
-    debug = warning = error = info
-
-
 TEXT_FIELDS = ("text", "reply", "query", "name")
 """Fields that hold what people wrote or are called; left out unless log.text is on."""
 QUOTING_FIELDS = (*TEXT_FIELDS, "message", "said")
@@ -31,6 +21,23 @@ LOG_NAME = "nuan.jsonl"
 
 SHORTEST_NAME = 2
 """A name of fewer characters is no word to look for; the numbers of the person find those lines."""
+
+PIECE_BYTES = 65_536
+"""Bytes read at a time."""
+
+LONGEST_LINE_BYTES = 1_000_000
+"""Bytes; a longer line is no line of nuan's."""
+
+Record = dict[str, object]
+
+
+class NullLog:
+    """Logs nothing."""
+
+    def info(self, event: str, **fields: object) -> None:
+        """Say nothing."""
+
+    debug = warning = error = info
 
 
 def scrub_logs(folder: Path, erased: ErasedPerson) -> int:
@@ -78,15 +85,6 @@ def _keeper(erased: ErasedPerson) -> Callable[[str], str]:
         return line
 
     return keep
-
-
-PIECE_BYTES = 65_536
-"""Bytes read at a time."""
-
-LONGEST_LINE_BYTES = 1_000_000
-"""Bytes; a longer line is no line of nuan's."""
-
-Record = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)

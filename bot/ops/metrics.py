@@ -23,6 +23,9 @@ MOST_BYTES, MOST_CONNECTIONS, PATIENCE_S = 8_192, 16, 5.0
 
 TEXT = "text/plain; charset=utf-8"
 
+JSON = "application/json"
+MISSING = "the figures need a library: pip install 'nuan[metrics]', then start nuan again; /health works without\n"
+
 
 @dataclass(frozen=True, slots=True)
 class HttpPage:
@@ -121,10 +124,6 @@ def _bytes(page: HttpPage, *, bare: bool = False) -> bytes:
         "Connection: close",
     )  # fmt: skip
     return "\r\n".join((*head, "", "")).encode("latin-1") + (b"" if bare else page.body)
-
-
-JSON = "application/json"
-MISSING = "the figures need a library: pip install 'nuan[metrics]', then start nuan again; /health works without\n"
 
 
 def make_metrics(currency: str) -> "Metrics | None":

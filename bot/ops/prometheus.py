@@ -20,6 +20,14 @@ _TOLD = re.compile(r"([A-Z][A-Za-z]{0,34}(?:Error|Exception)): ", re.ASCII)
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z_]{0,39}(?: [a-z_]{1,40}){0,2}", re.ASCII)
 
+TOKENS = tuple(4**power for power in range(14))
+SECONDS = tuple(0.01 * 2**power for power in range(14))
+"""Bounds of the histograms, as the OpenTelemetry conventions for generative AI want them."""
+
+MODEL = ("gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model")
+MOST_MODELS, MOST_CAUSES = 32, 200
+DELIVERIES = ("pending", "sending", "unknown", "failed")
+
 
 def cause_of(fields: Mapping[str, object]) -> str:
     """The cause of a warning or an error: a fault, the kind of an exception; "other" for what only a text says."""
@@ -53,15 +61,6 @@ class BoundedLabels:
                 return (OTHER,) * len(labels)
             self._known.add(labels)
         return labels
-
-
-TOKENS = tuple(4**power for power in range(14))
-SECONDS = tuple(0.01 * 2**power for power in range(14))
-"""Bounds of the histograms, as the OpenTelemetry conventions for generative AI want them."""
-
-MODEL = ("gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model")
-MOST_MODELS, MOST_CAUSES = 32, 200
-DELIVERIES = ("pending", "sending", "unknown", "failed")
 
 
 class Metrics:

@@ -19,6 +19,9 @@ from bot.store.ledger import Ledger, Reservation, Settlement
 from bot.store.settings import StoredSettings
 from bot.text.fold import Script
 
+ReserveAt = Callable[[Reservation, int], Awaitable[ModelCall]]
+"""Commits a reservation at an instant, ms; it may raise OverBudget, and ModelError when the call is not wanted now."""
+
 
 class BackgroundGate:
     """The gate before every call in the background (seed AI Chat Pipeline, C43)."""
@@ -52,10 +55,6 @@ class BackgroundGate:
     async def switch(self, on: bool) -> None:
         """Remember the owner's word, across restarts; what the configuration switched off stays off."""
         await self._settings.switch_background(on)
-
-
-ReserveAt = Callable[[Reservation, int], Awaitable[ModelCall]]
-"""Commits a reservation at an instant, ms; it may raise OverBudget, and ModelError when the call is not wanted now."""
 
 
 @dataclass(frozen=True, slots=True)

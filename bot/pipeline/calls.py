@@ -19,6 +19,9 @@ from bot.store.ledger import Ledger, Reservation, Settlement
 from bot.store.store import Store
 from bot.text.length import TokenVocabulary
 
+Reserve = Callable[[Endpoint], Awaitable[ModelCall]]
+Listen = Callable[[Model, ModelRequest], Awaitable[Completion]]
+
 
 def reservation(
     current: Current, cause: CallCause, model: str, prompt: int, output: int, rate: PriceAt, now: int
@@ -73,10 +76,6 @@ class InterruptibleModel:
 
     async def close(self) -> None:
         """The model is closed by its owner."""
-
-
-Reserve = Callable[[Endpoint], Awaitable[ModelCall]]
-Listen = Callable[[Model, ModelRequest], Awaitable[Completion]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from bot.store.ingest import Accepted
 
 Work = Callable[[int], Awaitable[None]]
 
+T = TypeVar("T")
+
 
 class Activity:
     """Counts what is under way, so that one can wait until nothing is."""
@@ -98,9 +100,6 @@ class WorkQueue:
         elif key in self._again:
             self._again.discard(key)
             self.wake(key)
-
-
-T = TypeVar("T")
 
 
 class TextThread:

@@ -192,4 +192,4 @@ class Current:
             try:
                 await pool.close()
             except Exception as error:  # noqa: BLE001 - whatever a connection says at its end must not stop a chat
-                self._log.error("crew_not_closed", exc_info=error)
+                self._log.error("models_not_closed", exc_info=error)

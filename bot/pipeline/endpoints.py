@@ -24,14 +24,16 @@ from bot.store.search import VectorSpace
 from bot.store.store import DATABASE, open_store
 from bot.text.catalogue import catalogue
 
+PRICE_KEYS = ("price_input", "price_cached", "price_written", "price_output")
+
+ANSWER_S = 10.0
+"""Seconds to wait for the server."""
+
 
 @cache
 def shipped_rules() -> tuple[CapabilityRule, ...]:
     """The rules of data/providers.toml; ConfigError when the file is broken."""
     return read_rules(resource_dir("data/providers.toml").read_text("utf-8"))
-
-
-PRICE_KEYS = ("price_input", "price_cached", "price_written", "price_output")
 
 
 def capabilities_of(settings: Settings, model: ModelSettings, name: str = "") -> Capabilities:
@@ -147,10 +149,6 @@ def endpoint_of(settings: Settings, model: ModelSettings) -> Endpoint:
     priced = model.price_input is not None and model.price_output is not None
     rate = rate_of(model, can, None if priced else public_rate_of(settings, model, model.name))
     return Endpoint(speaker, rate, can.cache_min_tokens)
-
-
-ANSWER_S = 10.0
-"""Seconds to wait for the server."""
 
 
 def make_embedding(settings: Settings) -> EmbeddingEndpoint | None:

@@ -28,6 +28,12 @@ NEIGHBOUR_CHARS = 200
 ReadNote = Callable[[Audience, str, int, int], Awaitable[NotePart | None]]
 """Lines of a note for an audience: from that one on, so many."""
 
+FINDING_CHARS, ABOVE_CHARS = 300, 24
+"""Characters of one memory in a result, and of one that the model has before it anyway."""
+
+TELLING_CHARS = 80
+"""By so much of its beginning a memory is known again: all that tell one cut it later."""
+
 
 def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot: str) -> Tool:
     """The tool over the store; every reader filters by the audience of the turn. `bot` is nuan's name."""
@@ -99,13 +105,6 @@ def _fitting(lines: Iterable[str]) -> str:
         if shown != row or left <= 0:
             break
     return "\n".join(kept)
-
-
-FINDING_CHARS, ABOVE_CHARS = 300, 24
-"""Characters of one memory in a result, and of one that the model has before it anyway."""
-
-TELLING_CHARS = 80
-"""By so much of its beginning a memory is known again: all that tell one cut it later."""
 
 
 async def findings_text(

@@ -31,6 +31,18 @@ from bot.text.codes import code_in, is_greeting, without_keys
 from bot.text.fold import Script, usual_script
 from bot.text.length import clip_whole
 
+READ_CHARS = 8_000
+"""How much of a message is searched for names and commands: folding is slow on hostile megabytes."""
+
+COMMAND_CHARS = 500
+"""How much of a group's message is read to see whether it asks something of memory."""
+
+SCENE_CHARS = 4_000
+"""What is stored of a scene; how much of it is told is configuration."""
+
+MOST_CHARS = 100_000
+"""What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
+
 
 class Debounce:
     """Joins what belongs together. What it stores are deadlines only."""
@@ -89,19 +101,6 @@ class Debounce:
             and event.why not in (*WITHOUT_MODEL, "window")
             and event.id not in waiting.standing.later
         )
-
-
-READ_CHARS = 8_000
-"""How much of a message is searched for names and commands: folding is slow on hostile megabytes."""
-
-COMMAND_CHARS = 500
-"""How much of a group's message is read to see whether it asks something of memory."""
-
-SCENE_CHARS = 4_000
-"""What is stored of a scene; how much of it is told is configuration."""
-
-MOST_CHARS = 100_000
-"""What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
 
 
 class Ingest:

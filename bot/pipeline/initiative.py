@@ -24,6 +24,9 @@ from bot.text.dates import duration_label
 Begin = Callable[[Occasion, asyncio.Event], Awaitable[None]]
 """Runs the turn of an occasion; its model call ends when the event is set."""
 
+SAID = 6
+"""Newest lines that are compared with what nuan knows (SEED_SYSTEMS C27: up to 6)."""
+
 
 class UnaskedTurns:
     """Turns that nobody asked for: whoever writes ends them, and whatever goes wrong is logged and nobody is told."""
@@ -129,10 +132,6 @@ class HeartbeatService(UnaskedTurns):
         """What the model is told instead of a message."""
         text = self._current.words.opening(self._current.words.script_named(silence.script))
         return text("heartbeat", silent=duration_label(now - (silence.heard_at or silence.last_at)))
-
-
-SAID = 6
-"""Newest lines that are compared with what nuan knows (SEED_SYSTEMS C27: up to 6)."""
 
 
 class JoinService(UnaskedTurns):

@@ -29,6 +29,9 @@ from bot.text.length import TokenVocabulary
 NEXT_EVENT = 2**62
 """The number of an event that is only imagined: later than every stored one."""
 
+FAILED = "failed"
+"""Why a log that goes on begins anew all the same: its first turn came to nothing."""
+
 
 async def plan_imagined(
     planner: Planner, words: Texts, chat: Chat, person: Person, query: str, now: int, names: tuple[str, ...] = ()
@@ -42,10 +45,6 @@ async def plan_imagined(
         )
     event = Event(NEXT_EVENT, chat.id, now, "message", person.id, person.name, said)
     return await planner.plan(Occasion(chat, person, (event,), "dm"), now)
-
-
-FAILED = "failed"
-"""Why a log that goes on begins anew all the same: its first turn came to nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,14 @@ FETCH_S = 60.0
 
 Reason = Literal["too_large", "too_many", "budget", "no_model", "failed", "unreadable", "silent"]
 
+RESULT_TOKENS = 300
+"""Most of a tool's result that enters the log (ARCHITECTURE §5)."""
+
+QUESTION_CHARS = 500
+"""Longest question about a picture."""
+
+_NUMBER = re.compile(r"\s*(?:image\s*)?#?\s*([0-9]{1,18})(?:\.([0-9]))?\s*", re.IGNORECASE)
+
 
 class NotSeen(Exception):
     """An attachment is not known, and why; `call` is the one that failed, and what becomes of its reservation."""
@@ -242,14 +250,6 @@ def _sound_name(attachment: Attachment) -> str:
         return attachment.name
     endings = {"audio/mpeg": "mp3", "audio/mp4": "m4a", "audio/x-m4a": "m4a", "audio/wav": "wav", "audio/webm": "webm"}
     return f"voice.{endings.get(attachment.mime.partition(';')[0].strip().lower(), 'ogg')}"
-
-
-RESULT_TOKENS = 300
-"""Most of a tool's result that enters the log (ARCHITECTURE §5)."""
-
-QUESTION_CHARS = 500
-
-_NUMBER = re.compile(r"\s*(?:image\s*)?#?\s*([0-9]{1,18})(?:\.([0-9]))?\s*", re.IGNORECASE)
 
 
 class LookArguments(ToolArguments, tool="look"):

@@ -23,12 +23,6 @@ from bot.prompt.warm_boot import LIVING
 from bot.store.store import Store
 from bot.text.fold import Script
 
-
-async def past_talks(store: Store, audience: Audience, person_id: int, now: int) -> tuple[Dialogue, ...]:
-    """What an opening tells of them, that person's own first, the newest of each first."""
-    return select_talks(await store.digests.told(audience, person_id, now - OLDEST_MS), now)
-
-
 PERSON_CHARS = 120
 """What an opening shows of one older message (C8); a delta and raw lines show 200."""
 
@@ -37,6 +31,14 @@ MOST_EVENTS = 1 << 62
 
 LIGHT_LINES, LIGHT_TOKENS = 4, 120
 """What small talk is told of before: the newest lines, and how many tokens of them (seed: 400 to 500 for all)."""
+
+COMMITMENTS = 100
+"""Open promises that an opening chooses from, the newest."""
+
+
+async def past_talks(store: Store, audience: Audience, person_id: int, now: int) -> tuple[Dialogue, ...]:
+    """What an opening tells of them, that person's own first, the newest of each first."""
+    return select_talks(await store.digests.told(audience, person_id, now - OLDEST_MS), now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +123,6 @@ def with_corrections(events: Iterable[Event]) -> tuple[Event, ...]:
         else:
             told[last] = replace(told[last], text=whole)
     return tuple(told)
-
-
-COMMITMENTS = 100
-"""Open promises that an opening chooses from, the newest."""
 
 
 class OpeningReader:

@@ -44,6 +44,8 @@ from bot.text.length import TokenVocabulary, estimate_tokens
 LAST_LINES = 20
 """Lines among which nuan's last one is looked for."""
 
+NOT_LATE: CloseReason = ""
+
 
 class ModeChooser:
     """Chooses light or full."""
@@ -103,9 +105,6 @@ def why_anew(session: Session | None, epoch: Epoch | None, prefix: Prefix, choic
     if epoch.mode != choice.mode:
         return choice.mode
     return "" if epoch.signature == prefix.signature else "prefix"
-
-
-NOT_LATE: CloseReason = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,15 @@ from bot.text.terms import query_terms
 ALIKE = 0.85
 """What fits a message nearly as well as the best is what it is about as well; the rest only shares words with it."""
 
+NEAREST = 60
+"""Documents that likeness may bring."""
+
+LINE_CHARS = 160
+"""Characters of one line; memory_get brings the whole."""
+
+CANDIDATES = 20
+"""Results that are looked through for those that a log does not tell yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class SectionChoice:
@@ -103,10 +112,6 @@ async def topic_of(store: Store, rules: SectionRules, audience: Audience, person
         return None
     text = await store.sections.told(found.memory_id, audience)
     return TopicLine(found.section, text, found.memory_id) if text else None
-
-
-NEAREST = 60
-"""Documents that likeness may bring."""
 
 
 class Recall:
@@ -212,13 +217,6 @@ def _shared(text: str, names: tuple[str, ...], others: tuple[str, ...]) -> float
         rest = rest.replace(name, " ")
     terms = query_terms(rest) or query_terms(text)
     return max((relevance(raw_score(terms, other)) for other in others), default=0.0)
-
-
-LINE_CHARS = 160
-"""Characters of one line; memory_get brings the whole."""
-
-CANDIDATES = 20
-"""Results that are looked through for those that a log does not tell yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,26 @@ from bot.store.views import WaitingChat
 from bot.text.dates import day_start, next_local_time
 from bot.text.fold import Script
 
+PERSON_LIMITS = ("cooldown", "person_minute", "person_day")
+"""Limits of one person; the others hold for all together."""
+
+OUTAGE_MS = 10 * MINUTE_MS
+"""An outage is told once in a chat in so long (FAULTS D27: 10 min)."""
+
+OF_MESSAGE: tuple[ModelFault, ...] = ("filtered", "overflow")
+"""Faults that another message would not have."""
+
+FIRST_WAIT_MS, LONGEST_WAIT_MS, MOST_TRIES = 1_000, 180_000, 8
+"""FAULTS D5: 1 s, at most 3 min, 8 tries."""
+
+MACHINE_ERRORS = frozenset(
+    (
+        errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES,
+        errno.EPERM,
+    )
+)  # fmt: skip
+"""Errors of the machine: with another message it would be the same."""
+
 
 class Strangers:
     """Answers people who are not allowed yet."""
@@ -62,10 +82,6 @@ class Strangers:
 
         request = PairingRequest(event.id, chat.id, person.id, chat.platform, always, answer, notice)
         await self._store.codes.request_pairing(request, self._clock.now())
-
-
-PERSON_LIMITS = ("cooldown", "person_minute", "person_day")
-"""Limits of one person; the others hold for all together."""
 
 
 def unparked(batch: tuple[Event, ...], waiting: WaitingChat) -> tuple[Event, ...]:
@@ -148,13 +164,6 @@ class TalkLimiter:
         return text(f"limited{everybody}", script, when=when)
 
 
-OUTAGE_MS = 10 * MINUTE_MS
-"""An outage is told once in a chat in so long (FAULTS D27: 10 min)."""
-
-OF_MESSAGE: tuple[ModelFault, ...] = ("filtered", "overflow")
-"""Faults that another message would not have."""
-
-
 class BudgetRefusal:
     """Takes messages off the queue that no call may be made for."""
 
@@ -210,18 +219,6 @@ class BudgetRefusal:
 
         key = "budget_over" if error.used >= 1 else "budget_short"
         return text(key, limit=shortage(error, text))
-
-
-FIRST_WAIT_MS, LONGEST_WAIT_MS, MOST_TRIES = 1_000, 180_000, 8
-"""FAULTS D5: 1 s, at most 3 min, 8 tries."""
-
-MACHINE_ERRORS = frozenset(
-    (
-        errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES,
-        errno.EPERM,
-    )
-)  # fmt: skip
-"""Errors of the machine: with another message it would be the same."""
 
 
 def is_machine_error(error: Exception) -> bool:

@@ -38,6 +38,22 @@ from bot.text.codes import number_mark
 from bot.text.dates import local
 from bot.text.fold import Script, fold, script_of
 
+SHOWN = 20
+"""Reminders that one list names."""
+
+JUST_MS = 5 * MINUTE_MS
+"""So soon after a line that names a day an hour alone may be of that day."""
+
+LEFT: frozenset[UnclearTime] = frozenset(("several", "rule", "vague", "day", "before", "task"))
+"""What a model that judges is left to understand; everything else is asked at once."""
+
+NO_WISH = ReminderWish("cancel", "")
+
+_HOLE = re.compile(r"^的|(?:[是在于到]|\b(?:is|are|on|at|in))$")
+"""Where its time was, a title cannot stand without it."""
+
+_PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
+
 
 @dataclass(frozen=True, slots=True)
 class ReminderRequest:
@@ -85,24 +101,6 @@ async def rearm_recurring(reminders: Reminders, clock: Clock, words: Texts, log:
     changed = await reminders.recurring_back(lambda one, zone: next_time(one, zone, now, words, log), now + DAY_MS)
     if changed:
         log.warning("clock_was_ahead", reminders=changed)
-
-
-SHOWN = 20
-"""Reminders that one list names."""
-
-JUST_MS = 5 * MINUTE_MS
-"""So soon after a line that names a day an hour alone may be of that day."""
-
-LEFT: frozenset[UnclearTime] = frozenset(("several", "rule", "vague", "day", "before", "task"))
-"""What a model that judges is left to understand; everything else is asked at once."""
-
-
-NO_WISH = ReminderWish("cancel", "")
-
-_HOLE = re.compile(r"^的|(?:[是在于到]|\b(?:is|are|on|at|in))$")
-"""Where its time was, a title cannot stand without it."""
-
-_PIECES = re.compile(r"[^,，。;；!！?？\n]+[,，。;；!！?？\n]*")
 
 
 class ReminderService:

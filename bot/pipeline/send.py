@@ -18,6 +18,32 @@ from bot.text.clean import shown
 from bot.text.links import Checked, addresses, checked_links, finished, unmasked
 from bot.text.markdown import preview
 
+DraftSource = Callable[[], str]
+
+PLACEHOLDER = "…"
+
+LONG_CHARS = 120
+"""A reply that is shown by edits begins with this much: of a short one people are told once, not as … and an edit."""
+
+END_S = 3.0
+"""How long the end of a turn waits for a preview that is on its way, seconds: a stop has ten for everything."""
+
+FIRST_WAIT_MS = 1_000
+LONGEST_WAIT_MS = 180_000
+"""Back-off of a message that did not go out (FAULTS D5: 1 s, at most 3 min)."""
+
+REMEMBERED = 1_024
+"""Chats whose back-off is remembered (FAULTS R4); one that is forgotten begins with the first wait again."""
+
+MUTED_MS = HOUR_MS
+"""How long nothing is said in a chat that may be read but not written to, before it is tried again."""
+
+STORE_WAIT_MS = 5_000
+"""How soon it is stored what became of a message, after the disk refused that."""
+
+StoreOutcome = Callable[[], Awaitable[bool]]
+"""Stores what became of a message; True when the next one of the chat may be tried."""
+
 
 def visible(text: str) -> str:
     """Any text as it goes out: without signs that turn or hide it, and with each link's address in sight."""
@@ -56,17 +82,6 @@ def named_addresses(prompt: Sequence[Message]) -> frozenset[str]:
 
 def _all(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(address for text in texts for address in addresses(text))
-
-
-DraftSource = Callable[[], str]
-
-PLACEHOLDER = "…"
-
-LONG_CHARS = 120
-"""A reply that is shown by edits begins with this much: of a short one people are told once, not as … and an edit."""
-
-END_S = 3.0
-"""How long the end of a turn waits for a preview that is on its way, seconds: a stop has ten for everything."""
 
 
 class Preview:
@@ -158,23 +173,6 @@ class Preview:
             for waiting in waits:
                 waiting.cancel()
         return not self._ended.is_set()
-
-
-FIRST_WAIT_MS = 1_000
-LONGEST_WAIT_MS = 180_000
-"""Back-off of a message that did not go out (FAULTS D5: 1 s, at most 3 min)."""
-
-REMEMBERED = 1_024
-"""Chats whose back-off is remembered (FAULTS R4); one that is forgotten begins with the first wait again."""
-
-MUTED_MS = HOUR_MS
-"""How long nothing is said in a chat that may be read but not written to, before it is tried again."""
-
-STORE_WAIT_MS = 5_000
-"""How soon it is stored what became of a message, after the disk refused that."""
-
-StoreOutcome = Callable[[], Awaitable[bool]]
-"""Stores what became of a message; True when the next one of the chat may be tried."""
 
 
 class OutboxSender:

@@ -27,6 +27,10 @@ KEEPS = (
 """The receipts that say that something is kept."""
 _NUMBER, _NICK = "\ue010", "\ue011"
 
+_WORKDAYS = ",".join(WEEKDAY_NAMES[:5])
+
+_EVERYONE = re.compile(r"@(?=everyone|here|all\b|channel)", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Texts:
@@ -131,9 +135,6 @@ def read_instructions(find: Callable[[str], Path], folder: str) -> dict[Script, 
     return found
 
 
-_WORKDAYS = ",".join(WEEKDAY_NAMES[:5])
-
-
 def when_label(words: Texts, at: int, now: int, tz: tzinfo, script: Script) -> str:
     """A moment, ms, with its weekday and date; the year only when it is another one."""
     there, here = local(at, tz), local(now, tz)
@@ -197,9 +198,6 @@ def late_label(words: Texts, ms: int, script: Script) -> str:
 
 def _month(words: Texts, there: date, script: Script) -> str:
     return words.messages.words("when_months", script)[there.month - 1]
-
-
-_EVERYONE = re.compile(r"@(?=everyone|here|all\b|channel)", re.IGNORECASE)
 
 
 def reminder_line(words: Texts, due: DueReminder, now: int, late_ms: int) -> str:

@@ -39,6 +39,12 @@ from bot.store.store import Store
 from bot.store.turns import AskedTurn, TurnToSay
 from bot.tools.stop_listen import called_stop_listen, last_line
 
+MOST_LOST = 8
+"""Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""
+
+MOST_AT_ONCE = 16
+"""Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
@@ -54,13 +60,6 @@ class RunningTurn:
     tools: tuple[ToolSpec, ...]
     reserved: tuple[Endpoint, ModelCall] | None
     written_at: int
-
-
-MOST_LOST = 8
-"""Requests of one turn that may stay without an answer: one on which nuan dies is not asked for ever (FAULTS D5: 8)."""
-
-MOST_AT_ONCE = 16
-"""Tool calls in one completion; more is a model that runs wild, and nothing of it is done."""
 
 
 class TurnRunner:

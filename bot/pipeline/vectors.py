@@ -33,6 +33,35 @@ TEXT_CHARS = 2_000
 Trouble = Literal["", "down", "budget", "switched_off"]
 """Nothing; the server fails or rests; a limit is reached; calls in the background are off."""
 
+GATHER_MS = 20_000
+"""How long what is new is gathered before one call makes its vectors: a talk has many short lines."""
+
+FIRST_WAIT_MS, LONGEST_WAIT_MS = 30_000, HOUR_MS
+"""Before trying again: 30 s, doubled each time, at most an hour; as digests do."""
+
+PAGE = 256
+"""Documents that are looked at together."""
+
+ALONE = 3
+"""Texts of a refused batch that are tried one by one before it is the server, and not one text, that is wrong."""
+
+ONE_BY_ONE = ("refused", "overflow", "filtered")
+"""Faults that a single text of a batch may have caused."""
+
+DIMENSIONS_CHANGED = "the dimensions change from call to call"
+
+QUESTIONS = 64
+"""Questions whose vectors are kept: a turn may ask the same again."""
+
+MANY = 500
+"""Documents of which those of the types that are asked for are taken: a matrix knows no types of memories."""
+
+MATRICES_BYTES = 64_000_000
+"""Memory that vectors may take between two questions."""
+
+State = tuple[int, int, int]
+"""Count, newest and sum of the numbers of the documents in a matrix."""
+
 
 class EmbeddingCaller:
     """Asks one embedder, and knows how it went."""
@@ -143,23 +172,6 @@ class EmbeddingCallers:
 
 FindCaller = Callable[[], EmbeddingCaller | None]
 """Who is asked for vectors now; None where none are wanted."""
-
-GATHER_MS = 20_000
-"""How long what is new is gathered before one call makes its vectors: a talk has many short lines."""
-
-FIRST_WAIT_MS, LONGEST_WAIT_MS = 30_000, HOUR_MS
-"""Before trying again: 30 s, doubled each time, at most an hour; as digests do."""
-
-PAGE = 256
-"""Documents that are looked at together."""
-
-ALONE = 3
-"""Texts of a refused batch that are tried one by one before it is the server, and not one text, that is wrong."""
-
-ONE_BY_ONE = ("refused", "overflow", "filtered")
-"""Faults that a single text of a batch may have caused."""
-
-DIMENSIONS_CHANGED = "the dimensions change from call to call"
 
 
 @dataclass(slots=True)
@@ -344,19 +356,6 @@ class VectorMaker:
             wake()
 
         self._alarm = self._clock.at(when, fire)
-
-
-QUESTIONS = 64
-"""Questions whose vectors are kept: a turn may ask the same again."""
-
-MANY = 500
-"""Documents of which those of the types that are asked for are taken: a matrix knows no types of memories."""
-
-MATRICES_BYTES = 64_000_000
-"""Memory that vectors may take between two questions."""
-
-State = tuple[int, int, int]
-"""Count, newest and sum of the numbers of the documents in a matrix."""
 
 
 class VectorSearch:

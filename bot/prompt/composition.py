@@ -11,6 +11,15 @@ from bot.core.models import Message, Prompt, Role, ToolSpec, Usage
 from bot.core.sessions import BootstrapMode, Epoch, LightPolicy
 from bot.text.length import TokenVocabulary, estimate_tokens
 
+WILDEST = 10
+"""A prompt of more windows is an error of the server; a smaller excess is a window that is set too small."""
+
+PER_MESSAGE = 4
+"""Tokens a chat message costs beside its text (role and separators, OpenAI's chat format)."""
+
+DIFF_LINES, DIFF_CHARS = 24, 200
+"""How much of a differing item is shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class BootstrapChoice:
@@ -51,13 +60,6 @@ def choose_bootstrap(
     if full_log:
         return BootstrapChoice("full", "stays")
     return BootstrapChoice("full", "warm") if warm else BootstrapChoice("light", "cold")
-
-
-WILDEST = 10
-"""A prompt of more windows is an error of the server; a smaller excess is a window that is set too small."""
-
-PER_MESSAGE = 4
-"""Tokens a chat message costs beside its text (role and separators, OpenAI's chat format)."""
 
 
 def message_tokens(message: Message, vocabulary: TokenVocabulary = "o200k") -> int:
@@ -134,10 +136,6 @@ def whole_prompt(
     """Prefix, log and what this turn appends, in the order they are sent."""
     log = tuple(entry.message for entry in epoch.entries) if epoch is not None else ()
     return Prompt(tools, (prefix, *log, *added))
-
-
-DIFF_LINES, DIFF_CHARS = 24, 200
-"""How much of a differing item is shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,15 @@ COARSE_DATES: tuple[Dated, ...] = ("month", "year")
 
 _LATIN = re.compile("[a-z]+")
 
+SHORTEST_MS = HOUR_MS
+"""A shorter pause is not worth a word."""
+
+SLEPT_MS = 20 * HOUR_MS
+"""From yesterday to today it is a day only when it was about so long: last night is hours ago."""
+
+MOST_DAYS = 30
+"""Longer pauses are told in months, and from twelve of them on in years."""
+
 
 @dataclass(frozen=True, slots=True)
 class DayFormatter:
@@ -136,16 +145,6 @@ def speaks_of_days(text: str, words: CatalogueText) -> bool:
     folded = fold(text)
     latin = frozenset(_LATIN.findall(folded))
     return any(word in latin if word.isascii() else word in folded for word in words("near_days").split())
-
-
-SHORTEST_MS = HOUR_MS
-"""A shorter pause is not worth a word."""
-
-SLEPT_MS = 20 * HOUR_MS
-"""From yesterday to today it is a day only when it was about so long: last night is hours ago."""
-
-MOST_DAYS = 30
-"""Longer pauses are told in months, and from twelve of them on in years."""
 
 
 def pause_since(last: int | None, now: int, tz: tzinfo, words: CatalogueText) -> str:

@@ -34,6 +34,33 @@ FACT_CHARS = 60
 
 _QUOTE = str.maketrans({'"': "＂"})
 
+TEXT_CHARS = 80
+"""Characters of the memory that a topic is told with; the memory itself is told elsewhere."""
+
+_NAMED = frozenset(section.key for section in SHIPPED_SECTIONS)
+
+RendererFor = Callable[[str, str], RenderLines]
+"""What renders a warm boot by its template: whose it is, and how long they had not talked, in words."""
+
+PEOPLE = 8
+"""How many of those present are named."""
+
+LIGHT_TOKENS = 120
+"""What small talk is told of what was, and is to come, at most."""
+
+LIGHT_LINE_TOKENS = 36
+"""A longer line of it is told in part."""
+
+LIGHT_PAUSE_MS = 2 * HOUR_MS
+"""After a shorter pause small talk needs nothing of it."""
+
+EVENING = 18
+"""From this hour on what is to be done tomorrow is told with what is to be done today."""
+
+USER_TOKENS, LIGHT_USER_LINES, LIGHT_USER_CHARS = 400, 2, 200
+"""What the owner is told of what they wrote of themselves: of the whole, and of its beginning for small talk (seed
+一般聊天 vs 主題／記憶, L7)."""
+
 
 @dataclass(frozen=True, slots=True)
 class PeopleBlock:
@@ -93,12 +120,6 @@ def _person_line(name: str, facts: str) -> str:
     return f'<p n="{name}">{facts}</p>'
 
 
-TEXT_CHARS = 80
-"""Characters of the memory that a topic is told with; the memory itself is told elsewhere."""
-
-_NAMED = frozenset(section.key for section in SHIPPED_SECTIONS)
-
-
 def section_name(key: str, words: Callable[..., str]) -> str:
     """What a section is called; an operator's own is called by its key."""
     return words(f"section_{key}") if key in _NAMED else as_data(key)
@@ -107,29 +128,6 @@ def section_name(key: str, words: Callable[..., str]) -> str:
 def topic_line(topic: TopicLine, words: Callable[..., str]) -> str:
     """The topic and what was found in it last."""
     return words("topic", name=section_name(topic.section, words), text=as_data(clip(topic.text, TEXT_CHARS)))
-
-
-RendererFor = Callable[[str, str], RenderLines]
-"""What renders a warm boot by its template: whose it is, and how long they had not talked, in words."""
-
-PEOPLE = 8
-"""How many of those present are named."""
-
-LIGHT_TOKENS = 120
-"""What small talk is told of what was, and is to come, at most."""
-
-LIGHT_LINE_TOKENS = 36
-"""A longer line of it is told in part."""
-
-LIGHT_PAUSE_MS = 2 * HOUR_MS
-"""After a shorter pause small talk needs nothing of it."""
-
-EVENING = 18
-"""From this hour on what is to be done tomorrow is told with what is to be done today."""
-
-USER_TOKENS, LIGHT_USER_LINES, LIGHT_USER_CHARS = 400, 2, 200
-"""What the owner is told of what they wrote of themselves: of the whole, and of its beginning for small talk (seed
-一般聊天 vs 主題／記憶, L7)."""
 
 
 def opening(facts: OpeningFacts, words: CatalogueText, near: DayWords, begin: RendererFor, limit: int) -> OpeningBlock:

@@ -31,6 +31,29 @@ PURPOSE_CHARS = 120
 NAME_CHARS = 64
 """Characters of a name that are shown back to the model."""
 
+FULL = ("IDENTITY.md", "SOUL.md", "AGENTS.md", "TOOLS.md")
+"""The full set, in the order it is sent. Small talk needs the first of them (seed 一般聊天 vs 主題／記憶, L7), and what
+the persona is like."""
+
+FIRST = "HEARTBEAT.md"
+"""When nuan may write first; it would only cost tokens where she never does."""
+
+PACED = "PACED.md"
+"""How a reply is written that goes out as several messages; where it is, the persona wants that."""
+
+IN_GROUPS = ("stop_listen",)
+"""Tools that have nothing to do where somebody talks with nuan alone."""
+
+USER = "USER.md"
+"""What the owner of an installation wrote of themselves: for their own private chats alone, so it is in no prefix."""
+
+NAME_MARK = "{{BOT_NAME}}"
+
+_NAME = re.compile(r"[\w-]{1,64}")
+
+SKILL = "skill"
+"""The tool that a persona without skills does not bring."""
+
 
 @dataclass(frozen=True, slots=True)
 class Skill:
@@ -95,25 +118,6 @@ def skill_tool(spec: ToolSpec, texts: Callable[[ToolContext], Awaitable[Mapping[
         return ToolAnswer(text)
 
     return Tool(spec, run, reads=True)
-
-
-FULL = ("IDENTITY.md", "SOUL.md", "AGENTS.md", "TOOLS.md")
-"""The full set, in the order it is sent. Small talk needs the first of them (seed 一般聊天 vs 主題／記憶, L7), and what
-the persona is like."""
-
-FIRST = "HEARTBEAT.md"
-"""When nuan may write first; it would only cost tokens where she never does."""
-
-PACED = "PACED.md"
-"""How a reply is written that goes out as several messages; where it is, the persona wants that."""
-
-IN_GROUPS = ("stop_listen",)
-"""Tools that have nothing to do where somebody talks with nuan alone."""
-
-USER = "USER.md"
-"""What the owner of an installation wrote of themselves: for their own private chats alone, so it is in no prefix."""
-
-NAME_MARK = "{{BOT_NAME}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +243,6 @@ def _read(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError((f"prompts: {path.name} cannot be read ({error})",)) from error
-
-
-_NAME = re.compile(r"[\w-]{1,64}")
-
-SKILL = "skill"
-"""The tool that a persona without skills does not bring."""
 
 
 @dataclass(frozen=True, slots=True)

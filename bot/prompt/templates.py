@@ -44,6 +44,14 @@ LINE_FIELDS = ("id", "sign", "who", "text", "tag", "value", "when", "day", "due"
 SAMPLE = OpeningLine('喜欢{{ 7*7 }} <茶> & "x"', 12, "小王", "开心", 0.6, "昨天", "明天", when="6月15日周一，明天")
 """What a template is tried with."""
 
+RenderLines = Callable[[SectionLines, bool], str]
+"""The text of these lines, with the number of each before its own text where that is asked for."""
+
+LEAST = 0.36
+"""Tokens for a byte past the first of a character: a Chinese one of three bytes is .73 (o200k)."""
+
+_MARK = re.compile(f"{MARK_OPEN}([0-9]+){MARK_CLOSE}")
+
 
 class TemplateFailed(Exception):
     """A template could not be rendered; the text says where (`line` 0: nowhere in it) and why."""
@@ -207,15 +215,6 @@ def _line_of(trace: TracebackType | None) -> int:
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-
-
-RenderLines = Callable[[SectionLines, bool], str]
-"""The text of these lines, with the number of each before its own text where that is asked for."""
-
-LEAST = 0.36
-"""Tokens for a byte past the first of a character: a Chinese one of three bytes is .73 (o200k)."""
-
-_MARK = re.compile(f"{MARK_OPEN}([0-9]+){MARK_CLOSE}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,11 @@ LIVING = ("knowledge", "experience")
 KEPT, NAMED, LASTING = 3.0, 2.0, 1.5
 """What somebody asked to keep weighs so much; what lasts of health, home and the like; and what lasts else."""
 
+LIST_MARKS = str.maketrans("（）();；【】[]", " " * 10)
+"""Brackets and separators of the list of those present."""
+
+QUOTE_MARKS = str.maketrans('「」『』“”"', "       ")
+
 
 def warm_boot_sections(facts: OpeningFacts, days: DayFormatter) -> tuple[OpeningSection, ...]:
     """The narrative's sections in the order they are read, past ones in the order of what happened, the last first.
@@ -87,12 +92,6 @@ def happened(memories: Iterable[Memory], days: DayFormatter) -> list[Memory]:
     """What happened and does not last, the last first."""
     events = (m for m in memories if m.kind == "event" and not (m.kept or m.lasting))
     return _latest(memory for memory in events if not is_upcoming(memory, days))
-
-
-LIST_MARKS = str.maketrans("（）();；【】[]", " " * 10)
-"""Brackets and separators of the list of those present."""
-
-QUOTE_MARKS = str.maketrans('「」『』“”"', "       ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,53 @@ from bot.recall.talks import rank_talks
 from bot.text.fold import fold
 from bot.text.terms import STOP_WORDS, index_terms, runs
 
+MOST_TOKENS = 24
+"""Tokens of a question, in the order of appearance: what comes later is not looked for."""
+
+WHOLE_RUN = 6
+"""A Chinese run of at most so many characters is a token itself."""
+
+TERM_WEIGHT = 4.0
+"""What a shared term counts where a text is one statement, so that each of its terms is a trigger (trigger 4)."""
+
+LONGEST_TERM = 3.0
+"""A term weighs half its characters, at most this (len/2, up to 3)."""
+
+COUNT_SHARE, FEEDBACK_SHARE, NO_FEEDBACK = 0.8, 0.2, 0.5
+"""Importance is 0.8·ln(1+n)/ln(1+full) of how often it was told, and 0.2 of feedback (none: one half)."""
+
+_SHORT = re.compile(r"^.$", re.DOTALL)
+
+RRF_K = 60
+"""A place counts 1/(60+place) (Cormack et al. 2009; seed Recall, hybrid)."""
+
+HASH_WEIGHT = 0.01
+"""What a place counts in a list of vectors that know no meaning: they break ties and find what words did not.
+
+They count the words that a search knows better, with its rare ones first. Measured beside v2 on 380 English and 313
+Chinese questions for lines and 96 English ones for sessions, recall at 5: 0.01 lost nothing on any, 0.03 lost 1.1, 0
+and 1.0 points; before the search looked at the talk around, 1 lost 12.
+"""
+
+MissingVectors = Literal["", "off", "none", "down", "budget", "unpaid"]
+"""Nothing is missing; no embedder is set; nothing has a vector yet; the server fails or rests; a limit is reached; who
+only looks may not call."""
+
+SEED_LIST = 20
+"""Places in the sparse and in the dense list of the profile `seed` (seed Recall, hybrid)."""
+
+SHORT = 40
+"""A line of at most so many characters comes back with those around it."""
+
+AROUND_CHARS = 80
+"""Characters of a line around another."""
+
+RANKED_LAST: tuple[CutReason, ...] = ("no_term", "beyond", "aside", "former")
+"""What is not brought for these reasons comes after all else."""
+
+OF_TALK = 0.3
+"""How much more a line of the best talk counts."""
+
 
 @dataclass(frozen=True, slots=True)
 class RankRules:
@@ -56,24 +103,6 @@ DEFAULT_RULES = RankRules(0.0, 0.06, 14, 0.6, 0.3, 0.2, 20, 6)
 saturation of 6 is one rare word of a question found whole."""
 
 PROFILES: Mapping[RankingProfile, RankRules] = {"default": DEFAULT_RULES, "seed": SEED_RULES}
-
-
-MOST_TOKENS = 24
-"""Tokens of a question, in the order of appearance: what comes later is not looked for."""
-
-WHOLE_RUN = 6
-"""A Chinese run of at most so many characters is a token itself."""
-
-TERM_WEIGHT = 4.0
-"""What a shared term counts where a text is one statement, so that each of its terms is a trigger (trigger 4)."""
-
-LONGEST_TERM = 3.0
-"""A term weighs half its characters, at most this (len/2, up to 3)."""
-
-COUNT_SHARE, FEEDBACK_SHARE, NO_FEEDBACK = 0.8, 0.2, 0.5
-"""Importance is 0.8·ln(1+n)/ln(1+full) of how often it was told, and 0.2 of feedback (none: one half)."""
-
-_SHORT = re.compile(r"^.$", re.DOTALL)
 
 
 def seed_tokens(text: str) -> tuple[str, ...]:
@@ -124,23 +153,6 @@ def recency(at: int, now: int, rules: RankRules) -> float:
     return float(0.5 ** (max(0, now - at) / DAY_MS / rules.half_life_days))
 
 
-RRF_K = 60
-"""A place counts 1/(60+place) (Cormack et al. 2009; seed Recall, hybrid)."""
-
-
-HASH_WEIGHT = 0.01
-"""What a place counts in a list of vectors that know no meaning: they break ties and find what words did not.
-
-They count the words that a search knows better, with its rare ones first. Measured beside v2 on 380 English and 313
-Chinese questions for lines and 96 English ones for sessions, recall at 5: 0.01 lost nothing on any, 0.03 lost 1.1, 0
-and 1.0 points; before the search looked at the talk around, 1 lost 12.
-"""
-
-MissingVectors = Literal["", "off", "none", "down", "budget", "unpaid"]
-"""Nothing is missing; no embedder is set; nothing has a vector yet; the server fails or rests; a limit is reached; who
-only looks may not call."""
-
-
 @dataclass(frozen=True, slots=True)
 class Likeness:
     """Documents that are like a question: place, from 1, and cosine, by number; `missing` says why there are none.
@@ -171,22 +183,6 @@ def fuse_ranks(lists: Sequence[tuple[float, Mapping[int, int]]]) -> dict[int, fl
         for number, place in found.items():
             sums[number] = sums.get(number, 0.0) + weight / (RRF_K + place)
     return sums
-
-
-SEED_LIST = 20
-"""Places in the sparse and in the dense list of the profile `seed` (seed Recall, hybrid)."""
-
-SHORT = 40
-"""A line of at most so many characters comes back with those around it."""
-
-AROUND_CHARS = 80
-"""Characters of a line around another."""
-
-RANKED_LAST: tuple[CutReason, ...] = ("no_term", "beyond", "aside", "former")
-"""What is not brought for these reasons comes after all else."""
-
-OF_TALK = 0.3
-"""How much more a line of the best talk counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,11 @@ HELD = 2
 FRESH_MS = 7 * DAY_MS
 """Older rounds belong to another talk: neither do they narrow, nor make a topic."""
 
+SectionLabel = Callable[[str], str]
+"""What a section is called."""
+StateFormat = tuple[SectionLabel, Callable[[int], str]]
+"""How a section and a moment, ms, are written."""
+
 
 def counted_rounds(rounds: Iterable[RecallRound]) -> tuple[RecallRound, ...]:
     """The rounds that prove something, in their order."""
@@ -99,12 +104,6 @@ def _standing(key: str, share: float, leading: str, rules: SectionRules) -> Sect
 
 def _hits(rounds: Sequence[RecallRound], window: int) -> Counter[str]:
     return Counter(key for each in counted_rounds(rounds)[-window:] for key in each.hits)
-
-
-SectionLabel = Callable[[str], str]
-"""What a section is called."""
-StateFormat = tuple[SectionLabel, Callable[[int], str]]
-"""How a section and a moment, ms, are written."""
 
 
 def index_state(

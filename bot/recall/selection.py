@@ -29,6 +29,22 @@ DATE_WORDS = re.compile(
 LEAST_WORD = 0.5
 """And at least one word that tells so much: 东西 and 今天 are in every talk."""
 
+FITS = 0.2
+"""The share of the best one's telling words from which on a kept memory has a place (measured: what matters had .28 and
+more, what did not 0)."""
+
+SINGLE = 0.3
+"""A single character that tells less is part of a word or in any talk: 狗 .53, 茶 .33, but 花 .29 and 吃 .08."""
+
+READ = 20
+"""Documents other than lines that are looked at beside the best of all (kept ones are among them)."""
+
+REPEATED_TERM = 0.6
+"""What a term still tells in a line for each line before it that holds it (measured)."""
+
+DIVERSITY_SHARE = 0.5
+"""The share of a figure that such terms decide; of several questions in one text all, for each wants its line."""
+
 
 def called_for(trace: RecallTrace, text: str, names: Iterable[str] = ()) -> tuple[ScoredHit, ...]:
     """Of what a recall chose, best first, what the message `text` itself is about, whatever else was searched with.
@@ -61,17 +77,6 @@ def _subject_weights(text: str) -> Mapping[str, float]:
         for term in query_terms(text)
         if term not in STOP_WORDS and COMMON_CHARS.isdisjoint(term) and not DATE_WORDS.fullmatch(term)
     }
-
-
-FITS = 0.2
-"""The share of the best one's telling words from which on a kept memory has a place (measured: what matters had .28 and
-more, what did not 0)."""
-
-SINGLE = 0.3
-"""A single character that tells less is part of a word or in any talk: 狗 .53, 茶 .33, but 花 .29 and 吃 .08."""
-
-READ = 20
-"""Documents other than lines that are looked at beside the best of all (kept ones are among them)."""
 
 
 def best_besides_lines(matches: Matches, sums: Mapping[int, float]) -> Sequence[int]:
@@ -108,13 +113,6 @@ def with_kept_memory(text: str, done: Sequence[ScoredHit]) -> tuple[ScoredHit, .
 
 def _shared_weight(words: Mapping[str, float], text: str) -> float:
     return sum(words[term] for term in words.keys() & set(search_terms(text)))
-
-
-REPEATED_TERM = 0.6
-"""What a term still tells in a line for each line before it that holds it (measured)."""
-
-DIVERSITY_SHARE = 0.5
-"""The share of a figure that such terms decide; of several questions in one text all, for each wants its line."""
 
 
 def diversified(

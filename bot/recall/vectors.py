@@ -26,6 +26,23 @@ BYTES = 4
 VectorRow = tuple[int, str, int, int, int, bytes]
 """A document's number, kind, number among its kind, chat, time in ms, and its vector."""
 
+SEED_DIMENSIONS, SEED_TERMS = 64, 96
+"""The vector of seed Recall, provider "hash": 64 numbers, at most 96 terms, each counted once or as often as it is."""
+
+DIMENSIONS = 512
+"""A line has about 40 parts: in 512 places one of them meets another of the same line about once in 13; a vector is
+2 KB. Chosen by that count, not by a measurement."""
+
+PART = 4
+"""Letters of a part of a word: enough for "allergies" to share most of its parts with "allergic". Chosen by such pairs,
+not by a measurement; beside an index that stems, these vectors order ties alone (HASH_WEIGHT)."""
+
+MOST_TERMS = 400
+"""Terms of a long text that enter its vector, half of them from each end."""
+
+FNV_OFFSET, FNV_PRIME, BITS_32 = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
+"""FNV-1a of 32 bits, as its authors give it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorMatrix:
@@ -122,24 +139,6 @@ def nearest(
 
 def _columns(of: VectorMatrix) -> tuple["NDArray[Any]", ...]:
     return of.ids, of.kinds, of.refs, of.chats, of.times, of.rows
-
-
-SEED_DIMENSIONS, SEED_TERMS = 64, 96
-"""The vector of seed Recall, provider "hash": 64 numbers, at most 96 terms, each counted once or as often as it is."""
-
-DIMENSIONS = 512
-"""A line has about 40 parts: in 512 places one of them meets another of the same line about once in 13; a vector is
-2 KB. Chosen by that count, not by a measurement."""
-
-PART = 4
-"""Letters of a part of a word: enough for "allergies" to share most of its parts with "allergic". Chosen by such pairs,
-not by a measurement; beside an index that stems, these vectors order ties alone (HASH_WEIGHT)."""
-
-MOST_TERMS = 400
-"""Terms of a long text that enter its vector, half of them from each end."""
-
-FNV_OFFSET, FNV_PRIME, BITS_32 = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
-"""FNV-1a of 32 bits, as its authors give it."""
 
 
 class HashEmbedder:

@@ -8,17 +8,6 @@ from bot.core.sessions import CloseReason, Session
 QUARTER_MS = 900_000
 """Every time zone is whole quarters of an hour from UTC."""
 
-
-def close_reason(session: Session, idle_ms: int) -> CloseReason:
-    """idle: nobody spoke for a while; day: the early hour came first (a frozen 昨天 must not lie).
-
-    `idle_ms` may have changed since the deadline was set: what was not cut short by it is told by the full hour.
-    These are C11's expire, and its restart when a message comes before the alarm; its reset is /new and .ai clear.
-    """
-    silence = session.close_at - session.last_at
-    return "day" if silence != idle_ms and session.close_at % QUARTER_MS == 0 else "idle"
-
-
 SHORTEST_IDLE_S, LONGEST_IDLE_S = 600, 21_600
 """A pause of ten minutes is the same talk, whatever the cache; after six hours it is another one."""
 
@@ -39,6 +28,16 @@ SMALLEST_RATIO = 0.001
 
 SMALLEST_LOG, LARGEST_LOG, STEP = 4_500, 12_000, 500
 """Below 4,500 tokens the opening and the lines taken over (context.carry_tokens) leave no room for a talk."""
+
+
+def close_reason(session: Session, idle_ms: int) -> CloseReason:
+    """idle: nobody spoke for a while; day: the early hour came first (a frozen 昨天 must not lie).
+
+    `idle_ms` may have changed since the deadline was set: what was not cut short by it is told by the full hour.
+    These are C11's expire, and its restart when a message comes before the alarm; its reset is /new and .ai clear.
+    """
+    silence = session.close_at - session.last_at
+    return "day" if silence != idle_ms and session.close_at % QUARTER_MS == 0 else "idle"
 
 
 def best_idle_seconds(can: Capabilities, unknown: int) -> int:

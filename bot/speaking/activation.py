@@ -17,6 +17,13 @@ from bot.core.speaking import (
 )
 from bot.speaking.triggers import called_by_name
 
+OUTCOME_KEYS: Mapping[str, str] = {
+    "skipped": "skipped", "skip": "skipped", "limited": "limited", "refused": "budget", "silent": "budget",
+    "failed": "failed", "stopped": "stopped", "off": "off", "uncalled": "uncalled", "overtaken": "overtaken",
+    "crash": "crash", "void": "overtaken", "background": "background",
+}  # fmt: skip
+"""What became of a message or an entry that nothing was said to: `why_end_…` of the catalogue says each in words."""
+
 
 def decide(situation: Situation, settings: Settings) -> Decision:
     """The decision for one message. `due_at` of an answer is ms, 0 when nuan only listens.
@@ -134,14 +141,6 @@ def _off(seen: Situation, settings: Settings) -> Decision:
 
 def _listen(seen: Situation, why: Why) -> Decision:
     return Decision("listen", why, 0, seen.window_until)
-
-
-OUTCOME_KEYS: Mapping[str, str] = {
-    "skipped": "skipped", "skip": "skipped", "limited": "limited", "refused": "budget", "silent": "budget",
-    "failed": "failed", "stopped": "stopped", "off": "off", "uncalled": "uncalled", "overtaken": "overtaken",
-    "crash": "crash", "void": "overtaken", "background": "background",
-}  # fmt: skip
-"""What became of a message or an entry that nothing was said to: `why_end_…` of the catalogue says each in words."""
 
 
 def explain_decision(known: LastDecisions, now: int) -> SpeakingReason:

@@ -14,6 +14,24 @@ TYPING_MS = 10_000
 REMEMBERED = 1_024
 """People who are remembered; the one heard of longest ago is forgotten first."""
 
+WITHOUT_MODEL = ("command", "pair", "closed", "off")
+"""What is done by itself, without a model."""
+
+DEBOUNCE_MOST_MS = 3_000
+"""The longest wait for what a person adds, from their first message on (issue: 3 s in all)."""
+
+FOLLOW_MOST_MS = 60_000
+"""A person who never pauses for a follow-up's silence is answered after this long all the same."""
+
+RUSH_MS = 250
+"""The third message for nuan in one chat within this time is a flood; as with copies, nobody types so fast."""
+
+GATHER_MS, GATHER_MOST_MS = 2_000, 12_000
+"""A flood is answered when it is over, 1 to 2 s after its last message, or 12 s after it began."""
+
+QUEUE_MOST = 3
+"""With `queue`: when more messages than this wait, they are answered together."""
+
 
 class Typists:
     """The people who began to write and have not sent anything yet."""
@@ -40,25 +58,6 @@ class Typists:
             for (on, where, account), at in self._since.items()
             if on == platform and where == external_id and now - at < TYPING_MS
         )
-
-
-WITHOUT_MODEL = ("command", "pair", "closed", "off")
-"""What is done by itself, without a model."""
-
-DEBOUNCE_MOST_MS = 3_000
-"""The longest wait for what a person adds, from their first message on (issue: 3 s in all)."""
-
-FOLLOW_MOST_MS = 60_000
-"""A person who never pauses for a follow-up's silence is answered after this long all the same."""
-
-RUSH_MS = 250
-"""The third message for nuan in one chat within this time is a flood; as with copies, nobody types so fast."""
-
-GATHER_MS, GATHER_MOST_MS = 2_000, 12_000
-"""A flood is answered when it is over, 1 to 2 s after its last message, or 12 s after it began."""
-
-QUEUE_MOST = 3
-"""With `queue`: when more messages than this wait, they are answered together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,14 @@ _SKIP = re.compile(
 )
 """The word alone, also with why after a sign; models write it in many ways."""
 
+SKIP = "skip"
+"""What a model answers that has nothing to say."""
+
+_ALL = re.compile(r"[\W_]*skip[\W_]*")
+
+MOST_DOUBLINGS = 20
+"""Keeps the figure small; the longest pause is reached long before."""
+
 
 def heartbeat_due(silence: SilentChat, rules: HeartbeatRules, tz: tzinfo, not_before: int = 0) -> int | None:
     """The first moment, ms, from `not_before` on at which nuan may write; None when she waits for the person.
@@ -82,12 +90,6 @@ def _not_yet(at: int, silence: SilentChat, rules: HeartbeatRules, tz: tzinfo) ->
     return None
 
 
-SKIP = "skip"
-"""What a model answers that has nothing to say."""
-
-_ALL = re.compile(r"[\W_]*skip[\W_]*")
-
-
 def is_silent_answer(text: str, why: str, kind: ChatKind) -> bool:
     """Whether nothing is to be said: only what nobody asked for, and in groups, may be passed over.
 
@@ -102,10 +104,6 @@ def is_silent_answer(text: str, why: str, kind: ChatKind) -> bool:
 def is_skip_word(text: str) -> bool:
     """Whether the answer is that word and nothing else."""
     return _ALL.fullmatch(fold(text)) is not None
-
-
-MOST_DOUBLINGS = 20
-"""Keeps the figure small; the longest pause is reached long before."""
 
 
 def manners_verdict(talk: GroupTalk, rules: JoinRules, window_ms: int, tz: tzinfo, now: int) -> JoinVerdict | None:

@@ -12,26 +12,6 @@ SIGNS: dict[NumberedThing, str] = {"memory": "#＃", "reminder": "⏰⏲🔔", "
 _ANY = "".join(SIGNS.values())
 _NUMBER = re.compile(rf"(?P<sign>[{_ANY}])?\ufe0f? ?(?P<n>[0-9]{{1,9}})")
 
-
-def number_mark(thing: NumberedThing, number: int) -> str:
-    """The number as people see it."""
-    return f"{SIGNS[thing][0]}{number}"
-
-
-def number_of(text: str) -> tuple[NumberedThing | None, int] | None:
-    """What a text that is a number says, with the thing its sign names, if it has one; None for any other text."""
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None:
-        return None
-    return next((thing for thing, signs in SIGNS.items() if (found["sign"] or " ") in signs), None), int(found["n"])
-
-
-def number_for(thing: NumberedThing, text: str) -> int | None:
-    """The number of such a thing, its sign left out or not; None for the number of another thing and any other text."""
-    found = number_of(text)
-    return found[1] if found is not None and found[0] in (None, thing) else None
-
-
 CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Without 0 O 1 I L, which look alike."""
 
@@ -40,29 +20,6 @@ CODE_LENGTH = 8
 
 GREETINGS = ("/start", "/help")
 """What is answered to everyone."""
-
-
-def code_form(text: str) -> str:
-    """The code in upper case when the text is nothing else, "" otherwise.
-
-    A code has a digit and a letter, so that a word of eight letters is none.
-    """
-    code = text.strip().upper()
-    fits = len(code) == CODE_LENGTH and code.isascii() and all(sign in CODE_ALPHABET for sign in code)
-    return code if fits and not code.isalpha() and not code.isdigit() else ""
-
-
-def code_in(text: str, is_command: bool) -> str:
-    """The code that a message brings, in upper case: alone, or as the last word of a short command; "" for none."""
-    words = text.split(maxsplit=3)
-    return code_form(words[-1]) if words and len(words) <= (3 if is_command else 1) else ""
-
-
-def is_greeting(text: str) -> bool:
-    """Whether a message is one of the commands that everyone is answered."""
-    words = text.split(maxsplit=1)
-    return bool(words) and words[0].lower() in GREETINGS
-
 
 COMMAND_HEADS = (".ai", "。ai", "．ai", "/ai")
 """How a command begins; the full-width forms are what a Chinese keyboard gives."""
@@ -96,6 +53,47 @@ _IN_PASSING = re.compile(rf"[./。]ai\s*(?:@\w{{1,40}}\s*)?{_NAME}[\s=:]+[\x21-\
 
 _KEY = re.compile(r"\b(?:sk|pk|rk|xai|gsk|hf)[-_][\w-]{12,}|\bAIza[\w-]{20,}|\bBearer\s+\S{12,}", re.IGNORECASE)
 """Keys as providers make them, wherever they stand in a command."""
+
+
+def number_mark(thing: NumberedThing, number: int) -> str:
+    """The number as people see it."""
+    return f"{SIGNS[thing][0]}{number}"
+
+
+def number_of(text: str) -> tuple[NumberedThing | None, int] | None:
+    """What a text that is a number says, with the thing its sign names, if it has one; None for any other text."""
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        return None
+    return next((thing for thing, signs in SIGNS.items() if (found["sign"] or " ") in signs), None), int(found["n"])
+
+
+def number_for(thing: NumberedThing, text: str) -> int | None:
+    """The number of such a thing, its sign left out or not; None for the number of another thing and any other text."""
+    found = number_of(text)
+    return found[1] if found is not None and found[0] in (None, thing) else None
+
+
+def code_form(text: str) -> str:
+    """The code in upper case when the text is nothing else, "" otherwise.
+
+    A code has a digit and a letter, so that a word of eight letters is none.
+    """
+    code = text.strip().upper()
+    fits = len(code) == CODE_LENGTH and code.isascii() and all(sign in CODE_ALPHABET for sign in code)
+    return code if fits and not code.isalpha() and not code.isdigit() else ""
+
+
+def code_in(text: str, is_command: bool) -> str:
+    """The code that a message brings, in upper case: alone, or as the last word of a short command; "" for none."""
+    words = text.split(maxsplit=3)
+    return code_form(words[-1]) if words and len(words) <= (3 if is_command else 1) else ""
+
+
+def is_greeting(text: str) -> bool:
+    """Whether a message is one of the commands that everyone is answered."""
+    words = text.split(maxsplit=1)
+    return bool(words) and words[0].lower() in GREETINGS
 
 
 def without_keys(text: str) -> str:

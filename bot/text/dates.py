@@ -32,6 +32,11 @@ _LANGUAGES: dict[Script, tuple[str, ...]] = {
     "en": ("en_US",),
 }
 
+_STAMP = re.compile(r"\d{8}T\d{9}Z")
+
+DAY_BEGINS, WEEK_BEGINS = 4, 0
+"""At 04:00, when people have gone to bed, and on Monday (C36)."""
+
 
 @dataclass(frozen=True, slots=True)
 class DayWords:
@@ -195,9 +200,6 @@ def _holidays(region: str, year: int, script: Script) -> dict[date, str]:
     return dict(holidays.country_holidays(region, years=year, language=language).items())
 
 
-_STAMP = re.compile(r"\d{8}T\d{9}Z")
-
-
 def stamp(ms: int) -> str:
     """Milliseconds since 1970 UTC as 20260612T010000000Z."""
     at = local(ms, UTC)
@@ -212,10 +214,6 @@ def stamp_in(name: str) -> str:
 def stamp_label(text: str) -> str:
     """A stamp as people read it: 2026-06-12 01:00 UTC; "" for none."""
     return f"{text[:4]}-{text[4:6]}-{text[6:8]} {text[9:11]}:{text[11:13]} UTC" if _STAMP.fullmatch(text) else ""
-
-
-DAY_BEGINS, WEEK_BEGINS = 4, 0
-"""At 04:00, when people have gone to bed, and on Monday (C36)."""
 
 
 def period_end(tier: Tier, at: int, tz: tzinfo) -> int:

@@ -38,6 +38,24 @@ _MARKS = (
 )
 _CONTROLS = re.compile("[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 
+FENCE = "---"
+MOST_LINES = 40
+"""Lines that are searched for the end of it."""
+MOST_EVENTS = 20_000
+"""Events that one note may be made from."""
+
+_KEYS = ("chat", "visibility", "events")
+_FIELD = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(.*)")
+_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
+_RANGE = re.compile(r"([1-9][0-9]{0,15})(?:-([1-9][0-9]{0,15}))?")
+
+CHARS_PER_TOKEN = 8
+"""Characters of a line for each token of a chunk, above which it is cut: white space counts nothing."""
+
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_CODE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_END = re.compile(r".*[。！？!?；;.…\n ]", re.DOTALL)
+
 
 def is_text_file(name: str, mime: str) -> bool:
     """Whether a file of that name and kind says that it is text; a name that says so is enough."""
@@ -94,18 +112,6 @@ def _chinese(sample: bytes) -> tuple[str, str]:
         traditional += 0xA1 <= lead <= 0xC6 and (0x40 <= trail <= 0x7E or trail >= 0xA1)
         at += 2
     return ("big5hkscs", "gb18030") if traditional > simplified else ("gb18030", "big5hkscs")
-
-
-FENCE = "---"
-MOST_LINES = 40
-"""Lines that are searched for the end of it."""
-MOST_EVENTS = 20_000
-"""Events that one note may be made from."""
-
-_KEYS = ("chat", "visibility", "events")
-_FIELD = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(.*)")
-_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
-_RANGE = re.compile(r"([1-9][0-9]{0,15})(?:-([1-9][0-9]{0,15}))?")
 
 
 def lines_of(text: str) -> list[str]:
@@ -196,14 +202,6 @@ def events_of(text: str) -> tuple[int, ...]:
             raise NoteRefused("its events are no list of numbers like 12-15, 20")
         found.extend(range(first, last + 1))
     return tuple(sorted(set(found)))
-
-
-CHARS_PER_TOKEN = 8
-"""Characters of a line for each token of a chunk, above which it is cut: white space counts nothing."""
-
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_CODE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_END = re.compile(r".*[。！？!?；;.…\n ]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,23 @@ _VARIANTS = dict(zip(map(ord, "著覆瞭藉甚妳"), "着复了借什你", stric
 """Pairs that Simplified writing merges only in some words (看著 看着, 回覆 回复, 瞭解 了解, 憑藉 凭借, 甚麼 什么)."""
 _JAMO = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
 
+Script = Literal["zh-Hans", "zh-Hant", "en"]
+SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
+
+ENGLISH_FUNCTION_WORDS = frozenset(read_table("bot.text", "stop_words")["en"].split())
+"""English function words: they make a sentence English, and say nothing of what it is about."""
+
+_CHAR = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af]")
+_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
+_ADDRESS = re.compile(r"https?://\S+")
+_TRADITIONAL_TOO = "後於徵菸麽妳"
+"""Traditional, though GB 2312 holds them or OpenCC leaves them alone."""
+_SIMPLIFIED_TOO = "么听"
+"""Simplified, though the frequent half of Big5 holds them (as rare words)."""
+_COMMAND = re.compile(r"[\s,，:：]*\.ai\b")
+_WORDS_PER_CHAR = 3
+_BIG5_FREQUENT = range(0xA440, 0xC67F)
+
 
 def fold(text: str) -> str:
     """The form in which two spellings of the same text are equal; invisible characters are gone. Never raises."""
@@ -88,24 +105,6 @@ def _joins(char: str) -> bool:
         return True
     first = unicodedata.normalize("NFKD", char)[0]
     return unicodedata.category(first)[0] == "M" or any(ord(first) in points for points in _JAMO)
-
-
-Script = Literal["zh-Hans", "zh-Hant", "en"]
-SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
-
-ENGLISH_FUNCTION_WORDS = frozenset(read_table("bot.text", "stop_words")["en"].split())
-"""English function words: they make a sentence English, and say nothing of what it is about."""
-
-_CHAR = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af]")
-_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
-_ADDRESS = re.compile(r"https?://\S+")
-_TRADITIONAL_TOO = "後於徵菸麽妳"
-"""Traditional, though GB 2312 holds them or OpenCC leaves them alone."""
-_SIMPLIFIED_TOO = "么听"
-"""Simplified, though the frequent half of Big5 holds them (as rare words)."""
-_COMMAND = re.compile(r"[\s,，:：]*\.ai\b")
-_WORDS_PER_CHAR = 3
-_BIG5_FREQUENT = range(0xA440, 0xC67F)
 
 
 def script_of(text: str, fallback: Script) -> Script:

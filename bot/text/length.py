@@ -10,6 +10,42 @@ from bot.text.fold import fold
 from bot.text.split import LONGEST_CLUSTER, cluster_boundary, in_cluster, split
 from bot.text.terms import informative_count
 
+TokenVocabulary = Literal["o200k", "deepseek", "qwen", "cl100k"]
+
+_FREE_LETTERS, _FREE_FIGURES, _FREE_MARKS = 6, 3, 6
+_FIGURE, _MARK, _OTHER = 36, 27, 100
+"""Not fitted but kept high, so that a reservation is not too small: figures past three (o200k cuts them in threes),
+marks past six, any other character."""
+
+_HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]+")
+_HAN_MARK = re.compile("[\u2010-\u2027\u3000-\u303f\uff01-\uffee]+")
+_EMOJI = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]+")
+
+_NAMES: tuple[tuple[str, TokenVocabulary], ...] = (
+    ("deepseek", "deepseek"), ("qwen", "qwen"), ("qwq", "qwen"), ("gpt-4o", "o200k"), ("gpt-4.", "o200k"),
+    ("gpt-4", "cl100k"), ("gpt-3.5", "cl100k"),
+)  # fmt: skip
+"""Part of a model's name and the vocabulary it means, the first that fits."""
+
+_NEWLINE_RUN = re.compile("[\r\n]+")
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+
+ELLIPSIS = "…"
+
+GIST_TOKENS = 60
+"""Longest summary of several, as of one talk."""
+
+PARTS = 3
+"""How many of them it is made of at most."""
+
+JOINT = " / "
+
+_ENOUGH = 10
+"""From so many telling words on the newer one is taken: a longer summary is not a weightier one."""
+
+_LONGEST = 160
+"""Characters of the only one that is taken where none has room."""
+
 
 def _only(chars: str) -> bytes:
     """A table for bytes.translate that leaves these characters and turns all others into spaces."""
@@ -31,8 +67,6 @@ class _Weights:
     emoji: int
 
 
-TokenVocabulary = Literal["o200k", "deepseek", "qwen", "cl100k"]
-
 _WEIGHTS: dict[TokenVocabulary, _Weights] = {
     "o200k": _Weights(73, 85, 83, 14, 108, 108, 193, 210),
     "deepseek": _Weights(48, 118, 92, 20, 90, 95, 190, 220),
@@ -43,24 +77,8 @@ _WEIGHTS: dict[TokenVocabulary, _Weights] = {
 breaks, an emoji. Source: the linear fit of reference/PROMPT_ECONOMICS.md, section 6. Four of
 deepseek's were fitted anew to lines as <ctx> shows them, where the reference's gave 10 % too many."""
 
-_FREE_LETTERS, _FREE_FIGURES, _FREE_MARKS = 6, 3, 6
-_FIGURE, _MARK, _OTHER = 36, 27, 100
-"""Not fitted but kept high, so that a reservation is not too small: figures past three (o200k cuts them in threes),
-marks past six, any other character."""
 
 _LETTERS, _MARKS, _FIGURES = (_only(chars) for chars in (string.ascii_letters, string.punctuation, string.digits))
-_HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]+")
-_HAN_MARK = re.compile("[\u2010-\u2027\u3000-\u303f\uff01-\uffee]+")
-_EMOJI = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]+")
-
-_NAMES: tuple[tuple[str, TokenVocabulary], ...] = (
-    ("deepseek", "deepseek"), ("qwen", "qwen"), ("qwq", "qwen"), ("gpt-4o", "o200k"), ("gpt-4.", "o200k"),
-    ("gpt-4", "cl100k"), ("gpt-3.5", "cl100k"),
-)  # fmt: skip
-"""Part of a model's name and the vocabulary it means, the first that fits."""
-
-_NEWLINE_RUN = re.compile("[\r\n]+")
-_NOT_ASCII = re.compile("[^\x00-\x7f]+")
 
 
 def vocabulary_of(model: str) -> TokenVocabulary:
@@ -102,9 +120,6 @@ def longest_prefix(text: str, most_chars: int, fits: Callable[[str], bool]) -> i
     return low
 
 
-ELLIPSIS = "…"
-
-
 def clip(text: str, max_chars: int) -> str:
     """The text, or its beginning and "…", together at most `max_chars` characters."""
     if len(text) <= max_chars:
@@ -126,21 +141,6 @@ def _boundary(text: str, at: int) -> int:
     """The last place up to `at` where a cut divides no visible character."""
     cut = cluster_boundary(text, 0, at)
     return 0 if cut < LONGEST_CLUSTER and in_cluster(text, cut, 0) else cut
-
-
-GIST_TOKENS = 60
-"""Longest summary of several, as of one talk."""
-
-PARTS = 3
-"""How many of them it is made of at most."""
-
-JOINT = " / "
-
-_ENOUGH = 10
-"""From so many telling words on the newer one is taken: a longer summary is not a weightier one."""
-
-_LONGEST = 160
-"""Characters of the only one that is taken where none has room."""
 
 
 def gist(told: Sequence[str]) -> str:

@@ -34,6 +34,16 @@ _KINDS: dict[tuple[str, int], StyleKind] = {
 _STYLES: tuple[StyleKind, ...] = ("bold", "italic", "strikethrough", "spoiler")
 _ORDER: tuple[StyleKind, ...] = ("blockquote", *_STYLES, "code", "pre")
 
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]++(.+)")
+_QUOTE = re.compile(r" {0,3}>(?: >)*+(?:[ \t]|(?=\n|\Z)|(?=[\u3400-\u9fff“「『《]))")
+_BULLET = re.compile(r"([ \t]*+)[-*][ \t]++(?=\S)")
+_NUMBER = re.compile(r"[ \t]*+\d{1,9}[.)][ \t]++(?=\S)")
+_RULE = re.compile(r"[ \t]*+([-*_])[ \t]*+(?:\1[ \t]*+){2,}\n?")
+_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*+\n)++")
+_LANGUAGE = re.compile(r"[\w+#.\-]{1,64}")
+_HALF_MARKS = re.compile(r"[*_~|`\\]+\Z")
+_HALF_LINK = re.compile(r"\]\([^()\s]*+\Z")
+
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -224,17 +234,6 @@ def _flanks(run: str, before: str, after: str) -> tuple[bool, bool]:
 
 def _odd(char: str) -> bool:
     return unicodedata.category(char) in ("Sk", "Sm") and char not in "~|" if char else False
-
-
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]++(.+)")
-_QUOTE = re.compile(r" {0,3}>(?: >)*+(?:[ \t]|(?=\n|\Z)|(?=[\u3400-\u9fff“「『《]))")
-_BULLET = re.compile(r"([ \t]*+)[-*][ \t]++(?=\S)")
-_NUMBER = re.compile(r"[ \t]*+\d{1,9}[.)][ \t]++(?=\S)")
-_RULE = re.compile(r"[ \t]*+([-*_])[ \t]*+(?:\1[ \t]*+){2,}\n?")
-_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*+\n)++")
-_LANGUAGE = re.compile(r"[\w+#.\-]{1,64}")
-_HALF_MARKS = re.compile(r"[*_~|`\\]+\Z")
-_HALF_LINK = re.compile(r"\]\([^()\s]*+\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,13 @@ _IRREGULAR = {
     "gave": "give", "told": "tell", "fed": "feed", "did": "do", "made": "make", "picked": "pick",
 }  # fmt: skip
 
+ECHO_SHARE = 0.5
+"""More than this share of a statement's telling words must be in a line that is its echo: a paraphrase keeps most of
+them, 我喜欢喝茶 has half of those of 我喜欢喝咖啡."""
+
+LONG_WORD = 5
+"""A Latin word or number this long that holds a figure (a code, a number) gives a statement away by itself."""
+
 
 def same_promise(one: str, other: str) -> bool:
     """Whether two promises of the same person are the same: what one says, the other says too."""
@@ -105,14 +112,6 @@ def _telling(terms: frozenset[str], common: frozenset[str]) -> frozenset[str]:
 
 def words_weight(words: frozenset[str]) -> int:
     return sum(2 if word.isascii() else 1 for word in words)
-
-
-ECHO_SHARE = 0.5
-"""More than this share of a statement's telling words must be in a line that is its echo: a paraphrase keeps most of
-them, 我喜欢喝茶 has half of those of 我喜欢喝咖啡."""
-
-LONG_WORD = 5
-"""A Latin word or number this long that holds a figure (a code, a number) gives a statement away by itself."""
 
 
 def echoes(statement: str, line: str) -> bool:

@@ -33,6 +33,28 @@ _UNSPACED = (
 _RUNS = re.compile(f"([{_UNSPACED}]+)|([^\\W_{_UNSPACED}]+)")
 _LOADING = Lock()
 
+SHORTEST = 4
+"""A word this short has no ending to lose."""
+
+_VOWELS = frozenset("aeiouy")
+_ENDINGS = (
+    ("ational", "ate"), ("ization", "ize"), ("fulness", "ful"), ("ousness", "ous"), ("iveness", "ive"),
+    ("ation", "ate"), ("ement", ""), ("ment", ""), ("ness", ""), ("ity", ""), ("ful", ""), ("ly", ""), ("er", ""),
+    ("or", ""), ("ion", ""), ("al", ""), ("ive", ""), ("ous", ""),
+)  # fmt: skip
+"""Endings that make a word of another kind, longest first (after M. F. Porter, 1980, steps 2 to 4 taken together)."""
+
+TERMS_VERSION = 2
+"""Which terms an index holds: one that was written with others is written anew."""
+
+CHARACTER_WEIGHT = 0.3
+"""What a single character of a question tells beside a pair: 猫 finds 猫咪, and 花 alone says little (measured)."""
+
+STOP_PAIR_WEIGHT = 0.5
+"""What a pair tells that holds a stop word (我喜, 的猫): half a word (measured)."""
+
+_FIGURES = re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)")
+
 
 class _Cutter(Protocol):
     """What is used of jieba."""
@@ -185,18 +207,6 @@ def _tagger() -> _Tagger:
     return tagger
 
 
-SHORTEST = 4
-"""A word this short has no ending to lose."""
-
-_VOWELS = frozenset("aeiouy")
-_ENDINGS = (
-    ("ational", "ate"), ("ization", "ize"), ("fulness", "ful"), ("ousness", "ous"), ("iveness", "ive"),
-    ("ation", "ate"), ("ement", ""), ("ment", ""), ("ness", ""), ("ity", ""), ("ful", ""), ("ly", ""), ("er", ""),
-    ("or", ""), ("ion", ""), ("al", ""), ("ive", ""), ("ous", ""),
-)  # fmt: skip
-"""Endings that make a word of another kind, longest first (after M. F. Porter, 1980, steps 2 to 4 taken together)."""
-
-
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """The word, folded before, without plural, tense and kind; never empty. Two words may share one by chance."""
@@ -232,18 +242,6 @@ def _tenseless(word: str) -> str:
         if left != word and len(left) >= SHORTEST - 1 and not _VOWELS.isdisjoint(left):
             return left[:-1] if left[-1] == left[-2] and left[-1] not in "aeioulsz" else left
     return word
-
-
-TERMS_VERSION = 2
-"""Which terms an index holds: one that was written with others is written anew."""
-
-CHARACTER_WEIGHT = 0.3
-"""What a single character of a question tells beside a pair: 猫 finds 猫咪, and 花 alone says little (measured)."""
-
-STOP_PAIR_WEIGHT = 0.5
-"""What a pair tells that holds a stop word (我喜, 的猫): half a word (measured)."""
-
-_FIGURES = re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)")
 
 
 def search_terms(text: str) -> tuple[str, ...]:

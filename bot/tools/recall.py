@@ -26,6 +26,25 @@ AskedKind = Literal["identity", "emotion", "knowledge", "event", "anniversary", 
 OTHERS: Mapping[AskedKind, HitKind] = {"summary": "digest", "note": "note", "line": "line"}
 """What is asked for besides memories, and its kind among findings."""
 
+RenderFindings = Callable[[ToolContext, tuple[SearchHit, ...]], Awaitable[str]]
+
+MOST_LINES = 100
+"""Lines of a note that one call reads; the result itself has a bound in tokens."""
+
+LINES = 40
+"""Lines that are read when the model does not say."""
+
+ReadNumbered = Callable[[ToolContext, int], Awaitable[ToolAnswer | None]]
+"""Tells the thing of that number, None when this audience may not see it or there is none."""
+ReadNotePart = Callable[[ToolContext, str, int, int], Awaitable[ToolAnswer | None]]
+"""The same of a note by its path: from that line on, at most so many."""
+
+_ID = re.compile(r"(?P<kind>[#@]?)(?P<number>[0-9]{1,18})")
+_CITED = re.compile(r"(?P<path>.+?)#L(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
+
+MOST_SHOWN = 60
+"""Characters of an unknown number or path that a refusal repeats."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
@@ -50,7 +69,6 @@ class RecallRequest:
 
 
 SearchFunction = Callable[[ToolContext, RecallRequest], Awaitable[tuple[SearchHit, ...]]]
-RenderFindings = Callable[[ToolContext, tuple[SearchHit, ...]], Awaitable[str]]
 
 
 class RecallArguments(ToolArguments, tool="memory_recall"):
@@ -107,21 +125,6 @@ def parse_moment(text: str, tz: tzinfo, *, after: bool = False) -> int:
         raise ToolRefused("tool_bad_arguments", "since/until: YYYY-MM-DD") from error
 
 
-MOST_LINES = 100
-"""Lines of a note that one call reads; the result itself has a bound in tokens."""
-
-LINES = 40
-"""Lines that are read when the model does not say."""
-
-ReadNumbered = Callable[[ToolContext, int], Awaitable[ToolAnswer | None]]
-"""Tells the thing of that number, None when this audience may not see it or there is none."""
-ReadNotePart = Callable[[ToolContext, str, int, int], Awaitable[ToolAnswer | None]]
-"""The same of a note by its path: from that line on, at most so many."""
-
-_ID = re.compile(r"(?P<kind>[#@]?)(?P<number>[0-9]{1,18})")
-_CITED = re.compile(r"(?P<path>.+?)#L(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
-
-
 class GetArguments(ToolArguments, tool="memory_get"):
     """What the model may ask for: a number, or a path with lines."""
 
@@ -165,7 +168,3 @@ def get_tool(spec: ToolSpec, memory: ReadNumbered, line: ReadNumbered, note: Rea
         return await note(context, cited["path"], asked.first or max(first, 1), count)
 
     return Tool(spec, run, reads=True)
-
-
-MOST_SHOWN = 60
-"""Characters of an unknown number or path that a refusal repeats."""

@@ -17,6 +17,8 @@ SHOWN = 50
 MOST_CHARS = 2_000
 """Longest wording that can be given to a memory, in characters."""
 
+ROWS_SHOWN = 100
+
 
 async def listed(ask: PageRequest) -> Response:
     """The memories that fit; for a search while it is typed only their rows."""
@@ -126,9 +128,6 @@ def _marks(ask: PageRequest, found: MemoryRow) -> list[str]:
 
 PAGES = {"/memories": listed, "/memories/{number}": one}
 ACTIONS = {"/memories/{number}/{deed}": do}
-
-
-ROWS_SHOWN = 100
 
 
 async def everybody(ask: PageRequest) -> Response:

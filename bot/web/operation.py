@@ -21,6 +21,9 @@ SERIES = 6
 
 Plot = dict[str, object]
 
+MOST_CHARS = 100_000
+"""Of a persona file so much is shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class UsageByDay:
@@ -97,10 +100,6 @@ def _days(ask: PageRequest) -> int:
 
 
 PAGES = {"/usage": shown, "/usage.json": figures}
-
-
-MOST_CHARS = 100_000
-"""Of a persona file so much is shown."""
 
 
 async def persona(ask: PageRequest) -> Response:

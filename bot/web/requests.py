@@ -27,6 +27,19 @@ MOST_BYTES, MOST_LOGIN_BYTES = 1_000_000, 4_000
 
 LANGUAGE_COOKIE = "nuan_lang"
 
+FOLDER = Path(__file__).resolve().parent
+STATIC = FOLDER / "static"
+
+NAV = ("live", "turns", "usage", "memories", "people", "promises", "dialogue", "chat", "persona", "settings")
+"""The pages, in the order of their links."""
+
+LANGUAGE_NAMES = {"zh-Hans": "简体", "zh-Hant": "繁體", "en": "English"}
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+    lstrip_blocks=True, auto_reload=False,
+)  # fmt: skip
+
 
 class ChatBox(Protocol):
     """The adapter behind the chat page."""
@@ -136,20 +149,6 @@ async def form_of(request: Request, most: int = MOST_BYTES) -> dict[str, str]:
         return dict(parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=50))
     except ValueError as error:
         raise HTTPException(400) from error
-
-
-FOLDER = Path(__file__).resolve().parent
-STATIC = FOLDER / "static"
-
-NAV = ("live", "turns", "usage", "memories", "people", "promises", "dialogue", "chat", "persona", "settings")
-"""The pages, in the order of their links."""
-
-LANGUAGE_NAMES = {"zh-Hans": "简体", "zh-Hant": "繁體", "en": "English"}
-
-TEMPLATES = Environment(
-    loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-    lstrip_blocks=True, auto_reload=False,
-)  # fmt: skip
 
 
 def render(

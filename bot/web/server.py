@@ -62,6 +62,14 @@ YEAR_S = 365 * 86_400
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 
+CLOSE_S = 2
+"""How long open connections are waited for when the page ends, seconds."""
+
+MOST_CONNECTIONS = 100
+"""Connections at once, so that no visitor can use up what the installation has of them."""
+
+LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
+
 
 class Site:
     """Answers by the bot as it is at each request; `hosts` are the names it answers to (none: any)."""
@@ -222,15 +230,6 @@ class _WithHeaders:
             await PlainTextResponse("another host name was asked for", 421)(scope, receive, with_headers)
             return
         await self._app(scope, receive, with_headers)
-
-
-CLOSE_S = 2
-"""How long open connections are waited for when the page ends, seconds."""
-
-MOST_CONNECTIONS = 100
-"""Connections at once, so that no visitor can use up what the installation has of them."""
-
-LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
 class _Server(uvicorn.Server):

@@ -93,6 +93,17 @@ _SIGNED = re.compile(
 )
 """取消 ⏰10 和 ⏰14: the sign says what is meant."""
 
+CORRECTING = ANY["correcting"]
+ANSWER_CHARS = 60
+"""A longer message is no answer to a question for a time."""
+
+_DISMISS = LazyPattern(rf"\s*(?:{ANY['dismiss']})(?:吧|啦|谢谢|[。.!！~\s])*")
+_WHENEVER = LazyPattern(rf"\s*(?:{ANY['whenever']})(?:吧|啦|[。.!！~\s])*")
+_AGREE = LazyPattern(rf"(?:{ANY['agree']})(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*")
+_CORRECTS = LazyPattern(CORRECTING)
+_FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
+_FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
+
 
 @dataclass(frozen=True, slots=True)
 class ReminderWish:
@@ -474,18 +485,6 @@ def _residue(before: str, english: bool) -> str:
     return re.sub(rf"{fill}|[\s、:：@~\-—…]+", "", plain).strip() if not english else re.sub(
         rf"{fill}|[\s:@~\-—…]+", " ", plain
     ).strip()  # fmt: skip
-
-
-CORRECTING = ANY["correcting"]
-ANSWER_CHARS = 60
-"""A longer message is no answer to a question for a time."""
-
-_DISMISS = LazyPattern(rf"\s*(?:{ANY['dismiss']})(?:吧|啦|谢谢|[。.!！~\s])*")
-_WHENEVER = LazyPattern(rf"\s*(?:{ANY['whenever']})(?:吧|啦|[。.!！~\s])*")
-_AGREE = LazyPattern(rf"(?:{ANY['agree']})(?:[的呀啊哦呢吧啦好要对行嗯]|谢谢|please|thanks|thx|do|[,，。.!！~\s])*")
-_CORRECTS = LazyPattern(CORRECTING)
-_FIRST = LazyPattern(rf"^(?:[\s,，.。]*(?:{CORRECTING}))+")
-_FILL_ANSWER = LazyPattern(f"{CORRECTING}|{ANY['fill_answer']}")
 
 
 @dataclass(frozen=True, slots=True)

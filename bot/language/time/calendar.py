@@ -10,6 +10,12 @@ DAY = timedelta(days=1)
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 """The first month of each season of three months, as the north has them."""
 
+OpenPart = Literal["", "year", "month", "week", "either"]
+"""What a name leaves open: 5月2日 and Christmas the year, 15号 the month, Friday the week.
+
+In 3/4 either number may be the month.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
@@ -18,13 +24,6 @@ class DateRange:
     first: date
     last: date
     hours: tuple[int, int] = (0, 24)
-
-
-OpenPart = Literal["", "year", "month", "week", "either"]
-"""What a name leaves open: 5月2日 and Christmas the year, 15号 the month, Friday the week.
-
-In 3/4 either number may be the month.
-"""
 
 
 @dataclass(frozen=True, slots=True)

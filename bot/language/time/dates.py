@@ -22,6 +22,71 @@ from bot.text.patterns import LazyPattern
 READ_CHARS = 2_000
 """A longer text is read at both ends."""
 
+LATE_DAYS = 92
+"""A day without a year that was over no longer ago than so many is that one, where the words leave it open."""
+
+NUMBERED = 45
+"""Days within which a number alone may be a day: 13号 of the month of a wedding that was named."""
+
+HALF_YEAR = 183
+"""Days within which a model may say which day 3/4 is."""
+
+STRETCH = 3
+"""Days of a stretch, such as a weekend, that is told by its first one; a week or a season names no day."""
+
+MOST_TIMES = 24
+"""Times of a text that are looked at."""
+
+LONGEST_DAY_MS = 25 * 3_600_000
+"""The longest day of a zone: one on which its clocks go back."""
+
+_AGAIN = LazyPattern(r"每|天天|总是|平时|通常|生日|纪念日|\b(?:every|each|always|usually|birthday|anniversary)\b")
+"""What comes back is of no one day."""
+_EACH = LazyPattern(
+    r"(?:每(?:一?个)?(?:月|周|星期)?的?|\b(?:every|each)(?: other| second| third| month)?(?: on)?(?: the)?)\s*$"
+)
+_YEARLY = LazyPattern(
+    r"(?:生日|纪念日|周年|诞辰|忌日|祭日)(?!聚|派|会|宴|蛋糕|礼|快乐|趴|餐|饭|晚|歌|卡|旅)|每年|年年"
+    r"|\b(?:birthday|bday|b-day|anniversary|every year|each year|yearly|annually)\b"
+    r"(?! (?:party|dinner|cake|present|gift|lunch|trip|brunch|drinks|card))"
+)
+_INSTEAD = LazyPattern(
+    r"(?:改[到成在为]|推迟?到|延[期后]?到|提前到|挪到|换[到成]|调整?[到成]|\b(?:moved|rescheduled|postponed|pushed|shifted|changed|delayed)\b"
+    r"[^.;!?\n]*? (?:to|until|till)|\bnow on|\binstead on)(?: the)? ?了?$"
+)
+"""What stands before the day that holds in place of another one."""
+_NOT = LazyPattern(
+    r"(?:不是|并非|\bnot(?: on| the)*) ?$|(?:原定|原本|本来)[^,。]{0,4}$|\b(?:originally|instead of)(?: on| the)* ?$"
+    r"|\b(?:days?|weeks?|months?|eve) (?:after|before|from|of|following)(?: the)? ?$"
+)
+_NEXT_TO = LazyPattern(r"^节?的?(?:[前后](?:[一二两三几]|\d+)?[天晚夜周]|前夕)")
+"""圣诞节前一天, the day after Christmas: a day that is only named to count from it."""
+_BETWEEN = LazyPattern(r"[\s的那里,()、]*(?:on|of|in)?(?: the)?\s*")
+_RANGE = LazyPattern(r"\s*(?:[-–—~、,]|到|至|和|或|to|and|or|through|till?|until)\s*(?:the )?")
+_SEPARATOR = LazyPattern(r"到|至|[-–—~,]| to | until | till ")
+_SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
+_CLAUSE = LazyPattern(r"(?<!\d)[,，、]|[,，](?!\d)|[。.!?！？;；\n]| (?=(?:and|but|so) )")
+_NOW = LazyPattern(r"今[天日早晚]|刚|现在|昨[晚夜]|\b(?:today|tonight|just|now|this (?:morning|afternoon|evening))\b")
+_WITHIN = LazyPattern(r"(?<=[天周月时头钟])(?:之内|以内|内)")
+_WITHIN_EN = LazyPattern(r"\bwithin (?=\w+ (?:\w+ )?(?:minute|hour|day|week|month))")
+
+_NUMBER = LazyPattern(
+    r"(?<![\d月/.:])(\d{1,2})(?:st|nd|rd|th|[号日]|(?= (?:to|and|or|till|until|-) (?:the )?\d)|(?=[-–~到至]\d))"
+)
+_MONTH = re.compile(r"(?:月\d{1,2}[日号]?\s*[到至~–-]?|\b[a-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?\s*[-–~])$")
+_WRITTEN = re.compile(
+    r"(?P<y>\d{4})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)"
+    r"(?:[T ](?P<h>\d\d):(?P<min>\d\d)(?::\d\d)?)?)?)?|--(?P<ym>\d\d)-(?P<yd>\d\d)",
+    re.ASCII,
+)
+
+_ELSEWHERE: frozenset[UnclearTime] = frozenset(("past", "vague"))
+"""昨天说好明天去, 明天下班后发你: the day is certain; a time of day may belong to the other words.
+So is a weekend, though it is no day."""
+
+_MOVED = LazyPattern(r"改|挪|换到|推[到迟]|\b(?:now|instead|moved?|pushed|rather)\b")
+"""What moves a day: what else is told of it is past, the day itself is not."""
+
 
 def spans(text: str, now: int, tz: tzinfo) -> tuple[tuple[int, int], ...]:
     """From the first moment, ms, to the first after it, of each time that the text names; `now` in ms.
@@ -88,69 +153,6 @@ def _moment(days: DateRange, hour: int, tz: tzinfo, *, after: bool) -> int:
         return ms_of(datetime(one.year, one.month, one.day, hour, tzinfo=tz))
     except OverflowError:  # the calendar's last day
         return ms_of(datetime(one.year, one.month, one.day, 23, tzinfo=UTC))
-
-
-LATE_DAYS = 92
-"""A day without a year that was over no longer ago than so many is that one, where the words leave it open."""
-
-NUMBERED = 45
-"""Days within which a number alone may be a day: 13号 of the month of a wedding that was named."""
-
-HALF_YEAR = 183
-"""Days within which a model may say which day 3/4 is."""
-
-STRETCH = 3
-"""Days of a stretch, such as a weekend, that is told by its first one; a week or a season names no day."""
-
-MOST_TIMES = 24
-"""Times of a text that are looked at."""
-
-LONGEST_DAY_MS = 25 * 3_600_000
-"""The longest day of a zone: one on which its clocks go back."""
-
-_AGAIN = LazyPattern(r"每|天天|总是|平时|通常|生日|纪念日|\b(?:every|each|always|usually|birthday|anniversary)\b")
-"""What comes back is of no one day."""
-_EACH = LazyPattern(
-    r"(?:每(?:一?个)?(?:月|周|星期)?的?|\b(?:every|each)(?: other| second| third| month)?(?: on)?(?: the)?)\s*$"
-)
-_YEARLY = LazyPattern(
-    r"(?:生日|纪念日|周年|诞辰|忌日|祭日)(?!聚|派|会|宴|蛋糕|礼|快乐|趴|餐|饭|晚|歌|卡|旅)|每年|年年"
-    r"|\b(?:birthday|bday|b-day|anniversary|every year|each year|yearly|annually)\b"
-    r"(?! (?:party|dinner|cake|present|gift|lunch|trip|brunch|drinks|card))"
-)
-_INSTEAD = LazyPattern(
-    r"(?:改[到成在为]|推迟?到|延[期后]?到|提前到|挪到|换[到成]|调整?[到成]|\b(?:moved|rescheduled|postponed|pushed|shifted|changed|delayed)\b"
-    r"[^.;!?\n]*? (?:to|until|till)|\bnow on|\binstead on)(?: the)? ?了?$"
-)
-"""What stands before the day that holds in place of another one."""
-_NOT = LazyPattern(
-    r"(?:不是|并非|\bnot(?: on| the)*) ?$|(?:原定|原本|本来)[^,。]{0,4}$|\b(?:originally|instead of)(?: on| the)* ?$"
-    r"|\b(?:days?|weeks?|months?|eve) (?:after|before|from|of|following)(?: the)? ?$"
-)
-_NEXT_TO = LazyPattern(r"^节?的?(?:[前后](?:[一二两三几]|\d+)?[天晚夜周]|前夕)")
-"""圣诞节前一天, the day after Christmas: a day that is only named to count from it."""
-_BETWEEN = LazyPattern(r"[\s的那里,()、]*(?:on|of|in)?(?: the)?\s*")
-_RANGE = LazyPattern(r"\s*(?:[-–—~、,]|到|至|和|或|to|and|or|through|till?|until)\s*(?:the )?")
-_SEPARATOR = LazyPattern(r"到|至|[-–—~,]| to | until | till ")
-_SENTENCE = LazyPattern(r"[。.!?！？;；\n]")
-_CLAUSE = LazyPattern(r"(?<!\d)[,，、]|[,，](?!\d)|[。.!?！？;；\n]| (?=(?:and|but|so) )")
-_NOW = LazyPattern(r"今[天日早晚]|刚|现在|昨[晚夜]|\b(?:today|tonight|just|now|this (?:morning|afternoon|evening))\b")
-_WITHIN = LazyPattern(r"(?<=[天周月时头钟])(?:之内|以内|内)")
-_WITHIN_EN = LazyPattern(r"\bwithin (?=\w+ (?:\w+ )?(?:minute|hour|day|week|month))")
-
-_NUMBER = LazyPattern(
-    r"(?<![\d月/.:])(\d{1,2})(?:st|nd|rd|th|[号日]|(?= (?:to|and|or|till|until|-) (?:the )?\d)|(?=[-–~到至]\d))"
-)
-_MONTH = re.compile(r"(?:月\d{1,2}[日号]?\s*[到至~–-]?|\b[a-z]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?\s*[-–~])$")
-_WRITTEN = re.compile(
-    r"(?P<y>\d{4})(?:-(?P<m>\d\d)(?:-(?P<d>\d\d)"
-    r"(?:[T ](?P<h>\d\d):(?P<min>\d\d)(?::\d\d)?)?)?)?|--(?P<ym>\d\d)-(?P<yd>\d\d)",
-    re.ASCII,
-)
-
-_ELSEWHERE: frozenset[UnclearTime] = frozenset(("past", "vague"))
-"""昨天说好明天去, 明天下班后发你: the day is certain; a time of day may belong to the other words.
-So is a weekend, though it is no day."""
 
 
 def date_in(text: str, said_at: int, tz: tzinfo) -> DatedMoment | None:
@@ -409,10 +411,6 @@ def _delay(folded: str, said_at: int) -> int | None:
     parts = parts_folded(folded[:FOLDED_READ])
     delay = parts.delay
     return said_at + delay.ms if delay is not None and delay.ms and not parts.doubts else None
-
-
-_MOVED = LazyPattern(r"改|挪|换到|推[到迟]|\b(?:now|instead|moved?|pushed|rather)\b")
-"""What moves a day: what else is told of it is past, the day itself is not."""
 
 
 def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[NamedTime, DateRange]]:

@@ -26,6 +26,12 @@ _FEAST = LazyPattern(
     + r")(?:节|夜)?(?:当天|那天)?(?!晚会|快乐|节?[前后]|假|联欢)"
 )  # fmt: skip
 
+PAST_DAYS = 92
+"""A date without a year that is over by fewer days may be meant for next year, or be a slip: it is asked."""
+
+NIGHT_ENDS = 4
+"""Before this hour 明天 may be the day that has begun: it is asked."""
+
 
 def read_lunar(reading: Reading) -> None:
     """Take the days of the Chinese calendar that a text names."""
@@ -71,13 +77,6 @@ def _count(word: str) -> int:
     if word.startswith("廿"):
         return 20 + count_zh(word[1:])
     return count_zh(word.removeprefix("初"))
-
-
-PAST_DAYS = 92
-"""A date without a year that is over by fewer days may be meant for next year, or be a slip: it is asked."""
-
-NIGHT_ENDS = 4
-"""Before this hour 明天 may be the day that has begun: it is asked."""
 
 
 def date_of_named(day: NamedDay, today: date, hour: int) -> date | UnclearTime:

@@ -19,18 +19,6 @@ _SPACE = LazyPattern(
     rf"|(?<![^\s])(?:[{_HAN}]|\d+)(?:(\s)(?:[{_HAN}]|\d+)(?![^\s]))+"
 )
 
-
-def squeezed(folded: str, origin: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-    """A folded text and its map without spaces between the characters of a time."""
-    gone: set[int] = set()
-    for match in _SPACE.finditer(folded):
-        gone |= {index for index in range(*match.span()) if folded[index].isspace()}
-    if not gone:
-        return folded, origin
-    keep = [index for index in range(len(folded)) if index not in gone]
-    return "".join(folded[index] for index in keep), tuple(origin[index] for index in keep)
-
-
 TIME_CHARS = 600
 """How much of a text is searched for a time."""
 
@@ -53,7 +41,6 @@ _HOURS: dict[DayPart, tuple[range, range]] = {
 }  # fmt: skip
 """Of each part of the day the hours that are meant as said, and those that mean twelve hours later."""
 
-
 _CORRECTS = LazyPattern(
     r"\s*[,，.。…~—-]*\s*(?:啊|哦|噢|喔|呃|诶|额|哎呀?)?(?:不是|不对|说错了?|搞错了?|错了)[,，。\s]*(?:是|应该是)?"
     r"|(?a:[,.…\s-]*\b(?:oh |er |um )?(?:no|wait|actually|i mean|rather|sorry|scratch that|make (?:it|that))\b[,.…\s-]*"
@@ -69,6 +56,20 @@ _A_DAY_BEFORE = LazyPattern(DAY_BEFORE)
 
 _ASSUMED: dict[DayPart, int] = {"noon": 12, "afternoon": 15, "dusk": 18, "pm": 20, "night": 20}
 """The hours of parts of a day without a time of day, where one may be assumed; of a morning it is that of a day."""
+
+_DOTTED = LazyPattern(r"(?<=\b(?:at|by) )(\d{1,2})\.([0-5]\d)(?![\d.%])")
+"""Half past five as the British write it: at 5.30."""
+
+
+def squeezed(folded: str, origin: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+    """A folded text and its map without spaces between the characters of a time."""
+    gone: set[int] = set()
+    for match in _SPACE.finditer(folded):
+        gone |= {index for index in range(*match.span()) if folded[index].isspace()}
+    if not gone:
+        return folded, origin
+    keep = [index for index in range(len(folded)) if index not in gone]
+    return "".join(folded[index] for index in keep), tuple(origin[index] for index in keep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +125,6 @@ def _halves(folded: str, found: re.Match[str]) -> tuple[TimeParts, TimeParts]:
 def _over(parts: TimeParts, before: TimeParts, after: TimeParts, found: re.Match[str]) -> TimeParts:
     spans = (*before.spans, found.span(), *after.spans)
     return replace(parts, spans=spans, doubts=frozenset((parts.doubt,) if parts.doubt else ()), others=())
-
-
-_DOTTED = LazyPattern(r"(?<=\b(?:at|by) )(\d{1,2})\.([0-5]\d)(?![\d.%])")
-"""Half past five as the British write it: at 5.30."""
 
 
 def reading_of(folded: str) -> Reading:

@@ -33,29 +33,6 @@ _FROM = LazyPattern(
 _AFTER = LazyPattern(r"(?a)\b(?:on )?the day (?P<way>after|before) (?P<feast>" + "|".join(FEASTS_EN) + r")\b")
 _SAME = LazyPattern(r"(?a)\b(?:at )?(?:this|the same|same) time (?P<day>tomorrow|next week)\b")
 
-
-def read_counted(reading: Reading) -> None:
-    """Take days that are counted from another one, and the same time of another day."""
-    for match in reading.take(_FROM):
-        plus = int(count_en(match["n"]) * {"d": 1, "w": 7, "f": 14}[match["unit"][0]])
-        if match["near"]:
-            reading.name_day(NamedDay("near", plus + (match["near"] == "tomorrow")))
-            continue
-        weekday = weekday_of(match["day"])
-        base = NamedDay("next", weekday=weekday) if match["which"] == "next" else NamedDay("weekday", weekday=weekday)
-        reading.name_day(replace(base, plus=plus))
-    for match in reading.take(_SAME):
-        reading.parts = replace(reading.parts, delay=Delay(days=1 if match["day"] == "tomorrow" else 7, same=True))
-    for match in reading.take(_AFTER):
-        month, number = FEASTS_EN[match["feast"]]
-        reading.name_day(NamedDay("feast", number, month=month, plus=1 if match["way"] == "after" else -1))
-
-
-def weekday_of(word: str) -> int:
-    """Monday is 0."""
-    return next(number for number, name in enumerate(WEEKDAY_NAMES) if name.startswith(word[:3]))
-
-
 MONTH = rf"(?:{MONTH_EN})\.?"
 _VAGUE = LazyPattern(
     r"(?a)\b(?:in a (?:while|bit|moment|few|couple)\b(?: of)?(?: more)?(?: (?:minutes|hours|days|weeks|mins))?"
@@ -176,6 +153,28 @@ _HALVES: tuple[tuple[LazyPattern, DayPart], ...] = (
 )  # fmt: skip
 _OR = LazyPattern(r"(?a)\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
 _BEFORE = LazyPattern(r"(?a)\b(?:before|by|until|till|no later than) " + TAKEN)
+
+
+def read_counted(reading: Reading) -> None:
+    """Take days that are counted from another one, and the same time of another day."""
+    for match in reading.take(_FROM):
+        plus = int(count_en(match["n"]) * {"d": 1, "w": 7, "f": 14}[match["unit"][0]])
+        if match["near"]:
+            reading.name_day(NamedDay("near", plus + (match["near"] == "tomorrow")))
+            continue
+        weekday = weekday_of(match["day"])
+        base = NamedDay("next", weekday=weekday) if match["which"] == "next" else NamedDay("weekday", weekday=weekday)
+        reading.name_day(replace(base, plus=plus))
+    for match in reading.take(_SAME):
+        reading.parts = replace(reading.parts, delay=Delay(days=1 if match["day"] == "tomorrow" else 7, same=True))
+    for match in reading.take(_AFTER):
+        month, number = FEASTS_EN[match["feast"]]
+        reading.name_day(NamedDay("feast", number, month=month, plus=1 if match["way"] == "after" else -1))
+
+
+def weekday_of(word: str) -> int:
+    """Monday is 0."""
+    return next(number for number, name in enumerate(WEEKDAY_NAMES) if name.startswith(word[:3]))
 
 
 def read(reading: Reading) -> None:

@@ -28,47 +28,9 @@ _ONE_UNIT = LazyPattern(
 _MS = {"小时": HOUR_MS, "钟": HOUR_MS, "钟头": HOUR_MS, "分钟": MINUTE_MS, "分": MINUTE_MS, "秒": 1000, "秒钟": 1000,
        "刻钟": 15 * MINUTE_MS, "min": MINUTE_MS, "hour": HOUR_MS, "hr": HOUR_MS}  # fmt: skip
 
-
-def delay_of(body: str) -> Delay | None:
-    """The length; None where it is no whole number of days or months."""
-    ms, days, months = 0.0, 0, 0
-    for match in _ONE_UNIT.finditer(body):
-        unit = match["unit"]
-        number = 0.5 if match["n"] == "半" else float(match["n"]) if "." in match["n"] else float(count_zh(match["n"]))
-        number += 0.5 * bool(match["half"] or match["more"])
-        if unit in _MS:
-            ms += number * _MS[unit]
-        elif unit in ("月", "年"):
-            whole = number * (12 if unit == "年" else 1)
-            if whole == 0.5:
-                days += 15
-            elif whole != int(whole):
-                return None
-            else:
-                months += int(whole)
-        elif number != int(number):
-            return None
-        else:
-            days += int(number) * (1 if unit in ("天", "日") else 7)
-    return Delay(int(ms), days, months)
-
-
 WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
 _WEEK = "(?:周|星期|礼拜)"
 _AFTER_HALF = "(?!餐|饭|茶|安|会|些|已|就|晨|点|恋|期|市|宵|车|班|景)"
-
-
-def _short(word: str) -> str:
-    """One character is a part of the day only beside another part of a time: 熬夜, 早操 and 晚自习 are none."""
-    return f"(?<=[{TAKEN}每]){word}|{word}(?=[{TAKEN}]|的?{TAKEN})"
-
-
-_HALF_WORDS: tuple[tuple[str, DayPart], ...] = (
-    ("凌晨|半夜|深夜|午夜", "dawn"), (f"清晨|清早|一大?早|早晨|早上|朝早|上午|早间|今早|{_short('[早朝]')}", "morning"),
-    ("中午|正午|晌午", "noon"), ("下午|下昼|晏昼|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
-    (f"晚上|晚间|夜里|夜晚|{_short('晚')}|{_short('夜')}", "night"),
-)  # fmt: skip
-_HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
 
 _VAGUE = LazyPattern(
     r"过一阵子?|过阵子|(?<![今明后当])晚一?点儿?(?![半钟整\d])|早一点(?!钟)|"
@@ -165,9 +127,45 @@ _AHEAD = LazyPattern(rf"[^\s,，。\x00]{{0,6}}?(?<!提)前(?P<a>{_UNIT})")
 _OR = LazyPattern(rf"{TAKEN}\s?(?:或者?|还是|到|至|-|~|不对|不是|改成)[,，]?\s?{TAKEN}")
 _BEFORE = LazyPattern(rf"(?<={TAKEN})\s*(?:以前|之前|前(?![台面门后往天妻男女]))")
 
-
 _ODD = LazyPattern(r"(?<!周)(?<!期)(?<!拜)[一二三四五六七八九两][一二三四五六七八九](?=[点个天日分刻周月年小号星礼])")
 """三四点, 两三天."""
+
+
+def delay_of(body: str) -> Delay | None:
+    """The length; None where it is no whole number of days or months."""
+    ms, days, months = 0.0, 0, 0
+    for match in _ONE_UNIT.finditer(body):
+        unit = match["unit"]
+        number = 0.5 if match["n"] == "半" else float(match["n"]) if "." in match["n"] else float(count_zh(match["n"]))
+        number += 0.5 * bool(match["half"] or match["more"])
+        if unit in _MS:
+            ms += number * _MS[unit]
+        elif unit in ("月", "年"):
+            whole = number * (12 if unit == "年" else 1)
+            if whole == 0.5:
+                days += 15
+            elif whole != int(whole):
+                return None
+            else:
+                months += int(whole)
+        elif number != int(number):
+            return None
+        else:
+            days += int(number) * (1 if unit in ("天", "日") else 7)
+    return Delay(int(ms), days, months)
+
+
+def _short(word: str) -> str:
+    """One character is a part of the day only beside another part of a time: 熬夜, 早操 and 晚自习 are none."""
+    return f"(?<=[{TAKEN}每]){word}|{word}(?=[{TAKEN}]|的?{TAKEN})"
+
+
+_HALF_WORDS: tuple[tuple[str, DayPart], ...] = (
+    ("凌晨|半夜|深夜|午夜", "dawn"), (f"清晨|清早|一大?早|早晨|早上|朝早|上午|早间|今早|{_short('[早朝]')}", "morning"),
+    ("中午|正午|晌午", "noon"), ("下午|下昼|晏昼|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
+    (f"晚上|晚间|夜里|夜晚|{_short('晚')}|{_short('夜')}", "night"),
+)  # fmt: skip
+_HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
 
 
 def read(reading: Reading) -> None:

@@ -20,6 +20,19 @@ EN = (
     r"|eight|nine))?|" + "|".join(sorted(_ONES, key=len, reverse=True)) + "|an?)"
 )
 
+TAKEN = "\x00"
+"""What stands for each character of a part that was read."""
+
+WEEKDAY_NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_EN = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    "nov(?:ember)?|dec(?:ember)?"
+)
+DayPart = Literal["", "dawn", "morning", "noon", "afternoon", "dusk", "night", "am", "pm"]
+RepeatPeriod = Literal["", "week", "month", "year"]
+DayKind = Literal["near", "week", "weekday", "next", "date", "number", "last", "lunar", "feast", "weekend"]
+
 
 def count_zh(word: str) -> int:
     """A number in figures or characters; 0 for what is none."""
@@ -41,20 +54,6 @@ def count_en(word: str) -> float:
         return float(word)
     except ValueError:
         return float(sum(_WORDS.get(part, 0) for part in word.replace("-", " ").split()))
-
-
-TAKEN = "\x00"
-"""What stands for each character of a part that was read."""
-
-WEEKDAY_NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH_EN = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    "nov(?:ember)?|dec(?:ember)?"
-)
-DayPart = Literal["", "dawn", "morning", "noon", "afternoon", "dusk", "night", "am", "pm"]
-RepeatPeriod = Literal["", "week", "month", "year"]
-DayKind = Literal["near", "week", "weekday", "next", "date", "number", "last", "lunar", "feast", "weekend"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,11 @@ MOST_CHARS = 64
 _CITIES: dict[str, str] = read_table("bot.language.time", "zones")
 _OFFSET = re.compile(r"(?:utc|gmt)? ?([+-])(\d{1,2})(?::?00)?")
 
+LOOKED_AT = 8
+SEVERAL = "|"
+SHORTEST = 28
+"""Days that every month has."""
+
 
 def zone_or(name: str, other: str) -> ZoneInfo:
     """The zone of that name, or the other where this machine's tables do not know it: a stored name outlives them."""
@@ -57,12 +62,6 @@ def _names() -> dict[str, str]:
             names |= {fold(word): zone for word in words.split()}
             names[fold(zone.rsplit("/", 1)[-1])] = zone
     return names | {"san_francisco": "America/Los_Angeles"}
-
-
-LOOKED_AT = 8
-SEVERAL = "|"
-SHORTEST = 28
-"""Days that every month has."""
 
 
 def stepped(rule: str, days: int, since: date) -> str:

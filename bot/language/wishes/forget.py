@@ -24,6 +24,44 @@ from bot.text.similarity import names_promise
 _ALL_OF_US = ("我", "我的", "关于我", "关于我的", "我们", "我们之间", "me")
 _POLITELY = ("好吗", "可以吗", "行吗", "好不好")
 
+MATCH_SHARE = 0.6
+"""Share of the asked words that a memory must hold when neither text holds the other."""
+_STEM = 6
+"""Latin words are the same when they begin with the same letters: allergy and allergic."""
+
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
+
+_HEAD = re.compile(
+    r"[\W_]+|(?:关于|有关|之前|刚才|刚刚|那[条个件]|这[条个件]|说过?的?|记得|我(?:叫|让)你记(?:住|下)?的|我(?!们|国)的?|俺|本人|的(?!士))"
+    r"|(?:everything|anything|all)(?= (?:about|on|of|that|with|related|i|you)\b)"
+    r"|(?:related to|regarding|concerning)\b"
+    r"|(?:所有|一切)(?:关于|有关|跟|和|与)?"
+    r"|(?:about|that|this|the|thing|fact|memory|of|how|what|i['’]m|i['’]ve|i|my|me|am|is|it|have)\b"
+)
+_TAIL = re.compile(
+    r"[\W_]+$|(?:有关|相关)的?$|的?(?:一切|所有)$|(?:的?(?:这|那)(?:件事|条|个|回事)|的?(?:事情?|记忆|内容|消息)|了|吧|啦|的|呢|啊|哦)$"
+    r"|\b(?:thing|fact|stuff|memory|please|anymore|any more|part)$"
+)
+_TAIL_CHARS = 40
+"""More than any tail has: looked for in the whole of thousands of 吧 it would take seconds."""
+_EDGES = re.compile(r"^[\W_]+|(?<![\W_])[\W_]+$")
+_LATIN = re.compile(r"[a-z0-9\u00c0-\u024f]+")
+_OTHER = re.compile(r"[^\W_a-z0-9\u00c0-\u024f]+")
+_WEAK = re.compile("[我你您的对了在是吗呢吧啊也都很就还有]")
+"""Characters that come and go between two ways to say the same."""
+
+MOST_CHARS = 120
+"""A wish is short."""
+
+MATTER_SHARE, NEAR_SHARE = 0.6, 0.5
+"""Share of what is named that a line must hold: any line, and one of these days where the wish points at it."""
+
+NEAR_MS = 2 * DAY_MS
+"""Who says "that savings thing" means what they said these days."""
+
+GOES_ON_MS, GOES_ON = 10 * MINUTE_MS, 3
+"""So soon, and at most so many lines on, 他 is still who was named before."""
+
 
 def forget_wish(place: WishPlace) -> FoundWish | None:
     """The wish to forget or to undo that stands at this place; None in doubt."""
@@ -142,33 +180,6 @@ def _question(place: WishPlace, match: re.Match[str]) -> bool:
     return asks and not match[0].rstrip().endswith(_POLITELY) and "可以" not in match[0]
 
 
-MATCH_SHARE = 0.6
-"""Share of the asked words that a memory must hold when neither text holds the other."""
-_STEM = 6
-"""Latin words are the same when they begin with the same letters: allergy and allergic."""
-
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
-
-_HEAD = re.compile(
-    r"[\W_]+|(?:关于|有关|之前|刚才|刚刚|那[条个件]|这[条个件]|说过?的?|记得|我(?:叫|让)你记(?:住|下)?的|我(?!们|国)的?|俺|本人|的(?!士))"
-    r"|(?:everything|anything|all)(?= (?:about|on|of|that|with|related|i|you)\b)"
-    r"|(?:related to|regarding|concerning)\b"
-    r"|(?:所有|一切)(?:关于|有关|跟|和|与)?"
-    r"|(?:about|that|this|the|thing|fact|memory|of|how|what|i['’]m|i['’]ve|i|my|me|am|is|it|have)\b"
-)
-_TAIL = re.compile(
-    r"[\W_]+$|(?:有关|相关)的?$|的?(?:一切|所有)$|(?:的?(?:这|那)(?:件事|条|个|回事)|的?(?:事情?|记忆|内容|消息)|了|吧|啦|的|呢|啊|哦)$"
-    r"|\b(?:thing|fact|stuff|memory|please|anymore|any more|part)$"
-)
-_TAIL_CHARS = 40
-"""More than any tail has: looked for in the whole of thousands of 吧 it would take seconds."""
-_EDGES = re.compile(r"^[\W_]+|(?<![\W_])[\W_]+$")
-_LATIN = re.compile(r"[a-z0-9\u00c0-\u024f]+")
-_OTHER = re.compile(r"[^\W_a-z0-9\u00c0-\u024f]+")
-_WEAK = re.compile("[我你您的对了在是吗呢吧啊也都很就还有]")
-"""Characters that come and go between two ways to say the same."""
-
-
 def matching(content: str, memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """The memories that `content` means, in the given order: the same text, else a part, else most of the words.
 
@@ -255,19 +266,6 @@ def features_of(core: str) -> frozenset[str]:
 
 def _stem(word: str) -> str:
     return word if word.isdigit() else _ENDING.sub("", word)[:_STEM]
-
-
-MOST_CHARS = 120
-"""A wish is short."""
-
-MATTER_SHARE, NEAR_SHARE = 0.6, 0.5
-"""Share of what is named that a line must hold: any line, and one of these days where the wish points at it."""
-
-NEAR_MS = 2 * DAY_MS
-"""Who says "that savings thing" means what they said these days."""
-
-GOES_ON_MS, GOES_ON = 10 * MINUTE_MS, 3
-"""So soon, and at most so many lines on, 他 is still who was named before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,11 @@ _LEAST, _REACH, _THIN_CHARS = 3, 600, 24
 _ORDER = "一二三四五六七八九"
 _EDGES = " ,;、。\n"
 
+_LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈嘿哟唷吗齁咯呦欸 ,.:"
+_ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好", " ok", " okay")
+_BACK = 400
+"""Characters before a command in which a statement that it points back to may begin: contents reach 200."""
+
 
 def is_fact(body: str, kind: WishStrength, after_comma: bool, firmly: bool) -> bool:
     """Whether `body`, shaped text, can be a fact to keep.
@@ -153,12 +158,6 @@ def _items(shape: str, a: int, b: int) -> list[tuple[int, int]]:
 def _number(mark: re.Match[str]) -> int:
     sign = mark[mark.lastgroup or 0]
     return int(sign) if sign.isdigit() else _ORDER.find(sign[1:2] or sign) + 1
-
-
-_LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈嘿哟唷吗齁咯呦欸 ,.:"
-_ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好", " ok", " okay")
-_BACK = 400
-"""Characters before a command in which a statement that it points back to may begin: contents reach 200."""
 
 
 def opens(place: WishPlace) -> bool:

@@ -16,6 +16,9 @@ READ_CHARS = 8_000
 
 _BARE = re.compile(r"[\W_]+")
 
+HINTED = {"remember", "forget", "nick_set"}
+"""What words of a wish may ask for: which of it, if any, a model judges."""
+
 
 @dataclass(frozen=True, slots=True)
 class OwnClause:
@@ -97,10 +100,6 @@ class NamedMemories:
 
     numbers: tuple[int, ...]
     named: bool = False
-
-
-HINTED = {"remember", "forget", "nick_set"}
-"""What words of a wish may ask for: which of it, if any, a model judges."""
 
 
 def read_own_words(event_id: int, text: str, names: tuple[str, ...]) -> OwnWords:

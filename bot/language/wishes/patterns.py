@@ -28,6 +28,33 @@ _DIGITS = LazyPattern("[0-9]{1,9}")
 _WORDS = LazyPattern("第(?P<tens>[一二三四五六七八九]?十)?(?P<ones>[一二三四五六七八九])?条")
 _ORDER = "零一二三四五六七八九"
 
+CALLED, QUOTED = "\ue001", "\ue000"
+"""The signs of shaped text (shape.py) for a name that the bot is called by, and for what is quoted."""
+
+_MACRO = re.compile(r"\{([a-z_]+)\}")
+_BREAK = re.compile(r"\n *")
+
+_HIDDEN = re.compile(
+    r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|《[^《》\n]*》"
+    r"|\"[^\"\n]*\"|^(?:>|[\[【](?:(?:转发|转自|通知|公告|fwd|forwarded|聊天记录))).*$",
+    re.MULTILINE,
+)
+_LISTED = re.compile(r"(?:^|[\s:,])1[.)] ?[^\d]")
+_ITEM_STOP = LazyPattern(
+    r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])|\.(?=\.)|(?<=\d)\.(?=$|\n)"
+)
+"""In an enumeration the dot after a number ends nothing."""
+_FULL_STOP = LazyPattern(_ITEM_STOP.text + r"|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(?<=\d{3}))\.(?= )")
+_SOFT_STOP = re.compile(
+    r";|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]"
+    r"|[~—–](?!(?:(?<=#\d.)|(?<=#\d\d.)|(?<=#\d{3}.)|(?<=#\d{4}.))#?\d)"
+    r"|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so"
+    "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
+    "|remember (?:that|it)(?= ?[,.!?]|$)))"
+)
+_MISSPELT = re.compile("纪住|[记纪]注(?![册释意目])|记ㄧ|计(?:一(?=下)|住)")
+_MENTIONED = re.compile("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
+
 
 def listed(text: str) -> tuple[int, ...]:
     """The numbers in order, each once, with those between the ends of a range; () when they are too many or unclear."""
@@ -58,13 +85,6 @@ def numbered(text: str) -> int:
         return 0
     tens = (_ORDER.find(words["tens"][0]) if len(words["tens"]) > 1 else 1) if words["tens"] else 0
     return 10 * tens + (_ORDER.find(words["ones"]) if words["ones"] else 0)
-
-
-CALLED, QUOTED = "\ue001", "\ue000"
-"""The signs of shaped text (shape.py) for a name that the bot is called by, and for what is quoted."""
-
-_MACRO = re.compile(r"\{([a-z_]+)\}")
-_BREAK = re.compile(r"\n *")
 
 
 @cache
@@ -98,28 +118,6 @@ def _macro(name: str) -> str:
 
 def _expanded(text: str) -> str:
     return _MACRO.sub(lambda match: _macro(match[1]), _BREAK.sub("", text))
-
-
-_HIDDEN = re.compile(
-    r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|「[^「」\n]*」|『[^『』\n]*』|“[^“”\n]*”|‘[^‘’\n]*’|《[^《》\n]*》"
-    r"|\"[^\"\n]*\"|^(?:>|[\[【](?:(?:转发|转自|通知|公告|fwd|forwarded|聊天记录))).*$",
-    re.MULTILINE,
-)
-_LISTED = re.compile(r"(?:^|[\s:,])1[.)] ?[^\d]")
-_ITEM_STOP = LazyPattern(
-    r"[。!]|(?<!\d)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)\.(?![a-z0-9忘记])|\.(?=\.)|(?<=\d)\.(?=$|\n)"
-)
-"""In an enumeration the dot after a number ends nothing."""
-_FULL_STOP = LazyPattern(_ITEM_STOP.text + r"|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(?<=\d{3}))\.(?= )")
-_SOFT_STOP = re.compile(
-    r";|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]"
-    r"|[~—–](?!(?:(?<=#\d.)|(?<=#\d\d.)|(?<=#\d{3}.)|(?<=#\d{4}.))#?\d)"
-    r"|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so"
-    "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
-    "|remember (?:that|it)(?= ?[,.!?]|$)))"
-)
-_MISSPELT = re.compile("纪住|[记纪]注(?![册释意目])|记ㄧ|计(?:一(?=下)|住)")
-_MENTIONED = re.compile("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 
 
 @dataclass(frozen=True, slots=True)

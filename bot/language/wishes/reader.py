@@ -17,26 +17,6 @@ ORDERS = ("/remember", "/forget")
 _NUMBER = re.compile(r"#\s*([0-9]{1,9})")
 _SEVERAL = re.compile(SEVERAL)
 
-
-def menu_command(text: str) -> MemoryCommand | None:
-    """The command of a message that begins with one of them; None for every other message.
-
-    `/forget #12` names a memory, `/forget #3 #4` two, `/forget` alone none. The content of `/remember` alone is empty.
-    """
-    head, *rest = text.strip().split(maxsplit=1)[:2] or ("",)
-    content = rest[0].strip() if rest else ""
-    match head.lower():
-        case "/remember":
-            return MemoryCommand("remember", content)
-        case "/forget":
-            number = _NUMBER.fullmatch(content)
-            if "#" in content and _SEVERAL.fullmatch(fold(content)) and (chosen := listed(fold(content))):
-                return MemoryCommand("forget", None, chosen=chosen)
-            return MemoryCommand("forget", None, int(number[1])) if number else MemoryCommand("forget", content or None)
-        case _:
-            return None
-
-
 _START = re.compile(
     r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?P<loose>(?<=[一-鿿]) +(?=\S)|(?<=[a-z0-9]) +(?=[一-鿿]))", re.DOTALL
 )
@@ -57,6 +37,25 @@ _BLANK = " \n,，。.!！?？、:：;；~～"
 
 CueVerb = Literal["remember", "forget", "nick_set", "nick_revoke"]
 _CUES: tuple[CueVerb, ...] = ("nick_revoke", "nick_set", "forget", "remember")
+
+
+def menu_command(text: str) -> MemoryCommand | None:
+    """The command of a message that begins with one of them; None for every other message.
+
+    `/forget #12` names a memory, `/forget #3 #4` two, `/forget` alone none. The content of `/remember` alone is empty.
+    """
+    head, *rest = text.strip().split(maxsplit=1)[:2] or ("",)
+    content = rest[0].strip() if rest else ""
+    match head.lower():
+        case "/remember":
+            return MemoryCommand("remember", content)
+        case "/forget":
+            number = _NUMBER.fullmatch(content)
+            if "#" in content and _SEVERAL.fullmatch(fold(content)) and (chosen := listed(fold(content))):
+                return MemoryCommand("forget", None, chosen=chosen)
+            return MemoryCommand("forget", None, int(number[1])) if number else MemoryCommand("forget", content or None)
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,16 @@ from bot.text.fold import fold, fold_mapped, unfold
 MOST_BARE, MOST_POINTING, MOST_NAMED = 60, 100, 80
 """Characters: such a wish is short; names and courtesies around it as well."""
 
+MOST_CHARS = 60
+"""An answer that chooses is short."""
+
+NAME_CHARS = 24
+"""Longest name that is taken as one."""
+
+_NOT_YET = re.compile("(?:还没|没有?|都没)(?:[有呢做完好呀啊]|都)*|(?:no,? )?not (?:yet|done)|not really")
+_NUMBER = re.compile("(?P<known>#?)(?P<n>[0-9]{1,9})")
+_ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
+
 
 def bare_wish(text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:
     """The command of a message that is only a wish to keep or to forget; `names` call the bot. Never raises."""
@@ -123,17 +133,6 @@ def _place(text: str, names: tuple[str, ...], most: int) -> WishPlace | None:
     """Where such a wish would begin in a text; None where it is too long or has no word of one."""
     folded = fold(text) if len(text) <= most else ""
     return beginning(shaped(folded, names)) if pattern("hint").search(folded) else None
-
-
-MOST_CHARS = 60
-"""An answer that chooses is short."""
-
-NAME_CHARS = 24
-"""Longest name that is taken as one."""
-
-_NOT_YET = re.compile("(?:还没|没有?|都没)(?:[有呢做完好呀啊]|都)*|(?:no,? )?not (?:yet|done)|not really")
-_NUMBER = re.compile("(?P<known>#?)(?P<n>[0-9]{1,9})")
-_ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
 
 def answer_to(question: MemoryQuestion, text: str, names: tuple[str, ...] = ()) -> MemoryCommand | None:

@@ -34,6 +34,21 @@ Forgotten = Callable[[str], bool]
 _DATED = re.compile(rf"{NOTES_FOLDER}/(\d{{4}}-\d\d-\d\d)-.+\.md")
 _SPOKEN = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\d\d:\d\d [^:]{1,64}: )?(.*)", re.DOTALL)
 
+COMPARED = (
+    "text", "kind", "visibility", "chat", "section", "slot", "asked", "emotion", "emotion_value", "observed_at",
+    "protected",
+)  # fmt: skip
+"""What a file may change of a memory. How often and when it was told and recalled is never set back."""
+
+Key = tuple[object, ...]
+
+_TWO = "\0two"
+
+SHOWN = 20
+"""Most lines of one kind of change; the rest is counted."""
+
+_CHARS = 60
+
 
 def plan_notes(
     file: ExportContents, here: ImportBase, resolve: Resolve, forgotten: Forgotten
@@ -142,15 +157,6 @@ def _same(note: ExportedNote, other: ExportedNote | None) -> bool:
     return all(line in left for line in note.text.split("\n") if line.strip())
 
 
-COMPARED = (
-    "text", "kind", "visibility", "chat", "section", "slot", "asked", "emotion", "emotion_value", "observed_at",
-    "protected",
-)  # fmt: skip
-"""What a file may change of a memory. How often and when it was told and recalled is never set back."""
-
-Key = tuple[object, ...]
-
-
 class _Refs:
     """The people and chats of a file as this house knows them; names decide nothing."""
 
@@ -187,9 +193,6 @@ class _Refs:
         if memory.visibility == "private" and not owner:
             return memory, "private of nobody"
         return replace(memory, owner=owner, chat=chat), ""
-
-
-_TWO = "\0two"
 
 
 def _known(groups: Iterable[tuple[str, ...]], here: dict[str, str]) -> dict[str, str]:
@@ -327,12 +330,6 @@ def _needed(
         tuple(person for account, person in sorted(refs.new_people.items()) if account in owners),
         tuple(chat for place, chat in sorted(refs.new_chats.items()) if place in chats),
     )
-
-
-SHOWN = 20
-"""Most lines of one kind of change; the rest is counted."""
-
-_CHARS = 60
 
 
 def plan_text(plan: ImportPlan) -> str:

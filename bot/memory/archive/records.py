@@ -46,6 +46,30 @@ _COLUMN = re.compile("[a-z][a-z_]{0,40}")
 _MOST = 2**53 - 1
 _MAYBE_NEVER = ("archived_at", "undone_at")
 
+_LIST = Field(strict=False, max_length=1_000)
+
+Count = Annotated[int, Field(ge=0, le=_MOST)]
+
+_KINDS: Mapping[str, type[Record]] = {
+    "person": ExportedPerson, "chat": ExportedChat, "memory": ExportedMemory, "summary": ExportedSummary,
+    "note": ExportedNote,
+}  # fmt: skip
+_SAID = {
+    "model_type": "should be a list of merges",
+    "union_tag_invalid": f"type should be one of {', '.join(_KINDS)}",
+    "union_tag_not_found": f"type should be one of {', '.join(_KINDS)}",
+    "missing": "is missing",
+    "bool_type": "should be true or false",
+    "int_type": "should be a number, 0 or more",
+    "float_type": "should be a number",
+    "finite_number": "should be a number",
+    "string_type": "should be a text",
+    "tuple_type": "should be a list",
+    "too_short": "should be a list",
+    "too_long": "should be a list",
+}
+"""What is said of pydantic's types of error."""
+
 
 class BadValue(ValueError):
     """A value of a file that cannot be taken; the text says what it should be."""
@@ -131,7 +155,6 @@ def _maybe(read: Callable[[Any], Any], nothing: object = "") -> Callable[[object
     return lambda value: nothing if value == "" else read(value)
 
 
-_LIST = Field(strict=False, max_length=1_000)
 Time = Annotated[int, BeforeValidator(time_of)]
 MaybeTime = Annotated[int, BeforeValidator(_maybe(time_of, 0))]
 Account = Annotated[str, BeforeValidator(reference)]
@@ -141,7 +164,6 @@ SomeAccounts = Annotated[Accounts, Field(min_length=1)]
 Text = Annotated[str, AfterValidator(text_of)]
 MaybeText = Annotated[str, AfterValidator(_maybe(text_of))]
 Word = Annotated[str, AfterValidator(_word)]
-Count = Annotated[int, Field(ge=0, le=_MOST)]
 
 
 class _Values(BaseModel):
@@ -251,25 +273,6 @@ _LINE: TypeAdapter[_Person | _Chat | _Memory | _Summary | _Note] = TypeAdapter(
     Annotated[_Person | _Chat | _Memory | _Summary | _Note, Field(discriminator="type")],
     config=ConfigDict(defer_build=True),
 )
-_KINDS: Mapping[str, type[Record]] = {
-    "person": ExportedPerson, "chat": ExportedChat, "memory": ExportedMemory, "summary": ExportedSummary,
-    "note": ExportedNote,
-}  # fmt: skip
-_SAID = {
-    "model_type": "should be a list of merges",
-    "union_tag_invalid": f"type should be one of {', '.join(_KINDS)}",
-    "union_tag_not_found": f"type should be one of {', '.join(_KINDS)}",
-    "missing": "is missing",
-    "bool_type": "should be true or false",
-    "int_type": "should be a number, 0 or more",
-    "float_type": "should be a number",
-    "finite_number": "should be a number",
-    "string_type": "should be a text",
-    "tuple_type": "should be a list",
-    "too_short": "should be a list",
-    "too_long": "should be a list",
-}
-"""What is said of pydantic's types of error."""
 
 
 def to_json(record: Record | ExportedMerge) -> dict[str, object]:

@@ -41,6 +41,17 @@ _NAMES: Mapping[ItemSection, tuple[str, ...]] = {
 }
 """The fields in which the text of an item may stand."""
 
+TEXT: dict[str, object] = {"type": "string"}
+_FLAG: dict[str, object] = {"type": "boolean"}
+LINES: dict[str, object] = {"type": "array", "items": {"type": "integer"}}
+_TASK: dict[str, object] = {"title": TEXT, "when": TEXT, "from": LINES}
+
+BEFORE, BEHIND = 6, 6
+"""So many lines before and behind one that is cited tell what it is about."""
+
+SUMMARY = 0
+"""The number of the summary; items have their own, changes of what is open follow them."""
+
 
 @dataclass(frozen=True, slots=True)
 class DigestItem:
@@ -100,11 +111,6 @@ def list_of(properties: dict[str, object]) -> dict[str, object]:
     """The schema of a list of such objects."""
     return {"type": "array", "items": object_of(properties)}
 
-
-TEXT: dict[str, object] = {"type": "string"}
-_FLAG: dict[str, object] = {"type": "boolean"}
-LINES: dict[str, object] = {"type": "array", "items": {"type": "integer"}}
-_TASK: dict[str, object] = {"title": TEXT, "when": TEXT, "from": LINES}
 
 DIGEST_SHAPE = ResponseFormat(
     "digest",
@@ -250,12 +256,6 @@ def line_numbers(value: object) -> tuple[int, ...]:
             return tuple(dict.fromkeys(flat))
     return ()
 
-
-BEFORE, BEHIND = 6, 6
-"""So many lines before and behind one that is cited tell what it is about."""
-
-SUMMARY = 0
-"""The number of the summary; items have their own, changes of what is open follow them."""
 
 CHECK_SHAPE = ResponseFormat(
     "check",

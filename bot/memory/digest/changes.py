@@ -31,6 +31,8 @@ LATE_MS = 7 * DAY_MS
 
 _ENDS = tuple(VOCABULARY.patterns[name] for name in ("failed", "over"))
 
+_END_OF_DAY = time(23, 59, 59, 999_000)
+
 
 def tells_an_end(grounds: TalkEvidence, text: str, lines: Iterable[DigestLine]) -> bool:
     """Whether one of these lines may tell that something is over: it is of it, or says no or that it is done, and does
@@ -209,9 +211,6 @@ class ChangedPlans:
         known = {local_day(memory.observed_at, self.scope.tz) for memory in self.known.memories if memory.dated}
         known |= {local_day(task.due_at, self.scope.tz) for task in self.known.commitments if task.due_at is not None}
         return {was + (new - day) for new in named for day in known if abs(new - day) <= timedelta(days=31)} | named
-
-
-_END_OF_DAY = time(23, 59, 59, 999_000)
 
 
 def _day(when: str) -> date | None:

@@ -72,6 +72,8 @@ _LAST_OF = re.compile(r"\b(?:my|our|your|his|her|their|its|the) $")
 """Before "last night": the last one of several, not yesterday's."""
 _ON = re.compile(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
 
+_FEELINGS: Mapping[str, float] = VOCABULARY.feelings
+
 
 @dataclass(frozen=True, slots=True)
 class RefusedItem:
@@ -400,9 +402,6 @@ def feeling(words: str) -> float:
     folded = fold(words)
     known = [word for word in _FEELINGS if word in folded]
     return _FEELINGS[max(known, key=len)] if known else 0.0
-
-
-_FEELINGS: Mapping[str, float] = VOCABULARY.feelings
 
 
 def undated(text: str, said_at: int, tz: tzinfo) -> str:

@@ -45,6 +45,22 @@ _MOVED, _OFF, _UNSURE = (patterns_of("change", name) for name in ("moved", "off"
 _SAME = {word: group[0] for group in DATA["change"]["same"] for word in group}
 _DAYS = re.compile(r"[0-9]+|[一二三四五六七八九十]+(?=[点号月日])|上午|下午|早上|晚上|改期|时间|已经|今年")
 
+MEMORIES, COMMITMENTS = 8, 8
+"""Most memories and most promises of one digest."""
+
+SUMMARY_TOKENS = 60
+"""Longest summary."""
+
+_RANK: dict[MemoryKind, int] = {
+    "identity": 0, "anniversary": 0, "knowledge": 1, "event": 2, "emotion": 3, "experience": 4,
+}  # fmt: skip
+_NAME_CHARS, _TELLING, _MOST_WEIGHT = 8, 3, 10
+"""In the summary: a name, how many telling words make a sentence worth it, and how many of them count."""
+
+_QUOTED = re.compile('["“”„«»「」『』《》`]')
+_SET_APART = re.compile(r"\s*[>#|]")
+"""A row of somebody else's words."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
@@ -187,23 +203,6 @@ def _matter(text: str) -> frozenset[str]:
     found = {word for word in content_words(folded) if word.isascii()}
     found |= {word for word in features_of(folded) if not word.isascii()}
     return frozenset(_SAME.get(word, word) for word in found)
-
-
-MEMORIES, COMMITMENTS = 8, 8
-"""Most memories and most promises of one digest."""
-
-SUMMARY_TOKENS = 60
-"""Longest summary."""
-
-_RANK: dict[MemoryKind, int] = {
-    "identity": 0, "anniversary": 0, "knowledge": 1, "event": 2, "emotion": 3, "experience": 4,
-}  # fmt: skip
-_NAME_CHARS, _TELLING, _MOST_WEIGHT = 8, 3, 10
-"""In the summary: a name, how many telling words make a sentence worth it, and how many of them count."""
-
-_QUOTED = re.compile('["“”„«»「」『』《》`]')
-_SET_APART = re.compile(r"\s*[>#|]")
-"""A row of somebody else's words."""
 
 
 def rule_digest(

@@ -31,6 +31,17 @@ JUST_MS = HOUR_MS
 
 YES_NO = ("button_yes", "button_no")
 
+LINE_CHARS = 120
+"""Characters of one of them in such a list."""
+
+CANDIDATES_SHOWN = 5
+"""How many candidates a question back names."""
+
+ASIDE_CHARS, ASIDE_LATIN = 6, 16
+"""So much is quoted in a group of what is to be kept nowhere."""
+
+_GONE: dict[PlanKind, str] = {"promise": "forgot_promise", "reminder": "forgot_reminder"}
+
 
 class MatterForgetting:
     """Finds all that is about a name or a matter, and forgets it."""
@@ -143,18 +154,6 @@ class MatterForgetting:
 def _whole(memory: Memory) -> str:
     """Whom it is about and what it says, in each of its wordings."""
     return "\n".join((memory.subject, *memory.wordings))
-
-
-LINE_CHARS = 120
-"""Characters of one of them in such a list."""
-
-CANDIDATES_SHOWN = 5
-"""How many candidates a question back names."""
-
-ASIDE_CHARS, ASIDE_LATIN = 6, 16
-"""So much is quoted in a group of what is to be kept nowhere."""
-
-_GONE: dict[PlanKind, str] = {"promise": "forgot_promise", "reminder": "forgot_reminder"}
 
 
 class ForgetActions:

@@ -27,6 +27,11 @@ PlanKind = Literal["promise", "reminder"]
 KnownOfPerson = tuple[tuple[Memory, ...], tuple[str, ...]]
 """The memories of a person, and what their promises and reminders say."""
 
+READ_CHARS, TITLE_CHARS, LABEL_CHARS = 800, 60, 24
+"""So much of a message is read, of a promise told, and of it put on a button."""
+
+STATES: dict[str, CommitmentState] = {"done": "done", "off": "failed"}
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedItem:
@@ -70,12 +75,6 @@ async def known_of_person(store: Store, person_id: int, audience: Audience, forg
     """What is known of a person as far as this audience may see it; `forgotten`: also what can be brought back."""
     owned = await store.memories.owned(person_id, audience, forgotten=forgotten)
     return owned, tuple(each.told.text for each in await open_plans(store, person_id, audience))
-
-
-READ_CHARS, TITLE_CHARS, LABEL_CHARS = 800, 60, 24
-"""So much of a message is read, of a promise told, and of it put on a button."""
-
-STATES: dict[str, CommitmentState] = {"done": "done", "off": "failed"}
 
 
 class PromiseSettling:

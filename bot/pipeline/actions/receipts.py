@@ -16,16 +16,6 @@ from bot.text.codes import number_mark
 from bot.text.fold import Script
 from bot.text.length import clip
 
-
-def memory_line_for_people(memory: Memory, text: Callable[..., str]) -> str:
-    """Its text on one line; a way to address somebody says so: 小王 alone tells nobody what was kept.
-
-    `text` is (key, **values) in the reader's script.
-    """
-    said = " ".join(memory.text.split())
-    return text(f"mem_slot_{memory.slot}", text=said) if memory.is_name else said
-
-
 DoneCommand = tuple[MemoryCommand, str]
 """A command that was carried out, and its receipt."""
 
@@ -37,6 +27,15 @@ NAMED = 20
 
 QUOTED, QUOTE_CHARS = 3, 30
 """How many of them it quotes, and characters of each."""
+
+
+def memory_line_for_people(memory: Memory, text: Callable[..., str]) -> str:
+    """Its text on one line; a way to address somebody says so: 小王 alone tells nobody what was kept.
+
+    `text` is (key, **values) in the reader's script.
+    """
+    said = " ".join(memory.text.split())
+    return text(f"mem_slot_{memory.slot}", text=said) if memory.is_name else said
 
 
 @dataclass(frozen=True, slots=True)

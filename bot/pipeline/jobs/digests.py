@@ -50,6 +50,39 @@ TOLD = ("", CUT_LABEL, REMINDER)
 AROUND = 200
 """Lines before and after one in which a change of plans is looked for."""
 
+MOST_TRIES = 12
+"""After this many failed calls (about six hours) the rule makes the digest, so that a dead model loses nothing."""
+
+OUTPUT_TOKENS = 1_600
+"""Longest digest: an answer of sixteen statements and a few tasks has about 1,400."""
+
+BROKEN_CHARS = 1_500
+"""How much of a broken answer is shown to the model that is to mend it."""
+CHECK_TOKENS = 800
+"""Longest answer to the second look: what is right is not said again."""
+
+UNUSABLE = ("cut", "invalid", "filtered", "overflow")
+"""Faults of an answer that the same question would have again: then the rule makes the digest."""
+
+CHANGED = ModelError("busy", "what it tells was changed meanwhile", final=True)
+
+Made = tuple[Digest, Settlement | None]
+"""A digest, with the settlement of the call that made it when a model did."""
+
+FIRST_WAIT_MS = 30_000
+LONGEST_WAIT_MS = HOUR_MS
+LONGEST_SHARED_MS = DAY_MS + HOUR_MS
+"""Back-off while the model is down: 30 s, doubled each time, at most an hour; a short talk waits a day at most."""
+
+SHORT_TOKENS = 60
+"""A talk in which people said less waits for others of its chat: till the early hour, or the next full opening."""
+
+OPEN = 20
+"""Open tasks, and reminders, that a digest may settle or change; in a group those of all who are in it."""
+
+WAITING: tuple[CloseReason, ...] = ("idle",)
+"""How a talk ended that may wait; `/new`, a full log and the early hour end one for good."""
+
 
 async def read_talk(store: Store, settings: Settings, chat_id: int, after: int, upto: int) -> tuple[DigestLine, ...]:
     """The messages and replies of a chat with after < number <= upto, as they are now; commands are none.
@@ -75,26 +108,6 @@ def _line(number: int, event: Event, settings: Settings) -> DigestLine:
     return DigestLine(
         number, event.id, event.person_id, name, event.text, event.at, is_bot, event.marks, event.forwarded
     )
-
-
-MOST_TRIES = 12
-"""After this many failed calls (about six hours) the rule makes the digest, so that a dead model loses nothing."""
-
-OUTPUT_TOKENS = 1_600
-"""Longest digest: an answer of sixteen statements and a few tasks has about 1,400."""
-
-BROKEN_CHARS = 1_500
-"""How much of a broken answer is shown to the model that is to mend it."""
-CHECK_TOKENS = 800
-"""Longest answer to the second look: what is right is not said again."""
-
-UNUSABLE = ("cut", "invalid", "filtered", "overflow")
-"""Faults of an answer that the same question would have again: then the rule makes the digest."""
-
-CHANGED = ModelError("busy", "what it tells was changed meanwhile", final=True)
-
-Made = tuple[Digest, Settlement | None]
-"""A digest, with the settlement of the call that made it when a model did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,21 +284,6 @@ class DigestMaker:
         last = lines[-1].event_id if lines else session.upto_event
         around = await read_talk_around(self._store, self._current.settings, session.chat_id, last)
         return await self._thread.run(rule_digest, lines, asked.scope, around, known.commitments, known.memories)
-
-
-FIRST_WAIT_MS = 30_000
-LONGEST_WAIT_MS = HOUR_MS
-LONGEST_SHARED_MS = DAY_MS + HOUR_MS
-"""Back-off while the model is down: 30 s, doubled each time, at most an hour; a short talk waits a day at most."""
-
-SHORT_TOKENS = 60
-"""A talk in which people said less waits for others of its chat: till the early hour, or the next full opening."""
-
-OPEN = 20
-"""Open tasks, and reminders, that a digest may settle or change; in a group those of all who are in it."""
-
-WAITING: tuple[CloseReason, ...] = ("idle",)
-"""How a talk ended that may wait; `/new`, a full log and the early hour end one for good."""
 
 
 class SessionCloser:

@@ -46,6 +46,12 @@ QUIET_MS = 1_500
 MADE = re.compile(r"(notes/\d{4}-\d\d-\d\d).*")
 """What of the path of a note that may be named after a message stands in a log."""
 
+OUTPUT_TOKENS = 400
+"""Longest answer: eight lines."""
+
+ROWS, ROW_CHARS, SHOWN_CHARS = 200, 300, 12_000
+"""What a model is shown: about what a log of the default size, 6,000 tokens, tells."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoteIndexing:
@@ -287,13 +293,6 @@ class NoteWriter:
         if path is not None:
             self._log.info("note_written", chat=chat.id, session=session.number, lines=len(new.lines))
             self._told()
-
-
-OUTPUT_TOKENS = 400
-"""Longest answer: eight lines."""
-
-ROWS, ROW_CHARS, SHOWN_CHARS = 200, 300, 12_000
-"""What a model is shown: about what a log of the default size, 6,000 tokens, tells."""
 
 
 class LogFlusher:

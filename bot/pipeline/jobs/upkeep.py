@@ -28,6 +28,27 @@ from bot.text.length import clip
 LEAST_LINES = 2
 """Of a group in which fewer lines were said since its last talk no digest is made."""
 
+ROLLUP_TOKENS = 160
+"""Longest answer: two sentences."""
+
+MOST_TRIES = 3
+"""Model calls for one sentence (seed: 3 attempts)."""
+
+WAIT_MS = 30_000
+"""Before the second try; doubled before the third."""
+
+ANSWER_CHARS = 500
+"""How much of an answer to what it asked a model is given."""
+
+REWRITE_TOKENS = 200
+"""Longest answer (seed: 220)."""
+
+UNGROUNDED = RewriteVerdict("reject")
+"""What a statement is taken for that nobody said."""
+
+FINAL = ("refused", "filtered", "overflow")
+"""Faults that the same request would meet again: 400, 401, 403, 404, a filter, a text too long."""
+
 
 class MemoryAging:
     """Archives what is worn out or has no room, and lets the counts of what nobody uses fall."""
@@ -105,10 +126,6 @@ class MemoryAging:
         )
 
 
-ROLLUP_TOKENS = 160
-"""Longest answer: two sentences."""
-
-
 class DialogueRollup:
     """Rolls up the talks of one chat."""
 
@@ -168,25 +185,6 @@ class DialogueRollup:
             self._log.warning("rollup_failed", chat=chat_id, fault=error.fault)
         else:
             self._log.info("rollup", chat=chat_id, talks=len(row.talks), by="model" if made else "rule")
-
-
-MOST_TRIES = 3
-"""Model calls for one sentence (seed: 3 attempts)."""
-
-WAIT_MS = 30_000
-"""Before the second try; doubled before the third."""
-
-ANSWER_CHARS = 500
-"""How much of an answer to what it asked a model is given."""
-
-REWRITE_TOKENS = 200
-"""Longest answer (seed: 220)."""
-
-UNGROUNDED = RewriteVerdict("reject")
-"""What a statement is taken for that nobody said."""
-
-FINAL = ("refused", "filtered", "overflow")
-"""Faults that the same request would meet again: 400, 401, 403, 404, a filter, a text too long."""
 
 
 class StatementRewriter:

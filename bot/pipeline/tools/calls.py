@@ -31,6 +31,24 @@ UNREADABLE = '{"unreadable":true}'
 taken by one that needs none.
 """
 
+MOST_CALLS = 4
+"""Model calls in one turn (issue: at most 4)."""
+
+MOST_TOOLS = 6
+"""Tool calls in one turn (seed AI Chat Pipeline: 6)."""
+
+TOOL_S = 30.0
+"""How long one tool may take, in seconds; looking at a picture has a deadline of its own within it."""
+
+MOST_TURN_MS = 180_000
+"""After three minutes a turn gets no more tools: somebody is waiting."""
+
+Sentence = Callable[..., str]
+"""A sentence in the person's script, by its key and values."""
+
+FORGET = "forget"
+"""Its calls are carried out together, with one receipt."""
+
 
 def messages_of(epoch: Epoch, turn: Turn) -> list[Message]:
     """What a turn has logged so far."""
@@ -89,22 +107,6 @@ def _sound_call(call: ToolCall) -> ToolCall:
     return replace(call, name=call.name[:LONGEST_NAME], arguments=arguments if whole else UNREADABLE)
 
 
-MOST_CALLS = 4
-"""Model calls in one turn (issue: at most 4)."""
-
-MOST_TOOLS = 6
-"""Tool calls in one turn (seed AI Chat Pipeline: 6)."""
-
-TOOL_S = 30.0
-"""How long one tool may take, in seconds; looking at a picture has a deadline of its own within it."""
-
-MOST_TURN_MS = 180_000
-"""After three minutes a turn gets no more tools: somebody is waiting."""
-
-Sentence = Callable[..., str]
-"""A sentence in the person's script, by its key and values."""
-
-
 @dataclass(frozen=True, slots=True)
 class ToolRound:
     """Whose turn it is, what it has logged so far, how many tokens it has used, and what the person said in it."""
@@ -115,10 +117,6 @@ class ToolRound:
     logged: tuple[Message, ...]
     used: int = 0
     said: str = ""
-
-
-FORGET = "forget"
-"""Its calls are carried out together, with one receipt."""
 
 
 class ToolRunner:

@@ -25,18 +25,17 @@ from bot.text.length import clip
 from bot.text.similarity import echoes
 from bot.tools.commitments import ChangePromise
 
-
-class ExperienceArguments(ToolArguments, tool="save_experience"):
-    """What the model may save."""
-
-    summary: str = Field(max_length=500)
-
-
 NAMES: dict[str, NameSlot] = {"call": "address", "not": "no_address"}
 """What the tool's `name` says of a text."""
 
 SHOWN, SHOWN_CHARS = 5, 80
 """How many memories a refusal names, and characters of each."""
+
+
+class ExperienceArguments(ToolArguments, tool="save_experience"):
+    """What the model may save."""
+
+    summary: str = Field(max_length=500)
 
 
 class UpdateArguments(ToolArguments, tool="update_memory"):

@@ -31,6 +31,12 @@ from bot.tools.stop_listen import listen_tool
 Search = Callable[[ToolContext, RecallRequest], Awaitable[tuple[SearchHit, ...]]]
 """What the tool that recalls searches with."""
 
+TOOLS = (
+    "memory_recall", "memory_get", "save_experience", "remember", "forget", "update_memory", "add_commitment", "remind",
+    "cancel_reminder", "stop_listen", "look", "skill",
+)  # fmt: skip
+"""The files of prompts/tools, in the order in which the tools are sent; what is not named here comes after them."""
+
 
 class ToolRegistry:
     """The tools of each configuration, made once for it."""
@@ -111,13 +117,6 @@ def searching(store: Store, recalling: Recall, settings: Settings) -> Search:
         return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 
     return search
-
-
-TOOLS = (
-    "memory_recall", "memory_get", "save_experience", "remember", "forget", "update_memory", "add_commitment", "remind",
-    "cancel_reminder", "stop_listen", "look", "skill",
-)  # fmt: skip
-"""The files of prompts/tools, in the order in which the tools are sent; what is not named here comes after them."""
 
 
 def sent_specs(settings: Settings, find: Callable[[str], Path]) -> dict[str, ToolSpec]:
