@@ -13,7 +13,9 @@ from bot.core.money import BudgetLimits
 from bot.core.people import Audience
 from bot.core.recall import Matches
 from bot.core.recall import RecallQuery as Question
+from bot.core.sessions import Digest
 from bot.core.speaking import Action, Decision, Situation, Why
+from bot.store.digests import Digested
 from bot.store.forget import Forgetting
 from bot.store.ingest import Accepted, Arrival
 from bot.store.ledger import Reservation, Settlement
@@ -29,6 +31,7 @@ NOW = 1_781_226_000_000
 DAY = 86_400_000
 FREE = BudgetLimits(None, None, None, None)
 SYSTEM = Message("system", "你是小暖。")
+SAID = ("聊了大熊猫", "聊了红烧肉", "聊了马拉松")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,21 @@ async def talk(store: Store, text: str, answer: str, where: Where = Where(), at:
     asked = await begin(store, text, where, at)
     await store.turns.say(reply(asked, answer, at), at)
     return asked
+
+
+async def talked(store: Store, texts: tuple[str, ...] = SAID, where: Where = Where(), at: int = NOW) -> Audience:
+    """Talks of one person that are over, a day apart; who may be told them."""
+    for number, text in enumerate(texts):
+        asked = await talk(store, f"我想{text}", "好呀", where, at + number * DAY)
+        session = await store.sessions.session(asked.turn.session_id)
+        await store.sessions.close(session.id, "new", at + number * DAY)
+        session = await store.sessions.session(session.id)
+        lines = await store.events.between(session.chat_id, session.from_event, session.upto_event)
+        owner = asked.turn.person_id if where.kind == "dm" else None
+        done = Digested(session, Digest(text, (), "model"), owner, ("Ann",), tuple(event.id for event in lines))
+        assert await store.digests.store(done, at + number * DAY)
+    person, chat, _ = await ids(store, where, at + len(texts) * DAY)
+    return Audience(chat, "dm", (person,))
 
 
 def look(folder: Path, sql: str, *params: object) -> list[tuple[object, ...]]:

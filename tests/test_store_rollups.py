@@ -7,35 +7,14 @@ from pathlib import Path
 import pytest
 
 from bot.core.people import Audience
-from bot.core.sessions import Digest
 from bot.store.backups import backup, roll_back
-from bot.store.codes import join_persons
-from bot.store.digests import Digested
 from bot.store.schema import MIGRATIONS
-from bot.store.store import Store
 from tests.blank import open_laid
 from tests.kill_rolling import kill_at, roll_up
-from tests.storing import DAY, NOW, Where, ids, look, sound, talk
+from tests.storing import DAY, NOW, SAID, Where, look, sound, talked
 
-SAID = ("聊了大熊猫", "聊了红烧肉", "聊了马拉松")
 ROWS = "SELECT id, session_id, tier, until, into_id, roll_at, talks, summary FROM digest ORDER BY id"
 LATER = NOW + 20 * DAY
-ANN = Where()
-
-
-async def talked(store: Store, texts: tuple[str, ...] = SAID, where: Where = ANN, at: int = NOW) -> Audience:
-    """Talks of one person that are over, a day apart; who may be told them."""
-    for number, text in enumerate(texts):
-        asked = await talk(store, f"我想{text}", "好呀", where, at + number * DAY)
-        session = await store.sessions.session(asked.turn.session_id)
-        await store.sessions.close(session.id, "new", at + number * DAY)
-        session = await store.sessions.session(session.id)
-        lines = await store.events.between(session.chat_id, session.from_event, session.upto_event)
-        owner = asked.turn.person_id if where.kind == "dm" else None
-        done = Digested(session, Digest(text, (), "model"), owner, ("Ann",), tuple(event.id for event in lines))
-        assert await store.digests.store(done, at + number * DAY)
-    person, chat, _ = await ids(store, where, at + len(texts) * DAY)
-    return Audience(chat, "dm", (person,))
 
 
 @pytest.mark.parametrize("statement", [1, 9, 15])
@@ -75,29 +54,6 @@ async def test_what_was_cleared_stays_cleared_when_an_older_copy_is_put_back(tmp
     assert sound(tmp_path) == []
 
 
-async def test_a_talk_that_was_closed_before_it_was_cleared_and_digested_after_tells_nothing(tmp_path: Path) -> None:
-    async with await open_laid(tmp_path) as store:
-        asked = await talk(store, "我想去爬山", "好呀")
-        await store.sessions.close(asked.turn.session_id, "new", NOW)
-        audience = Audience(asked.turn.chat_id, "dm", (asked.turn.person_id,))
-        assert await store.rollups.clear(audience, NOW + 1) == 0
-        session = await store.sessions.session(asked.turn.session_id)
-        assert await store.digests.store(Digested(session, Digest("聊了爬山", (), "rule"), None, (), ()), NOW + 2)
-        assert await store.digests.told(audience, 1, 0) == ()
-
-
-async def test_who_took_part_in_a_talk_that_was_rolled_up_is_known_and_nobody_else_is_told(tmp_path: Path) -> None:
-    hall = Where("ann", "hall", "group")
-    async with await open_laid(tmp_path) as store:
-        ann = await talked(store, SAID, hall)
-        bob = (await ids(store, Where("bob", "hall", "group"), LATER))[0]
-        await roll_up(store, LATER)
-        group = Audience(ann.chat_id, "group", (*ann.person_ids, bob))
-        assert [row.own for row in await store.digests.told(group, ann.person_ids[0], 0)] == [True]
-        assert [row.own for row in await store.digests.told(group, bob, 0)] == [False]
-        assert await store.digests.told(Audience(99, "dm", (bob,)), bob, 0) == ()
-
-
 def test_the_talks_of_an_older_nuan_are_kept_with_who_took_part_and_are_due(tmp_path: Path) -> None:
     first = 24  # migrations/0025_dialogue_memory.sql
     with closing(sqlite3.connect(tmp_path / "old.db")) as db:
@@ -119,24 +75,3 @@ def test_the_talks_of_an_older_nuan_are_kept_with_who_took_part_and_are_due(tmp_
         db.execute("DELETE FROM digest")
         again = "INSERT INTO digest (chat_id, summary, made_by, names, started_at, ended_at, created_at) VALUES "
         assert db.execute(again + "(1, '', '', '', 0, 0, 0)").lastrowid == 6, "no number is given twice"
-
-
-async def test_of_two_accounts_that_become_one_person_each_talk_has_that_one_once(tmp_path: Path) -> None:
-    hall = Where("ann", "hall", "group")
-    async with await open_laid(tmp_path) as store:
-        ann = (await talked(store, SAID, hall)).person_ids[0]
-        too = (await ids(store, Where("bob", "hall", "group"), NOW))[0]
-        both = "INSERT INTO talker SELECT digest_id, ? FROM talker WHERE digest_id > 1"
-        await store._database.write(lambda db: db.execute(both, (too,)).rowcount)
-        assert await store._database.write(lambda db: join_persons(db, ann, too)) == ann
-    assert look(tmp_path, "SELECT digest_id, person_id FROM talker ORDER BY 1") == [(1, ann), (2, ann), (3, ann)]
-    assert sound(tmp_path) == []
-
-
-async def test_an_export_holds_each_talk_by_itself_whatever_it_was_rolled_up_into(tmp_path: Path) -> None:
-    async with await open_laid(tmp_path) as store:
-        await talked(store)
-        before = (await store.memory_archive.here()).carried.summaries
-        await roll_up(store, LATER)
-        assert (await store.memory_archive.here()).carried.summaries == before
-    assert [each.summary for each in before] == list(SAID)

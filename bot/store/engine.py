@@ -34,6 +34,10 @@ def store_error(text: str, error: sqlite3.Error) -> StoreError:
     return StoreError(text) if code is None or code & 0xFF in DISK_ERRORS else StatementError(text)
 
 
+def _refusal(error: sqlite3.Error) -> StoreError:
+    return store_error(f"the database refused a write ({error}); nothing of it was stored", error)
+
+
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -174,7 +178,7 @@ class Writer:
                 job.result, job.error = None, None
             if len(batch) == 1:
                 self.refusing = str(error)
-                batch[0].error = store_error(f"the database refused a write ({error}); nothing of it was stored", error)
+                batch[0].error = _refusal(error)
                 return
             for job in batch:
                 self._commit([job])
@@ -194,6 +198,8 @@ class Writer:
         except (sqlite3.OperationalError, sqlite3.InternalError):
             # The disk or the file refuses: nothing of this commit can be trusted, so all of it is undone.
             raise
+        except sqlite3.Error as error:
+            job.error = _refusal(error)
         except Exception as error:  # noqa: BLE001 - what a transaction raises belongs to its caller
             job.error = error
         if job.error is not None:

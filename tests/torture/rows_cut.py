@@ -125,7 +125,7 @@ ROWS: tuple[Row, ...] = (
         (Bound("said once", "==", 1, per="kills"), Bound("asked more than once", "==", 0), Bound("spilled", "==", 0)),
         between,
         ("test_budget.py::test_what_was_not_sent_is_sent_after_a_crash",
-         "test_store_turns.py::test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once"),
+         "contract/test_turns.py::test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once"),
     ),
     Row(
         "D11", "Discord breaks off or answers 502 and 503", "200 sends, one copy of each", "sends", 200, 0, 50, 1_200.0,

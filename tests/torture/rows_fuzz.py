@@ -197,7 +197,7 @@ def talk() -> type:
 
 def memories() -> type:
     """Keeping, forgetting, restoring, merging, sharing: table, index and a simple oracle agree."""
-    from tests.test_store_memories_model import Memories
+    from tests.contract.test_memories_model import Memories
 
     return Memories
 
@@ -229,6 +229,6 @@ ROWS: tuple[Row, ...] = (
     Row(
         "F8", "Random operations on memories", "10,000 operations: what is stored, found and expected is the same",
         "runs", 700, 0, 100, 900.0, (Bound("broken", "==", 0),), talking(memories),
-        existing=("test_store_memories_model.py::TestMemories::runTest",),
+        existing=("contract/test_memories_model.py::test_everybody_sees_what_they_should_whatever_was_done",),
     ),
 )  # fmt: skip

@@ -173,7 +173,7 @@ ROWS: tuple[Row, ...] = (
         "kills", 100, 0, 50, PIECE_S,
         (*NOTHING, AT_WORK, ONE_CALL, SHOWN, Bound("lost calls", "<=", 1, per="kills"),
          Bound("lost calls", ">=", 0.2, per="kills")), alone,
-        ("test_store_turns.py::test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once",
+        ("contract/test_turns.py::test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once",
          "test_tools.py::test_a_crash_after_a_tool_ran_does_not_run_it_twice",
          "test_budget.py::test_a_call_lost_in_a_crash_is_charged_at_its_reservation"),
         "the row wants one call; what arrives and is not stored yet when the kill comes is asked and paid again",

@@ -227,7 +227,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S3", "Tasks on one connection", "exactly what was acknowledged is stored", "tasks", 1_000,
-        existing=("test_store_writer.py::"
+        existing=("contract/test_transactions.py::"
                   "test_of_a_thousand_that_write_fail_or_leave_exactly_the_acknowledged_are_stored",),
     ),
     Row(

@@ -179,7 +179,7 @@ ROWS: tuple[Row, ...] = (
         (*NO_MORE, Bound("answered", "==", 1, per="updates"), Bound("kept", "==", 1 / 3, per="updates")), copies,
         ("test_delivered_again.py::"
          "test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_answered_and_kept_once",
-         "test_store_intake.py::test_a_delivery_is_remembered_over_a_restart_until_its_number_is_too_old"),
+         "contract/test_intake.py::test_a_delivery_is_remembered_over_a_restart_until_its_number_is_too_old"),
     ),
     Row(
         "D3", "An update comes after newer ones", "10, 12 and after a restart 11: all three handled", "rounds",

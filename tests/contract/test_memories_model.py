@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
-from tests.blank import open_laid
-from tests.storing import DAY, NOW, Where, bring_back, drop, ids, keep, layers, searched, sound
+from tests.contract.engines import Engine, Sqlite
+from tests.storing import DAY, NOW, Where, bring_back, drop, ids, keep, layers, searched
 
 T = TypeVar("T")
 
@@ -56,16 +56,18 @@ class Kept:
 
 
 class Memories(RuleBasedStateMachine):
-    """Two people in their own chats and in groups."""
+    """Two people in their own chats and in groups, over one kind of engine."""
+
+    engines: type[Engine] = Sqlite
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name)
+        self.engine = self.engines(Path(self.folder.name))
         self.loop = asyncio.new_event_loop()
         self.now = NOW
         self.kept: dict[int, Kept] = {}
-        self.store = self._run(open_laid(self.path))
+        self.store = self._run(self.engine.open())
         self.audience: dict[Where, Audience] = {}
         for place in PLACES:
             person, chat, _ = self._run(ids(self.store, place))
@@ -75,7 +77,7 @@ class Memories(RuleBasedStateMachine):
         return self.loop.run_until_complete(work)
 
     def teardown(self) -> None:
-        assert sound(self.path) == []
+        assert self.engine.faults() == []
         self._run(self.store.close())
         self.loop.close()
         self.folder.cleanup()
@@ -150,7 +152,7 @@ class Memories(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         self._run(self.store.close())
-        self.store = self._run(open_laid(self.path))
+        self.store = self._run(self.engine.open())
 
     @invariant()
     def everybody_sees_exactly_what_they_should(self) -> None:
@@ -162,6 +164,8 @@ class Memories(RuleBasedStateMachine):
             assert {m.id for m in self._owned(place)} == mine
 
 
-# make torture does ten thousand operations (row F8).
-Memories.TestCase.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
-TestMemories = Memories.TestCase
+def test_everybody_sees_what_they_should_whatever_was_done(engine: Engine) -> None:
+    of_engine = type("MemoriesOfEngine", (Memories,), {"engines": type(engine)})
+    # make torture does ten thousand operations (row F8)
+    few = settings(max_examples=10, stateful_step_count=20, deadline=None)
+    run_state_machine_as_test(of_engine, settings=few)

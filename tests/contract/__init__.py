@@ -1,0 +1,1 @@
+"""What the store promises whatever engine is under it, asked through `Store` and its repositories."""
