@@ -265,6 +265,19 @@ async def test_what_passes_takes_the_place_of_nothing_that_lasts(world: World) -
     assert facts(world) == [("小王在书店上班", 1), ("小王7月3日去面试", 1)]
 
 
+async def test_what_passes_goes_for_what_came_of_it_also_of_somebody_else(world: World) -> None:
+    first = told("小王还没想好妈妈生日送什么", 1, lasting=False)
+    scarf = told("妈妈说围巾收到了，高兴坏了", 1, about="妈妈", kind="event", when="2026-06-13", replaces=[1])
+    answering(world, first, scarf)
+    await world.say("我还没想好妈妈生日送什么")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("给妈妈打电话了，她说围巾收到了，高兴坏了")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王还没想好妈妈生日送什么", 0), ("妈妈说围巾收到了，高兴坏了", 1)]
+
+
 async def test_a_sign_that_was_shown_escaped_is_kept_as_it_was_said(world: World) -> None:
     answering(world, told("小王在 Lark &amp; Pine 上班", 1, slot="job"))
     await world.say("我在 Lark & Pine 上班")

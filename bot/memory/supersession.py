@@ -296,7 +296,8 @@ def _may_go(old: Memory, new: NewMemory, said: str, names: tuple[str, ...]) -> b
     if same and new.dated and old.dated and (not old.asked or _MOVED.search(said)):
         return True
     other = is_single_valued(old.slot) and is_single_valued(new.slot) and old.slot != new.slot
-    return new.lasting and not old.asked and not other and _changes(said)
+    passing = bool(shared) and not old.lasting
+    return not old.asked and not other and (passing or (new.lasting and _changes(said)))
 
 
 def _gone_unnamed(old: Memory, new: NewMemory, names: tuple[str, ...]) -> bool:
