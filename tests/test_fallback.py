@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.language.clauses import one_row
 from bot.language.statements import READ_CHARS, statements_in, tasks_in
 from bot.memory.digest.rule import rule_digest
 from bot.memory.promises import promise_endings
 from bot.memory.transcript import DigestLine, TalkScope, own_words
+from bot.text.clean import one_row
 from bot.text.fold import fold
 from bot.text.length import estimate_tokens
 from tests.world import World

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.language.wishes.short import reply_wish
+from bot.language.wishes.reader import reply_wish
 from tests.storing import holding
 from tests.test_changes import CANARY, texts
 from tests.world import World

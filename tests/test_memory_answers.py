@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.memories import MemoryQuestion
-from bot.language.wishes.short import answer_to
+from bot.language.wishes.reader import answer_to
 from tests.world import World
 
 TWO, ONE = MemoryQuestion("which", (4, 9)), MemoryQuestion("which", (4,))

@@ -1,4 +1,5 @@
-"""The files of `nuan memory` for any text: JSON Lines are read back, Markdown is readable, and what cannot be read never raises."""
+"""The files of `nuan memory` for any text: JSON Lines are read back, Markdown is readable, and what cannot be read
+never raises."""
 
 import json
 from dataclasses import replace
@@ -19,9 +20,8 @@ from bot.core.archive import (
     ImportBase,
 )
 from bot.core.memories import MemoryKind
-from bot.memory.archive.foreign import ForeignOwner, parse_foreign
-from bot.memory.archive.imports import make_plan
-from bot.memory.archive.markdown import TITLE, is_export, write_markdown
+from bot.memory.archive.export import TITLE, is_export, write_markdown
+from bot.memory.archive.imports import ForeignOwner, make_plan, parse_foreign
 from bot.memory.archive.records import parse_jsonl, write_jsonl
 from bot.text.clean import clean
 from tests.storing import NOW
@@ -79,7 +79,8 @@ def test_what_is_written_is_read_back(carried: ExportContents) -> None:
 
 
 MEMORY = ExportedMemory(
-    1, "discord:2", "telegram:-100", "private", "event", "x", 1, 2, "digest", 14.0, 3, 4, merges=(MERGE,), more=(("n", 1),)
+    1, "discord:2", "telegram:-100", "private", "event", "x", 1, 2, "digest", 14.0, 3, 4, merges=(MERGE,),
+    more=(("n", 1),)
 )  # fmt: skip
 
 

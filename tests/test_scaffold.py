@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model.artifacts import without_artifacts, without_open_artifacts
-from bot.model.completion import without_thoughts
+from bot.model.completion import without_artifacts, without_open_artifacts, without_thoughts
 from tests.scaffolds import LEAKED, WANTED
 from tests.world import World
 

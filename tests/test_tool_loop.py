@@ -11,8 +11,7 @@ from bot.core.errors import ModelError
 from bot.core.models import Completion, Message, ToolCall, ToolSpec
 from bot.core.sessions import Turn
 from bot.core.tools import Tool, ToolAnswer, ToolContext
-from bot.model.artifacts import without_artifacts, without_open_artifacts, written_calls
-from bot.model.completion import CompletionBuilder
+from bot.model.completion import CompletionBuilder, without_artifacts, without_open_artifacts, written_calls
 from bot.pipeline.tools.calls import ToolRound, ToolRunner
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run

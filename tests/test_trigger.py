@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from bot.config.settings import BotSettings, Settings
 from bot.config.speaking import SpeakRules
 from bot.core.speaking import Decision, Situation
-from bot.speaking.activation import decide, extended
-from bot.speaking.triggers import called_by_name
+from bot.speaking.activation import called_by_name, decide, extended
 
 NAMES = ("小暖", "暖暖", "nuan")
 RULES = Settings(bot=BotSettings(names=NAMES))

@@ -15,8 +15,8 @@ from bot.core.clock import Instant, Recurring, Unclear
 from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.reminders.requests import reminder_wish, task_of, time_reply
 from bot.language.time.dates import due_in, nudge_for
-from bot.language.time.days import lunar_day
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts
+from bot.language.time.parts import lunar_day
 from bot.language.time.schedule import ending, next_of, stepped, zone_named, zone_near
 from bot.speaking.reminders import nudging_rules, promised_task, spoken_at
 from bot.text.dates import local, ms_of

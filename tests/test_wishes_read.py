@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from bot.core.memories import Memory, MemoryQuestion, QuestionKind
 from bot.language.wishes.keep import facts_in
 from bot.language.wishes.patterns import listed
-from bot.language.wishes.reader import understand
-from bot.language.wishes.short import answer_to, bare_object, bare_wish, keeps_waiting, object_wish
+from bot.language.wishes.reader import answer_to, bare_object, bare_wish, keeps_waiting, object_wish, understand
 from tests.hostile import hostile
 from tests.test_changes import happens
 from tests.world import World

@@ -22,9 +22,8 @@ from bot.core.archive import ExportContents, ExportedMemory, ImportBase, ImportP
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
 from bot.core.memories import MemoryKind
-from bot.memory.archive.foreign import ForeignOwner, parse_foreign
-from bot.memory.archive.imports import make_plan, plan_json, plan_text
-from bot.memory.archive.markdown import is_export, write_markdown
+from bot.memory.archive.export import is_export, write_markdown
+from bot.memory.archive.imports import ForeignOwner, make_plan, parse_foreign, plan_json, plan_text
 from bot.memory.archive.records import BadValue, parse_jsonl, reference, time_text, to_json, write_jsonl
 from bot.store.archive import MemoryWithLines
 from bot.store.store import DATABASE, Store, open_store

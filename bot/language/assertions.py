@@ -7,9 +7,8 @@ from functools import lru_cache
 
 from bot.language.time.parts import count_en, count_zh
 from bot.text.fold import fold
-from bot.text.patterns import LazyPattern
-from bot.text.tables import read_table
 from bot.text.terms import STOP_WORDS, proper_names, runs, stem
+from bot.text.vocabulary import LazyPattern, read_table
 
 SENTENCE_CHARS = 600
 """A longer sentence is no talk: nothing is read in it."""

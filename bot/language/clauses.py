@@ -1,10 +1,8 @@
 """Sentences and clauses of a text, and an excerpt of whole sentences."""
 
 import re
-import unicodedata
 from itertools import pairwise
 
-from bot.text.clean import clean_line
 from bot.text.length import ELLIPSIS, clip, estimate_tokens, longest_prefix
 
 SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]|\.(?!\s|$))+)([。！？!?；;….]*)")
@@ -23,12 +21,6 @@ LEAST_SHARE = 0.3
 
 _SENTENCE = re.compile(r"[。！？!?；;\n]+[”」』\"')）]*|\.(?=\s|$)")
 _CLAUSE = re.compile(r"[，,、：:]")
-
-
-def one_row(text: str) -> str:
-    """The text on one line, without anything invisible."""
-    spaced = clean_line(text)
-    return "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
 
 
 def clauses_of(sentence: str) -> list[str]:

@@ -4,8 +4,7 @@ import re
 
 from bot.language.wishes.patterns import pattern as wish_pattern
 from bot.text.fold import fold
-from bot.text.patterns import LazyPattern
-from bot.text.tables import read_table
+from bot.text.vocabulary import LazyPattern, read_table
 
 _TEXTS = {name: "|".join(texts) for name, texts in read_table("bot.language", "injection").items()}
 LINK = LazyPattern(f"(?i){_TEXTS.pop('link')}")

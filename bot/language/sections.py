@@ -10,7 +10,7 @@ from functools import lru_cache
 from bot.core.memories import MemoryKind
 from bot.core.recall import SectionWords
 from bot.text.fold import fold
-from bot.text.tables import read_table
+from bot.text.vocabulary import read_table
 
 ME, PERSON, LESSON, RECENT = "me", "person", "lesson", "recent"
 

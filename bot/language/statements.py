@@ -8,13 +8,13 @@ from typing import Any
 
 from bot.core.clock import MINUTE_MS
 from bot.core.memories import SUBJECT_CHARS, MemoryKind
-from bot.language.clauses import SENTENCE, clauses_of, one_row
+from bot.language.clauses import SENTENCE, clauses_of
 from bot.language.injection import INSTRUCTION, LINK
+from bot.text.clean import one_row
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.length import clip, estimate_tokens
-from bot.text.patterns import LazyPattern
 from bot.text.similarity import FORM_WORDS
-from bot.text.tables import read_table
+from bot.text.vocabulary import LazyPattern, read_table
 
 STATEMENT_TOKENS = 80
 """Longest sentence that is kept; a part of a longer one would say something else."""

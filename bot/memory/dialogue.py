@@ -6,9 +6,9 @@ from datetime import tzinfo
 
 from bot.core.clock import DAY_MS
 from bot.core.sessions import TIERS, Dialogue, DialogueRow, Rollup, RollupPlan, Tier
-from bot.language.clauses import one_row
 from bot.memory.screening import harmless, sums_up
 from bot.memory.transcript import DigestLine
+from bot.text.clean import one_row
 from bot.text.dates import period_end
 from bot.text.length import estimate_tokens
 

@@ -10,13 +10,12 @@ from typing import Literal
 from bot.core.clock import DatedMoment
 from bot.language import assertions
 from bot.language.assertions import Clause, folded_plain, kin, novelty, numbers, terms
-from bot.language.clauses import one_row
 from bot.language.time.dates import date_in
-from bot.memory.claims import times
 from bot.memory.digest.answer import DigestItem, ItemSection
 from bot.memory.screening import harmless
-from bot.memory.talk import GroundedItem, Refusal, TalkEvidence, TalkText, day_of, first_missing
+from bot.memory.talk import GroundedItem, Refusal, TalkEvidence, TalkText, day_of, first_missing, times
 from bot.memory.transcript import DigestLine, TalkScope, was_forgotten
+from bot.text.clean import one_row
 from bot.text.dates import local_day
 from bot.text.fold import fold
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.core.archive import NoteLine
-from bot.language.clauses import one_row
 from bot.language.wishes.reader import menu_command, understand
 from bot.memory.screening import carried, harmless
 from bot.memory.transcript import DigestLine
-from bot.text.clean import clean, clean_name
+from bot.text.clean import clean, clean_name, one_row
 from bot.text.fold import fold
 from bot.text.length import clip
 

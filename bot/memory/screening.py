@@ -10,8 +10,8 @@ from bot.language.time.dates import named_times
 from bot.memory.transcript import DigestLine, LineWords
 from bot.text.dates import local_day
 from bot.text.fold import fold
-from bot.text.patterns import LazyPattern
 from bot.text.terms import STOP_WORDS, index_terms
+from bot.text.vocabulary import LazyPattern
 
 SUMMED = 0.5
 """Share of the terms of a note that people's own words must hold."""

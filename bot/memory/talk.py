@@ -1,17 +1,18 @@
-"""A talk as evidence: whose words its lines hold, clause by clause, and what a confirmed statement needs. Pure."""
+"""A talk as evidence: whose words its lines hold, clause by clause, which days are named, and what a confirmed statement
+needs. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
+from functools import lru_cache
 from typing import Literal
 
 from bot.core.clock import DatedMoment
 from bot.language import assertions
 from bot.language.assertions import VOCABULARY, Clause, folded_plain, has_pronoun, novelty, numbers, parts_of, poles
 from bot.language.time.calendar import NamedTime
-from bot.language.time.dates import checked_when
-from bot.memory.claims import iso_day, same_time, times
+from bot.language.time.dates import checked_when, named_times
 from bot.memory.digest.answer import DigestItem
 from bot.memory.screening import SCAFFOLD
 from bot.memory.transcript import DigestLine, TalkScope, forgets, played, words_of
@@ -293,3 +294,29 @@ class TalkEvidence:
     def zone(self, owner: int, *, task: bool) -> tzinfo:
         """The zone in which that person means days; of a task their own."""
         return self.scope.zones.get(owner, self.scope.tz) if task else self.scope.tz
+
+
+def times(text: str, at: int, tz: tzinfo) -> tuple[NamedTime, ...]:
+    """The days and longer times that a text names, read at that moment, ms."""
+    return _named(folded_plain(text), local_day(at, tz))
+
+
+@lru_cache(maxsize=1024)
+def _named(folded: str, today: date) -> tuple[NamedTime, ...]:
+    return tuple(named_times(folded, today))
+
+
+def iso_day(when: str) -> date | None:
+    try:
+        return date.fromisoformat(when.strip()[:10])
+    except ValueError:
+        return None
+
+
+def same_time(one: NamedTime, other: NamedTime) -> bool:
+    """Whether what a statement names is what a line names, and not more exact; counts of weeks are meant roughly."""
+    mine = [(days.first, days.last) for days in one.choices]
+    theirs = [(days.first, days.last) for days in other.choices]
+    if other.counted is not None:
+        theirs.append((other.counted - timedelta(days=3), other.counted + timedelta(days=3)))
+    return any(a <= d and c <= b and (b - a >= d - c or other.counted is not None) for a, b in mine for c, d in theirs)

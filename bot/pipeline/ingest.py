@@ -15,8 +15,7 @@ from bot.language.statements import MOST, tasks_in
 from bot.language.statements import READ_CHARS as PROMISE_CHARS
 from bot.language.stop_commands import stop_command
 from bot.language.time.dates import due_in, nudge_for
-from bot.language.wishes.reader import menu_command, understand
-from bot.language.wishes.short import reply_wish
+from bot.language.wishes.reader import menu_command, reply_wish, understand
 from bot.memory.transcript import own_words
 from bot.pipeline.concurrency import Activity
 from bot.pipeline.configuration import Current

@@ -1,4 +1,5 @@
-"""Turn: from asked to said, with calls, tools and settlement. It can be taken up again at any of its commits."""
+"""Turn: from asked to said, with calls, tools, settlement and the reply made of the last completion. It can be taken up
+again at any of its commits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,9 +7,9 @@ from dataclasses import dataclass, replace
 from bot.core.clock import DAY_MS
 from bot.core.errors import LogForgottenError, ModelError, OverBudget, StoreError
 from bot.core.events import Button, Draft, Event
-from bot.core.models import Completion, ModelRequest, ToolSpec
+from bot.core.models import Completion, Message, ModelRequest, ToolSpec
 from bot.core.people import Chat, Person
-from bot.core.ports import Clock, Log, Model, log_context, model_fields
+from bot.core.ports import Clock, Drafts, Edits, Log, Model, Streams, implements, log_context, model_fields
 from bot.core.sessions import Epoch, ModelCall, Occasion, Turn
 from bot.core.speaking import UNASKED, UNCALLED
 from bot.core.tools import Tool, UnlearnRequest
@@ -18,8 +19,7 @@ from bot.pipeline.calls import ModelCaller, ModelReply, settlement_of
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner, TurnPlan
 from bot.pipeline.refusals import BudgetRefusal, is_machine_error
-from bot.pipeline.reply import ReplyBuilder, StreamListener
-from bot.pipeline.send import LinkCheck, OutboxSender
+from bot.pipeline.send import LinkCheck, OutboxSender, Preview
 from bot.pipeline.tools.calls import (
     MOST_CALLS,
     ToolRound,
@@ -30,13 +30,15 @@ from bot.pipeline.tools.calls import (
     without_broken_calls,
 )
 from bot.prompt.composition import log_budget, log_tokens, message_tokens, whole_prompt
-from bot.speaking.initiative import SKIP
+from bot.speaking.initiative import SKIP, is_silent_answer, is_skip_word
+from bot.speaking.pacing import PacedMessage, paced_messages
 from bot.store.failures import OVER_BUDGET
 from bot.store.forget import Forgetting
 from bot.store.ledger import Settlement
 from bot.store.memories import Receipt
 from bot.store.store import Store
 from bot.store.turns import AskedTurn, TurnToSay
+from bot.text.length import shorten
 from bot.tools.stop_listen import called_stop_listen, last_line
 
 MOST_LOST = 8
@@ -347,7 +349,103 @@ class TurnRunner:
             line = self._current.words.messages.text(
                 "trace_line", self._current.words.script(person), chat=turn.chat_id, session=turn.session_number,
                 turn=turn.number, why=turn.why, mode=turn.mode, outcome=outcome, model=model, calls=calls,
-                prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} {self._current.settings.budget.currency}",
+                prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} "
+                    f"{self._current.settings.budget.currency}",
                 ms=now - turn.asked_at,
             )  # fmt: skip
             await self._store.outbox.tell(chat_id, Draft(line, "notice"), now)
+
+
+class StreamListener:
+    """Hears completions out."""
+
+    def __init__(self, store: Store, clock: Clock, sender: OutboxSender, current: Current, log: Log) -> None:
+        self._store = store
+        self._clock = clock
+        self._sender = sender
+        self._current = current
+        self._log = log
+
+    async def listen(self, chat: Chat, turn: Turn, model: Model, request: ModelRequest) -> Completion:
+        """The completion of a call for that turn; raises as the model does."""
+        speak = self._current.settings.speak
+        preview = self._preview(chat, turn, LinkCheck(request.prompt.messages, speak.links))
+        if preview is None or not implements(model, Streams):
+            return await model.complete(request)
+        try:
+            return await model.stream(
+                request, lambda source: preview.hear(lambda: shorten(source(), speak.reply_chars))
+            )
+        finally:
+            await preview.end()
+
+    def _preview(self, chat: Chat, turn: Turn, naming: LinkCheck) -> Preview | None:
+        adapter = self._sender.adapter(chat.platform)
+        shows = implements(adapter, Edits) or implements(adapter, Drafts)
+        if adapter is None or not shows:
+            return None
+        platform = self._current.settings.platforms.get(chat.platform)
+        # A paced reply is shown message by message when it is whole, never as one that grows.
+        if self._current.value.texts.personas.paced(chat) or (platform is not None and not platform.stream):
+            return None
+        return Preview(self._store, self._clock, adapter, chat, turn, self._log, naming.so_far)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltReply:
+    """What the log keeps, the line of the transcript ("" for nothing), what goes out, and for how long, ms.
+
+    `unnamed` addresses were taken out of it.
+    """
+
+    message: Message
+    line: str
+    drafts: tuple[Draft, ...]
+    unnamed: int = 0
+
+    @property
+    def lasts_ms(self) -> int:
+        """From the first message to the last."""
+        return sum(draft.wait_ms for draft in self.drafts)
+
+
+class ReplyBuilder:
+    """How a reply is said; those of a paced persona are scripts, on whichever bootstrap they were made."""
+
+    def __init__(self, sender: OutboxSender, current: Current) -> None:
+        self._sender = sender
+        self._current = current
+
+    def said(self, completion: Completion, turn: Turn, chat: Chat, person: Person, naming: LinkCheck) -> BuiltReply:
+        """What to say: nothing where silence is chosen, but in a DM nobody waits for an answer in vain."""
+        checked = naming.checked(completion.text)
+        # What is too long is cut in the log, too: it holds what people saw.
+        told = shorten(checked.text.strip(), self._current.settings.speak.reply_chars)
+        parts = self._parts(told, turn.id, chat)
+        text = "\n".join(part.text for part in parts)
+        message = completion.message()
+        if told != completion.text.strip():
+            message = replace(message, content=told)
+        if is_silent_answer(text, turn.why, chat.kind):
+            parts, text = (), ""
+        elif chat.kind == "dm" and (is_skip_word(text) or (completion.text.strip() and not text)):
+            text = self._current.words.messages.text("listening", self._current.words.script(person))
+            parts, message = (PacedMessage(text),), Message("assistant", text)
+        return BuiltReply(message, text, self._drafts(parts, turn, chat), checked.removed)
+
+    def _parts(self, text: str, seed: int, chat: Chat) -> tuple[PacedMessage, ...]:
+        if self._current.value.texts.personas.paced(chat):
+            return paced_messages(text, seed)
+        return (PacedMessage(text.strip()),) if text.strip() else ()
+
+    def _drafts(self, parts: tuple[PacedMessage, ...], turn: Turn, chat: Chat) -> tuple[Draft, ...]:
+        """The messages, each in as many pieces as its platform needs; receipts stand before the first."""
+        first = "\n".join((*turn.receipts, *(part.text for part in parts[:1])))
+        if not first:
+            return ()
+        told = (replace(parts[0], text=first), *parts[1:]) if parts else (PacedMessage(first),)
+        drafts: list[Draft] = []
+        for part in told:
+            begin, *rest = self._sender.drafts(chat, Draft(part.text, "reply"))
+            drafts += [replace(begin, wait_ms=part.wait_ms, typed_ms=part.typed_ms), *rest]
+        return tuple(drafts)

@@ -12,7 +12,7 @@ from bot.language.clauses import SENTENCE, clauses_of
 from bot.recall.lexical import LexicalFit, in_spans
 from bot.recall.query import SearchQuery
 from bot.text.fold import fold
-from bot.text.patterns import LazyPattern
+from bot.text.vocabulary import LazyPattern
 
 NEWS = 0.3
 """What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk."""

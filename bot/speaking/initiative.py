@@ -10,7 +10,7 @@ from bot.config.speaking import HeartbeatRules, JoinRules, RemindRules
 from bot.core.clock import HOUR_MS, MINUTE_MS
 from bot.core.events import ChatKind
 from bot.core.speaking import UNCALLED, GroupLine, GroupTalk, JoinReason, JoinVerdict, PastEntry, SilentChat
-from bot.speaking.triggers import called_by_name
+from bot.speaking.activation import called_by_name
 from bot.text.dates import between_hours, local_day, local_hour, moment, next_local_time, next_yearly
 from bot.text.fold import fold
 

@@ -11,9 +11,8 @@ from bot.core.commitments import NudgeRules, Reminder
 from bot.language.reminders.requests import ALL_REMINDERS, ReminderWish, task_of
 from bot.language.reminders.wording import in_second_person
 from bot.language.time.dates import date_in
-from bot.language.time.days import date_of_named
 from bot.language.time.moments import hour_of, joined_parts, moment_meant, time_parts
-from bot.language.time.parts import DayPart, TimeParts
+from bot.language.time.parts import DayPart, TimeParts, date_of_named
 from bot.language.time.schedule import SEVERAL, next_of
 from bot.speaking.initiative import is_quiet_hour
 from bot.text.codes import SIGNS

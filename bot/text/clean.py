@@ -64,6 +64,12 @@ def clean_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+def one_row(text: str) -> str:
+    """The text on one line, without anything invisible."""
+    spaced = clean_line(text)
+    return "".join(char for char in spaced if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"))
+
+
 def named_once(who: str, text: str) -> tuple[str, str]:
     """Whose words a text is and the text, as they are told together: a name that the text begins with comes once.
 

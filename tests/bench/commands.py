@@ -26,8 +26,7 @@ from bot.config.settings import BotSettings
 from bot.core.memories import Memory, MemoryCommand
 from bot.core.people import Audience
 from bot.language.wishes.forget import matter_in
-from bot.language.wishes.reader import has_wish_word, menu_command, understand, wish_cue
-from bot.language.wishes.short import bare_object, bare_wish
+from bot.language.wishes.reader import bare_object, bare_wish, has_wish_word, menu_command, understand, wish_cue
 from bot.text.fold import fold
 from tests.bench.byhand import ByHand
 from tests.world import World

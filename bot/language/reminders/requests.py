@@ -57,7 +57,7 @@ from bot.language.time.parts import TAKEN, TimeParts
 from bot.text.clean import clean
 from bot.text.codes import SIGNS
 from bot.text.fold import fold, fold_mapped, unfold
-from bot.text.patterns import LazyPattern
+from bot.text.vocabulary import LazyPattern
 
 READ_CHARS = 400
 """A longer message is talk, not a plain request; the model may still set a reminder on it."""

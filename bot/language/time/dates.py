@@ -10,14 +10,13 @@ from bot.core.clock import MINUTE_MS, DatedMoment, Instant, Precision, UnclearTi
 from bot.core.commitments import Nudge, NudgeRules
 from bot.language.time import spans_en, spans_zh
 from bot.language.time.calendar import DateRange, NamedTime, day, day_of
-from bot.language.time.days import lunar_days, read_lunar
 from bot.language.time.moments import MOST_MS, hour_of, moment_meant, parts_folded, reading_of
 from bot.language.time.moments import TIME_CHARS as FOLDED_READ
-from bot.language.time.parts import ClockTime, DayPart, Reading
+from bot.language.time.parts import ClockTime, DayPart, Reading, lunar_days, read_lunar
 from bot.language.time.tense import tells_of_booking, tense
 from bot.text.dates import day_start, local, local_day, ms_of, next_local_time
 from bot.text.fold import fold
-from bot.text.patterns import LazyPattern
+from bot.text.vocabulary import LazyPattern
 
 READ_CHARS = 2_000
 """A longer text is read at both ends."""
@@ -424,7 +423,8 @@ def _stretches(text: str, said_at: int, tz: tzinfo) -> Iterator[tuple[NamedTime,
             picks = [days for days in one.choices if abs((days.first - today).days) < HALF_YEAR]
         else:
             picks = [days for days in (_before(one, today), _from(one, today)) if days is not None]
-            # The one that the words tell of; the nearest where they leave it open. A weekday may be the last or the next.
+            # The one that the words tell of; the nearest where they leave it open. A weekday may be the last or the
+            # next.
             later = next((days for days in one.choices if days.first > today), None) if one.left == "week" else None
             told = tense(folded, one.start, one.end)
             if one.left != "week" or not (told in ("arranged", "perhaps") or _MOVED.search(folded)):

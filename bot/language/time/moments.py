@@ -5,13 +5,23 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.core.clock import DAY_MS, MINUTE_MS, Instant, Moment, Recurring, Unclear, UnclearTime
-from bot.language.time import moments_en, moments_zh, recurrence
-from bot.language.time.days import FEASTS_EN, after_delay, date_of_named
-from bot.language.time.parts import ClockTime, DayPart, Delay, NamedDay, Reading, TimeParts, periodic
+from bot.language.time import moments_en, moments_zh, schedule
+from bot.language.time.parts import (
+    FEASTS_EN,
+    ClockTime,
+    DayPart,
+    Delay,
+    NamedDay,
+    Reading,
+    TimeParts,
+    after_delay,
+    date_of_named,
+    periodic,
+)
 from bot.language.time.schedule import SEVERAL, ending, next_of, stepped
 from bot.text.dates import local, ms_of
 from bot.text.fold import fold
-from bot.text.patterns import LazyPattern
+from bot.text.vocabulary import LazyPattern
 
 _HAN = "\u4e00-\u9fff"
 _SPACE = LazyPattern(
@@ -130,11 +140,11 @@ def _over(parts: TimeParts, before: TimeParts, after: TimeParts, found: re.Match
 def reading_of(folded: str) -> Reading:
     """A folded text with all of its times read."""
     reading = Reading(_DOTTED.sub(r"\1:\2", folded))
-    recurrence.read_bounds(reading)
-    recurrence.read_lists(reading)
+    schedule.read_bounds(reading)
+    schedule.read_lists(reading)
     moments_zh.read(reading)
     moments_en.read(reading)
-    if recurrence.LOOSE.search(reading.text):
+    if schedule.LOOSE.search(reading.text):
         reading.doubt("vague")
     return reading
 

@@ -4,10 +4,10 @@ import re
 from dataclasses import replace
 
 from bot.core.clock import HOUR_MS, MINUTE_MS
-from bot.language.time.days import FEASTS_EN
 from bot.language.time.parts import (
     EN,
     EN_HOUR,
+    FEASTS_EN,
     MONTH_EN,
     MONTH_NAMES,
     TAKEN,
@@ -21,7 +21,7 @@ from bot.language.time.parts import (
     Repetition,
     count_en,
 )
-from bot.text.patterns import LazyPattern
+from bot.text.vocabulary import LazyPattern
 
 WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.core.clock import HOUR_MS, MINUTE_MS
-from bot.language.time.days import FEASTS_ZH, read_lunar
 from bot.language.time.parts import (
+    FEASTS_ZH,
     TAKEN,
     WEEKDAY_NAMES,
     ZH,
@@ -18,8 +18,9 @@ from bot.language.time.parts import (
     RepeatPeriod,
     Repetition,
     count_zh,
+    read_lunar,
 )
-from bot.text.patterns import LazyPattern
+from bot.text.vocabulary import LazyPattern
 
 _ONE_UNIT = LazyPattern(
     rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?\s?(?P<half>半)?"

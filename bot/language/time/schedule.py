@@ -1,16 +1,33 @@
-"""Time zones by the names people use, and when a recurring rule (cron fields, step, end) is due next in one."""
+"""What recurs: as people say it, as a rule (cron fields, step, end), and when it is due next; time zones by name."""
 
 import difflib
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
+from bot.language.time import moments_en, moments_zh
+from bot.language.time.moments_en import WD
+from bot.language.time.moments_zh import delay_of
+from bot.language.time.parts import (
+    EN,
+    TAKEN,
+    WEEKDAY_NAMES,
+    ZH,
+    NamedDay,
+    Reading,
+    Repetition,
+    TimeParts,
+    count_en,
+    count_zh,
+)
 from bot.text.dates import local, ms_of
 from bot.text.fold import fold
-from bot.text.tables import read_table
+from bot.text.vocabulary import LazyPattern, read_table
 
-MOST_CHARS = 64
+ZONE_CHARS = 64
+"""Longest name of a time zone."""
 
 _CITIES: dict[str, str] = read_table("bot.language.time", "zones")
 _OFFSET = re.compile(r"(?:utc|gmt)? ?([+-])(\d{1,2})(?::?00)?")
@@ -19,6 +36,81 @@ LOOKED_AT = 8
 SEVERAL = "|"
 SHORTEST = 28
 """Days that every month has."""
+
+EVERY = LazyPattern(
+    r"每|逢(?=周|星期|礼拜)|工作日|上班日|平日|天天|(?a:\b(?:every|each|daily|weekly|monthly|weekdays|weekends)\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b)"
+)
+LONGEST = 24
+"""Characters in which a day is named."""
+
+_UNTIL = LazyPattern(
+    r"(?:(?<=[,，])[㐀-鿿]到|一?直到|持续到|截止到?|(?<![\d一二三四五六日天点半分号])到|到(?=[^,，。]{1,14}?(?:为止|结束|截止)))"
+    r"|(?a:,? ?\b(?:up )?(?:until|till|til|through|thru|ending(?: on)?)\b )"
+)
+_UNTIL_END = LazyPattern(r"\s*(?:那天)?(?:为止|结束|截止|就行了?|就好了?|就可以了?|就不用了?|即可)")
+_RANGE = LazyPattern(r"(?<=[\d号日])(?:到|至|-|~)|(?a: (?:to|through|thru) )")
+_FOR = LazyPattern(
+    rf"(?:接下来|未来|今后|往后|连续|持续|连着)的?(?P<zh>{ZH}个?(?:天|日|周|星期|礼拜|月|年))(?:里|内)?"
+    rf"|(?a:\bfor (?:the )?(?:next |coming |following )?(?P<n>{EN}) (?P<unit>day|week|month)s?\b)"
+)
+_FROM = LazyPattern(r"从|自(?!己)|(?a:\b(?:starting|beginning|from|as of)(?: on| from)? )")
+_FROM_END = LazyPattern(r"\s*(?:开始|起(?![床来身飞夜立]))|(?a: ?\b(?:on|onwards?)\b(?= |$))")
+_BEGINS = LazyPattern(r"开始|起(?![床来身飞夜立])")
+_NEXT = LazyPattern(
+    r"\s*(?:下个?(?:月|(?P<zh>周|星期|礼拜))(?![一二三四五六日天\d])|(?a:next (?:month|(?P<week>week))\b))"
+)
+_PERIOD = LazyPattern(
+    r"\s*(?:(?:今|本|这)?年(?:底|末)|(?a:(?:the )?end of (?:the|this) (?P<what>year|month)\b)"
+    rf"|(?P<zh>{ZH})月(?:份)?(?:底|末)?(?![\d一二三四五六七八九十])|(?a:(?:the end of )?(?P<mon>{moments_en.MONTH})(?! ?\d)\b))"
+)
+
+_HALF_ZH = "(?:凌晨|清晨|清早|一?大?早|早晨|早上|上午|中午|正午|下午|午后|傍晚|晚上|晚间|夜里|晚|早)"
+_CLOCK_ZH = rf"(?:{_HALF_ZH}?(?:{moments_zh.BARE_CLOCK}|\d{{1,2}}:\d{{2}}(?!\d))|中午|正午)"
+_LIST_ZH = LazyPattern(rf"{_CLOCK_ZH}(?:\s?(?:[、,]|和|及|与|跟|还有|以及)\s?{_CLOCK_ZH})+")
+_BOTH_ZH = LazyPattern(
+    rf"早(?:上)?(?:和|、)?晚(?:上)?(?:各?一?次)?的?(?P<clock>{moments_zh.BARE_CLOCK}|\d{{1,2}}:\d{{2}}(?!\d))"
+)
+_CLOCK_EN = (
+    r"(?:(?:every|each) day |(?:(?:every|each) )?(?:morning|afternoon|evening|"
+    r"night) )?(?:(?:at )?(?:noon|midday)|(?:at )?\d{1,2}(?:[:.]\d{2})?(?:\s?[ap]\.?m\b\.?|"
+    r" in the (?:morning|afternoon|evening)"
+    r"| at night)|(?:at )?\d{1,2}:\d{2}(?![:\d]))"
+)
+_LIST_EN = LazyPattern(rf"(?a)(?<![\w:.]){_CLOCK_EN}(?:(?:,? and|,| &|,? then) (?:again )?{_CLOCK_EN})+")
+_EVERY_ZH = LazyPattern(r"每(?!日(?:一|任|签|报|新|必|打|例|计|总))|工作日|天天")
+_EVERY_EN = LazyPattern(
+    r"(?a)\b(?:every|each|daily|(?:twice|(?:two|three|four|\d) times|thrice) (?:a|per) day|weekdays)\b"
+)
+_TIMES_EN = LazyPattern(
+    r"(?a)\b(?:(?P<two>twice)|(?P<n>two|three|four|\d) times|(?P<three>thrice)) (?:a|per|every|"
+    r"each) day\b|\btwice daily\b"
+)
+_TIMES_ZH = LazyPattern(rf"(?:每天|每日|一天|一日)(?P<n>{ZH})[次遍]")
+_DAYS_ZH = LazyPattern(rf"(?P<other>每隔[一1]?[天日])|每(?P<n>{ZH})[天日](?![一二三四五六七八九十\d])")
+_WEEKS_ZH = LazyPattern(
+    rf"(?:(?P<other>每隔(?:[一1]个?)?)|每(?P<n>{ZH})个?)(?:周|星期|礼拜)(?:的|,)?(?:周|星期|礼拜)?(?P<day>[一二三四五六日天])(?![一二三四五六日天、到至期])"
+)
+_DAYS_EN = LazyPattern(
+    rf"(?a)\b(?:every|each) (?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|(?P<n>{EN})) days?\b"
+)
+_WEEKS_EN = LazyPattern(
+    rf"(?a)\b(?:every|each) (?:(?:(?P<other>other|second|2nd)|(?P<third>third|3rd)|"
+    rf"(?P<n>{EN})) weeks?,?(?: on)?(?: a)? (?P<day>{WD})s?"
+    rf"|(?P<other2>other|second|2nd) (?P<day2>{WD})s?)\b"
+)
+LOOSE = LazyPattern(
+    rf"(?:从|自(?!己)|(?<=\d)年|除了?|不是|并非|第[一二三四五六七八九十\d]+个?|闰)\s?{TAKEN}"
+    rf"|{TAKEN}\s?(?:的?前(?:一[天晚日]|夕)|的?(?:第二|次|隔|后一)[天日]|后的|开始|起(?![床来身飞夜立])|为止|除外|以外|之间|期间"
+    rf"|[以之]内|内(?![容衣部存科心人裤]))"
+    rf"|(?a:\b(?:after|before|from|since|past|following|but|except|not|weeks?|days?|hours?|minutes?|"
+    rf"mins?|months?|years?|second"
+    rf"|third|fourth|first|last|next|of|other|half|quarter|til|than) {TAKEN}|{TAKEN} ?(?:ish\b|-?ish\b|"
+    rf"or so\b|ago\b|and a half\b"
+    rf"|weeks?\b|before\b|after\b|after next\b|through\b|(?:-|–|to|til|till|until) \d)|(?:\d|"
+    rf"\b{EN}) ?(?:to|-|–|til|till|until|or|and) {TAKEN})"
+)
+"""What stands right beside a time and may change it: nobody has understood it, so it is asked."""
 
 
 def zone_or(name: str, other: str) -> ZoneInfo:
@@ -31,7 +123,7 @@ def zone_or(name: str, other: str) -> ZoneInfo:
 
 def zone_named(words: str) -> str | None:
     """The IANA zone of a name, a city in Chinese or English, or a whole offset from UTC; None when there is none."""
-    wanted = fold(words[:MOST_CHARS]).strip().removesuffix("时间").removesuffix(" time").strip()
+    wanted = fold(words[:ZONE_CHARS]).strip().removesuffix("时间").removesuffix(" time").strip()
     if not wanted:
         return None
     if found := _OFFSET.fullmatch(wanted):
@@ -43,7 +135,7 @@ def zone_named(words: str) -> str | None:
 
 def zone_near(words: str) -> str | None:
     """The zone whose name is most like what was written; None when none is."""
-    wanted = fold(words[:MOST_CHARS]).strip().replace(" ", "_")
+    wanted = fold(words[:ZONE_CHARS]).strip().replace(" ", "_")
     near = difflib.get_close_matches(wanted, _names(), 1, 0.72)
     return _names()[near[0]] if near else None
 
@@ -156,3 +248,138 @@ def _cron(rule: str, after: int, tz: tzinfo) -> int | None:
             return ms_of(found)
         start = (found.astimezone(UTC) + timedelta(minutes=1)).astimezone(tz)
     return None
+
+
+def read_bounds(reading: Reading) -> None:
+    """Take what bounds a rule."""
+    if not EVERY.search(reading.text):
+        return
+    for match in reading.take(_FOR):
+        delay = delay_of(match["zh"]) if match["zh"] else None
+        if match["n"]:
+            delay = moments_en.delay_of(f"{count_en(match['n']):g} {match['unit']}s")
+        reading.parts = replace(reading.parts, span=delay)
+    for match in _RANGE.finditer(reading.text):
+        named = _named(reading.text, match.end())
+        if named is not None and named[0].clock is None:
+            _begin_at(reading, match.start(), match.start())
+            if reading.parts.since is not None:
+                _blank(reading, match.start(), named[1], _UNTIL_END)
+                reading.parts = replace(reading.parts, until=named[0].day)
+                return
+    if (until := _UNTIL.search(reading.text)) is not None:
+        period = _PERIOD.match(reading.text, until.end())
+        named = None if period is not None else _named(reading.text, until.end())
+        if period is not None:
+            month = moments_en.month_of(period["mon"]) if period["mon"] else count_zh(period["zh"] or "")
+            last = NamedDay("last", off=0) if period["what"] == "month" else NamedDay("date", 0, month=month or 12)
+            _blank(reading, until.start(), period.end(), _UNTIL_END)
+            reading.parts = replace(reading.parts, until=last)
+        elif named is not None and named[0].clock is None:
+            _blank(reading, until.start(), named[1], _UNTIL_END)
+            reading.parts = replace(reading.parts, until=named[0].day)
+    first = _FROM.search(reading.text)
+    if first is not None and (coming := _NEXT.match(reading.text, first.end())) is not None:
+        week = coming["week"] or coming["zh"]
+        _blank(reading, first.start(), coming.end(), _FROM_END)
+        reading.parts = replace(reading.parts, since=NamedDay("week", 1, 0) if week else NamedDay("number", 1, off=1))
+    elif first is not None and (named := _named(reading.text, first.end())) is not None:
+        _begin(reading, named[0], first.start(), named[1])
+    elif (ends := _BEGINS.search(reading.text)) is not None:
+        _begin_at(reading, ends.start(), ends.end())
+
+
+def _begin_at(reading: Reading, end: int, more: int) -> None:
+    """Take the day that ends there as the first one, with what stands behind it up to `more`."""
+    for begin in range(max(end - LONGEST // 2, 0), end):
+        named = _named(reading.text[:end], begin)
+        if named is not None and named[1] == end:
+            _begin(reading, named[0], begin, more)
+            return
+
+
+def _begin(reading: Reading, parts: TimeParts, begin: int, end: int) -> None:
+    _blank(reading, begin, end, _FROM_END)
+    reading.parts = replace(reading.parts, since=parts.day)
+    if parts.clock is not None:
+        reading.name_clock(parts.clock, parts.half)
+    elif parts.half:
+        reading.halves.append(parts.half)
+
+
+def _named(text: str, begin: int) -> tuple[TimeParts, int] | None:
+    """The day that is named right there, and where its name ends."""
+    rule = EVERY.search(text, begin)
+    piece = Reading(text[begin : min(begin + LONGEST, rule.start() if rule else len(text))])
+    moments_zh.read(piece)
+    moments_en.read(piece)
+    end = 0
+    for start, stop in sorted(piece.parts.spans):
+        if start > end + (text[begin + end : begin + end + 1] == " "):
+            break
+        end = max(end, stop)
+    alone = Reading(text[begin : begin + end])
+    moments_zh.read(alone)
+    moments_en.read(alone)
+    parts = alone.done()
+    return (parts, begin + end) if end and parts.day is not None and parts.doubt is None and not parts.every else None
+
+
+def _blank(reading: Reading, begin: int, end: int, more: LazyPattern) -> None:
+    if (found := more.match(reading.text, end)) is not None:
+        end = found.end()
+    reading.blank(begin, end)
+
+
+def read_lists(reading: Reading) -> None:
+    """Take lists of times of day of what comes back, and every few days or weeks."""
+    _steps(reading)
+    every = reading.parts.every is not None or _EVERY_ZH.search(reading.text) or _EVERY_EN.search(reading.text)
+    if not every:
+        return
+    for match in reading.take(_BOTH_ZH):
+        _name(reading, [f"早上{match['clock']}", f"晚上{match['clock']}"])
+    for match in reading.take(_LIST_ZH):
+        _name(reading, re.split("[、,]|和|及|与|跟|还有|以及", match[0]))
+    for match in reading.take(_LIST_EN):
+        if "every" in match[0] or "each" in match[0]:
+            reading.parts = replace(reading.parts, every=reading.parts.every or Repetition())
+        _name(reading, re.split(r",? and |, | & |,? then ", match[0]))
+    for match in [*reading.take(_TIMES_EN), *reading.take(_TIMES_ZH)]:
+        word = match.groupdict().get("n") or ""
+        wanted = 3 if match.groupdict().get("three") else int(count_en(word)) or count_zh(word) or 2
+        if wanted != max(len(reading.parts.times), 1):
+            reading.doubt("rule")
+        if not re.search("every|daily|每", reading.text):
+            reading.parts = replace(reading.parts, every=Repetition())
+
+
+def _name(reading: Reading, words: list[str]) -> None:
+    pieces = []
+    for word in words:
+        piece = Reading(re.sub(r"\b(?:again|every|each|day) ", "", word).strip())
+        moments_zh.read(piece)
+        moments_en.read(piece)
+        pieces.append(piece)
+    if reading.parts.times:
+        reading.doubt("several")
+    reading.name_times(pieces)
+
+
+def _steps(reading: Reading) -> None:
+    for match in reading.take(_WEEKS_ZH):
+        weeks = 2 if match["other"] else count_zh(match["n"])
+        _every(reading, Repetition(weekdays=WEEKDAY_NAMES[moments_zh.WEEKDAYS[match["day"]]], step=7 * weeks))
+    for match in reading.take(_WEEKS_EN):
+        weeks = 3 if match["third"] else 2 if match["other"] or match["other2"] else int(count_en(match["n"]))
+        _every(reading, Repetition(weekdays=(match["day"] or match["day2"])[:3], step=7 * weeks))
+    for match in reading.take(_DAYS_ZH):
+        _every(reading, Repetition(step=2 if match["other"] else count_zh(match["n"])))
+    for match in reading.take(_DAYS_EN):
+        _every(reading, Repetition(step=3 if match["third"] else 2 if match["other"] else int(count_en(match["n"]))))
+
+
+def _every(reading: Reading, every: Repetition) -> None:
+    if reading.parts.every is not None or not every.step:
+        reading.doubt("rule")
+    reading.parts = replace(reading.parts, every=every)

@@ -5,10 +5,9 @@ from datetime import date
 
 from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
-from bot.language.time.days import FEASTS_ZH
 from bot.language.time.moments_zh import delay_of
-from bot.language.time.parts import DIGITS, count_zh
-from bot.text.patterns import LazyPattern
+from bot.language.time.parts import DIGITS, FEASTS_ZH, count_zh
+from bot.text.vocabulary import LazyPattern
 
 _NUMBER = r"(?:\d{1,4}|[零〇一二三四五六七八九两俩十百]{1,5})"
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6, "末": 5}

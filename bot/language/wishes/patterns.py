@@ -7,8 +7,7 @@ from typing import Any
 
 from bot.core.memories import MemoryVerb, WishScope
 from bot.text.fold import fold
-from bot.text.patterns import LazyPattern
-from bot.text.tables import read_table
+from bot.text.vocabulary import LazyPattern, read_table
 
 MOST_NUMBERS = 1000
 """Numbers that one wish names at most; a longer range is none."""

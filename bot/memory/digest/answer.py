@@ -8,11 +8,10 @@ from typing import Literal, cast, get_args
 
 from bot.core.memories import SLOT_CHARS, SUBJECT_CHARS
 from bot.core.models import ResponseFormat
-from bot.language.clauses import one_row
 from bot.language.sections import is_lasting, slot_of
 from bot.memory.digest.request import KnownFacts
 from bot.memory.transcript import DigestLine
-from bot.text.clean import clean, escaped
+from bot.text.clean import clean, escaped, one_row
 
 ANSWER_CHARS = 20_000
 """A longer answer is no digest."""

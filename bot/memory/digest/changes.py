@@ -9,14 +9,13 @@ from bot.core.commitments import NewCommitment, Reminder
 from bot.core.memories import Memory, NewMemory
 from bot.core.sessions import ChangedReminder
 from bot.language.assertions import VOCABULARY, folded_plain, novelty, numbers, terms
-from bot.language.clauses import one_row
 from bot.language.time.dates import checked_when, named_times, nudge_for
-from bot.memory.claims import times
 from bot.memory.digest.answer import ChangeState, DigestChange
 from bot.memory.digest.request import KnownFacts, is_plan
 from bot.memory.screening import harmless
-from bot.memory.talk import ASKED, TalkEvidence
+from bot.memory.talk import ASKED, TalkEvidence, times
 from bot.memory.transcript import DigestLine, TalkScope
+from bot.text.clean import one_row
 from bot.text.dates import local, local_day, ms_of
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.length import estimate_tokens

@@ -8,10 +8,9 @@ from bot.core.clock import DAY_MS
 from bot.core.commitments import Commitment, Reminder
 from bot.core.memories import Memory
 from bot.language.assertions import VOCABULARY, folded_plain
-from bot.language.clauses import one_row
 from bot.language.injection import is_injection
 from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
-from bot.text.clean import clean_name, escaped, named_once
+from bot.text.clean import clean_name, escaped, named_once, one_row
 from bot.text.dates import local
 from bot.text.fold import fold
 from bot.text.length import ELLIPSIS, clip, estimate_tokens, longest_prefix

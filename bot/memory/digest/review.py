@@ -11,7 +11,6 @@ from bot.core.commitments import NewCommitment, SettledCommitment
 from bot.core.memories import Dated, MemoryKind, NewMemory, Visibility
 from bot.core.sessions import ChangedReminder, Digest, DigestCounts
 from bot.language.assertions import LINK, VOCABULARY, Clause, folded_plain, terms
-from bot.language.clauses import one_row
 from bot.language.injection import is_injection
 from bot.language.sections import is_single_valued, slot_of
 from bot.language.time.dates import named_times, nudge_for
@@ -35,7 +34,7 @@ from bot.memory.screening import MARKUP, harmless
 from bot.memory.supersession import with_replaced
 from bot.memory.talk import GroundedItem, Refusal, TalkEvidence
 from bot.memory.transcript import DigestLine, TalkScope, forgets
-from bot.text.clean import named_once
+from bot.text.clean import named_once, one_row
 from bot.text.dates import local, local_day, ms_of
 from bot.text.fold import Script, fold, fold_mapped, script_of, unfold
 from bot.text.length import estimate_tokens

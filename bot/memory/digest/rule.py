@@ -9,7 +9,7 @@ from bot.core.clock import DAY_MS
 from bot.core.commitments import Commitment, NewCommitment, SettledCommitment
 from bot.core.memories import Memory, MemoryKind, NewMemory, Visibility
 from bot.core.sessions import Digest
-from bot.language.clauses import SENTENCE, clauses_of, one_row
+from bot.language.clauses import SENTENCE, clauses_of
 from bot.language.injection import LINK, is_injection
 from bot.language.statements import (
     AT_ONCE,
@@ -31,7 +31,7 @@ from bot.language.wishes.forget import features_of
 from bot.language.wishes.reader import understand
 from bot.memory.promises import promise_endings
 from bot.memory.transcript import MESSAGE_CHARS, DigestLine, LineWords, TalkScope, forgets, was_forgotten, words_of
-from bot.text.clean import clean, clean_name
+from bot.text.clean import clean, clean_name, one_row
 from bot.text.dates import local_day
 from bot.text.fold import Script, fold, script_of
 from bot.text.length import clip, estimate_tokens

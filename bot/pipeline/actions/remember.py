@@ -20,17 +20,21 @@ from bot.language.sections import is_single_valued
 from bot.language.statements import corrected, corrects
 from bot.language.wishes.forget import matching, matter_in
 from bot.language.wishes.keep import facts_in, says_nothing, tells_of_writer
-from bot.language.wishes.reader import WishCue, has_wish_word, menu_command, understand, wish_cue
-from bot.language.wishes.short import (
+from bot.language.wishes.reader import (
     BareObject,
+    WishCue,
     answer_to,
     bare_object,
     bare_wish,
+    has_wish_word,
     keeps_waiting,
+    menu_command,
     object_wish,
     plan_named,
     reply_wish,
     takes_back,
+    understand,
+    wish_cue,
 )
 from bot.memory.lifecycle import with_day
 from bot.memory.supersession import contradicts, merge_rule, same_subject, tells_a_change, with_slot

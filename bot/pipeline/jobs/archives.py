@@ -10,7 +10,7 @@ from bot.core.errors import StoreError
 from bot.core.people import ErasedPerson
 from bot.core.ports import Clock, Log
 from bot.language.time.schedule import zone_or
-from bot.memory.archive.person import person_archive
+from bot.memory.archive.export import person_archive
 from bot.pipeline.configuration import Current
 from bot.store.backups import folder_of, write_backup
 from bot.store.store import Store

@@ -13,7 +13,7 @@ from bot.language.assertions import folded_plain
 from bot.language.reminders.wording import in_second_person
 from bot.language.statements import READ_CHARS, UNSURE, sentences
 from bot.language.wishes.own_words import read_own_words
-from bot.language.wishes.short import answer_to
+from bot.language.wishes.reader import answer_to
 from bot.memory.digest.answer import ItemSection
 from bot.memory.grounding import stands
 from bot.memory.transcript import TalkScope

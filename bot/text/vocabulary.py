@@ -1,9 +1,12 @@
-"""Regular expressions compiled at first use, so that large vocabularies do not slow the start."""
+"""Vocabularies: tables in TOML files beside the modules that read them, and expressions compiled at first use."""
 
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from importlib.resources import files
+from typing import Any
 
 
 class LazyPattern:
@@ -50,3 +53,8 @@ class LazyPattern:
     def split(self, text: str) -> list[str]:
         """As re.Pattern.split, for patterns without groups."""
         return self._compiled.split(text)
+
+
+def read_table(package: str, name: str) -> dict[str, Any]:
+    """The content of the file NAME.toml of a package, as bot.language."""
+    return tomllib.loads(files(package).joinpath(f"{name}.toml").read_text("utf-8"))
