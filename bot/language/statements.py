@@ -8,11 +8,10 @@ from typing import Any
 
 from bot.core.clock import MINUTE_MS
 from bot.core.memories import SUBJECT_CHARS, MemoryKind
-from bot.language.clauses import SENTENCE, clauses_of
 from bot.language.injection import INSTRUCTION, LINK
 from bot.text.clean import one_row
 from bot.text.fold import fold, fold_mapped, unfold
-from bot.text.length import clip, estimate_tokens
+from bot.text.length import SENTENCE, clauses_of, clip, estimate_tokens
 from bot.text.similarity import FORM_WORDS
 from bot.text.vocabulary import LazyPattern, read_table
 

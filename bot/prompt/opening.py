@@ -9,7 +9,6 @@ from bot.core.clock import HOUR_MS
 from bot.core.memories import Memory
 from bot.core.people import Chat, Person
 from bot.core.recall import TopicLine
-from bot.language.clauses import excerpt
 from bot.language.sections import SHIPPED_SECTIONS
 from bot.prompt.days import COARSE_DATES, CatalogueText, DayFormatter, pause_since, speaks_of_days
 from bot.prompt.opening_facts import OpeningBlock, OpeningFacts, OpeningLine, OpeningSection, OpeningSectionName
@@ -18,7 +17,7 @@ from bot.prompt.upcoming import upcoming
 from bot.prompt.warm_boot import LIGHT_MOOD_DAYS, LIST_MARKS, QUOTE_MARKS, LineBuilder, moods, warm_boot_sections
 from bot.text.clean import as_data, clean, named_once
 from bot.text.dates import DayWords, local, local_hour
-from bot.text.length import clip, estimate_tokens
+from bot.text.length import clip, estimate_tokens, excerpt
 
 LEAST = 2
 """So many of those present must be known: of one the warm boot tells it as briefly."""

@@ -8,11 +8,10 @@ from typing import Literal
 
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.sessions import Dialogue
-from bot.language.clauses import excerpt
 from bot.prompt.days import CatalogueText, DayFormatter
 from bot.text.clean import clean_line
 from bot.text.dates import local_day, period_end
-from bot.text.length import JOINT
+from bot.text.length import JOINT, excerpt
 
 TalkPeriod = Literal["raw", "hour", "day", "week", "month"]
 TALK_PERIODS: tuple[TalkPeriod, ...] = ("raw", "hour", "day", "week", "month")

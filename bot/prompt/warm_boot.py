@@ -6,7 +6,6 @@ from datetime import date
 
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.memories import Memory
-from bot.language.clauses import excerpt
 from bot.language.sections import is_lasting, is_single_valued
 from bot.language.time.dates import named_times
 from bot.prompt.days import DayFormatter, said_at, speaks_of_days
@@ -16,7 +15,7 @@ from bot.prompt.upcoming import UpcomingThing, is_upcoming, upcoming
 from bot.text.clean import is_named, named_once
 from bot.text.dates import local_day
 from bot.text.fold import fold
-from bot.text.length import clip
+from bot.text.length import clip, excerpt
 
 ALIVE = 0.5
 """Knowledge that nobody asked to keep is told while its vitality is above this (seed Warm Boot)."""

@@ -8,10 +8,10 @@ from importlib.resources import files
 
 from bot.core.memories import Memory
 from bot.core.recall import Candidate, ScoredHit, SearchHit, TimeSpan
-from bot.language.clauses import SENTENCE, clauses_of
 from bot.recall.lexical import LexicalFit, in_spans
 from bot.recall.query import SearchQuery
 from bot.text.fold import fold
+from bot.text.length import SENTENCE, clauses_of
 from bot.text.vocabulary import LazyPattern
 
 NEWS = 0.3

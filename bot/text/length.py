@@ -1,9 +1,11 @@
-"""The length of a text in characters and in estimated model tokens, and cutting it to one."""
+"""The length of a text in characters and in estimated model tokens, and cutting it: to a length, into sentences and
+clauses."""
 
 import re
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from bot.text.fold import fold
@@ -45,6 +47,23 @@ _ENOUGH = 10
 
 _LONGEST = 160
 """Characters of the only one that is taken where none has room."""
+
+SENTENCE = re.compile(r"((?:[^。！？!?\n；;….]|\.(?!\s|$))+)([。！？!?；;….]*)")
+"""A sentence, and what ends it."""
+
+_CLAUSE_END = re.compile(r"(?<!\d)[,，]|[,，](?!\d)| (?=(?:and|but|so) (?:i|my)\b)", re.IGNORECASE)
+
+CHARS_PER_TOKEN = 16
+"""Characters for each token up to which a text is looked at: words are shorter."""
+
+MOST_TOKENS = 2.2
+"""Tokens of a character at most: of an emoji."""
+
+LEAST_SHARE = 0.3
+"""A part is at least so much of what there is room for, if it can end with a sentence or a clause."""
+
+_SENTENCE = re.compile(r"[。！？!?；;\n]+[”」』\"')）]*|\.(?=\s|$)")
+_CLAUSE = re.compile(r"[，,、：:]")
 
 
 def _only(chars: str) -> bytes:
@@ -163,3 +182,23 @@ def shorten(text: str, most: int | None) -> str:
         return text
     first = split(text, most - 2)[0].rstrip()
     return f"{first}\n{ELLIPSIS}" if first.endswith("```") else f"{first}{ELLIPSIS}"
+
+
+def clauses_of(sentence: str) -> list[str]:
+    """The parts of a sentence, each with the comma before it."""
+    cuts = [0, *(match.start() for match in _CLAUSE_END.finditer(sentence) if match.start()), len(sentence)]
+    return [sentence[start:stop] for start, stop in pairwise(cuts)]
+
+
+def excerpt(text: str, most: int) -> str:
+    """The text, or its first sentences and "…" in about `most` tokens: a part that ends in the middle may say the
+    contrary."""
+    if len(text) * MOST_TOKENS <= most or estimate_tokens(text) <= most:
+        return text
+    room = longest_prefix(text, most * CHARS_PER_TOKEN, lambda part: estimate_tokens(part) <= most)
+    for ends in (_SENTENCE, _CLAUSE):
+        least = room * LEAST_SHARE
+        cut = max((match.end() for match in ends.finditer(text, 0, room) if match.end() >= least), default=0)
+        if cut:
+            return text[:cut].rstrip() + ELLIPSIS
+    return clip(text, room)

@@ -9,7 +9,6 @@ from bot.core.clock import DAY_MS
 from bot.core.commitments import Commitment, NewCommitment, SettledCommitment
 from bot.core.memories import Memory, MemoryKind, NewMemory, Visibility
 from bot.core.sessions import Digest
-from bot.language.clauses import SENTENCE, clauses_of
 from bot.language.injection import LINK, is_injection
 from bot.language.statements import (
     AT_ONCE,
@@ -34,7 +33,7 @@ from bot.memory.transcript import MESSAGE_CHARS, DigestLine, LineWords, TalkScop
 from bot.text.clean import clean, clean_name, one_row
 from bot.text.dates import local_day
 from bot.text.fold import Script, fold, script_of
-from bot.text.length import clip, estimate_tokens
+from bot.text.length import SENTENCE, clauses_of, clip, estimate_tokens
 from bot.text.similarity import FORM_WORDS, content_words
 from bot.text.terms import informative_count
 
