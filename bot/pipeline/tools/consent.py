@@ -91,14 +91,15 @@ class Consent:
 
     async def carrier(
         self, context: ToolContext, text: str, known: Iterable[str] = (), section: ItemSection = "statements", *,
-        again: bool = False,
+        again: bool = False, since: int = 0,
     ) -> int | None:  # fmt: skip
         """The message that a text to be written rests on; None where it does not stand in their own words.
 
         The words may be cleaned: their numbers, names, days and denials must stand there, or in what is `known`, the
         very thing that is changed. Something of it must be new, unless the known may be said `again`.
+        Only what was written after `since`, ms, counts.
         """
-        found = await self.lines(context, done=True)
+        found = [line for line in await self.lines(context, done=True) if line.at > since]
         for line in found if section != "promises" else ():
             if read_own_words(line.id, line.text, self._names).carries(text):
                 return line.id

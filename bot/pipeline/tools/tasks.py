@@ -18,6 +18,7 @@ from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRef
 from bot.language.reminders.wording import SHARED, TASK_CHARS, reminder_title
 from bot.language.time.dates import checked_when, date_in
 from bot.language.time.moments import hour_in, time_parts
+from bot.memory.digest.answer import ItemSection
 from bot.memory.promises import may_tell_end
 from bot.pipeline.actions.plans import promised_title
 from bot.pipeline.concurrency import TextThread
@@ -46,10 +47,11 @@ def promise_tool(
 
     async def carrier(context: ToolContext, text: str, old: Commitment | None) -> tuple[int, str] | None:
         known = (old.text,) if old is not None else ()
-        event = await consent.carrier(context, text, known, "promises", again=old is not None)
-        lines = await consent.lines(context, done=True) if event is not None else ()
+        section: ItemSection = "promises" if old is None else "statements"
         since = old.made_at if old is not None else 0
-        return next(((line.id, line.text) for line in lines if line.id == event and line.at > since), None)
+        event = await consent.carrier(context, text, known, section, again=old is not None, since=since)
+        lines = await consent.lines(context, done=True) if event is not None else ()
+        return next(((line.id, line.text) for line in lines if line.id == event), None)
 
     async def ending(
         context: ToolContext, number: int, state: CommitmentState, cited: str, open_: Mapping[int, str]
