@@ -2,6 +2,8 @@
 
 import pytest
 
+from bot.language.wishes.own_words import read_own_words
+from bot.language.wishes.reader import understand, wish_cue
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.world import World
@@ -91,3 +93,11 @@ async def test_words_of_a_wish_are_pointed_out_to_a_model_and_nobody_is_asked_ba
     alone = await new_world(prompt={"tools": False})
     await alone.say(text)
     assert alone.replies == ["好的"]
+
+
+@pytest.mark.parametrize("line", ["這件事你不要忘記喔，我兒子讀資源班", "别忘了哈，我对花生过敏"])
+def test_not_to_forget_asks_to_remember(line: str) -> None:
+    cue = wish_cue(line)
+    kept = [each.verb for each in understand(line).commands]
+    assert (cue.verb if cue is not None else kept[0]) == "remember"
+    assert read_own_words(1, line, ()).keeps
