@@ -29,6 +29,7 @@ from bot.memory.grounding import parse_verdict
 from bot.model.transport import _seconds
 from bot.ops.control import _REQUEST
 from bot.ops.log_files import _keeper
+from bot.pipeline.findings import GetArguments
 from bot.pipeline.media import LookArguments
 from bot.pipeline.tools.memories import ExperienceArguments, ForgetArguments, RememberArguments
 from bot.pipeline.tools.tasks import CancelArguments, RemindArguments
@@ -38,7 +39,7 @@ from bot.store.codes import OWNER_FILE, _read
 from bot.store.schema import verify_copy
 from bot.store.tombstones import ERASURES_FILE, ErasureFile, Tombstones
 from bot.tools.commitments import CommitmentArguments
-from bot.tools.recall import GetArguments, RecallArguments, parse_moment
+from bot.tools.recall import RecallArguments, parse_moment
 from bot.tools.stop_listen import ListenArguments
 
 SHAPES = (

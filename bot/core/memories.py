@@ -1,6 +1,6 @@
 """Memories, the commands about them, merges, quotas, and what feedback on a reply counts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -177,6 +177,11 @@ class Memory:
         """What people thought of the replies that it was told to, -1 to 1; None when nobody said (seed Feedback)."""
         counted = self.helpful + self.unhelpful
         return (self.helpful - self.unhelpful) / counted if counted else None
+
+
+def wordings(memories: Iterable[Memory]) -> list[tuple[int, str]]:
+    """All that these memories say or said first, each with its number."""
+    return [(memory.id, text) for memory in memories for text in memory.wordings]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from bot.config.settings import BackgroundRules, BackgroundSource
-from bot.core.errors import ModelError
 from bot.core.models import Message, ModelRequest, Prompt, ResponseFormat
 from bot.core.ports import Clock
 from bot.core.sessions import CallCause, ModelCall
 from bot.model.pool import Endpoint
-from bot.pipeline.calls import ModelCaller, complete_whole, settlement_of
+from bot.pipeline.calls import ModelCaller, complete_whole, end_failed, settlement_of
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
 from bot.prompt.composition import message_tokens
@@ -128,6 +127,5 @@ class BackgroundWriter:
             yield WrittenText(answered.completion.text, paid)
         except Exception as error:
             if calls:
-                billed = not isinstance(error, ModelError) or error.billed
-                await (self._ledger.charge if billed else self._ledger.release)(calls[-1].id, self._clock.now())
+                await end_failed(self._ledger, calls[-1].id, error, self._clock.now())
             raise

@@ -46,6 +46,12 @@ async def reserve_shielded(booking: Awaitable[ModelCall], store: Store, clock: C
         raise
 
 
+async def end_failed(ledger: Ledger, call: int, error: BaseException, now: int) -> None:
+    """End the reservation of a call that failed: released when a model says that nothing was billed, else charged."""
+    billed = not isinstance(error, ModelError) or error.billed
+    await (ledger.charge if billed else ledger.release)(call, now)
+
+
 class InterruptibleModel:
     """That model, until `stop` is set."""
 
@@ -136,8 +142,7 @@ class ModelCaller:
                         detail=error.detail, text=error.said, next=following.endpoint.model.name,
                         wait_ms=following.wait_ms,
                     )  # fmt: skip
-                    end = ledger.charge if error.billed else ledger.release
-                    await end(call.id, now)
+                    await end_failed(ledger, call.id, error, now)
                 if following.wait_ms:
                     await pause(self._clock, following.wait_ms)
                 endpoint = following.endpoint

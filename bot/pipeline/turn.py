@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from bot.core.clock import DAY_MS
 from bot.core.errors import LogForgottenError, ModelError, OverBudget, StoreError
 from bot.core.events import Button, Draft, Event
+from bot.core.memories import wordings
 from bot.core.models import Completion, Message, ModelRequest, ToolSpec
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock, Drafts, Edits, Log, Model, Streams, implements, log_context, model_fields
@@ -306,9 +307,7 @@ class TurnRunner:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
         now, memories, days = self._clock.now(), unlearn.memories, self._current.settings.memory.undo_days
         forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
-        self._store.tombstones.add_tombstones(
-            [(memory.id, text) for memory in memories for text in memory.wordings], now
-        )
+        self._store.tombstones.add_tombstones(wordings(memories), now)
         script = self._current.words.script(person)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
         _, account = await self._store.access.answer_to(event)

@@ -17,7 +17,7 @@ from bot.core.recall import RecallQuery
 from bot.model.pool import CircuitBreaker, EmbeddingEndpoint
 from bot.money import budget
 from bot.pipeline.background import BackgroundGate
-from bot.pipeline.calls import reservation, reserve_shielded
+from bot.pipeline.calls import end_failed, reservation, reserve_shielded
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.recall.ranking import HASH_WEIGHT, Likeness
@@ -142,11 +142,11 @@ class EmbeddingCaller:
             raise
 
     async def _failed(self, call: int, error: ModelError, *, probe: bool) -> None:
-        now, ledger = self._clock.now(), self._store.ledger
+        now = self._clock.now()
         self._breaker = self._breaker.failed(error, now, probe=probe)
         if error.wait_s is not None:
             self._wanted_until = now + math.ceil(error.wait_s * 1000)
-        await (ledger.charge if error.billed else ledger.release)(call, now)
+        await end_failed(self._store.ledger, call, error, now)
         self.note("down", f"{error.fault}: {error.detail}")
 
 

@@ -1,6 +1,5 @@
-"""The tools memory_recall and memory_get."""
+"""The tool memory_recall over a search that it is handed."""
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
@@ -28,23 +27,6 @@ OTHERS: Mapping[AskedKind, HitKind] = {"summary": "digest", "note": "note", "lin
 
 RenderFindings = Callable[[ToolContext, tuple[SearchHit, ...]], Awaitable[str]]
 
-MOST_LINES = 100
-"""Lines of a note that one call reads; the result itself has a bound in tokens."""
-
-LINES = 40
-"""Lines that are read when the model does not say."""
-
-ReadNumbered = Callable[[ToolContext, int], Awaitable[ToolAnswer | None]]
-"""Tells the thing of that number, None when this audience may not see it or there is none."""
-ReadNotePart = Callable[[ToolContext, str, int, int], Awaitable[ToolAnswer | None]]
-"""The same of a note by its path: from that line on, at most so many."""
-
-_ID = re.compile(r"(?P<kind>[#@]?)(?P<number>[0-9]{1,18})")
-_CITED = re.compile(r"(?P<path>.+?)#L(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
-
-MOST_SHOWN = 60
-"""Characters of an unknown number or path that a refusal repeats."""
-
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
@@ -69,6 +51,7 @@ class RecallRequest:
 
 
 SearchFunction = Callable[[ToolContext, RecallRequest], Awaitable[tuple[SearchHit, ...]]]
+"""What the tool searches with."""
 
 
 class RecallArguments(ToolArguments, tool="memory_recall"):
@@ -123,48 +106,3 @@ def parse_moment(text: str, tz: tzinfo, *, after: bool = False) -> int:
         return round((found if found.tzinfo else found.replace(tzinfo=tz)).timestamp() * 1000)
     except (ValueError, OverflowError, OSError) as error:
         raise ToolRefused("tool_bad_arguments", "since/until: YYYY-MM-DD") from error
-
-
-class GetArguments(ToolArguments, tool="memory_get"):
-    """What the model may ask for: a number, or a path with lines."""
-
-    id: str | int | None = None
-    path: str | None = Field(default=None, max_length=300)
-    first: int | None = Field(default=None, alias="from", ge=1, le=10**9)
-    lines: int | None = Field(default=None, ge=1, le=MOST_LINES)
-
-
-def get_tool(spec: ToolSpec, memory: ReadNumbered, line: ReadNumbered, note: ReadNotePart) -> Tool:
-    """The tool over a reader of memories (#12), one of lines with their neighbourhood (@345), and one of notes.
-
-    What a recall cites (notes/2026-05-02.md#L3-9) is taken as `id`, too.
-    """
-
-    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        asked = read_arguments(GetArguments, arguments)
-        given, path = str(asked.id if asked.id is not None else "").strip(), (asked.path or "").strip()
-        if not path and _CITED.fullmatch(given):
-            given, path = "", given
-        if bool(given) == bool(path):
-            raise ToolRefused("tool_bad_arguments", "id | path")
-        found = await _noted(context, path, asked) if path else await _numbered(context, given)
-        if found is None:
-            raise ToolRefused("get_none", (given or path)[:MOST_SHOWN])
-        return found
-
-    async def _numbered(context: ToolContext, given: str) -> ToolAnswer | None:
-        named = _ID.fullmatch(given)
-        if named is None:
-            raise ToolRefused("tool_bad_arguments", "id: #12 | @345")
-        kind: Literal["#", "@"] = "@" if named["kind"] == "@" else "#"
-        return await (line if kind == "@" else memory)(context, int(named["number"]))
-
-    async def _noted(context: ToolContext, path: str, asked: GetArguments) -> ToolAnswer | None:
-        cited = _CITED.fullmatch(path)
-        if cited is None:
-            return await note(context, path, asked.first or 1, asked.lines or LINES)
-        first, last = int(cited["first"]), int(cited["last"] or cited["first"])
-        count = asked.lines or min(max(last - first + 1, 1), MOST_LINES)
-        return await note(context, cited["path"], asked.first or max(first, 1), count)
-
-    return Tool(spec, run, reads=True)

@@ -1,11 +1,10 @@
 """忘记, 别记这个 and 撤销, also of a whole matter, carried out without a model; in doubt it asks back."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.events import Event
-from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, NumberedThing, Visibility
+from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, NumberedThing, Visibility, wordings
 from bot.core.people import Chat
 from bot.core.ports import Clock
 from bot.language.wishes.forget import OwnLine, core_of, holds, is_about, lines_about, matching, perhaps_matching
@@ -454,8 +453,3 @@ class ForgetActions:
         if len(numbers) > NAMED:
             lines.append(self._receipts.text("forgot_more", told, n=len(numbers) - NAMED))
         return "\n".join(lines)
-
-
-def wordings(memories: Iterable[Memory]) -> list[tuple[int, str]]:
-    """All that these memories say or said first, each with its number."""
-    return [(memory.id, text) for memory in memories for text in memory.wordings]

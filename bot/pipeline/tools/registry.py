@@ -1,7 +1,7 @@
 """The tools that a turn may use, in the order in which they are sent. A tool's text is in prompts/tools."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from pathlib import Path
 
@@ -25,11 +25,8 @@ from bot.prompt.persona import skill_tool
 from bot.recall.query import own_lines
 from bot.speaking.reminders import nudging_rules
 from bot.store.store import Store
-from bot.tools.recall import RecallRequest, recall_tool
+from bot.tools.recall import RecallRequest, SearchFunction, recall_tool
 from bot.tools.stop_listen import listen_tool
-
-Search = Callable[[ToolContext, RecallRequest], Awaitable[tuple[SearchHit, ...]]]
-"""What the tool that recalls searches with."""
 
 TOOLS = (
     "memory_recall", "memory_get", "save_experience", "remember", "forget", "update_memory", "add_commitment", "remind",
@@ -100,7 +97,7 @@ class ToolRegistry:
         return tuple(tools)
 
 
-def searching(store: Store, recalling: Recall, settings: Settings) -> Search:
+def searching(store: Store, recalling: Recall, settings: Settings) -> SearchFunction:
     """What the tool that recalls searches with: the wish, and what was just said there."""
     scene = settings.context.scene
 
