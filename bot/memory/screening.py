@@ -19,6 +19,8 @@ STRANGE, OWN_WORDS = 0.34, 0.95
 """Most of a summary that only others' words hold, and most of it that may be in words of the model's own."""
 
 MARKUP = re.compile(r"<[^<>]{0,200}>|[<>]")
+"""What looks like markup."""
+
 _STEM = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 _QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|【[^】]*】')

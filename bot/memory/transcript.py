@@ -57,6 +57,7 @@ _UNMEANT_CHARS = 120
 _NAME_REACH = 48
 """Characters within which a name and its colon stand."""
 COMMAND = re.compile(r"\s*[./!\\。][^\s./!。]")
+"""How a command begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ LAST_LINES = 20
 """Lines among which nuan's last one is looked for."""
 
 NOT_LATE: CloseReason = ""
+"""No reason to close the session of a turn."""
 
 
 class ModeChooser:

@@ -48,6 +48,7 @@ LEFT: frozenset[UnclearTime] = frozenset(("several", "rule", "vague", "day", "be
 """What a model that judges is left to understand; everything else is asked at once."""
 
 NO_WISH = ReminderWish("cancel", "")
+"""Stands for a message with no wish, or with several: it sets nothing."""
 
 _HOLE = re.compile(r"^的|(?:[是在于到]|\b(?:is|are|on|at|in))$")
 """Where its time was, a title cannot stand without it."""
@@ -81,6 +82,7 @@ class RequestOutcome:
 
 
 NOT_HEARD = RequestOutcome(False)
+"""What no grammar of reminders read."""
 
 
 def next_time(reminder: Reminder, zone: str, after: int, words: Texts, log: Log) -> int | None:

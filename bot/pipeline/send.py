@@ -21,6 +21,7 @@ from bot.text.markdown import preview
 DraftSource = Callable[[], str]
 
 PLACEHOLDER = "…"
+"""What stands for a message before its text is shown."""
 
 LONG_CHARS = 120
 """A reply that is shown by edits begins with this much: of a short one people are told once, not as … and an edit."""

@@ -49,6 +49,7 @@ ONE_BY_ONE = ("refused", "overflow", "filtered")
 """Faults that a single text of a batch may have caused."""
 
 DIMENSIONS_CHANGED = "the dimensions change from call to call"
+"""Why vectors of a server cannot be used."""
 
 QUESTIONS = 64
 """Questions whose vectors are kept: a turn may ask the same again."""

@@ -6,10 +6,9 @@ from datetime import date
 from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
 from bot.language.time.moments_zh import delay_of
-from bot.language.time.parts import DIGITS, FEASTS_ZH, count_zh
+from bot.language.time.parts import DIGITS, FEASTS_ZH, ZH, count_zh
 from bot.text.vocabulary import LazyPattern
 
-_NUMBER = r"(?:\d{1,4}|[零〇一二三四五六七八九两俩十百]{1,5})"
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6, "末": 5}
 _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3, "听": 1, "寻": -1, "琴": -1}
 _YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
@@ -31,27 +30,31 @@ _DAY = rf"(?<![以之今])(?P<near>大前|大后|前|昨|今|明|后|[听寻琴]
 _WEEK = (
     r"(?P<weeks>上+|这|本|下+)个?(?:周|星期|礼拜)(?:的?(?:周|星期|礼拜)?(?P<weekday>[一二三四五六日天末])(?![次期]))?"
 )
-_MONTHS = rf"(?P<months>上+|这|本|下+)个?月(?:份)?的?(?:(?P<monthday>{_NUMBER})(?:[日号]|{_LOOSE})|(?P<monthend>底|末|最后一天))?"
+_MONTHS = (
+    rf"(?P<months>上+|这|本|下+)个?月(?:份)?的?(?:(?P<monthday>{ZH})(?:[日号]|{_LOOSE})|(?P<monthend>底|末|最后一天))?"
+)
 _YEAR = (
-    rf"(?P<year>大前|前|去|今|本|明|后)年(?:的?(?:(?P<season>[春夏秋冬])[天季]?|(?P<ym>{_NUMBER})月(?:份)?"
-    rf"(?:(?P<yd>{_NUMBER})(?:[日号]|{_LOOSE})|(?P<ymend>[底末]))?|(?P<yend>年?[底末])))?"
+    rf"(?P<year>大前|前|去|今|本|明|后)年(?:的?(?:(?P<season>[春夏秋冬])[天季]?|(?P<ym>{ZH})月(?:份)?"
+    rf"(?:(?P<yd>{ZH})(?:[日号]|{_LOOSE})|(?P<ymend>[底末]))?|(?P<yend>年?[底末])))?"
 )
 _FULL = (
-    rf"(?:民国(?P<roc>\d{{2,3}})|(?P<y>\d{{4}}|[零〇一二三四五六七八九]{{4}}))年(?:的?(?:(?P<fs>[春夏秋冬])[天季]?|(?P<m>{_NUMBER})月"
-    rf"(?:份)?(?:(?P<d>{_NUMBER})[日号]?)?|(?P<fend>年?[底末])))?"
+    rf"(?:民国(?P<roc>\d{{2,3}})|(?P<y>\d{{4}}|[零〇一二三四五六七八九]{{4}}))年(?:的?(?:(?P<fs>[春夏秋冬])[天季]?|(?P<m>{ZH})月"
+    rf"(?:份)?(?:(?P<d>{ZH})[日号]?)?|(?P<fend>年?[底末])))?"
 )
 _DATE = (
-    rf"(?P<month>{_NUMBER})月(?:份)?(?!天|饼|亮|光|经|票|薪|费|租|供|嫂|子)"
-    rf"(?:(?P<number>{_NUMBER})(?:[日号]|{_LOOSE})|(?P<end>[底末]))?"
+    rf"(?P<month>{ZH})月(?:份)?(?!天|饼|亮|光|经|票|薪|费|租|供|嫂|子)"
+    rf"(?:(?P<number>{ZH})(?:[日号]|{_LOOSE})|(?P<end>[底末]))?"
 )
 _SLASH = r"(?<![\d/.:])(?P<slash>1[0-2]|0?[1-9])/(?P<slashed>[12]\d|3[01]|0?[1-9])(?![\d/%]|的)"
 _DOTTED = (
     r"(?<![\d.版本v价约花涨跌重长高低第率均费])(?P<dot>1[0-2]|0?[1-9])\.(?P<dotted>[12]\d|3[01]|0?[1-9])(?![\d.%])"
     r"(?!\s?(?:[a-z]|元|块|万|亿|千|百|米|公|斤|克|升|度|分|秒|倍|折|版|级|寸|吋|个|次|天|小时|年|岁|点|平|英|欧|美|刀|镑|两))"
 )
-_ONLY = rf"(?<![第编型账])(?:(?P<only>{_NUMBER})号{_NO_DAY}|(?<![\d月])(?P<dated>\d{{1,2}})日(?![元内后前圆均程间志游本语文常]))"
-_AGO = rf"(?P<count>{_NUMBER}|半)个?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以?前|之前)"
-_LENGTH = rf"(?:半|{_NUMBER})个?半?(?:天|日|周|星期|礼拜|(?<=[个半])月|年)半?"
+_ONLY = (
+    rf"(?<![第编型账])(?:(?P<only>{ZH})号{_NO_DAY}|(?<![\d月])(?P<dated>\d{{1,2}})日(?![元内后前圆均程间志游本语文常]))"
+)
+_AGO = rf"(?P<count>{ZH}|半)个?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以?前|之前)"
+_LENGTH = rf"(?:半|{ZH})个?半?(?:天|日|周|星期|礼拜|(?<=[个半])月|年)半?"
 _LATER = rf"(?:再过|再等|再)(?P<more>{_LENGTH})(?:以后|之后|后)?|过?(?P<later>{_LENGTH})(?:以后|之后|后)(?!天|来)(?P<exact>的(?:今天|这一?天))?"
 _FEW = r"(?P<few>前几天|前两天|前些天|这几天|这两天|前阵子|前段时间)"
 _BARE = r"(?<![一二两三四五六七八九十几每\d个])(?:(?:周|星期|礼拜)(?P<bare>[一二三四五六日天])(?![次期个])|(?P<weekend>周末))"

@@ -41,6 +41,7 @@ class KnownFacts:
 
 
 NOTHING = KnownFacts()
+"""Of whom nothing is known."""
 
 
 def needs_model(lines: tuple[DigestLine, ...], casual: Callable[[str], bool]) -> bool:

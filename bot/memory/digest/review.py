@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
 
-from bot.core.clock import DatedMoment, Instant
+from bot.core.clock import DAY_MS, DatedMoment, Instant
 from bot.core.commitments import NewCommitment, SettledCommitment
 from bot.core.memories import Dated, MemoryKind, NewMemory, Visibility
 from bot.core.sessions import ChangedReminder, Digest, DigestCounts
@@ -44,7 +44,7 @@ SUMMARY_TOKENS, STATEMENT_TOKENS = 60, 80
 """Longest summary and longest statement or title."""
 TAG_CHARS, SLOT_WORDS = 12, 3
 """Longest word for a feeling, and most words of a slot's name."""
-DAY_MS, WEEK_DAYS = 86_400_000, 7
+WEEK_DAYS = 7
 
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")

@@ -29,6 +29,7 @@ JUST_MS = HOUR_MS
 """What 那条 and 那件事 point at was told within an hour; after that it is asked back."""
 
 YES_NO = ("button_yes", "button_no")
+"""The buttons of a question that is answered by yes or no."""
 
 LINE_CHARS = 120
 """Characters of one of them in such a list."""

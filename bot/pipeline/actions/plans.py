@@ -31,6 +31,7 @@ READ_CHARS, TITLE_CHARS, LABEL_CHARS = 800, 60, 24
 """So much of a message is read, of a promise told, and of it put on a button."""
 
 STATES: dict[str, CommitmentState] = {"done": "done", "off": "failed"}
+"""What a promise becomes by the verb of a wish."""
 
 
 @dataclass(frozen=True, slots=True)

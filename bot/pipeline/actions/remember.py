@@ -60,6 +60,7 @@ OLD_CHARS = 60
 """Characters of what was kept before in a receipt."""
 
 NOTHING_NAMED = MemoryCommand("forget", None)
+"""A wish to forget that says not what."""
 
 
 @dataclass(frozen=True, slots=True)

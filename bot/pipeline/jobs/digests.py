@@ -65,6 +65,7 @@ UNUSABLE = ("cut", "invalid", "filtered", "overflow")
 """Faults of an answer that the same question would have again: then the rule makes the digest."""
 
 CHANGED = ModelError("busy", "what it tells was changed meanwhile", final=True)
+"""Why a digest under way is thrown away."""
 
 Made = tuple[Digest, Settlement | None]
 """A digest, with the settlement of the call that made it when a model did."""
