@@ -62,12 +62,13 @@ PLANTED = (
     "'[]' FROM member WHERE person_id = {n}",
     "INSERT OR REPLACE INTO rewriting (memory_id, due_at) SELECT id, 9e15 FROM memory WHERE owner_id = {n}",
     "INSERT OR REPLACE INTO told VALUES ({n}, 'day', 1)",
-    "INSERT OR REPLACE INTO window SELECT chat_id, {n}, 9e15 FROM member WHERE person_id = {n}",
+    "INSERT OR REPLACE INTO conversation_window SELECT chat_id, {n}, 9e15 FROM member WHERE person_id = {n}",
     "INSERT OR REPLACE INTO code VALUES ('told {n}', 'told', {n}, NULL, 1, 9e15)",
     "INSERT OR REPLACE INTO feedback SELECT id, {n}, '{c}', 1 FROM turn",
     "INSERT OR REPLACE INTO section_round SELECT id, chat_id, {n}, 1, '[\"{c}\"]', '[]', 0 FROM turn "
     "WHERE person_id = {n}",
-    "INSERT INTO brought SELECT id, 'x', '{c}', 1, '{c}' FROM turn WHERE person_id = {n}",
+    "INSERT INTO told_item (turn_id, way, ref, tokens, why) SELECT id, 'x', '{c}', 1, '{c}' FROM turn "
+    "WHERE person_id = {n}",
     "UPDATE turn SET receipts = '[\"{c}\"]', error = '{c}' WHERE person_id = {n}",
     "INSERT INTO outbox (chat_id, kind, text, state, due_at, only_for, buttons) SELECT chat_id, 'notice', '{c}', "
     "'pending', 9e15, 'person:{a}', '[[\"x\", \"y\", \"person:{a}\"]]' FROM member WHERE person_id = {n}",

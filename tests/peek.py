@@ -133,4 +133,4 @@ class Peek:
         self.traces = rows("trace", "chat_id")
         self.turns = rows("turn")
         self.vectors = rows("vector", "doc_id")
-        self.windows = rows("window", "chat_id")
+        self.windows = rows("conversation_window", "chat_id")

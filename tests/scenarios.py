@@ -42,7 +42,7 @@ LEFT = (
     "observed_at FROM memory WHERE chat_id = ? ORDER BY id",
     "SELECT summary, made_by, names, started_at, ended_at, created_at FROM digest WHERE chat_id = ? "
     "ORDER BY started_at, ended_at, session_id IS NULL, id",  # those of two sessions are made side by side
-    "SELECT person_id, until FROM window WHERE chat_id = ? ORDER BY 1",
+    "SELECT person_id, until FROM conversation_window WHERE chat_id = ? ORDER BY 1",
 )
 """What is left in the rows of one chat. Row numbers are left out: chats run beside each other, and which of two is a
 moment earlier to get a number depends on the machine. So does what an estimate has learnt from the other chats' counts

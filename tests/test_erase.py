@@ -34,6 +34,9 @@ def tables() -> Iterator[str]:
                 made.add(words[words.index("TABLE") + 1])
             if words[:2] == ["DROP", "TABLE"]:
                 made.discard(words[2])
+            if words[:2] == ["ALTER", "TABLE"] and words[3:5] == ["RENAME", "TO"]:
+                made.discard(words[2])
+                made.add(words[5])
     return iter(sorted(made))
 
 

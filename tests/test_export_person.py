@@ -31,10 +31,10 @@ EXPORTED_TABLES = {
 LEFT_OUT_TABLES = {
     "copies of what is taken along, by which it is found": "doc doc_text vector note_chunk note_line edge",
     "what the model saw and nuan said, which holds what others said": (
-        "turn turn_event turn_memory brought entry epoch session participant outbox sent section_round"
+        "turn turn_event turn_memory told_item entry epoch session participant outbox sent section_round"
     ),
     "what is under way for minutes": (
-        "window lately question reminder_question code told rewriting heartbeat joining rush effect trace"
+        "conversation_window lately question reminder_question code told rewriting heartbeat joining rush effect trace"
     ),
     "nobody's": "prefix counting recount meta",
     "the house's or a chat's, set for everybody in it": "chat_context setting",

@@ -97,7 +97,7 @@ async def test_forgotten_for_good_its_words_are_in_no_file(new_world: NewWorld) 
     await world.say("/new")
     await look(world)
     await world.say("我刚说的那件事呢")
-    assert world.rows("SELECT count(*) > 0 FROM brought") == [(1,)]
+    assert world.rows("SELECT count(*) > 0 FROM told_item") == [(1,)]
     assert on_disk(world, CANARY)
     world.model.script = lambda request: "好"
     await world.say("彻底忘记 #1")

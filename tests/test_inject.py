@@ -192,5 +192,5 @@ async def test_ctx_and_usage_tell_what_came_from_memory_and_why(new_world: NewWo
     assert rows["auto"][1:] == ["1", "1"]
     assert rows["memory_recall"][1:] == ["1", "1"]
     assert int(rows["opening"][0]) > int(rows["auto"][0]) > 0
-    told = world.rows("SELECT memory_id FROM turn_memory JOIN brought USING (turn_id) WHERE way = 'auto'")
+    told = world.rows("SELECT memory_id FROM turn_memory JOIN told_item USING (turn_id) WHERE way = 'auto'")
     assert (1,) in told, "feedback reaches it"

@@ -26,7 +26,7 @@ Enter = Callable[[], Awaitable[World]]
 CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
 OPEN = {"telegram": {"allow": ["t-阿明", "t-阿红", "group:大群"]}, "discord": {"allow": ["d-阿明", "d-阿红"]}}
 COLUMNS = (
-    "account.person_id", "event.person_id", "member.person_id", "window.person_id", "turn.person_id", "call.person_id",
+    "account.person_id", "event.person_id", "member.person_id", "conversation_window.person_id", "turn.person_id", "call.person_id",
     "memory.owner_id", "digest.owner_id", "feedback.person_id", "code.person_id", "told.person_id",
     "participant.person_id", "person.id", "note.owner_id", "talker.person_id",
 )  # fmt: skip

@@ -1,24 +1,24 @@
 """What is kept ends some day: of every table it is known how, and old talk takes along what was made of it."""
 
 from bot.core.events import Attachment
-from bot.store.schema import MIGRATIONS
 from tests.conftest import NewWorld
 from tests.noting import look, notes
 from tests.peek import Other
+from tests.test_erase import tables
 from tests.world import World
 
 DAY = 86_400
 
 ENDS = {
     "ids_days": "reminder effect outbox",
-    "transcript_days": "attachment brought turn_memory feedback sent section_round",
+    "transcript_days": "attachment told_item turn_memory feedback sent section_round",
     "log_days": "entry",
     "memory.life.archive_days": "merged",
     "dialogue_days": "digest talker",
     "memory.commitment_days": "commitment",
     "with what they belong to": "doc doc_text edge vector note_chunk note_line rewriting",
     "when they are forgotten, tidied away, or their file goes": "memory note",
-    "when they are over": "window code question reminder_question lately",
+    "when they are over": "conversation_window code question reminder_question lately",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
     "chat_context told trace",
     "one row of what the program itself is": "meta",
@@ -29,14 +29,7 @@ ENDS = {
 
 
 def test_of_every_table_it_is_said_how_its_rows_end() -> None:
-    made = {
-        words[words.index("TABLE") + 1]
-        for migration in MIGRATIONS
-        for words in (statement.split() for statement in migration)
-        if words[0] == "CREATE" and "TABLE" in words
-    }
-    made -= {s.split()[2] for migration in MIGRATIONS for s in migration if s.startswith("DROP TABLE")}
-    assert made == {table for tables in ENDS.values() for table in tables.split()}
+    assert set(tables()) == {table for tables in ENDS.values() for table in tables.split()}
 
 
 async def old_talk(new_world: NewWorld) -> World:
@@ -66,7 +59,7 @@ async def test_with_the_transcript_goes_all_that_was_made_of_it_and_told_in_it(n
     assert world.peek.memories("text", disabled_at=None) == [("我喜欢荷花",)]
     assert "你看这个荷花" in "".join(notes(world).values()), "notes stay, as memories do"
     await world.say("在吗")
-    assert world.rows("SELECT count(*) > 0 FROM brought") == [(1,)]
+    assert world.rows("SELECT count(*) > 0 FROM told_item") == [(1,)]
 
 
 async def test_a_turn_that_is_not_over_keeps_what_it_was_told(new_world: NewWorld) -> None:
@@ -75,14 +68,14 @@ async def test_a_turn_that_is_not_over_keeps_what_it_was_told(new_world: NewWorl
     world.shut()
     await world.app.ingest.accept(world.message("聊聊荷花吧"))
     await world.held()
-    told = world.rows("SELECT count(*) FROM brought")
+    told = world.rows("SELECT count(*) FROM told_item")
     await world.store._database.write(lambda db: db.execute("UPDATE turn SET asked_at = 1").rowcount)
     await world.store._database.write(
         lambda db: db.execute("UPDATE meta SET value = '0' WHERE key = 'tidy_at'").rowcount
     )
     world.app.look()
     await world.held()
-    assert world.rows("SELECT count(*) FROM brought") == told != [(0,)]
+    assert world.rows("SELECT count(*) FROM told_item") == told != [(0,)]
     await world.let_answer()
 
 

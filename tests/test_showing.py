@@ -10,7 +10,18 @@ from tests.world import World
 GROUP = "闲聊"
 SHOWING = ("", "info", "memory", "memstats", "feedback", "feedback recent", "refs", "refs stats", "calls", "tools",
            "trace", "introspect", "personality", "why", "persona")  # fmt: skip
-CHANGED = ("memory", "turn", "call", "feedback", "turn_memory", "session", "epoch", "window", "person", "chat")
+CHANGED = (
+    "memory",
+    "turn",
+    "call",
+    "feedback",
+    "turn_memory",
+    "session",
+    "epoch",
+    "conversation_window",
+    "person",
+    "chat",
+)
 
 
 async def react(world: World, emoji: str, who: str, group: str = "") -> None:

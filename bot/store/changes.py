@@ -35,7 +35,7 @@ MOVED = (
     "section_round",
 )  # fmt: skip
 KEYED = {
-    "member": "person_id", "window": "person_id", "sent": "external_id", "question": "person_id",
+    "member": "person_id", "conversation_window": "person_id", "sent": "external_id", "question": "person_id",
     "reminder_question": "person_id",
 }  # fmt: skip
 """Tables in which a chat and this column make the key: what both chats have is kept once."""

@@ -83,7 +83,7 @@ def join_persons(tx: Tx, one: int, other: int) -> int:
 
 def _join_sets(tx: Tx, keep: int, gone: int) -> None:
     """Where both have a row, the one that lasts longer stays, or that of whoever is left."""
-    for table, value in (("member", "seen_at"), ("window", "until")):
+    for table, value in (("member", "seen_at"), ("conversation_window", "until")):
         tx.run(
             f"INSERT INTO {table} (chat_id, person_id, {value}) SELECT chat_id, ?, {value} FROM {table} "
             f"WHERE person_id = ? ON CONFLICT (chat_id, person_id) DO UPDATE SET {value} = "

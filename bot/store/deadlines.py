@@ -50,7 +50,7 @@ IN_META = f"(key IN ('tidy_at', 'life_at', 'backup_at') OR {IS_LEAVING}) AND "
 
 DEADLINES = (
     _Deadline("event", EVENT_QUEUE, "due_at", IS_QUEUED, "chat_id", several=True),
-    _Deadline("window", "window", "until"),
+    _Deadline("window", "conversation_window", "until"),
     _Deadline("session", "session", "close_at", IS_OPEN, "id"),
     _Deadline("digest", "session", "digest_due_at", "", "chat_id", several=True),
     _Deadline("outbox", OUTBOX_DUE, "due_at", IS_PENDING, "chat_id", several=True),
@@ -163,7 +163,7 @@ class Deadlines(Repository):
         limits = (
             ("event", "due_at", f"{IS_QUEUED}tries = 0 AND ", farthest.followup, 0),
             ("event", "due_at", IS_QUEUED, max(farthest.followup, farthest.send), 0),
-            ("window", "until", "", farthest.window, farthest.window),
+            ("conversation_window", "until", "", farthest.window, farthest.window),
             ("session", "close_at", IS_OPEN, farthest.idle, farthest.idle),
             ("session", "digest_due_at", "", farthest.digest, 0),
             ("outbox", "due_at", IS_PENDING, farthest.send, 0),
@@ -181,7 +181,7 @@ class Deadlines(Repository):
         windows, paced messages, silences), waits as long as before. Returns how many deadlines that were.
         """
         waits = (
-            ("event", "due_at", IS_QUEUED), ("window", "until", ""), ("outbox", "due_at", IS_PENDING),
+            ("event", "due_at", IS_QUEUED), ("conversation_window", "until", ""), ("outbox", "due_at", IS_PENDING),
             ("joining", "due_at", ""),
         )  # fmt: skip
         return sum(
@@ -221,7 +221,7 @@ class Deadlines(Repository):
         tx.run("DELETE FROM attachment WHERE event_id IN (SELECT id FROM event WHERE hidden = 'old')")
         # Of old turns nobody knows any more what they were told, under which ids they went, and how they were liked.
         turns = "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered')"
-        for table in ("brought", "turn_memory", "feedback", "sent", "section_round"):
+        for table in ("told_item", "turn_memory", "feedback", "sent", "section_round"):
             tx.run(f"DELETE FROM {table} WHERE turn_id IN ({turns})", transcript_before)
         closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
         logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"

@@ -82,15 +82,19 @@ def lines_of_message(tx: Tx, chat_id: int, target: str) -> dict[int, str]:
     """The message with that id and its edits, or the reply or receipt sent under it; with their texts."""
     if not target:
         return {}
-    return dict(tx.all(
+    lines: dict[int, str] = dict(tx.all(
         "SELECT id, text FROM event WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' AND kind = 'message' "
         "UNION SELECT id, text FROM event WHERE chat_id = ?1 AND kind = 'event' AND label = 'edit' AND target = ?2 "
         "UNION SELECT event.id, text FROM sent JOIN event ON event.turn_id = sent.turn_id AND event.kind = 'bot' "
-        "WHERE sent.chat_id = ?1 AND sent.external_id = ?2 UNION SELECT event.id, event.text FROM sent JOIN outbox "
-        "ON outbox.chat_id = sent.chat_id AND instr(external_ids, ?3) JOIN event ON event.id = event_id "
-        "WHERE sent.chat_id = ?1 AND sent.external_id = ?2 AND sent.turn_id IS NULL",
-        chat_id, target, json.dumps(target),
+        "WHERE sent.chat_id = ?1 AND sent.external_id = ?2",
+        chat_id, target,
     ))  # fmt: skip
+    receipt = "SELECT 1 FROM sent WHERE chat_id = ? AND external_id = ? AND turn_id IS NULL"
+    if tx.has(receipt, chat_id, target):
+        answers = "FROM outbox JOIN event ON event.id = event_id WHERE outbox.chat_id = ?"
+        sent = tx.all(f"SELECT event.id, event.text, external_ids {answers}", chat_id)
+        lines |= {number: text for number, text, external_ids in sent if target in json.loads(external_ids)}
+    return lines
 
 
 def _receipts(tx: Tx, events: set[int]) -> set[int]:

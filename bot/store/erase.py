@@ -30,17 +30,17 @@ PERSON_COUNTS = {
 
 TABLES_OF_PERSON = (
     "feedback", "section_round", "talker", "participant", "question", "reminder_question", "lately", "member",
-    "window", "told", "code", "trace", "account",
+    "conversation_window", "told", "code", "trace", "account",
 )  # fmt: skip
 """Their rows (`person_id`) are deleted."""
 
 TABLES_OF_CHAT = (
     "sent", "question", "reminder_question", "lately", "heartbeat", "joining", "rush", "chat_context", "member",
-    "window", "code", "trace",
+    "conversation_window", "code", "trace",
 )  # fmt: skip
 """The rows of their direct chats (`chat_id`) are deleted."""
 
-TABLES_OF_TURN = ("brought", "turn_memory", "feedback", "section_round")
+TABLES_OF_TURN = ("told_item", "turn_memory", "feedback", "section_round")
 """The rows of their turns, and of those in their direct chats (`turn_id`), are deleted."""
 
 NOBODYS_TABLES = ("call", "setting", "recount")

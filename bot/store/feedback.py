@@ -69,7 +69,7 @@ TOLD_MEMORIES = f"""FROM turn_memory JOIN turn ON turn.id = turn_memory.turn_id
 def note_told_items(tx: Tx, turn_id: int, told: Iterable[ToldItem]) -> None:
     """This turn was told these."""
     for each in told:
-        tx.insert("brought", turn_id=turn_id, way=each.way, ref=each.ref, tokens=each.tokens, why=each.why)
+        tx.insert("told_item", turn_id=turn_id, way=each.way, ref=each.ref, tokens=each.tokens, why=each.why)
 
 
 def react(tx: Tx, happened: ChangeEvent) -> ChangeEffect:
@@ -257,8 +257,8 @@ class Insight(Repository):
     def told_items(self, tx: Tx, epoch_id: int) -> tuple[tuple[int, ToldItem], ...]:
         """What was brought by itself or by a tool to the log of an epoch, with the turn's number, oldest first."""
         rows = tx.all(
-            "SELECT turn.number, way, ref, tokens, brought.why FROM brought JOIN turn ON turn.id = turn_id "
-            f"WHERE epoch_id = ? AND way <> 'opening' AND {IN_A_LOG} ORDER BY turn.id, brought.rowid",
+            "SELECT turn.number, way, ref, tokens, told_item.why FROM told_item JOIN turn ON turn.id = turn_id "
+            f"WHERE epoch_id = ? AND way <> 'opening' AND {IN_A_LOG} ORDER BY turn.id, told_item.id",
             epoch_id,
         )
         return tuple((number, ToldItem(*item)) for number, *item in rows)
@@ -267,7 +267,7 @@ class Insight(Repository):
     def told_shares(self, tx: Tx, since: int) -> tuple[ToldShare, ...]:
         """What each way put into the prompts of turns since that instant, ms; the largest first."""
         return tx.all(
-            "SELECT way, count(DISTINCT turn_id), count(*), sum(tokens) FROM brought JOIN turn ON turn.id = turn_id "
+            "SELECT way, count(DISTINCT turn_id), count(*), sum(tokens) FROM told_item JOIN turn ON turn.id = turn_id "
             "WHERE asked_at >= ? GROUP BY way ORDER BY sum(tokens) DESC, way",
             since, to=ToldShare,
         )  # fmt: skip
@@ -321,7 +321,7 @@ class Insight(Repository):
         where, params = visible_memory(audience)
         said = f"SELECT count(*) FROM turn WHERE {IN_CHAT} AND state = 'said' AND asked_at >= ?2"
         (counts,) = tx.all(
-            "SELECT count(DISTINCT turn.id), coalesce(sum(boot = 0), 0), coalesce(sum(boot), 0), "
+            "SELECT count(DISTINCT turn.id), count(*) FILTER (WHERE boot = 0), coalesce(sum(boot), 0), "
             f"count(DISTINCT memory.id) {TOLD_MEMORIES}{where} AND turn.asked_at >= ?",
             audience.chat_id, owner_id, *params, since,
         )  # fmt: skip
@@ -332,8 +332,9 @@ class Insight(Repository):
         """What happened in a chat since that instant, ms; of everybody there, and only numbers."""
         unasked = ", ".join(f"'{why}'" for why in sorted(UNASKED))
         ((said, alone, failed),) = tx.all(
-            f"SELECT coalesce(sum(state = 'said'), 0), coalesce(sum(state = 'said' AND why IN ({unasked})), 0), "
-            f"coalesce(sum(state = 'failed'), 0) FROM turn WHERE {IN_CHAT} AND asked_at >= ?2",
+            "SELECT count(*) FILTER (WHERE state = 'said'), "
+            f"count(*) FILTER (WHERE state = 'said' AND why IN ({unasked})), "
+            f"count(*) FILTER (WHERE state = 'failed') FROM turn WHERE {IN_CHAT} AND asked_at >= ?2",
             chat_id, since,
         )  # fmt: skip
         quiet = tx.value(

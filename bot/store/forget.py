@@ -311,7 +311,7 @@ def _reach(tx: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
     found = {memory.chat_id, chat_id}
     if memory.visibility != "chat":
         found.update(tx.ids(
-            "SELECT chat_id FROM member WHERE person_id = ?1 UNION SELECT chat_id FROM window WHERE person_id = ?1",
+            "SELECT chat_id FROM member WHERE person_id = ?1 UNION SELECT chat_id FROM conversation_window WHERE person_id = ?1",
             memory.owner_id,
         ))  # fmt: skip
     return tuple(sorted(found))

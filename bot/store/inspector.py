@@ -16,7 +16,7 @@ from bot.store.engine import Database, Repository, reads
 from bot.store.index import index_faults
 from bot.store.ledger import SELECT_CALL
 from bot.store.people import AccessLists, persons
-from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.schema import MEMORY_COLUMNS, dangling_rows, file_faults, memory_of, placeholders
 from bot.store.transactions import Row, Tx
 from bot.store.views import HIDDEN_STATES
 from bot.text.fold import fold
@@ -399,7 +399,7 @@ class TurnInspector(Repository):
             turn_id, epoch_id, to=_log_row,
         )  # fmt: skip
         calls = tx.all(f"{SELECT_CALL}WHERE turn_id = ? ORDER BY id", turn_id, to=RecentCall)
-        brought = "SELECT way, ref, tokens, why FROM brought WHERE turn_id = ? ORDER BY rowid"
+        brought = "SELECT way, ref, tokens, why FROM told_item WHERE turn_id = ? ORDER BY id"
         answered = "event.id IN (SELECT event_id FROM turn_event WHERE turn_id = ?)"
         return TurnRequest(
             turn, Message.parse(message), tuple(ToolSpec(*tool) for tool in json.loads(tools)), signature, log,
@@ -442,14 +442,13 @@ class Vitals(Repository):
 
     @reads
     def damage(self, tx: Tx) -> tuple[str, ...]:
-        """What SQLite finds wrong with the file, nothing when it is whole; it reads all of it."""
-        verdicts = [verdict for (verdict,) in tx.all("PRAGMA integrity_check(5)")]
-        return tuple(" ".join(verdict.split()) for verdict in verdicts if verdict != "ok")
+        """What the engine finds wrong with the file, nothing when it is whole; it reads all of it."""
+        return file_faults(tx)
 
     @reads
     def dangling(self, tx: Tx) -> int:
         """How many rows refer to one that is not there."""
-        return len(tx.all("PRAGMA foreign_key_check"))
+        return dangling_rows(tx)
 
     @reads
     def unindexed(self, tx: Tx) -> int:

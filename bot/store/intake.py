@@ -86,7 +86,12 @@ class Intake(Repository):
         until = 0
         if person_id is not None:
             _member(tx, chat.id, person_id, incoming, at)
-            until = tx.value("SELECT until FROM window WHERE chat_id = ? AND person_id = ?", chat.id, person_id) or 0
+            until = (
+                tx.value(
+                    "SELECT until FROM conversation_window WHERE chat_id = ? AND person_id = ?", chat.id, person_id
+                )
+                or 0
+            )
         situation = with_permissions(tx, self._lists, chat.id, person_id, arrival.situation)
         muted = tx.has("SELECT 1 FROM chat WHERE id = ? AND gone > ?", chat.id, at)
         bots_quiet = situation.from_bot and situation.mentions_bot and bots_are_quiet(tx, chat.id, at)

@@ -83,8 +83,8 @@ def tell_limit_once(tx: Tx, person_id: int, window: str, since: int, at: int) ->
     Whoever was told before the clock was set back is told again.
     """
     told = tx.run(
-        "INSERT INTO told (person_id, window, at) VALUES (?1, ?2, ?3) "
-        "ON CONFLICT (person_id, window) DO UPDATE SET at = ?3 WHERE told.at < ?4 OR told.at > ?3",
+        "INSERT INTO told (person_id, period, at) VALUES (?1, ?2, ?3) "
+        "ON CONFLICT (person_id, period) DO UPDATE SET at = ?3 WHERE told.at < ?4 OR told.at > ?3",
         person_id, window, at, since,
     )  # fmt: skip
     return told == 1

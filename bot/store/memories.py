@@ -107,8 +107,8 @@ def quota_excess(tx: Tx, new: NewMemory, quota: KeepQuota | None, at: int) -> Qu
     if quota is None or known_memory(tx, new) is not None:
         return ""
     kept, rows, lately = tx.all(
-        "SELECT coalesce(sum(asked AND disabled_at IS NULL), 0), coalesce(sum(asked), 0), "
-        "coalesce(sum(source = 'command' AND created_at > ?2), 0) FROM memory WHERE owner_id = ?1",
+        "SELECT count(*) FILTER (WHERE asked = 1 AND disabled_at IS NULL), coalesce(sum(asked), 0), "
+        "count(*) FILTER (WHERE source = 'command' AND created_at > ?2) FROM memory WHERE owner_id = ?1",
         new.owner_id, at - MINUTE_MS,
     )[0]  # fmt: skip
     if quota.minute is not None and lately >= quota.minute:

@@ -50,6 +50,17 @@ def table_columns(tx: Tx, table: str) -> tuple[tuple[str, str, str | None], ...]
     return tx.all("SELECT name, type, dflt_value FROM pragma_table_info(?)", table)
 
 
+def file_faults(tx: Tx) -> tuple[str, ...]:
+    """What SQLite finds wrong with the file, nothing when it is whole; it reads all of it."""
+    verdicts = [verdict for (verdict,) in tx.all("PRAGMA integrity_check(5)")]
+    return tuple(" ".join(verdict.split()) for verdict in verdicts if verdict != "ok")
+
+
+def dangling_rows(tx: Tx) -> int:
+    """How many rows refer to one that is not there."""
+    return len(tx.all("PRAGMA foreign_key_check"))
+
+
 def placeholders(values: Sized) -> str:
     """A question mark for each value, for IN (…); SQLite takes none, too."""
     return ", ".join("?" * len(values))
@@ -144,7 +155,7 @@ def verify_copy(path: Path, wrong: int | None = None) -> int:
             verdict = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
             known = copy.execute("SELECT count(*) FROM sqlite_master WHERE name = 'memory'").fetchone()[0]
             version = int(copy.value("PRAGMA user_version"))
-            dangling = len(copy.execute("PRAGMA foreign_key_check").fetchall())
+            dangling = dangling_rows(copy)
     except sqlite3.Error as error:
         raise StoreError(f"{path.name} cannot be used ({error}): nothing was changed") from error
     if version > SCHEMA_VERSION and known:

@@ -162,7 +162,7 @@ class Sessions(Repository):
             chat_id,
         )
         windows = tx.all(
-            "SELECT name, until FROM window JOIN person ON person.id = person_id WHERE chat_id = ? AND until > ? "
+            "SELECT name, until FROM conversation_window JOIN person ON person.id = person_id WHERE chat_id = ? AND until > ? "
             "ORDER BY until, person.id",
             chat_id, now,
         )  # fmt: skip

@@ -105,7 +105,7 @@ class StoredSettings(Repository):
         tx.run("UPDATE chat SET mode = ? WHERE id = ?", mode or "", chat_id)
         tx.run("UPDATE joining SET due_at = NULL, hushed = 0 WHERE chat_id = ?", chat_id)
         if drop:
-            tx.run("DELETE FROM window WHERE chat_id = ?", chat_id)
+            tx.run("DELETE FROM conversation_window WHERE chat_id = ?", chat_id)
             tx.run(
                 "UPDATE event SET state = 'listened', outcome = 'uncalled', due_at = NULL WHERE chat_id = ? "
                 f"AND state = 'queued' AND why IN ('window', 'join') AND id NOT IN {IN_RUNNING_TURNS}",

@@ -85,7 +85,7 @@ def _activate(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecisio
     """
     decision = paced.decision
     tx.run(
-        "INSERT INTO window (chat_id, person_id, until) VALUES (?, ?, ?) "
+        "INSERT INTO conversation_window (chat_id, person_id, until) VALUES (?, ?, ?) "
         "ON CONFLICT (chat_id, person_id) DO UPDATE SET until = excluded.until",
         chat_id, person_id, decision.window_until,
     )  # fmt: skip
@@ -118,7 +118,7 @@ def put_follow_ups_back(tx: Tx, events: tuple[int, ...], outcome: str, at: int) 
     for number in events:
         tx.run(
             "UPDATE event SET due_at = NULL, turn_id = NULL, outcome = ?1, state = CASE WHEN EXISTS (SELECT 1 FROM "
-            "window WHERE window.chat_id = event.chat_id AND window.person_id = event.person_id AND until > ?2) "
+            "conversation_window AS open WHERE open.chat_id = event.chat_id AND open.person_id = event.person_id AND until > ?2) "
             "THEN 'queued' ELSE 'done' END WHERE id = ?3 AND state = 'queued'",
             outcome, at, number,
         )  # fmt: skip
@@ -150,9 +150,9 @@ def keep_windows_open(tx: Tx, turn_id: int, events: tuple[int, ...], until: int)
         return
     for number in events:
         tx.run(
-            "INSERT INTO window (chat_id, person_id, until) SELECT chat_id, person_id, ? FROM event WHERE id = ? "
+            "INSERT INTO conversation_window (chat_id, person_id, until) SELECT chat_id, person_id, ? FROM event WHERE id = ? "
             "AND person_id IS NOT NULL AND why <> 'join' ON CONFLICT (chat_id, person_id) "
-            "DO UPDATE SET until = excluded.until WHERE excluded.until > window.until",
+            "DO UPDATE SET until = excluded.until WHERE excluded.until > conversation_window.until",
             until, number,
         )  # fmt: skip
 
@@ -163,7 +163,7 @@ def end_conversations(tx: Tx, chat_id: int, before: int | None, outcome: str, at
 
     A turn under way opens no window again.
     """
-    tx.run("DELETE FROM window WHERE chat_id = ?", chat_id)
+    tx.run("DELETE FROM conversation_window WHERE chat_id = ?", chat_id)
     tx.run(
         "INSERT INTO joining (chat_id, hushed) VALUES (?, 1) "
         "ON CONFLICT (chat_id) DO UPDATE SET hushed = 1, due_at = NULL",
@@ -192,10 +192,10 @@ def requeue_events(tx: Tx, events: tuple[int, ...], at: int) -> None:
 
 def end_windows(tx: Tx, now: int) -> int:
     """Remove the windows that are over, and what waits for a call of their people; how many windows."""
-    over = tx.run("DELETE FROM window WHERE until <= ?", now)
+    over = tx.run("DELETE FROM conversation_window WHERE until <= ?", now)
     tx.run(
         "UPDATE event SET state = 'done' WHERE state = 'queued' AND due_at IS NULL AND NOT EXISTS (SELECT 1 FROM "
-        "window WHERE window.chat_id = event.chat_id AND window.person_id = event.person_id) "
+        "conversation_window AS open WHERE open.chat_id = event.chat_id AND open.person_id = event.person_id) "
         f"AND id NOT IN {IN_RUNNING_TURNS}"
     )
     return over

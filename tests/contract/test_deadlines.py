@@ -10,7 +10,7 @@ from bot.store.transactions import Tx
 from tests.storing import NOW, say
 
 KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "roll", "tidy", "life")
-TABLES = ("event", "window", "session", "digest", "outbox", "heartbeat", "joining", "memory")
+TABLES = ("event", "conversation_window", "session", "digest", "outbox", "heartbeat", "joining", "memory")
 MOST_ROWS = 8
 ROWS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.booleans()), max_size=MOST_ROWS)
 
@@ -40,7 +40,7 @@ def insert(tx: Tx, number: int, kind: str, at: int, live: bool) -> None:
         case "event":
             tx.insert("event", chat_id=number, at=0, kind="", state="queued" if live else "done", due_at=at)
         case "window":
-            tx.insert("window", chat_id=number, person_id=1, until=at)
+            tx.insert("conversation_window", chat_id=number, person_id=1, until=at)
         case "session" | "digest":
             state, digest = ("open" if live else "closed", None) if kind == "session" else ("closed", due)
             tx.insert(

@@ -27,7 +27,7 @@ TOLD = (
 """The sessions with a digest, in another one's, or whose short talk waits for others."""
 
 OPEN = (
-    "SELECT 1 FROM window UNION ALL SELECT 1 FROM session WHERE state = 'open' UNION ALL SELECT 1 FROM outbox "
+    "SELECT 1 FROM conversation_window UNION ALL SELECT 1 FROM session WHERE state = 'open' UNION ALL SELECT 1 FROM outbox "
     "WHERE state IN ('pending', 'sending') UNION ALL SELECT 1 FROM event WHERE state = 'queued'"
 )
 FOLLOW_UPS = "SELECT 1 FROM event WHERE state = 'queued' AND why = 'window'"
