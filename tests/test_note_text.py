@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.archive import FrontMatter, NoteRefused
-from bot.memory.notes import SLUG_CHARS, kept_lines, note_name, talk_lines
 from bot.memory.transcript import DigestLine
+from bot.pipeline.jobs.notes import SLUG_CHARS, kept_lines, note_name, talk_lines
 from bot.text.files import chunks, lines_of, read_front, with_events, write_front
 from bot.text.length import estimate_tokens
 
