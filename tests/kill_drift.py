@@ -48,7 +48,7 @@ async def _do(store: Store, verb: str, where: Where, chance: random.Random) -> N
     elif verb == "purge":
         await store.forgetting.purge(NOW + chance.randrange(9) * 86_400_000)
     elif verb == "back":
-        forgotten = await store.undo.forgotten(person, audience, NOW)
+        forgotten = await store.forgetting.forgotten(person, audience, NOW)
         if forgotten:
             await bring_back(store, forgotten[-1].id, audience, where)
     elif owned := await store.memories.owned(person, audience):

@@ -24,8 +24,8 @@ def kill_at(folder: Path, statement: int, now: int) -> None:
 
 async def roll_up(store: Store, now: int) -> None:
     """What the installation does when talks of the first chat are to be rolled up."""
-    rows = await store.rollups.standing(1)
-    await store.rollups.roll(1, plan_rolls(rows, now, UTC, 60), now)
+    rows = await store.digests.standing(1)
+    await store.digests.roll(1, plan_rolls(rows, now, UTC, 60), now)
 
 
 async def work(folder: Path, statement: int, now: int) -> None:

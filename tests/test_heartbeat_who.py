@@ -81,7 +81,7 @@ async def test_only_people_who_are_allowed(on_telegram: World) -> None:
     await world.wait(DAY_S)
     assert [out.external_chat_id for out in world.talk.said if out.text == FIRST] == ["dm:阿明"]
     (person,) = world.peek.accounts("person_id", external_id="t-阿明")[0]
-    await world.store.access.set_person(int(str(person)), "denied")
+    await world.store.people.set_person(int(str(person)), "denied")
     await world.wait(7 * DAY_S)
     assert len(firsts(world)) == 1
 

@@ -44,7 +44,7 @@ async def test_what_was_cleared_stays_cleared_when_an_older_copy_is_put_back(tmp
         group = await talked(store, ("聊了爬山",), Where("ann", "hall", "group"), NOW)
     copy = backup(tmp_path, "backfill", "1")
     async with await open_laid(tmp_path) as store:
-        assert await store.rollups.clear(audience, LATER) == 3
+        assert await store.digests.clear(audience, LATER) == 3
     assert look(tmp_path, "SELECT summary FROM digest") == [("聊了爬山",)]
     await roll_back(tmp_path, copy, "2", LATER)
     async with await open_laid(tmp_path) as store:

@@ -115,7 +115,7 @@ async def _switch_refused(call: Invocation) -> str:
     adapter = call.services.adapter(call.chat.platform)
     if adapter is None or not implements(adapter, Admins):
         return "not_allowed"
-    _, account = await call.store.access.answer_to(call.event)
+    _, account = await call.store.people.answer_to(call.event)
     try:
         async with asyncio.timeout(ADMIN_ANSWER_S):
             may = bool(account) and await adapter.is_admin(call.chat.external_id, account)

@@ -293,7 +293,7 @@ async def _talks_cleared(call: Invocation, audience: Audience) -> str:
     # In a group it takes what everybody there is told: who may end its conversation may do that, too.
     if not clear.allows(call):
         return call.text("not_allowed")
-    count = await call.store.rollups.clear(audience, call.now)
+    count = await call.store.digests.clear(audience, call.now)
     return call.text("dialog_cleared", n=count)
 
 

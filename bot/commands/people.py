@@ -18,7 +18,7 @@ async def start(call: Invocation) -> str:
     """Greet, use a code, or let a stranger ask for pairing."""
     if call.words:
         return await _redeem(call)
-    here = await call.store.access.standing(call.chat.id, call.person.id)
+    here = await call.store.people.standing(call.chat.id, call.person.id)
     if here.allowed:
         return call.text("start")
     if call.chat.kind == "group":
@@ -126,14 +126,14 @@ async def _decide(call: Invocation, access: Access) -> str:
     person_id: int | None = None
     words = " ".join(call.words)
     if words:
-        chat_id, person_id = await call.store.access.find(words, call.chat.platform)
+        chat_id, person_id = await call.store.people.find(words, call.chat.platform)
     if chat_id is not None:
-        await call.store.access.set_chat(chat_id, access)
+        await call.store.people.set_chat(chat_id, access)
         return call.text(f"group_{access}")
     if person_id is None:
         return call.text("access_whom" if words else "access_where")
     person = await call.store.people.person(person_id)
     if person.is_owner:
         return call.text("access_owner")
-    await call.store.access.set_person(person_id, access)
+    await call.store.people.set_person(person_id, access)
     return call.text(f"person_{access}", name=person.name)

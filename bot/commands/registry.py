@@ -46,7 +46,7 @@ MENU_GROUPS: Mapping[HelpTopic, str] = {"inside": "ai-house", "house": "ai-house
 @command("help", "[COMMAND]", who="anyone", topic="chat", example="remind")
 async def show_help(call: Invocation) -> str:
     """The registry as people read it; a stranger is told how to become none."""
-    here = await call.store.access.standing(call.chat.id, call.person.id)
+    here = await call.store.people.standing(call.chat.id, call.person.id)
     if not here.allowed and not call.person.is_owner:
         return call.text("help_stranger")
     said = next((word for word in call.words if fold(word) not in (".ai", "。ai")), "")
@@ -114,7 +114,7 @@ class CommandRunner:
         """Do what a command says; its answer, for its sender alone where it holds somebody's data."""
         store = self._services.store
         person = await store.people.person(event.person_id or 0)
-        via, account = await store.access.answer_to(event)  # before: afterwards nobody may know who it was
+        via, account = await store.people.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = parse_command(event.text)
         call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services)
         found = find_command(name) or (settings.key if names_key(name) else None)

@@ -303,7 +303,7 @@ class Dispatcher:
                 return [], None
             return [], event
         audience = await self._planner.audience(chat, person)
-        _, account = await self._store.access.answer_to(event)
+        _, account = await self._store.people.answer_to(event)
         rest = "" if stopped else understood.rest
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: _hides(pair[1]))
@@ -332,7 +332,7 @@ class Dispatcher:
         if found is None and not over.asks:
             return False
         audience = await self._planner.audience(chat, person)
-        _, account = await self._store.access.answer_to(event)
+        _, account = await self._store.people.answer_to(event)
         script = self._current.words.script_of(event.text, person.script)
         command = MemoryCommand("done", None) if found is None else MemoryCommand(found.verb, found.about or None)
         told = CommandContext(command, event, chat, person.id, audience, script, 0, "", False, account)

@@ -56,8 +56,8 @@ class Strangers:
 
     async def closed(self, event: Event, chat: Chat, person: Person) -> None:
         """Say that nuan does not talk here, and who can change that; without a model."""
-        via, account = await self._store.access.answer_to(event)
-        here = await self._store.access.standing(chat.id, person.id)
+        via, account = await self._store.people.answer_to(event)
+        here = await self._store.people.standing(chat.id, person.id)
         off = "off_wish" if event.why == "off" else "off_here"
         text = self.text(off if here.allowed else "closed_here", person.script)
         await self._store.outbox.answer(
@@ -66,7 +66,7 @@ class Strangers:
 
     async def request_pairing(self, event: Event, chat: Chat, person: Person, *, always: bool = False) -> None:
         """Give a stranger a pairing code, or say that too many wait, and tell the owners; without a model."""
-        via, account = await self._store.access.answer_to(event)
+        via, account = await self._store.people.answer_to(event)
 
         def answer(code: str) -> Draft:
             key = "pair" if code else "pair_full"

@@ -310,7 +310,7 @@ class TurnRunner:
         self._store.tombstones.add_tombstones(wordings(memories), now)
         script = self._current.words.script(person)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
-        _, account = await self._store.access.answer_to(event)
+        _, account = await self._store.people.answer_to(event)
         gone_ids = " ".join(f"#{memory.id}" for memory in memories)
 
         def say(key: str, number: int) -> str:

@@ -144,108 +144,6 @@ class Digested:
     seen: int = 0
 
 
-class Digests(Repository):
-    """Summaries of closed sessions."""
-
-    def __init__(self, database: Database, covers: Callable[[str], bool]) -> None:
-        """`covers` tells what was forgotten for good: no digest brings it back."""
-        super().__init__(database)
-        self._covers = covers
-
-    def allowed(self, digest: Digest) -> Digest:
-        """The digest without what was forgotten for good."""
-        return replace(
-            digest,
-            summary="" if self._covers(digest.summary) else digest.summary,
-            memories=tuple(memory for memory in digest.memories if not self._covers(memory.text)),
-            commitments=tuple(task for task in digest.commitments if not self._covers(task.text)),
-        )
-
-    @writes
-    def store(self, tx: Tx, digested: Digested, at: int) -> bool:
-        """Commit the digest with its memories and source edges and close the session; one made again takes the place of
-        what it made before.
-
-        False when another commit did so before, or when a line it was made from was forgotten meanwhile: it stays due.
-        """
-        if digested.settlement is not None:
-            settle_call(tx, digested.settlement, at)
-        if _is_outdated(tx, digested):
-            return False
-        session, digest = digested.session, self.allowed(digested.digest)
-        closed = "UPDATE session SET state = 'closed', digest_due_at = NULL"
-        for number in digested.members:
-            tx.run(f"{closed}, digested_in = ? WHERE id = ?", session.id, number)
-        tx.run(f"{closed}, digest_from = ? WHERE id = ?", session.told_from, session.id)
-        again = tx.one("SELECT id, made_by FROM digest WHERE session_id = ?", session.id)
-        if again is None:
-            _add_talk(tx, digested, digest, at)
-            # What the rule made of talks about plans that changed is made again.
-            for event in digest.overtook:
-                tx.run(
-                    "UPDATE session SET digest_due_at = ?1 WHERE state = 'closed' AND digest_due_at IS NULL AND id IN "
-                    "(SELECT session_id FROM edge JOIN digest ON digest.id = derived_id WHERE kind = 'digest' "
-                    "AND event_id = ?2 AND made_by = 'rule')",
-                    at, event,
-                )  # fmt: skip
-        else:
-            number, by = again
-            tx.run("UPDATE digest SET summary = ?, made_by = ?, remake = 0 WHERE id = ?",
-                   digest.summary, digest.by, number)  # fmt: skip
-            summary_changed(tx, number)
-            if by == "rule":  # what a model found stands, but for what was taken back with its lines
-                still = {fold(memory.text) for memory in digest.memories}
-                for derived, folded in _made_of_lines(tx, digested.event_ids):
-                    if folded not in still:
-                        take_memory_back(tx, derived, at)
-        for memory in digest.memories:
-            store_memory(tx, memory, at, digested.merging)
-        _change_open(tx, digest, at)
-        if digest.by == "model":
-            tx.run(
-                "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
-                "AND remake = 1 AND ended_at > ?1 - ?3)",
-                at, session.chat_id, REMADE_MS,
-            )  # fmt: skip
-        return True
-
-    @reads
-    def told_upto(self, tx: Tx, chat_id: int) -> int:
-        """The last event of a chat that a model's digest tells; 0 when none does."""
-        number: int = tx.value(
-            "SELECT coalesce(max(upto_event), 0) FROM session JOIN digest ON digest.session_id = session.id "
-            "WHERE session.chat_id = ? AND made_by <> 'rule'",
-            chat_id,
-        )
-        return number
-
-    @reads
-    def by_rule(self, tx: Tx, session_id: int, events: tuple[int, ...]) -> frozenset[int]:
-        """The numbers of the memories that the rule made of these lines alone, where it made this session's digest."""
-        if tx.value("SELECT made_by FROM digest WHERE session_id = ?", session_id) != "rule":
-            return frozenset()
-        return frozenset(number for number, _ in _made_of_lines(tx, events))
-
-    @reads
-    def seen(self, tx: Tx, chat_id: int) -> int:
-        """The number of the newest event of a chat; 0 for none."""
-        return tx.value("SELECT max(id) FROM event WHERE chat_id = ?", chat_id) or 0
-
-    @reads
-    def told(self, tx: Tx, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
-        """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
-        whose, params = told_to(audience)
-        rows = tx.all(
-            f"{SELECT_TOLD_TALKS}{whose} AND ended_at >= ? ORDER BY ended_at DESC, id DESC",
-            person_id, person_id, *params, since,
-        )  # fmt: skip
-        return tuple(
-            Dialogue(number, session or 0, chat, summary, started, ended, tuple(json.loads(names)), tier, talks,
-                     bool(own), bool(changed))
-            for number, session, chat, summary, started, ended, names, tier, talks, own, changed in rows
-        )  # fmt: skip
-
-
 def _is_outdated(tx: Tx, digested: Digested) -> bool:
     """Whether another commit told the same, or a line was forgotten or edited, or the talk cleared, while the digest
     was made: it is made anew then.
@@ -344,8 +242,106 @@ class UnwrittenRollup:
     changed: frozenset[int] = frozenset()
 
 
-class Rollups(Repository):
-    """The rows that talks are rolled up into."""
+class Digests(Repository):
+    """Summaries of closed sessions, and the rows that they are rolled up into."""
+
+    def __init__(self, database: Database, covers: Callable[[str], bool]) -> None:
+        """`covers` tells what was forgotten for good: no digest brings it back."""
+        super().__init__(database)
+        self._covers = covers
+
+    def allowed(self, digest: Digest) -> Digest:
+        """The digest without what was forgotten for good."""
+        return replace(
+            digest,
+            summary="" if self._covers(digest.summary) else digest.summary,
+            memories=tuple(memory for memory in digest.memories if not self._covers(memory.text)),
+            commitments=tuple(task for task in digest.commitments if not self._covers(task.text)),
+        )
+
+    @writes
+    def store(self, tx: Tx, digested: Digested, at: int) -> bool:
+        """Commit the digest with its memories and source edges and close the session; one made again takes the place of
+        what it made before.
+
+        False when another commit did so before, or when a line it was made from was forgotten meanwhile: it stays due.
+        """
+        if digested.settlement is not None:
+            settle_call(tx, digested.settlement, at)
+        if _is_outdated(tx, digested):
+            return False
+        session, digest = digested.session, self.allowed(digested.digest)
+        closed = "UPDATE session SET state = 'closed', digest_due_at = NULL"
+        for number in digested.members:
+            tx.run(f"{closed}, digested_in = ? WHERE id = ?", session.id, number)
+        tx.run(f"{closed}, digest_from = ? WHERE id = ?", session.told_from, session.id)
+        again = tx.one("SELECT id, made_by FROM digest WHERE session_id = ?", session.id)
+        if again is None:
+            _add_talk(tx, digested, digest, at)
+            # What the rule made of talks about plans that changed is made again.
+            for event in digest.overtook:
+                tx.run(
+                    "UPDATE session SET digest_due_at = ?1 WHERE state = 'closed' AND digest_due_at IS NULL AND id IN "
+                    "(SELECT session_id FROM edge JOIN digest ON digest.id = derived_id WHERE kind = 'digest' "
+                    "AND event_id = ?2 AND made_by = 'rule')",
+                    at, event,
+                )  # fmt: skip
+        else:
+            number, by = again
+            tx.run("UPDATE digest SET summary = ?, made_by = ?, remake = 0 WHERE id = ?",
+                   digest.summary, digest.by, number)  # fmt: skip
+            summary_changed(tx, number)
+            if by == "rule":  # what a model found stands, but for what was taken back with its lines
+                still = {fold(memory.text) for memory in digest.memories}
+                for derived, folded in _made_of_lines(tx, digested.event_ids):
+                    if folded not in still:
+                        take_memory_back(tx, derived, at)
+        for memory in digest.memories:
+            store_memory(tx, memory, at, digested.merging)
+        _change_open(tx, digest, at)
+        if digest.by == "model":
+            tx.run(
+                "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
+                "AND remake = 1 AND ended_at > ?1 - ?3)",
+                at, session.chat_id, REMADE_MS,
+            )  # fmt: skip
+        return True
+
+    @reads
+    def told_upto(self, tx: Tx, chat_id: int) -> int:
+        """The last event of a chat that a model's digest tells; 0 when none does."""
+        number: int = tx.value(
+            "SELECT coalesce(max(upto_event), 0) FROM session JOIN digest ON digest.session_id = session.id "
+            "WHERE session.chat_id = ? AND made_by <> 'rule'",
+            chat_id,
+        )
+        return number
+
+    @reads
+    def by_rule(self, tx: Tx, session_id: int, events: tuple[int, ...]) -> frozenset[int]:
+        """The numbers of the memories that the rule made of these lines alone, where it made this session's digest."""
+        if tx.value("SELECT made_by FROM digest WHERE session_id = ?", session_id) != "rule":
+            return frozenset()
+        return frozenset(number for number, _ in _made_of_lines(tx, events))
+
+    @reads
+    def seen(self, tx: Tx, chat_id: int) -> int:
+        """The number of the newest event of a chat; 0 for none."""
+        return tx.value("SELECT max(id) FROM event WHERE chat_id = ?", chat_id) or 0
+
+    @reads
+    def told(self, tx: Tx, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
+        """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
+        whose, params = told_to(audience)
+        rows = tx.all(
+            f"{SELECT_TOLD_TALKS}{whose} AND ended_at >= ? ORDER BY ended_at DESC, id DESC",
+            person_id, person_id, *params, since,
+        )  # fmt: skip
+        return tuple(
+            Dialogue(number, session or 0, chat, summary, started, ended, tuple(json.loads(names)), tier, talks,
+                     bool(own), bool(changed))
+            for number, session, chat, summary, started, ended, names, tier, talks, own, changed in rows
+        )  # fmt: skip
 
     @reads
     def standing(self, tx: Tx, chat_id: int) -> tuple[DialogueRow, ...]:

@@ -70,96 +70,6 @@ def final_key(person_id: int, chat_id: int) -> str:
     return f"final:{person_id}:{chat_id}"
 
 
-class Undoing(Repository):
-    """Reads what can be taken back, and ends reminders."""
-
-    async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
-        """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
-        gone, held = await self.forgotten(owner_id, audience, now), await self.told(owner_id, audience, since)
-        ended = gone[0].disabled_at or 0 if gone else 0
-        kept = max((memory.created_at for memory in held), default=0)
-        if gone and ended >= kept:
-            return LastWish(False, gone, ended)
-        return LastWish(True, held, kept) if held else None
-
-    @reads
-    def forgotten(self, tx: Tx, owner_id: int, audience: Audience, now: int) -> tuple[Memory, ...]:
-        """What a person asked to forget last, as far as it is still kept and this audience could see it."""
-        where, params = visible_memory(audience, elsewhere=False)
-        asked = f"owner_id = ? AND disabled_reason = 'asked' AND purge_at > ? AND {where}"
-        last = f"{SELECT_MEMORY}WHERE {asked} AND disabled_at = (SELECT max(disabled_at) FROM memory WHERE {asked})"
-        return tx.all(f"{last} ORDER BY id", *(owner_id, now, *params) * 2, to=Memory)
-
-    @reads
-    def final(self, tx: Tx, owner_id: int, chat_id: int) -> int:
-        """When that person last had something forgotten there that cannot come back, ms; 0 for never."""
-        return tx.value("SELECT at FROM effect WHERE key = ?", final_key(owner_id, chat_id)) or 0
-
-    @reads
-    def told(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
-        """The memories of the last message in which a person asked to keep something, not before `since`, ms."""
-        where, params = visible_memory(audience, elsewhere=False)
-        return tx.all(
-            "WITH newest AS (SELECT id, created_at AS at FROM memory WHERE owner_id = ? AND disabled_at IS NULL "
-            f"AND asked = 1 AND source IN ('command', 'tool') AND created_at >= ? AND {where} "
-            "ORDER BY created_at DESC, id DESC LIMIT 1) "
-            f"{SELECT_MEMORY}JOIN newest ON memory.id = newest.id OR (memory.owner_id = ? "
-            f"AND memory.disabled_at IS NULL AND memory.asked = 1 AND {where} AND memory.created_at >= newest.at - ? "
-            "AND EXISTS (SELECT 1 FROM edge AS one JOIN edge AS two ON one.event_id = two.event_id "
-            "WHERE one.kind = 'memory' AND two.kind = 'memory' AND one.derived_id = memory.id "
-            "AND two.derived_id = newest.id)) ORDER BY memory.id",
-            owner_id, since, *params, owner_id, *params, TOGETHER_MS, to=Memory,
-        )  # fmt: skip
-
-    @reads
-    def plans(self, tx: Tx, person_id: int, chat_id: int, group: int | None, now: int) -> tuple[LastPlan, ...]:
-        """What a person asked of reminders, promises and lines that can be taken back, the last wish first."""
-        wishes: dict[tuple[PlanWish, int], list[int]] = {}
-        for kind, at, number in tx.all(f"{_PLANS} ORDER BY 2 DESC, 3", person_id, group, now, chat_id):
-            wishes.setdefault((kind, at), []).append(number)
-        return tuple(LastPlan(kind, tuple(numbers), at) for (kind, at), numbers in wishes.items())
-
-    @writes
-    def take_back(self, tx: Tx, wish: LastPlan, owner_id: int, receipt: Receipt, at: int) -> str:
-        """Take it back and store the receipt in one commit; the receipt's text. Once for each key."""
-        if (before := earlier_receipt(tx, receipt, at)) is not None:
-            return before
-        match wish.kind:
-            case "set":
-                end_reminders(tx, wish.numbers, "cancelled", at)
-            case "cancelled":
-                for number in wish.numbers:
-                    tx.run("UPDATE reminder SET ended_at = NULL, outcome = '', made_at = ? WHERE id = ?", at, number)
-            case "promised":
-                for number in wish.numbers:
-                    drop_commitment(tx, number, owner_id, at)
-            case "settled":
-                for number in wish.numbers:
-                    settle_commitment(tx, number, owner_id, "pending", at)
-            case "aside":
-                for number in wish.numbers:
-                    _record_again(tx, number, at)
-        return store_receipt(tx, receipt, receipt.text(0, False), at)
-
-    @reads
-    def texts(self, tx: Tx, thing: NumberedThing, numbers: tuple[int, ...]) -> tuple[tuple[int, str], ...]:
-        """What these reminders or promises say, each with its number."""
-        table, text = {"reminder": ("reminder", REMINDER_TEXT), "promise": ("commitment", "text")}[thing]
-        found = f"SELECT id, {text} FROM {table} WHERE id IN ({placeholders(numbers)}) ORDER BY id"
-        return tuple((number, said) for number, said in tx.all(found, *numbers))
-
-    @reads
-    def holds_again(self, tx: Tx, number: int, audience: Audience) -> Memory | None:
-        """What holds again once this memory is taken back, if it took the place of something and is current."""
-        where, params = visible_memory(audience)
-        return tx.one(
-            f"{SELECT_MEMORY}WHERE replaced_by = ? AND disabled_at IS NULL AND {where} "
-            "AND EXISTS (SELECT 1 FROM memory AS new WHERE new.id = ? AND new.replaced_by IS NULL) "
-            "ORDER BY max(said_at, created_at) DESC, id DESC LIMIT 1",
-            number, *params, number, to=Memory,
-        )  # fmt: skip
-
-
 def _record_again(tx: Tx, aside: int, at: int) -> None:
     """The lines that this one set off the record are on it again; talks of that time are digested anew."""
     heard = tx.sources("aside", aside)
@@ -262,7 +172,7 @@ class ScrubbingRepository(Repository):
 
 
 class MemoryForgetting(ScrubbingRepository):
-    """What is told to be forgotten is gone."""
+    """What is told to be forgotten is gone; what can be taken back, and the end of reminders with it."""
 
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key."""
@@ -273,6 +183,92 @@ class MemoryForgetting(ScrubbingRepository):
     async def purge(self, now: int) -> int:
         """Delete the rows whose days for undo are over, and every trace of them in the files; how many."""
         return await purge_now(self._database, now)
+
+    async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
+        """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
+        gone, held = await self.forgotten(owner_id, audience, now), await self.told(owner_id, audience, since)
+        ended = gone[0].disabled_at or 0 if gone else 0
+        kept = max((memory.created_at for memory in held), default=0)
+        if gone and ended >= kept:
+            return LastWish(False, gone, ended)
+        return LastWish(True, held, kept) if held else None
+
+    @reads
+    def forgotten(self, tx: Tx, owner_id: int, audience: Audience, now: int) -> tuple[Memory, ...]:
+        """What a person asked to forget last, as far as it is still kept and this audience could see it."""
+        where, params = visible_memory(audience, elsewhere=False)
+        asked = f"owner_id = ? AND disabled_reason = 'asked' AND purge_at > ? AND {where}"
+        last = f"{SELECT_MEMORY}WHERE {asked} AND disabled_at = (SELECT max(disabled_at) FROM memory WHERE {asked})"
+        return tx.all(f"{last} ORDER BY id", *(owner_id, now, *params) * 2, to=Memory)
+
+    @reads
+    def final(self, tx: Tx, owner_id: int, chat_id: int) -> int:
+        """When that person last had something forgotten there that cannot come back, ms; 0 for never."""
+        return tx.value("SELECT at FROM effect WHERE key = ?", final_key(owner_id, chat_id)) or 0
+
+    @reads
+    def told(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
+        """The memories of the last message in which a person asked to keep something, not before `since`, ms."""
+        where, params = visible_memory(audience, elsewhere=False)
+        return tx.all(
+            "WITH newest AS (SELECT id, created_at AS at FROM memory WHERE owner_id = ? AND disabled_at IS NULL "
+            f"AND asked = 1 AND source IN ('command', 'tool') AND created_at >= ? AND {where} "
+            "ORDER BY created_at DESC, id DESC LIMIT 1) "
+            f"{SELECT_MEMORY}JOIN newest ON memory.id = newest.id OR (memory.owner_id = ? "
+            f"AND memory.disabled_at IS NULL AND memory.asked = 1 AND {where} AND memory.created_at >= newest.at - ? "
+            "AND EXISTS (SELECT 1 FROM edge AS one JOIN edge AS two ON one.event_id = two.event_id "
+            "WHERE one.kind = 'memory' AND two.kind = 'memory' AND one.derived_id = memory.id "
+            "AND two.derived_id = newest.id)) ORDER BY memory.id",
+            owner_id, since, *params, owner_id, *params, TOGETHER_MS, to=Memory,
+        )  # fmt: skip
+
+    @reads
+    def plans(self, tx: Tx, person_id: int, chat_id: int, group: int | None, now: int) -> tuple[LastPlan, ...]:
+        """What a person asked of reminders, promises and lines that can be taken back, the last wish first."""
+        wishes: dict[tuple[PlanWish, int], list[int]] = {}
+        for kind, at, number in tx.all(f"{_PLANS} ORDER BY 2 DESC, 3", person_id, group, now, chat_id):
+            wishes.setdefault((kind, at), []).append(number)
+        return tuple(LastPlan(kind, tuple(numbers), at) for (kind, at), numbers in wishes.items())
+
+    @writes
+    def take_back(self, tx: Tx, wish: LastPlan, owner_id: int, receipt: Receipt, at: int) -> str:
+        """Take it back and store the receipt in one commit; the receipt's text. Once for each key."""
+        if (before := earlier_receipt(tx, receipt, at)) is not None:
+            return before
+        match wish.kind:
+            case "set":
+                end_reminders(tx, wish.numbers, "cancelled", at)
+            case "cancelled":
+                for number in wish.numbers:
+                    tx.run("UPDATE reminder SET ended_at = NULL, outcome = '', made_at = ? WHERE id = ?", at, number)
+            case "promised":
+                for number in wish.numbers:
+                    drop_commitment(tx, number, owner_id, at)
+            case "settled":
+                for number in wish.numbers:
+                    settle_commitment(tx, number, owner_id, "pending", at)
+            case "aside":
+                for number in wish.numbers:
+                    _record_again(tx, number, at)
+        return store_receipt(tx, receipt, receipt.text(0, False), at)
+
+    @reads
+    def texts(self, tx: Tx, thing: NumberedThing, numbers: tuple[int, ...]) -> tuple[tuple[int, str], ...]:
+        """What these reminders or promises say, each with its number."""
+        table, text = {"reminder": ("reminder", REMINDER_TEXT), "promise": ("commitment", "text")}[thing]
+        found = f"SELECT id, {text} FROM {table} WHERE id IN ({placeholders(numbers)}) ORDER BY id"
+        return tuple((number, said) for number, said in tx.all(found, *numbers))
+
+    @reads
+    def holds_again(self, tx: Tx, number: int, audience: Audience) -> Memory | None:
+        """What holds again once this memory is taken back, if it took the place of something and is current."""
+        where, params = visible_memory(audience)
+        return tx.one(
+            f"{SELECT_MEMORY}WHERE replaced_by = ? AND disabled_at IS NULL AND {where} "
+            "AND EXISTS (SELECT 1 FROM memory AS new WHERE new.id = ? AND new.replaced_by IS NULL) "
+            "ORDER BY max(said_at, created_at) DESC, id DESC LIMIT 1",
+            number, *params, number, to=Memory,
+        )  # fmt: skip
 
 
 def forget_memories(tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage) -> str:

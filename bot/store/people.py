@@ -56,64 +56,6 @@ class Permissions:
     owner: bool
 
 
-class AccessRights(Repository):
-    """Who may talk with nuan, as it is stored."""
-
-    def __init__(self, database: Database, lists: AccessLists) -> None:
-        super().__init__(database)
-        self._lists = lists
-
-    @writes
-    def standing(self, tx: Tx, chat_id: int, person_id: int) -> Permissions:
-        """What this person may in this chat."""
-        return permissions_of(tx, self._lists, chat_id, person_id)
-
-    @writes
-    def set_chat(self, tx: Tx, chat_id: int, access: Access) -> None:
-        """Let nuan talk in a group with all that belongs to it (a guild's channels, a group's topics), or not."""
-        tx.run("UPDATE chat SET access = ? WHERE id = ?", access, chat_id)
-        tx.run(
-            "UPDATE chat SET access = ? WHERE kind = 'group' AND id IN (SELECT other.chat_id FROM place AS own "
-            "JOIN place AS other ON other.platform = own.platform AND ((own.parent <> '' AND own.parent IN "
-            "(other.parent, other.external_id)) OR other.parent = own.external_id) WHERE own.chat_id = ?)",
-            access, chat_id,
-        )  # fmt: skip
-
-    @writes
-    def set_person(self, tx: Tx, person_id: int, access: Access) -> None:
-        """Let nuan talk with a person, or not."""
-        tx.run("UPDATE person SET access = ? WHERE id = ?", access, person_id)
-
-    @reads
-    def find(self, tx: Tx, words: str, platform: str) -> tuple[int | None, int | None]:
-        """The chat or the person of an id ("platform:id", or an id of that platform), or a person's unique name."""
-        head, _, tail = words.partition(":")
-        for place, external_id in ((head, tail), (platform, words)):
-            chat = tx.value(
-                f"SELECT chat.id FROM place JOIN chat ON chat.id = chat_id WHERE kind = 'group' AND {BELONGS} "
-                "ORDER BY external_id = ?2 DESC, chat.id LIMIT 1",
-                place, external_id,
-            ) if external_id else None  # fmt: skip
-            if chat is not None:
-                return chat, None
-            person = _account_owner(tx, place, external_id)
-            if person is not None:
-                return None, person
-        named = tx.ids("SELECT id FROM person WHERE name = ? LIMIT 2", words)
-        return None, named[0] if len(named) == 1 else None
-
-    @reads
-    def answer_to(self, tx: Tx, event: Event) -> tuple[str, str]:
-        """Where the platform wants the answer to this event, and the account of its sender there."""
-        row = tx.one(
-            "SELECT via, account.external_id FROM event JOIN place ON place.chat_id = event.chat_id AND "
-            "place.current = 1 LEFT JOIN account ON account.person_id = event.person_id AND account.platform = "
-            "place.platform WHERE event.id = ? ORDER BY account.name = event.name DESC LIMIT 1",
-            event.id,
-        )
-        return (row[0], row[1] or "") if row is not None else ("", "")
-
-
 def _account_owner(tx: Tx, platform: str, external_id: str) -> int | None:
     found: int | None = tx.value(
         "SELECT person_id FROM account WHERE platform = ? AND external_id = ?", platform, external_id
@@ -206,7 +148,7 @@ def stored_part(incoming: Incoming, situation: Situation, why: str) -> tuple[Inc
 
 
 class People(Repository):
-    """Who takes part, and where."""
+    """Who takes part, where, and who may talk with nuan."""
 
     def __init__(self, database: Database, lists: AccessLists) -> None:
         super().__init__(database)
@@ -301,6 +243,56 @@ class People(Repository):
         tx.run("UPDATE chat SET enabled = ? WHERE id = ?", int(enabled), chat_id)
         if not enabled:
             _silence(tx, chat_id, at)
+
+    @writes
+    def standing(self, tx: Tx, chat_id: int, person_id: int) -> Permissions:
+        """What this person may in this chat."""
+        return permissions_of(tx, self._lists, chat_id, person_id)
+
+    @writes
+    def set_chat(self, tx: Tx, chat_id: int, access: Access) -> None:
+        """Let nuan talk in a group with all that belongs to it (a guild's channels, a group's topics), or not."""
+        tx.run("UPDATE chat SET access = ? WHERE id = ?", access, chat_id)
+        tx.run(
+            "UPDATE chat SET access = ? WHERE kind = 'group' AND id IN (SELECT other.chat_id FROM place AS own "
+            "JOIN place AS other ON other.platform = own.platform AND ((own.parent <> '' AND own.parent IN "
+            "(other.parent, other.external_id)) OR other.parent = own.external_id) WHERE own.chat_id = ?)",
+            access, chat_id,
+        )  # fmt: skip
+
+    @writes
+    def set_person(self, tx: Tx, person_id: int, access: Access) -> None:
+        """Let nuan talk with a person, or not."""
+        tx.run("UPDATE person SET access = ? WHERE id = ?", access, person_id)
+
+    @reads
+    def find(self, tx: Tx, words: str, platform: str) -> tuple[int | None, int | None]:
+        """The chat or the person of an id ("platform:id", or an id of that platform), or a person's unique name."""
+        head, _, tail = words.partition(":")
+        for place, external_id in ((head, tail), (platform, words)):
+            chat = tx.value(
+                f"SELECT chat.id FROM place JOIN chat ON chat.id = chat_id WHERE kind = 'group' AND {BELONGS} "
+                "ORDER BY external_id = ?2 DESC, chat.id LIMIT 1",
+                place, external_id,
+            ) if external_id else None  # fmt: skip
+            if chat is not None:
+                return chat, None
+            person = _account_owner(tx, place, external_id)
+            if person is not None:
+                return None, person
+        named = tx.ids("SELECT id FROM person WHERE name = ? LIMIT 2", words)
+        return None, named[0] if len(named) == 1 else None
+
+    @reads
+    def answer_to(self, tx: Tx, event: Event) -> tuple[str, str]:
+        """Where the platform wants the answer to this event, and the account of its sender there."""
+        row = tx.one(
+            "SELECT via, account.external_id FROM event JOIN place ON place.chat_id = event.chat_id AND "
+            "place.current = 1 LEFT JOIN account ON account.person_id = event.person_id AND account.platform = "
+            "place.platform WHERE event.id = ? ORDER BY account.name = event.name DESC LIMIT 1",
+            event.id,
+        )
+        return (row[0], row[1] or "") if row is not None else ("", "")
 
 
 def _silence(tx: Tx, chat_id: int, at: int) -> None:

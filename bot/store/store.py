@@ -17,13 +17,13 @@ from bot.store.codes import Codes
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.deletion import Sharing, TakenBackLines
-from bot.store.digests import Digests, Rollups
+from bot.store.digests import Digests
 from bot.store.engine import Database, open_database
 from bot.store.events import Attachments, Events
 from bot.store.export import PersonalArchives
 from bot.store.failures import Failures
 from bot.store.feedback import Insight, SectionRounds
-from bot.store.forget import MemoryForgetting, Undoing
+from bot.store.forget import MemoryForgetting
 from bot.store.inspector import MemoryInspector, PeopleInspector, TurnInspector, Vitals
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
@@ -32,7 +32,7 @@ from bot.store.memories import Memories
 from bot.store.note_rows import NoteFiles
 from bot.store.notes import Notes, NoteStorage
 from bot.store.outbox import Outbox
-from bot.store.people import AccessLists, AccessRights, People
+from bot.store.people import AccessLists, People
 from bot.store.proactive import Heartbeats, Joins
 from bot.store.reminders import Reminders
 from bot.store.search import SearchIndex, Vectors
@@ -69,7 +69,6 @@ class Store:
         self.ledger = Ledger(database)
         self.settings = StoredSettings(database)
         self.people = People(database, lists)
-        self.access = AccessRights(database, lists)
         self.codes = Codes(database, lists, folder)
         self.views = Views(database, self.sessions, lists)
         self.deadlines = Deadlines(database)
@@ -101,10 +100,8 @@ class Store:
         self.agents = AgentWrites(database, note_storage)
         self.taken_back_lines = TakenBackLines(database, note_storage)
         self.notes = Notes(database, self._lists, note_storage)
-        self.undo = Undoing(database)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database, self.tombstones.covers)
-        self.rollups = Rollups(database)
         self.commitments = Commitments(database)
         self.reminders = Reminders(database, self._lists)
         self.memory_archive = MemoryArchive(database, self.tombstones, note_storage, self._lists)

@@ -130,7 +130,7 @@ async def test_after_the_days_for_undo_nothing_is_left_in_any_file(engine: Engin
 async def test_undo_brings_the_statement_back_but_not_the_lines(store: Store) -> None:
     memory, audience = await told_everywhere(store)
     await drop(store, memory)
-    last = await store.undo.forgotten(memory.owner_id or 0, audience, NOW)
+    last = await store.forgetting.forgotten(memory.owner_id or 0, audience, NOW)
     assert [each.id for each in last] == [memory.id]
     assert await bring_back(store, memory.id, audience)
     assert [found.id for found in await searched(store, audience, CANARY)] == [memory.id]

@@ -73,7 +73,7 @@ async def test_only_where_it_was_seen_can_it_be_brought_back_and_only_by_its_own
         await drop(store, memory, where)
     for where, memory in mine:
         for key, audience in audiences.items():
-            last = await store.undo.forgotten(memory.owner_id or 0, audience, NOW)
+            last = await store.forgetting.forgotten(memory.owner_id or 0, audience, NOW)
             assert all(each.text in allowed(key) for each in last), key
         for who, key in (
             (BOB, "bob dm-bob"),

@@ -117,7 +117,7 @@ class Memories(RuleBasedStateMachine):
         audience = self.audience[place]
         mine = {n: k for n, k in self.kept.items() if k.forgotten and k.where.who == place.who and k.visible(place)}
         newest = max(mine, key=lambda n: (mine[n].forgotten, n), default=None)
-        forgotten = self._run(self.store.undo.forgotten(audience.person_ids[0], audience, self.now))
+        forgotten = self._run(self.store.forgetting.forgotten(audience.person_ids[0], audience, self.now))
         last = forgotten[-1].id if forgotten else None
         assert last == newest
         if last is not None:

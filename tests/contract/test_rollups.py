@@ -16,7 +16,7 @@ async def test_a_talk_that_was_closed_before_it_was_cleared_and_digested_after_t
         asked = await talk(store, "我想去爬山", "好呀")
         await store.sessions.close(asked.turn.session_id, "new", NOW)
         audience = Audience(asked.turn.chat_id, "dm", (asked.turn.person_id,))
-        assert await store.rollups.clear(audience, NOW + 1) == 0
+        assert await store.digests.clear(audience, NOW + 1) == 0
         session = await store.sessions.session(asked.turn.session_id)
         assert await store.digests.store(Digested(session, Digest("聊了爬山", (), "rule"), None, (), ()), NOW + 2)
         assert await store.digests.told(audience, 1, 0) == ()

@@ -180,7 +180,7 @@ class ForgetActions:
             return await self.about.forget(command, told)
         if command.scope == "no_more":
             since = self._clock.now() - JUST_MS
-            just = await self._store.undo.told(told.person_id, told.audience, since)
+            just = await self._store.forgetting.told(told.person_id, told.audience, since)
             replied, _, _ = await self._store.taken_back_lines.replied_lines(told.event.id)
             if just and not replied and not told.before:
                 return await self._disable(just, told.person_id, command.forever, told)
@@ -278,7 +278,7 @@ class ForgetActions:
             return matching(command.content, owned), False
         if command.scope in ("all", "unsure"):
             return owned, False
-        just = await self._store.undo.told(told.person_id, told.audience, self._clock.now() - JUST_MS)
+        just = await self._store.forgetting.told(told.person_id, told.audience, self._clock.now() - JUST_MS)
         return (just, len(just) == 1) if just else (owned, False)
 
     async def _which(self, found: tuple[Memory, ...], command: MemoryCommand, told: CommandContext) -> str:
@@ -333,7 +333,7 @@ class ForgetActions:
 
     async def _again(self, found: tuple[Memory, ...], told: CommandContext) -> str:
         """What holds again once these are taken back, a line for each; "" for nothing."""
-        former = [await self._store.undo.holds_again(memory.id, told.audience) for memory in found]
+        former = [await self._store.forgetting.holds_again(memory.id, told.audience) for memory in found]
         texts = [self._shown(memory, told) for memory in former if memory is not None]
         return "".join("\n" + self._receipts.text("holds_again", told, text=text) for text in texts[:CANDIDATES_SHOWN])
 
@@ -344,7 +344,7 @@ class ForgetActions:
         if not what.there:
             return await say("unsaid_unknown", told)
         if told.chat.kind != "dm" and told.person_id not in what.by:
-            standing = await self._store.access.standing(told.chat.id, told.person_id)
+            standing = await self._store.people.standing(told.chat.id, told.person_id)
             if not standing.owner:
                 return await say("unsaid_not_yours", told)
         numbers = self._current.words.confirmed(what.receipt)
@@ -401,10 +401,10 @@ class ForgetActions:
         """撤销: what was forgotten comes back, what was kept goes; without a number the last of both."""
         now, days = self._clock.now(), self._current.settings.memory.undo_days
         if command.number is None or command.of != "memory":
-            last = await self._store.undo.last(told.person_id, told.audience, now - days * DAY_MS, now)
+            last = await self._store.forgetting.last(told.person_id, told.audience, now - days * DAY_MS, now)
             plan = await self._plan(command, told, last.at if last is not None else now - days * DAY_MS)
             newest = max(last.at if last is not None else 0, plan.at if plan is not None else 0)
-            if command.number is None and await self._store.undo.final(told.person_id, told.chat.id) > newest:
+            if command.number is None and await self._store.forgetting.final(told.person_id, told.chat.id) > newest:
                 return await self._receipts.say("undo_final", told)
             if plan is not None:
                 return await self._take_back(plan, told)
@@ -431,7 +431,7 @@ class ForgetActions:
     async def _plan(self, command: MemoryCommand, told: CommandContext, since: int) -> LastPlan | None:
         """What they last asked of reminders, promises and lines after that moment, ms, or that of this number."""
         group = told.chat.id if told.chat.kind == "group" else None
-        wishes = await self._store.undo.plans(told.person_id, told.chat.id, group, self._clock.now())
+        wishes = await self._store.forgetting.plans(told.person_id, told.chat.id, group, self._clock.now())
         if command.number is None:
             return next((each for each in wishes if each.at > since and told.event.id not in each.numbers), None)
         kinds = ("set", "cancelled") if command.of == "reminder" else ("promised", "settled")
@@ -440,14 +440,14 @@ class ForgetActions:
 
     async def _take_back(self, wish: LastPlan, told: CommandContext) -> str:
         thing: NumberedThing = "reminder" if wish.kind in ("set", "cancelled") else "promise"
-        texts = await self._store.undo.texts(thing, wish.numbers) if wish.kind != "aside" else ()
+        texts = await self._store.forgetting.texts(thing, wish.numbers) if wish.kind != "aside" else ()
         named = self._receipts.text("mem_why_joint", told).join(
             f"{number_mark(thing, number)} {brief(text)}".strip() for number, text in texts
         )
         receipt = self._receipts.receipt(
             told, lambda number, again: self._receipts.text(f"back_{wish.kind}", told, list=named)
         )
-        return await self._store.undo.take_back(wish, told.person_id, receipt, self._clock.now())
+        return await self._store.forgetting.take_back(wish, told.person_id, receipt, self._clock.now())
 
     def _back(self, numbers: tuple[int, ...], told: CommandContext) -> str:
         lines = [self._receipts.text("undone", told, id=number) for number in numbers[:NAMED]]

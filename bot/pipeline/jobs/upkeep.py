@@ -142,7 +142,7 @@ class DialogueRollup:
 
     async def work(self, chat_id: int) -> None:
         """Roll up what is over by now; done again, or after a crash, it changes nothing that was done."""
-        now, rollups = self._clock.now(), self._store.rollups
+        now, rollups = self._clock.now(), self._store.digests
         rows = await rollups.standing(chat_id)
         chat = await self._store.people.chat(chat_id)
         owner = next((row.owner_id for row in rows if row.owner_id is not None), None)
@@ -178,7 +178,7 @@ class DialogueRollup:
             task = WritingTask("digest", chat_id, script, shown, ROLLUP_TOKENS, small=True)
             async with self._writer.written(task, reserve) as written:
                 summary = await self._thread.run(rollup_text, written.text, told)
-                made = await self._store.rollups.write(row, summary, written.settlement, self._clock.now())
+                made = await self._store.digests.write(row, summary, written.settlement, self._clock.now())
         except OverBudget as error:
             self._log.warning("over_budget", chat=chat_id, limit=error.limit)
         except ModelError as error:
