@@ -90,6 +90,15 @@ async def test_another_persons_words_set_nothing(world: World) -> None:
     assert world.peek.reminders.count() == 0
 
 
+@pytest.mark.parametrize(
+    "line", ["下午三点你吼我一嗓子，小宝放学", "下午三点把我弄醒", "give me a shove at 3pm, the scan's then"]
+)
+async def test_to_be_called_in_any_words_is_to_be_reminded(world: World, line: str) -> None:
+    uses(world, "remind", text="scan" if line.isascii() else "小宝放学", when="3pm" if line.isascii() else "下午三点")
+    await world.say(line)
+    assert world.peek.reminders.count(ended_at=None) == 1, result(world)
+
+
 async def test_the_model_cancels_one_that_they_name(world: World) -> None:
     await world.say("下午三点提醒我开会")
     uses(world, "cancel_reminder", text="开会")

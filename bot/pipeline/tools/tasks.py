@@ -80,8 +80,8 @@ def promise_tool(
 
 
 _WANTS = re.compile(
-    r"提醒|[叫喊催敲戳嗌](?:一?声|一?下|返?我|大家|醒)|提(?:返|番)?(?:我|下|声|大家)|记得[叫喊提]|叫醒|闹钟|(?:别|不要)让(?:我|大家)|别忘|通知我|吱一?声|盯着"
-    r"|(?<![a-z])(?:remind(?:er)?s?|wake|alarm|nudge|ping|poke|buzz|nag|bug|tell|text|message|forget|make sure|shout"
+    r"提醒|你[^,，。]{0,6}我|把我|吼|[叫喊催敲戳嗌](?:一?声|一?下|返?我|大家|醒)|提(?:返|番)?(?:我|下|声|大家)|记得[叫喊提]|叫醒|闹钟|(?:别|不要)让(?:我|大家)|别忘|通知我|吱一?声|盯着"
+    r"|(?<![a-z])(?:remind(?:er)?s?|wake|alarm|nudge|ping|poke|buzz|nag|bug|tell|text|message|forget|make sure|shout|shove|kick|holler|yell|give me an? \w+"
     r"|(?:don['’]?t|do not) let (?:me|us))(?![a-z])"
 )
 _ENDS = re.compile(
