@@ -230,3 +230,8 @@ def test_hostile_repetition_is_read_quickly(piece: str) -> None:
     assert len(statements_in(text)) <= len(text)
     assert {each.number for each in promise_endings(text[:READ_CHARS], enumerate(PROMISES)).ended} <= {0, 1}
     assert len(list(tasks_in(text))) <= len(text)
+
+
+@pytest.mark.parametrize("words", ["我几岁了", "我家猫叫啥", "我去年住在哪", "我妈生日是几号"])
+def test_a_question_without_its_mark_tells_nothing(words: str) -> None:
+    assert statements_in(words) == ()

@@ -14,7 +14,7 @@ CONFLICTS = [
     ("I no longer like coffee", "I like coffee", "status"), ("I don't eat meat", "I eat meat", "status"),
     ("the trip to Kyoto was cancelled", "the trip to Kyoto", "status"), ("I quit smoking", "I am smoking", "status"),
     ("我住在北京", "我住在上海", "value"), ("我搬到北京了", "我住在上海", "value"),
-    ("我的生日是5月3日", "我的生日是5月2日", "value"), ("我有3只猫", "我有2只猫", "value"),
+    ("我的生日是5月3日", "我的生日是5月2日", "value"), ("我有3只猫", "我有2只猫", "figure"),
     ("我在腾讯工作", "我在阿里工作", "value"), ("I live in Paris", "I live in London", "value"),
     ("my door code is 4712", "my door code is 4711", "value"),
     ("妈妈的生日是5月3日", "我的生日是5月2日", ""), ("我住在上海浦东", "我住在上海", ""),

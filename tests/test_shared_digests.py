@@ -10,6 +10,7 @@ import pytest
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.peek import SOME, Other
+from tests.test_changes import happens
 from tests.world import World
 
 HOUR, DAY = 3_600, 86_400
@@ -276,6 +277,56 @@ async def test_what_passes_goes_for_what_came_of_it_also_of_somebody_else(world:
     await world.say("/new")
     await world.wait(DAY)
     assert facts(world) == [("小王还没想好妈妈生日送什么", 0), ("妈妈说围巾收到了，高兴坏了", 1)]
+
+
+async def test_a_move_told_as_what_happened_takes_the_old_homes_place(world: World) -> None:
+    first = told("小王住在苏州", 1, slot="home", lasting=True, kind="identity")
+    moved = told("小王搬到了杭州", 1, slot="home", lasting=False, kind="event", when="2026-06-13")
+    answering(world, first, moved)
+    await world.say("我住在苏州")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("我搬到杭州了")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王住在苏州", 0), ("小王搬到了杭州", 1)]
+
+
+async def test_a_second_value_that_no_model_calls_a_change_takes_nothing_away(world: World) -> None:
+    first = told("小王在3号楼有一套房", 1, lasting=True)
+    second = told("小王在5号楼有一套房", 1, lasting=True)
+    answering(world, first, second)
+    await world.say("我在3号楼有一套房")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("我在5号楼还有一套房")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王在3号楼有一套房", 1), ("小王在5号楼有一套房", 1)]
+
+
+async def test_a_day_that_the_model_counts_wrong_is_read_from_the_words(world: World) -> None:
+    answering(world, told("小王6月17日去面试", 1, kind="event", when="2026-06-20"))
+    await world.say("我下周三去面试")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("给我讲讲今天做什么好呢")
+    assert "面试（6月17日周三" in world.turns[-1][1].content
+
+
+async def test_what_lost_its_place_to_a_deleted_line_is_true_again(world: World) -> None:
+    answering(
+        world, told("小王住在苏州", 1, slot="home", lasting=True), told("小王住在杭州", 1, slot="home", lasting=True)
+    )
+    await world.say("我住在苏州")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("我搬到杭州了", external_id="m2")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert facts(world) == [("小王住在苏州", 0), ("小王住在杭州", 1)]
+    await happens(world, "delete", "m2")
+    assert facts(world) == [("小王住在苏州", 1)]
 
 
 async def test_a_sign_that_was_shown_escaped_is_kept_as_it_was_said(world: World) -> None:

@@ -65,7 +65,7 @@ def check_item(grounds: TalkEvidence, item: DigestItem, *, sure: bool = False) -
     talk = grounds.talk((*map(grounds.plainly, own), *near), grounds.zone(owner, task=task), said, owner)
     if gone := first_missing(item, talk, here, at):
         return Refusal(gone[0], gone[1])
-    when = day_of(item, talk, at) if item.when else _day(item, talk, here, at)
+    when = (day_of(item, talk, at) if item.when else None) or _day(item, talk, here, at)
     themselves = folded_plain(item.about).strip() in _SELF | {fold(line.name) for line in own}
     return GroundedItem(owner, own, "" if task or themselves else item.about.strip(), when)
 

@@ -64,7 +64,7 @@ _ONE_OF = tuple(
 _SUBJECT = re.compile(r"^(?:用户|本人|我|他|她|the user|user|i|he|she|they|my|his|her)(?:'s|’s)?(?=[^a-z]|$)[\s的]*")
 
 
-Conflict = Literal["", "value", "status"]
+Conflict = Literal["", "value", "figure", "status"]
 
 SAME, LIKE = 0.93, 0.82
 """From these likenesses on a statement says nothing new, or is much like an older one (seed Warm Boot, write guard)."""
@@ -81,7 +81,7 @@ _PARTNERS = kin("男朋友 女朋友 老公 老婆 对象 partner")
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """`like`: how much two statements share, 0 to 1. `told`: how much of the new one the older one says. `conflict`:
-    the new one corrects a value, or its status: it denies or ends what the older one says."""
+    the new one corrects a value, is the same sentence with other figures, or denies or ends what the older one says."""
 
     like: float
     told: float
@@ -95,8 +95,11 @@ def compare(new: str, older: str, names: tuple[str, ...] = ()) -> Comparison:
     shared = len(mine & theirs)
     like = 2 * shared / (len(mine) + len(theirs)) if mine and theirs else float(one == other)
     told = shared / len(mine) if mine else 0.0
-    conflict: Conflict = "status" if _denied(one, other) else "value" if _valued(one, other) else ""
-    return Comparison(like, told, conflict)
+    if _denied(one, other):
+        return Comparison(like, told, "status")
+    if _valued(one, other, figures=False):
+        return Comparison(like, told, "value")
+    return Comparison(like, told, "figure" if _valued(one, other) else "")
 
 
 def contradicts(new: str, older: str, names: tuple[str, ...] = ()) -> bool:
@@ -157,21 +160,24 @@ def _standing(text: str) -> tuple[str, bool]:
     return rest, (denied + bool(over)) % 2 == 0
 
 
-def merge_rule(names: Mapping[int, str]) -> MergeRule:
+def merge_rule(names: Mapping[int, str], *, judged: bool = False) -> MergeRule:
     """The rule for statements of people of these names; what says more than an older one stands for itself."""
 
     def rule(new: NewMemory, near: tuple[Memory, ...]) -> tuple[Merge, ...]:
         name = names.get(new.owner_id or 0, "")
-        return merges(new, near, (name,) if name else ())
+        return merges(new, near, (name,) if name else (), judged=judged)
 
     return rule
 
 
-def merges(new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...]) -> tuple[Merge, ...]:
+def merges(
+    new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...], *, judged: bool = False
+) -> tuple[Merge, ...]:  # fmt: skip
     """What a person asks to keep takes in what was only found; anything else goes into the likest older one, if any.
 
     What somebody asked to keep, or protects, never changes its words: the same found again proves it, and what
-    contradicts it stands for itself. What holds a slot only proves what says the same of that slot.
+    contradicts it stands for itself. What holds a slot only proves what says the same of that slot. A model that
+    `judged` says itself which value took another's place: a second flat, or a second debt, is none.
     """
     found = [(memory, compare(new.text, memory.text, names)) for memory in near if _together(new, memory)]
     if new.asked:
@@ -182,7 +188,7 @@ def merges(new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...]) -> 
     for memory, seen in sorted(found, key=lambda pair: (not pair[0].kept, -pair[1].like, pair[0].id)):
         if new.slot and (memory.slot not in ("", new.slot) or memory.subject not in ("", new.subject)):
             continue
-        done = _into_kept(new, memory, seen) if memory.kept else _into(new, memory, seen)
+        done = _into_kept(new, memory, seen) if memory.kept else _into(new, memory, seen, judged)
         if done is not None and (done.how == "evidence" or not new.slot):
             return (done,)
     return ()
@@ -202,10 +208,11 @@ def _into_kept(new: NewMemory, memory: Memory, seen: Comparison) -> Merge | None
     return Merge(memory, "evidence") if not seen.conflict and like >= LIKE else None
 
 
-def _into(new: NewMemory, memory: Memory, seen: Comparison) -> Merge | None:
+def _into(new: NewMemory, memory: Memory, seen: Comparison, judged: bool) -> Merge | None:
     if memory.kind != new.kind or (memory.owner_id is None and memory.chat_id != new.chat_id):
         return None
-    if seen.conflict and not (new.kind == "event" and seen.conflict == "value"):
+    another = seen.conflict == "figure" and judged
+    if seen.conflict and not another and not (new.kind == "event" and seen.conflict in ("value", "figure")):
         return Merge(memory, "update", new.text)
     same_day = new.kind != "event" or abs(new.observed_at - memory.observed_at) < DAY_MS
     told = seen.like >= SAME or (seen.like >= LIKE and seen.told >= SAME)

@@ -79,9 +79,13 @@ def filtered(
 ) -> list[ScoredHit]:
     """The same with what tells `nothing` aside, memories in their lines' places, and what goes with them."""
     done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
-    done = _standing(fit.shares, {each.finding.doc: each.sources for each in candidates}, done)
+    past, sources = (
+        question.past or asks_about_past(question.text),
+        {each.finding.doc: each.sources for each in candidates},
+    )
+    done = _standing(fit.shares, sources, done if past else _without_former_lines(sources, done))
     done = _supported(question.spans, fit.shares, done)
-    done = _with_former(_changed(fit.shares, done), question.past or asks_about_past(question.text))
+    done = _with_former(_changed(fit.shares, done), past)
     return _once(fit.shares, _outdated({each.finding.doc: frozenset(each.terms) for each in candidates}, done))
 
 
@@ -188,6 +192,20 @@ def _standing(
             parts = (*one.parts, ("related", RELATED))
             done[one.finding.doc] = ScoredHit(one.finding, RELATED * figure, parts, "")
     return list(done.values())
+
+
+def _without_former_lines(sources: Mapping[int, Sequence[int]], scored: Sequence[ScoredHit]) -> list[ScoredHit]:
+    """The same without lines of which nothing is kept but what is former."""
+    former, current = set[int](), set[int]()
+    for one in scored:
+        memory = one.finding.memory
+        if memory is not None:
+            (current if memory.former_at is None else former).update(sources.get(one.finding.doc, ()))
+    gone = former - current
+    return [
+        replace(one, cut="former") if one.finding.line is not None and one.finding.ref in gone and not one.cut else one
+        for one in scored
+    ]
 
 
 def _supported(

@@ -29,7 +29,7 @@ from bot.store.outbox import withdraw
 from bot.store.reminders import drop_reminders, reminder_lines
 from bot.store.schema import SELECT_MEMORY, placeholders
 from bot.store.sessions import drop_log, end_logs
-from bot.store.supersession import drop_merges, end_memory, scrub_merges
+from bot.store.supersession import drop_merges, end_memory, restore_former, scrub_merges
 from bot.store.transactions import Tx
 from bot.text.fold import fold
 from bot.text.similarity import echoes
@@ -138,6 +138,7 @@ def _forget(tx: Tx, events: set[int], at: int, note_storage: NoteStorage) -> Non
             if not other:
                 for wording in filter(None, (text, original)):
                     note_storage.add_tombstone(number, wording, at)
+            restore_former(tx, number)
             end_memory(tx, number, "deleted", at, at)
             drop_merges(tx, number, at, at)
     scrub_merges(tx, events)

@@ -47,6 +47,7 @@ TAG_CHARS, SLOT_WORDS = 12, 3
 WEEK_DAYS = 7
 
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
+_CHANGED = VOCABULARY.patterns["changed"]
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
 _PIECE = re.compile(r"(?:[^;；。.!?！？]|\.(?! |$))+(?:[;；。.!?！？]+\s*|$)")
@@ -259,9 +260,10 @@ def _memory(item: DigestItem, grounded: GroundedItem, scope: TalkScope, known: K
     kind: MemoryKind = "emotion" if mood else "anniversary" if when is not None and when.yearly else item.kind
     text = _plainly(item, cited, scope.tz)
     tag = one_row(item.tag)[:TAG_CHARS] if mood and harmless(item.tag, scope.screened) else ""
-    # What passes holds no slot: an interview is no job, but a new job that begins on a day is one.
+    # What passes holds no slot: an interview is no job, but a new job that begins on a day is one, and so is a move.
     new = item.slot.removeprefix("new ").removeprefix("新")
-    begins = new != item.slot and is_single_valued(slot_of(new))
+    moved = kind == "event" and (when is None or when.at <= said_at) and _CHANGED.search(folded_plain(item.text))
+    begins = is_single_valued(slot_of(new)) and (new != item.slot or bool(moved))
     passes = mood or (kind == "event" and not item.lasting and not begins)
     item = replace(item, slot=slot_of(new)) if begins else item
     slot = item.slot if _is_slot(item.slot, scope.screened) and not passes else ""

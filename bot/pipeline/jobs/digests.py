@@ -349,7 +349,7 @@ class SessionCloser:
         people = _people(lines)
         told = Digested(
             whole, kept, scope.owner_id, tuple(people.values()), tuple(line.event_id for line in lines), settlement,
-            merge_rule(people), tuple(each.id for each in before),
+            merge_rule(people, judged=kept.by == "model"), tuple(each.id for each in before),
             min(each.opened_at for each in (*before, session)), remake, seen,
         )  # fmt: skip
         if await self._store.digests.store(told, self._clock.now()):
