@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from bot.core.clock import DAY_MS
-from bot.core.errors import StoreError
+from bot.core.errors import StatementError, StoreError
 from bot.core.ports import Alarm, Clock, JumpingClock, Log, implements
 from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS
@@ -98,10 +98,10 @@ class Scheduler:
         """Do one thing; when it failed, after how many ms to try again. Nothing else waits for it."""
         try:
             await self._one(kind, number, now)
-        except StoreError as error:
-            self._log.error("store_failed", deadline=kind, key=number, error=str(error))
-            return RETRY_MS
         except Exception as error:  # noqa: BLE001 - a defect of one kind must not keep all others from being done
+            if isinstance(error, StoreError) and not isinstance(error, StatementError):
+                self._log.error("store_failed", deadline=kind, key=number, error=str(error))
+                return RETRY_MS
             self._log.error("deadline_failed", deadline=kind, key=number, exc_info=error)
             return DEFECT_MS
         return None
