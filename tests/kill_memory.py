@@ -33,8 +33,8 @@ async def work(folder: Path, statement: int, text: str) -> None:
             plan = make_plan(parsed, await store.memory_archive.here(), store.tombstones.covers)
             await store.memory_archive.bring_in(plan, NOW)
         else:
-            for fault in await store.mending.find(frozenset(("namespaces", "text-index")), ownership_fault):
-                await store.mending.mend((fault,), ownership_fault, NOW)
+            for fault in await store.lives.faults(frozenset(("namespaces", "text-index")), ownership_fault):
+                await store.lives.mend((fault,), ownership_fault, NOW)
 
 
 def _arm(store: Store, statement: int) -> None:

@@ -59,7 +59,7 @@ async def backfill(
     ):
         vectors = VectorBackfill(dependencies, anew=anew) if "vectors" in parts else None
         found = BackfillReport(
-            await store.mending.find(rows, ownership_fault, own), await vectors.lacking() if vectors else None
+            await store.lives.faults(rows, ownership_fault, own), await vectors.lacking() if vectors else None
         )
         mendable = tuple(fault for fault in found.faults if fault.mendable)
         if apply and (mendable or found.vectors):
@@ -70,7 +70,7 @@ async def backfill(
                 if vectors:
                     await vectors.make(shown)
             left = await vectors.lacking() if vectors else None
-            found = BackfillReport(await store.mending.find(rows, ownership_fault, own), left, done, copy)
+            found = BackfillReport(await store.lives.faults(rows, ownership_fault, own), left, done, copy)
     return _json(found) if as_json else "\n".join(_lines(found, rows, applied=apply))
 
 
@@ -78,7 +78,7 @@ async def _mend(store: Store, faults: tuple[MemoryFault, ...], shown: "Progress"
     task, done = shown.add_task("rows", total=len(faults)), 0
     for first in range(0, len(faults), BATCH):
         batch = faults[first : first + BATCH]
-        done += await store.mending.mend(batch, ownership_fault, SystemClock().now(), own)
+        done += await store.lives.mend(batch, ownership_fault, SystemClock().now(), own)
         shown.advance(task, len(batch))
     return done
 

@@ -99,8 +99,12 @@ def restore_memory(tx: Tx, number: int, at: int) -> bool:
     return True
 
 
+PlacementJudge = Callable[[PlacedMemory], MemoryFault | None]
+"""What is wrong with a memory's namespace, and where it belongs."""
+
+
 class MemoryLifecycle(Repository):
-    """Memories as time and their owners change them."""
+    """Memories as time and their owners change them, and what does not stand as it should."""
 
     archive = writing(archive_memory)
     restore = writing(restore_memory)
@@ -216,6 +220,25 @@ class MemoryLifecycle(Repository):
         """A tenth of its vitality is left, whatever time it is; being recalled brings it back little by little."""
         tx.run("UPDATE memory SET faded = faded * ? WHERE id = ?", FADED_FACTOR, memory.id)
 
+    @reads
+    def faults(
+        self, tx: Tx, parts: frozenset[RepairPart], judge: PlacementJudge, registry: SectionRegistry = SHIPPED_REGISTRY
+    ) -> tuple[MemoryFault, ...]:  # fmt: skip
+        """Everything that is wrong in these parts, by part and number; `registry` says where memories belong."""
+        found = {
+            "namespaces": lambda: namespace_faults(tx, judge), "sections": lambda: section_faults(tx, registry),
+            "text-index": lambda: text_faults(tx),
+        }  # fmt: skip
+        return tuple(fault for part in sorted(parts) for fault in found[part]())
+
+    @writes
+    def mend(
+        self, tx: Tx, found: tuple[MemoryFault, ...], judge: PlacementJudge, at: int,
+        registry: SectionRegistry = SHIPPED_REGISTRY
+    ) -> int:  # fmt: skip
+        """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once."""
+        return sum(_mend(tx, fault, judge, at, registry) for fault in found)
+
 
 RewordResult = Literal["done", "gone", "named", "known", "buried"]
 """What became of new words: taken; there is no such memory (any more); it is how somebody is called, which only they
@@ -293,33 +316,6 @@ def begin_logs_anew(tx: Tx) -> None:
         "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
         "(SELECT id FROM session WHERE state = 'open')"
     )
-
-
-PlacementJudge = Callable[[PlacedMemory], MemoryFault | None]
-"""What is wrong with a memory's namespace, and where it belongs."""
-
-
-class MemoryRepair(Repository):
-    """What does not stand as it should."""
-
-    @reads
-    def find(
-        self, tx: Tx, parts: frozenset[RepairPart], judge: PlacementJudge, registry: SectionRegistry = SHIPPED_REGISTRY
-    ) -> tuple[MemoryFault, ...]:  # fmt: skip
-        """Everything that is wrong in these parts, by part and number; `registry` says where memories belong."""
-        found = {
-            "namespaces": lambda: namespace_faults(tx, judge), "sections": lambda: section_faults(tx, registry),
-            "text-index": lambda: text_faults(tx),
-        }  # fmt: skip
-        return tuple(fault for part in sorted(parts) for fault in found[part]())
-
-    @writes
-    def mend(
-        self, tx: Tx, faults: tuple[MemoryFault, ...], judge: PlacementJudge, at: int,
-        registry: SectionRegistry = SHIPPED_REGISTRY
-    ) -> int:  # fmt: skip
-        """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once."""
-        return sum(_mend(tx, fault, judge, at, registry) for fault in faults)
 
 
 def _mend(tx: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: SectionRegistry) -> bool:

@@ -27,7 +27,7 @@ from bot.store.forget import MemoryForgetting
 from bot.store.inspector import MemoryInspector, PeopleInspector, TurnInspector, Vitals
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
-from bot.store.lifecycle import MemoryLifecycle, MemoryRepair, OperatorEdits
+from bot.store.lifecycle import MemoryLifecycle, OperatorEdits
 from bot.store.memories import Memories
 from bot.store.note_rows import NoteFiles
 from bot.store.notes import Notes, NoteStorage
@@ -105,7 +105,6 @@ class Store:
         self.commitments = Commitments(database)
         self.reminders = Reminders(database, self._lists)
         self.memory_archive = MemoryArchive(database, self.tombstones, note_storage, self._lists)
-        self.mending = MemoryRepair(database)
         self.sections = SectionRounds(database)
         self.vitals = Vitals(database)
 
