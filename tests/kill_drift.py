@@ -54,7 +54,7 @@ async def _do(store: Store, verb: str, where: Where, chance: random.Random) -> N
     elif owned := await store.memories.owned(person, audience):
         memory = chance.choice(owned)
         if verb == "part":
-            await store.merges.undo(memory, NOW)
+            await store.lives.unmerge(memory, NOW)
         else:
             await drop(store, memory, where, days=chance.choice((7, None)))
 

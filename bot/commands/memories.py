@@ -195,7 +195,7 @@ def _stats(call: Invocation, owned: tuple[Memory, ...]) -> str:
 async def _one(call: Invocation, memory: Memory | None) -> str:
     if memory is None:
         return call.text("mem_none")
-    merged, now = await call.store.merges.of(memory), call.now
+    merged, now = await call.store.lives.merges(memory), call.now
     told = (await call.services.planner.boot(call.chat, call.person, now)).memories
     why = told_report(memory, now, call.text, opens=memory.id in told)
     return f"{memory_report(memory, merged, now, call.tz, call.text)}\n{why}"
@@ -217,7 +217,7 @@ async def _do(call: Invocation, deed: str, memory: Memory | None) -> str:
         case "restore":
             await lives.restore(memory.id, now)
         case _:
-            other = await call.store.merges.undo(memory, now)
+            other = await call.store.lives.unmerge(memory, now)
             if other is None:
                 return call.text("mem_not_merged", id=memory.id)
     return call.text(f"mem_did_{deed}", id=memory.id, other=other, days=days)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from bot.core.clock import DAY_MS
 from bot.core.inspection import MemoryFault, PlacedMemory, RepairPart
-from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, ReviewedMemory
+from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, PastMerge, ReviewedMemory
 from bot.core.people import Audience
 from bot.language.sections import SectionRegistry
 from bot.store.engine import Database, Repository, reads, writes, writing
@@ -29,8 +29,10 @@ from bot.store.supersession import (
     bring_back,
     delete_merges,
     end_memory,
+    merges_of,
     one_current,
     reword_memory,
+    undo_merge,
 )
 from bot.store.tombstones import Tombstones
 from bot.store.transactions import Tx
@@ -108,6 +110,7 @@ class MemoryLifecycle(Repository):
 
     archive = writing(archive_memory)
     restore = writing(restore_memory)
+    unmerge = writing(undo_merge)
 
     @reads
     def memory_pools(self, tx: Tx) -> tuple[MemoryPool, ...]:
@@ -219,6 +222,11 @@ class MemoryLifecycle(Repository):
     def fade(self, tx: Tx, memory: Memory) -> None:
         """A tenth of its vitality is left, whatever time it is; being recalled brings it back little by little."""
         tx.run("UPDATE memory SET faded = faded * ? WHERE id = ?", FADED_FACTOR, memory.id)
+
+    @reads
+    def merges(self, tx: Tx, memory: Memory) -> tuple[PastMerge, ...]:
+        """Everything that was merged into a memory, newest first; who may see the memory may see this."""
+        return merges_of(tx, memory)
 
     @reads
     def faults(

@@ -38,7 +38,6 @@ from bot.store.reminders import Reminders
 from bot.store.search import SearchIndex, Vectors
 from bot.store.sessions import Sessions
 from bot.store.settings import StoredSettings
-from bot.store.supersession import Merges
 from bot.store.tombstones import PersonErasure, Tombstones
 from bot.store.turns import Turns, TurnToSay
 from bot.store.views import Views
@@ -94,7 +93,6 @@ class Store:
         self.vectors = Vectors(database)
         self.lives = MemoryLifecycle(database)
         self.sharing = Sharing(database, note_storage)
-        self.merges = Merges(database)
         self.asked = OwnLines(database, note_storage)
         self.forgetting = MemoryForgetting(database, note_storage)
         self.agents = AgentWrites(database, note_storage)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from bot.core.clock import DAY_MS
 from bot.core.memories import INTO_OLDER, MOST_IMPORTANCE, STABILITY_DAYS, Memory, Merge, NewMemory, PastMerge
 from bot.language.sections import is_single_valued
-from bot.store.engine import Repository, reads, writes
 from bot.store.index import index_memory, index_section, matching_memories, scope_of, sort_memory
 from bot.store.schema import IS_CURRENT, IS_NAME, placeholders
 from bot.store.transactions import Tx
@@ -148,51 +147,45 @@ def one_current(tx: Tx, owner_id: int | None) -> None:
             tx.run("UPDATE memory SET former_at = ?, replaced_by = ? WHERE id = ?", at, first, number)
 
 
-class Merges(Repository):
-    """What was merged, and its undoing."""
+def merges_of(tx: Tx, memory: Memory) -> tuple[PastMerge, ...]:
+    """Everything that was merged into a memory, newest first; who may see the memory may see this."""
+    merges = "SELECT id, at, how, before, said, undone_at FROM merged WHERE memory_id = ? ORDER BY id DESC"
+    return tuple(
+        PastMerge(number, at, how, before, said, undone_at, tuple(sorted(tx.sources("merge", number))))
+        for number, at, how, before, said, undone_at in tx.all(merges, memory.id)
+    )
 
-    @reads
-    def of(self, tx: Tx, memory: Memory) -> tuple[PastMerge, ...]:
-        """Everything that was merged into a memory, newest first; who may see the memory may see this."""
-        merges = "SELECT id, at, how, before, said, undone_at FROM merged WHERE memory_id = ? ORDER BY id DESC"
-        return tuple(
-            PastMerge(number, at, how, before, said, undone_at, tuple(sorted(tx.sources("merge", number))))
-            for number, at, how, before, said, undone_at in tx.all(merges, memory.id)
-        )
 
-    @writes
-    def undo(self, tx: Tx, memory: Memory, at: int) -> int | None:
-        """Take its newest merge back: both statements stand for themselves again. The other's number, None for none."""
-        row = tx.one(
-            "SELECT id, before, before_observed_at, said, kind, source, observed_at, absorbed FROM merged "
-            "WHERE memory_id = ? AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
-            memory.id,
-        )
-        if row is None:
-            return None
-        number, before, seen, said, kind, source, observed, absorbed = row
-        for event in tx.sources("proof", number):
-            tx.unlink("memory", memory.id, event)
-        tx.run("UPDATE merged SET undone_at = ? WHERE id = ?", at, number)
-        if absorbed is not None:
-            if tx.has("SELECT 1 FROM memory WHERE id = ? AND disabled_reason = 'merged'", absorbed):
-                bring_back(tx, absorbed)
-            return int(absorbed)
-        if tx.value("SELECT text FROM memory WHERE id = ?", memory.id) != before:
-            tx.run("UPDATE memory SET observed_at = ? WHERE id = ?", seen, memory.id)
-            reword_memory(tx, memory.id, before, at)
-        owner_id, chat_id, visibility = tx.row(
-            "SELECT owner_id, chat_id, visibility FROM memory WHERE id = ?", memory.id
-        )
-        other = tx.insert(
-            "memory", owner_id=owner_id, chat_id=chat_id, visibility=visibility, kind=kind, text=said,
-            folded=fold(said), source=source, stability_days=STABILITY_DAYS[kind], accessed_at=at,
-            observed_at=observed, created_at=at, updated_at=at,
-        )  # fmt: skip
-        tx.link("memory", other, tx.sources("merge", number))
-        sort_memory(tx, other)
-        index_memory(tx, other)
-        return other
+def undo_merge(tx: Tx, memory: Memory, at: int) -> int | None:
+    """Take its newest merge back: both statements stand for themselves again. The other's number, None for none."""
+    row = tx.one(
+        "SELECT id, before, before_observed_at, said, kind, source, observed_at, absorbed FROM merged "
+        "WHERE memory_id = ? AND undone_at IS NULL ORDER BY id DESC LIMIT 1",
+        memory.id,
+    )
+    if row is None:
+        return None
+    number, before, seen, said, kind, source, observed, absorbed = row
+    for event in tx.sources("proof", number):
+        tx.unlink("memory", memory.id, event)
+    tx.run("UPDATE merged SET undone_at = ? WHERE id = ?", at, number)
+    if absorbed is not None:
+        if tx.has("SELECT 1 FROM memory WHERE id = ? AND disabled_reason = 'merged'", absorbed):
+            bring_back(tx, absorbed)
+        return int(absorbed)
+    if tx.value("SELECT text FROM memory WHERE id = ?", memory.id) != before:
+        tx.run("UPDATE memory SET observed_at = ? WHERE id = ?", seen, memory.id)
+        reword_memory(tx, memory.id, before, at)
+    owner_id, chat_id, visibility = tx.row("SELECT owner_id, chat_id, visibility FROM memory WHERE id = ?", memory.id)
+    other = tx.insert(
+        "memory", owner_id=owner_id, chat_id=chat_id, visibility=visibility, kind=kind, text=said,
+        folded=fold(said), source=source, stability_days=STABILITY_DAYS[kind], accessed_at=at,
+        observed_at=observed, created_at=at, updated_at=at,
+    )  # fmt: skip
+    tx.link("memory", other, tx.sources("merge", number))
+    sort_memory(tx, other)
+    index_memory(tx, other)
+    return other
 
 
 def near_memories(tx: Tx, new: NewMemory) -> tuple[Memory, ...]:

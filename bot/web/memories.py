@@ -50,7 +50,7 @@ async def one(ask: PageRequest) -> Response:
     store = ask.site.store
     found = await _found(ask)
     memory = found.memory
-    merges = () if found.forgotten else await store.merges.of(memory)
+    merges = () if found.forgotten else await store.lives.merges(memory)
     values = {
         "found": found, "memory": memory, "origins": await store.memory_inspector.origins(memory.id), "merges": merges,
         "vitality": f"{vitality(memory, ask.site.clock.now()):.2f}", "marks": _marks(ask, found),
@@ -103,7 +103,7 @@ async def _do(ask: PageRequest, found: MemoryRow, deed: str) -> str:
             await store.lives.protect(memory, on=deed == "protect")
             return f"{deed}ed"
         case "unmerge":
-            return "unmerged" if await store.merges.undo(memory, now) is not None else "over"
+            return "unmerged" if await store.lives.unmerge(memory, now) is not None else "over"
         case _:
             raise HTTPException(404)
 
