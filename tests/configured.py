@@ -28,7 +28,7 @@ def configured(
     prompts, bot = PromptFiles(Path(settings.prompts_dir) if settings.prompts_dir else None), settings.bot
     words = words or Texts(
         catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"), bot.language, bot.timezone,
-        bot.holidays,
+        bot.holidays, bot.names,
     )  # fmt: skip
     shipped = resource_dir("data/persona")
     folders = folders or {**persona_folders(shipped), settings.persona: shipped / settings.persona}

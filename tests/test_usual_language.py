@@ -69,3 +69,8 @@ async def test_a_promise_is_followed_up_in_the_usual_language(world: World) -> N
 )
 def test_the_usual_one_is_that_of_most_lines(lines: tuple[str, ...], before: str | None, usual: str) -> None:
     assert usual_script(lines, ("小暖",), before, "zh-Hans") == usual  # type: ignore[arg-type]
+
+
+async def test_the_bots_name_is_no_sign_of_a_language(world: World) -> None:
+    await world.say("小暖 remember I like tea", "Bob", group="家")
+    assert world.replies[-1].startswith("Got it, I'll remember #1")

@@ -16,7 +16,7 @@ from bot.text.catalogue import catalogue
 from bot.text.fold import Script
 
 FIND = PromptFiles(None).path
-WORDS = Texts(catalogue(FIND, "messages"), catalogue(FIND, "opening"), "zh-Hans", "Asia/Shanghai", "")
+WORDS = Texts(catalogue(FIND, "messages"), catalogue(FIND, "opening"), "zh-Hans", "Asia/Shanghai", "", ("小暖",))
 TEMPLATES = read_templates(FIND, resource_dir("data/persona") / "default")
 DAY = 86_400_000
 

@@ -180,7 +180,7 @@ class World(Seen):
         messages, openings = catalogues(self.settings.prompts_dir)
         words = Texts(
             messages, openings, self.settings.bot.language, self.settings.bot.timezone or MACHINE_ZONE,
-            self.settings.bot.holidays,
+            self.settings.bot.holidays, self.settings.bot.names,
         )  # fmt: skip
         allow = self.settings.allow_list
         lay(self.folder)

@@ -133,7 +133,7 @@ def make_words(place: Installation) -> Texts:
     bot = place.settings.bot
     return Texts(
         catalogue(place.prompts.path, "messages"), catalogue(place.prompts.path, "opening"), bot.language,
-        bot.timezone or get_localzone_name() or "UTC", bot.holidays,
+        bot.timezone or get_localzone_name() or "UTC", bot.holidays, bot.names,
     )  # fmt: skip
 
 

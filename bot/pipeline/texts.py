@@ -34,13 +34,17 @@ _EVERYONE = re.compile(r"@(?=everyone|here|all\b|channel)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """`messages` are read by people, `openings` by the model; `zone` is the machine's or the configured one."""
+    """`messages` are read by people, `openings` by the model; `zone` is the machine's or the configured one.
+
+    `names` are those the bot is called by: they tell nothing of the language of a message.
+    """
 
     messages: Catalogue
     openings: Catalogue
     language: Script
     zone: str
     holidays: str
+    names: tuple[str, ...]
 
     def script(self, person: Person | None) -> Script:
         """What a person usually writes in, for notices and menus; the configured language for one who never did."""
@@ -48,7 +52,7 @@ class Texts:
 
     def script_of(self, text: str, usual: str) -> Script:
         """The script of a message, in which it is replied to, of somebody who usually writes in another."""
-        return script_next(text, (), self.script_named(usual), self.language)
+        return script_next(text, self.names, self.script_named(usual), self.language)
 
     def script_named(self, name: str) -> Script:
         """The script of that name, else the configured language."""
