@@ -101,3 +101,9 @@ def test_not_to_forget_asks_to_remember(line: str) -> None:
     kept = [each.verb for each in understand(line).commands]
     assert (cue.verb if cue is not None else kept[0]) == "remember"
     assert read_own_words(1, line, ()).keeps
+
+
+async def test_a_wish_to_forget_is_no_answer_to_what_is_to_be_kept(world: World) -> None:
+    await world.say("记住😀")
+    await world.say("忘记 #")
+    assert kept(world) == []

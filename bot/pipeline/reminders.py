@@ -490,9 +490,10 @@ class ReminderService:
         )  # fmt: skip
 
     def _named(self, at: ReminderRequest, found: tuple[Reminder, ...]) -> str:
-        return self._text(at.script, "when_and").join(
+        named = self._text(at.script, "when_and").join(
             f"{number_mark('reminder', each.id)} {each.text}".strip() for each in found[:SHOWN]
         )
+        return named + (self._text(at.script, "remind_more", n=len(found) - SHOWN) if len(found) > SHOWN else "")
 
     def _when(self, at: ReminderRequest, reminder: Reminder) -> str:
         if reminder.rule:

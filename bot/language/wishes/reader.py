@@ -378,7 +378,9 @@ def answer_to(question: MemoryQuestion, text: str, names: tuple[str, ...] = ()) 
         return _named(question, said, shape)
     if pattern("answer_before").fullmatch(shape):
         return MemoryCommand("remember", None)
-    return None if pattern("no_fact").match(said) else MemoryCommand("remember", said)
+    if pattern("no_fact").match(said) or pattern("own_drop").match(shape):
+        return None
+    return MemoryCommand("remember", said)
 
 
 def takes_back(command: MemoryCommand, question: MemoryQuestion) -> bool:
