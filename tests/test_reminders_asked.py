@@ -300,7 +300,7 @@ async def test_undo_brings_back_the_reminder_of_a_promise_as_well(world: World) 
 
 async def test_all_that_is_cancelled_is_counted(world: World) -> None:
     for number in range(23):
-        await world.say(f"明天{number % 12 + 8}点{number}分提醒我做第{number}件事")
+        await world.say(f"明天下午3点{number}分提醒我做第{number}件事")
     await world.say("取消所有提醒")
     assert world.replies[-1].endswith("……还有 3 条")
     assert world.peek.reminders.count(ended_at=None) == 0
