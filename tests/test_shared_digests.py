@@ -329,6 +329,27 @@ async def test_what_lost_its_place_to_a_deleted_line_is_true_again(world: World)
     assert facts(world) == [("小王住在苏州", 1)]
 
 
+async def test_of_several_that_a_deleted_line_replaced_each_slot_has_its_value_again(world: World) -> None:
+    both = told("小王住在杭州，在书店上班", 1, slot="home", lasting=True, replaces=[1, 2])
+    first = told("小王住在苏州", 1, slot="home", lasting=True)
+    first["statements"] = [
+        *first["statements"],
+        {"text": "小王在苏州花店上班", "from": [3], "slot": "job", "lasting": True, "kind": "identity"},
+    ]  # type: ignore[misc]
+    answering(world, first, both)
+    await world.say("我住在苏州")
+    await world.say("我在苏州花店上班")
+    await world.say("/new")
+    await world.wait(DAY)
+    await world.say("我搬到杭州了，换到书店上班", external_id="m2")
+    await world.say("/new")
+    await world.wait(DAY)
+    assert ("小王住在苏州", 0) in facts(world)
+    await happens(world, "delete", "m2")
+    assert ("小王住在苏州", 1) in facts(world)
+    assert ("小王在苏州花店上班", 1) in facts(world)
+
+
 async def test_a_sign_that_was_shown_escaped_is_kept_as_it_was_said(world: World) -> None:
     answering(world, told("小王在 Lark &amp; Pine 上班", 1, slot="job"))
     await world.say("我在 Lark & Pine 上班")

@@ -83,7 +83,7 @@ class OpeningLineReader:
             # The digest is not there yet: the raw lines stand in for it, as many as the chat itself wants to be told.
             floor, recent = max(floor, min(raw)), most if wish.recent is None else wish.recent
             window = opened // 1000 if wish.window_seconds is None else wish.window_seconds
-        lines = min(LIGHT_LINES, recent) if light and not raw else most
+        lines = min(most if raw else LIGHT_LINES, recent) if light else most
         events, earlier = await self._store.views.lines(
             chat.id, tuple(event.id for event in occasion.answering), floor, (own, opened - window * 1000), lines,
             apart=self._current.settings.speak.busy == "queue",

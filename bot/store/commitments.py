@@ -46,7 +46,10 @@ def settle_commitment(
 
 def settle_nudges(tx: Tx, number: int) -> None:
     """Nobody is reminded of a promise that ended; of one that is open again they are, if that still lies ahead."""
-    ended_at, updated_at = tx.row("SELECT ended_at, updated_at FROM commitment WHERE id = ?", number)
+    found = tx.one("SELECT ended_at, updated_at FROM commitment WHERE id = ?", number)
+    if found is None:
+        return
+    ended_at, updated_at = found
     if ended_at is None:
         over = "commitment_id = ? AND outcome = 'settled' AND due_at > ?"
         tx.run(f"UPDATE reminder SET ended_at = NULL, outcome = '' WHERE {over}", number, updated_at)

@@ -18,11 +18,14 @@ from bot.store.index import check_indexes, refresh_index
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION, copy_database, open_existing
 from bot.store.transactions import Tx
 
+LEAST_SQLITE = (3, 39)
+"""The oldest SQLite that knows all statements (IS NOT DISTINCT FROM)."""
+
 DISK_ERRORS = frozenset(
     (
         sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT,
     )
 )  # fmt: skip
 """Primary result codes that say something of the disk or of other programs, and nothing of what was to be done."""
@@ -321,8 +324,11 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
     """Open or create the database and bring it to the newest schema.
 
     Raises StoreError, saying what to do, when the file is damaged, newer than this nuan, not a database,
-    unwritable, or (read only) absent.
+    unwritable, or (read only) absent, and when SQLite is older than LEAST_SQLITE.
     """
+    if sqlite3.sqlite_version_info < LEAST_SQLITE:
+        least = ".".join(map(str, LEAST_SQLITE))
+        raise StoreError(f"this Python brings SQLite {sqlite3.sqlite_version}: {least} or newer is needed")
     if read_only and not await asyncio.to_thread(path.exists):
         raise StoreError(f"there is no database at {path.name} yet: talk to nuan once, or give --data DIR")
     if not read_only:

@@ -125,21 +125,21 @@ def restore_former(tx: Tx, number: int) -> None:
     if by is not None:
         tx.run("UPDATE memory SET replaced_by = ? WHERE replaced_by = ?", by, number)
     elif tx.run("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE replaced_by = ?", number) > 1:
-        one_current(tx, owner)
+        one_current(tx, owner, without=number)
 
 
-def one_current(tx: Tx, owner_id: int | None) -> None:
+def one_current(tx: Tx, owner_id: int | None, without: int = 0) -> None:
     """After rows came back, or two people became one: of what somebody has one of the newest is current, the others
-    were so until it was said.
+    were so until it was said. The row `without` is about to end and counts no more.
     """
     newest: dict[tuple[object, ...], tuple[int, int]] = {}
     for number, said, *place in tx.all(
         "SELECT id, max(said_at, created_at), visibility, CASE visibility WHEN 'chat' THEN chat_id ELSE 0 END, "
         f"subject, slot FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND {IS_CURRENT} AND slot <> '' "
-        f"AND NOT {IS_NAME} AND observed_at <= max(said_at, created_at) "
+        f"AND NOT {IS_NAME} AND observed_at <= max(said_at, created_at) AND id <> ? "
         "ORDER BY max(said_at, created_at) DESC, id DESC",
-        owner_id,
-    ):
+        owner_id, without,
+    ):  # fmt: skip
         if not is_single_valued(place[-1]):
             continue
         first, at = newest.setdefault(tuple(place), (number, said))

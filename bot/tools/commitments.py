@@ -89,7 +89,8 @@ def commitment_tool(
 
 def promise_changer(
     carrier: PromiseFinder, mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]],
-    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: Done, nudging: NudgeRules | None,
+    covers: Callable[[str], bool], zone: Callable[[ToolContext], Awaitable[tzinfo]], done: Done,
+    nudging: NudgeRules | None,
 ) -> ChangePromise:  # fmt: skip
     """What changes a promise, for each tool that may; its arguments as of `commitment_tool`."""
 
@@ -98,6 +99,8 @@ def promise_changer(
         said = await carrier(context, text, old)
         if said is None:
             raise ToolRefused("commitment_words")
+        if covers(text):
+            raise ToolRefused("experience_forgotten")
         event, words = said
         tz = await zone(context)
         due = due_in(text, context.now, tz) or due_in(words, context.now, tz)

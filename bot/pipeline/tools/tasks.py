@@ -74,8 +74,8 @@ def promise_tool(
         person = await store.people.person(context.person_id)
         return words.tz(person.timezone or words.zone)
 
-    change = promise_changer(carrier, mine, zone, consent.answer, nudging)
     covers = store.tombstones.covers
+    change = promise_changer(carrier, mine, covers, zone, consent.answer, nudging)
     return commitment_tool(spec, carrier, mine, covers, zone, consent.answer, ending, change, nudging), change
 
 
