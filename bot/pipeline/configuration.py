@@ -119,7 +119,10 @@ _HELD: ContextVar[tuple["Current", Configuration] | None] = ContextVar("held", d
 
 
 class Current:
-    """The configuration that holds now; inside `held` it stays the one with which the operation began."""
+    """The configuration that holds now; inside `held` it stays the one with which the operation began.
+
+    What runs in the store's or the text thread reads the newest: hand over the values instead.
+    """
 
     def __init__(self, value: Configuration, log: Log) -> None:
         self.newest = value
