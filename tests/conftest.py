@@ -25,7 +25,7 @@ ALWAYS_DEBUGGED = pytest.StashKey[bool]()
 
 # Speed is measured in tests/bench: on a shared machine a timed test would fail for no reason.
 # The same examples every time: a submission must not fail by luck.
-hypothesis.settings.register_profile("nuan", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("nuan", deadline=None, derandomize=True, max_examples=50)
 hypothesis.settings.load_profile("nuan")
 
 

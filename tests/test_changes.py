@@ -244,7 +244,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=25)
 @given(STEPS)
 def test_any_order_of_messages_edits_and_deletions_ends_in_the_last_text(steps: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -115,7 +115,7 @@ OPS = st.lists(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=25)
 @given(OPS)
 def test_in_any_order_the_sums_are_those_of_the_calls_and_each_ends_once(
     ops: list[tuple[str, int, int, int]],

@@ -233,7 +233,7 @@ def dm(who: tuple[int, int, int]) -> Audience:
     return Audience(who[1], "dm", (who[0],))
 
 
-@settings(max_examples=15)
+@settings(max_examples=30)
 @given(facts, st.booleans())
 def test_a_merge_leaves_no_row_of_the_one_that_vanished_and_no_statement_twice(said: list[Fact], order: bool) -> None:
     with TemporaryDirectory() as folder:

@@ -70,7 +70,7 @@ async def played(steps: list[tuple[str, int]]) -> tuple[int, int]:
 
 
 @given(st.lists(STEP, min_size=1, max_size=12))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_never_two_homes_at_once(steps: list[tuple[str, int]]) -> None:
     current, place = asyncio.run(played(steps))
     assert current <= 1, steps[: place + 1]

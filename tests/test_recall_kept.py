@@ -29,7 +29,7 @@ async def chatter(world: World, lines: int) -> None:
     await world.say("/new")
 
 
-@pytest.mark.parametrize("lines", [40, 120])
+@pytest.mark.parametrize("lines", [40, 200])
 async def test_talk_never_crowds_out_what_was_kept(new_world: NewWorld, lines: int) -> None:
     world = await new_world(memory={"inject": "tool"})
     for fact in ("我对花生过敏", "我可以开车", "我住在上海"):

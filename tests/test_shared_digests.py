@@ -43,6 +43,14 @@ def told(text: str, line: int, **more: object) -> dict[str, object]:
     return {"summary": text, "statements": [{"text": text, "from": [line], "kind": "knowledge", **more}]}
 
 
+async def talks(world: World, *lines: str) -> None:
+    """Each line is a talk of its own, a day after the one before."""
+    for line in lines:
+        await world.say(line)
+        await world.say("/new")
+        await world.wait(DAY)
+
+
 def facts(world: World) -> list[tuple[object, ...]]:
     """What is kept, and whether it is true today."""
     return world.rows("SELECT text, former_at IS NULL FROM memory WHERE disabled_at IS NULL ORDER BY id")
@@ -192,12 +200,7 @@ async def test_the_model_says_what_a_statement_takes_the_place_of(world: World) 
     first["statements"] += [{"text": "小王和小美打算去看海", "from": [1], "kind": "event"}]  # type: ignore[operator]
     over = told("小王分手了", 1, slot="", lasting=True, replaces=[1, 2, 9])
     answering(world, first, over)
-    await world.say("我女朋友叫小美，我和她打算去看海")
-    await world.say("/new")
-    await world.wait(DAY)
-    await world.say("我分手了，心里空空的")
-    await world.say("/new")
-    await world.wait(DAY)
+    await talks(world, "我女朋友叫小美，我和她打算去看海", "我分手了，心里空空的")
     assert facts(world) == [("小王的女朋友叫小美", 0), ("小王和小美打算去看海", 0), ("小王分手了", 1)]
 
 
@@ -257,12 +260,7 @@ async def test_what_passes_takes_the_place_of_nothing_that_lasts(world: World) -
     first = told("小王在书店上班", 1, slot="job", lasting=True, kind="identity")
     meeting = told("小王7月3日去面试", 1, slot="job", lasting=False, kind="event", when="2026-07-03")
     answering(world, first, meeting)
-    await world.say("我在书店上班，挺喜欢的")
-    await world.say("/new")
-    await world.wait(DAY)
-    await world.say("我7月3日去面试")
-    await world.say("/new")
-    await world.wait(DAY)
+    await talks(world, "我在书店上班，挺喜欢的", "我7月3日去面试")
     assert facts(world) == [("小王在书店上班", 1), ("小王7月3日去面试", 1)]
 
 
@@ -270,12 +268,7 @@ async def test_what_passes_goes_for_what_came_of_it_also_of_somebody_else(world:
     first = told("小王还没想好妈妈生日送什么", 1, lasting=False)
     scarf = told("妈妈说围巾收到了，高兴坏了", 1, about="妈妈", kind="event", when="2026-06-13", replaces=[1])
     answering(world, first, scarf)
-    await world.say("我还没想好妈妈生日送什么")
-    await world.say("/new")
-    await world.wait(DAY)
-    await world.say("给妈妈打电话了，她说围巾收到了，高兴坏了")
-    await world.say("/new")
-    await world.wait(DAY)
+    await talks(world, "我还没想好妈妈生日送什么", "给妈妈打电话了，她说围巾收到了，高兴坏了")
     assert facts(world) == [("小王还没想好妈妈生日送什么", 0), ("妈妈说围巾收到了，高兴坏了", 1)]
 
 
@@ -283,12 +276,7 @@ async def test_a_move_told_as_what_happened_takes_the_old_homes_place(world: Wor
     first = told("小王住在苏州", 1, slot="home", lasting=True, kind="identity")
     moved = told("小王搬到了杭州", 1, slot="home", lasting=False, kind="event", when="2026-06-13")
     answering(world, first, moved)
-    await world.say("我住在苏州")
-    await world.say("/new")
-    await world.wait(DAY)
-    await world.say("我搬到杭州了")
-    await world.say("/new")
-    await world.wait(DAY)
+    await talks(world, "我住在苏州", "我搬到杭州了")
     assert facts(world) == [("小王住在苏州", 0), ("小王搬到了杭州", 1)]
 
 
@@ -296,12 +284,7 @@ async def test_a_second_value_that_no_model_calls_a_change_takes_nothing_away(wo
     first = told("小王在3号楼有一套房", 1, lasting=True)
     second = told("小王在5号楼有一套房", 1, lasting=True)
     answering(world, first, second)
-    await world.say("我在3号楼有一套房")
-    await world.say("/new")
-    await world.wait(DAY)
-    await world.say("我在5号楼还有一套房")
-    await world.say("/new")
-    await world.wait(DAY)
+    await talks(world, "我在3号楼有一套房", "我在5号楼还有一套房")
     assert facts(world) == [("小王在3号楼有一套房", 1), ("小王在5号楼有一套房", 1)]
 
 
@@ -363,12 +346,7 @@ async def test_what_is_to_come_takes_the_place_of_what_it_changes_on_its_day(wor
         "小王7月3日去新书店上班", 1, slot="job", lasting=True, kind="event", when="2026-07-03", replaces=[1]
     )  # fmt: skip
     answering(world, told("小王在旧书店上班", 1, slot="job", lasting=True, kind="identity"), start)
-    await world.say("我在旧书店上班，挺喜欢的")
-    await world.say("/new")
-    await world.wait(DAY)
-    await world.say("我7月3日去新书店上班")
-    await world.say("/new")
-    await world.wait(DAY)
+    await talks(world, "我在旧书店上班，挺喜欢的", "我7月3日去新书店上班")
     assert facts(world) == [("小王在旧书店上班", 1), ("小王7月3日去新书店上班", 1)], "till then both are true"
     await world.wait(40 * DAY)
     assert facts(world) == [("小王在旧书店上班", 0), ("小王7月3日去新书店上班", 1)]

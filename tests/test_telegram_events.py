@@ -134,7 +134,7 @@ JSON = st.recursive(
 
 
 @given(update=st.dictionaries(st.sampled_from(["message", "callback_query", "my_chat_member"]), JSON, max_size=2))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_an_update_that_cannot_be_read_is_emptied_and_the_others_stay(update: Json) -> None:
     good = {"update_id": 8, "message": message(text="还在")}
     payload, skipped = readable(json.dumps({"ok": True, "result": [{"update_id": 7, **update}, good]}).encode())
@@ -150,7 +150,7 @@ def test_an_update_that_cannot_be_read_is_emptied_and_the_others_stay(update: Js
     length=st.integers(0, 40),
     kind=st.sampled_from(["mention", "bot_command", "bold"]),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_entities_at_any_offset_are_read_without_an_error(text: str, offset: int, length: int, kind: str) -> None:
     payload = message(text=text, entities=[{"type": kind, "offset": offset, "length": length}])
     told = read("message", payload)

@@ -9,9 +9,7 @@ from bot.core.sessions import ModelCall
 from bot.core.speaking import STOP_REASONS
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.index import index_lines
-from bot.store.ingest import (
-    QUOTED_ID,
-)
+from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import CallAccount, Reservation, Settlement, charge_call, release_call, reserve_call, settle_call
 from bot.store.schema import EVENT_QUEUE, placeholders
 from bot.store.transactions import Row, Tx

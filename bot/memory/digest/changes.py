@@ -24,7 +24,6 @@ _TO_DAY_END_MS = DAY_MS - 1
 TITLE_TOKENS, LEAST_CHARS = 40, 4
 """Longest new title, and least of a text without its day."""
 
-
 LATE_MS = 7 * DAY_MS
 """So long after its day a plan may still be told done, off or moved."""
 
@@ -99,12 +98,11 @@ class ChangedPlans:
                 said_at=lines[-1].at, dated="time" if timed else "day", replaces=(plan.id,),
             )  # fmt: skip
 
-    def over(self, *states: ChangeState) -> tuple[int, ...]:
-        """Plans that are off or done, or in these states: a line tells so, or is of the plan's day or later."""
-        wanted = states or ("off", "done")
+    def over(self, state: ChangeState) -> tuple[int, ...]:
+        """Plans that are off, or done: a line tells so; what is done may also be told from the plan's day on."""
         return tuple(
-            plan.id for one, plan, lines in self._plans() if one.state in wanted
-            and (tells_an_end(self.grounds, plan.text, lines) or (one.state == "done" and self._has_come(plan, lines)))
+            plan.id for one, plan, lines in self._plans() if one.state == state
+            and (tells_an_end(self.grounds, plan.text, lines) or (state == "done" and self._has_come(plan, lines)))
         )  # fmt: skip
 
     def _has_come(self, plan: Memory, lines: Sequence[DigestLine]) -> bool:

@@ -182,10 +182,12 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: TalkScope, kn
     settled, ended = _settled(found.answer.changes, known, grounds, scope)
     moved = ChangedPlans(found.answer.changes, known, grounds, scope)
     replaced = {number for memory in memories.values() for number in memory.replaces}
+    done = moved.over("done")
     return Digest(
         summary, (*memories.values(), *moved.plans(replaced)), "model", (*tasks.values(), *moved.tasks()), settled,
         counts,
-        reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)), former=moved.over(), done=moved.over("done"),
+        reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)),
+        former=(*moved.over("off"), *done), done=done,
     )  # fmt: skip
 
 
