@@ -62,8 +62,7 @@ def complete_people(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
 
         async with await open_store(data, read_only=True) as store:
             return [
-                (each.person.id, each.person.name, " ".join(each.accounts))
-                for each in await store.people_inspector.all()
+                (each.person.id, each.person.name, " ".join(each.accounts)) for each in await store.inspector.people()
             ]
 
     return list(_suggestions(_from_store(ctx, ask), by_number=incomplete.isdecimal()))

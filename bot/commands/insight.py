@@ -204,8 +204,8 @@ async def trace(call: Invocation) -> str:
 
 async def _last_turn(call: Invocation) -> str:
     """The last turn of this chat in numbers; none of its words."""
-    last = await call.store.turn_inspector.taken(0, 1, call.chat.id)
-    sent = await call.store.turn_inspector.sent(last[0].id) if last else None
+    last = await call.store.inspector.turns(0, 1, call.chat.id)
+    sent = await call.store.inspector.request(last[0].id) if last else None
     if sent is None:
         return call.text("trace_none")
     return trace_lines(sent, call.services.settings.budget.currency, call.tz, call.text)

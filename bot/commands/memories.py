@@ -183,7 +183,7 @@ async def memstats(call: Invocation) -> str:
     own = _stats(call, await call.store.memories.owned(call.person.id, await call.audience()))
     if not call.person.is_owner:
         return own
-    counts = await call.store.memory_inspector.counts()
+    counts = await call.store.inspector.memory_counts()
     return f"{own}\n{call.text('memstats_house', **counts)}"
 
 

@@ -36,10 +36,6 @@ CHAT_LABEL = """coalesce((SELECT platform || ' ' || coalesce(nullif(chat.title, 
     WHERE place.chat_id = chat.id AND current = 1), '#' || chat.id)"""
 """How a chat is called, for a query that joins it."""
 
-WHO = "coalesce(nullif(event.name, ''), person.name, '')"
-SHOWN_TEXT = "CASE WHEN hidden = '' AND off_record = 0 THEN event.text ELSE '' END"
-"""Who said something, and what may be shown of it, for a query that joins the event and its person."""
-
 MANY_TRIES = 8
 """So often put off, a digest is stuck."""
 
@@ -85,20 +81,157 @@ class MemoryRow:
         return self.ended in FORGOTTEN_REASONS
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
-    """A line that a memory was made from; its text is "" when it is not told any more."""
+def _memory_row(*row: Any) -> MemoryRow:
+    *values, ended, undo_until, owner, chat = row
+    found = MemoryRow(memory_of(tuple(values)), owner, chat or "", ended, undo_until)
+    return replace(found, memory=replace(found.memory, text="", original="")) if found.forgotten else found
 
-    event_id: int
-    at: int
+
+_TOLD = f"""SELECT digest.id, {CHAT_LABEL}, tier, talks, summary, names, started_at, ended_at, into_id
+    FROM digest JOIN chat ON chat.id = chat_id WHERE summary <> '' """
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """Somebody nuan knows: their accounts ("platform:id"), what an owner decided, active memories, last seen (ms)."""
+
+    person: Person
+    accounts: tuple[str, ...]
+    access: str
+    memories: int
+    seen_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """A promise with its state, or an open reminder with its rule ("": once, else cron's five fields); times are ms."""
+
+    id: int
+    who: str
     chat: str
+    text: str
+    made_at: int
+    due_at: int | None
+    state: str = ""
+    visibility: str = ""
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """One summary on the time line, of a conversation or of the `talks` that it was rolled up of; times are ms.
+
+    `parts` are what it was rolled up of, as far as that is still kept.
+    """
+
+    id: int
+    chat: str
+    tier: str
+    talks: int
+    summary: str
+    names: tuple[str, ...]
+    started_at: int
+    ended_at: int
+    parts: tuple["SummaryRow", ...] = ()
+
+
+def _told(row: Row, parts: Mapping[int, list[Row]]) -> SummaryRow:
+    number, chat, tier, talks, summary, names, started, ended, _ = row
+    inside = tuple(_told(each, parts) for each in parts.get(number, ()))
+    return SummaryRow(number, chat, tier, talks, summary, tuple(json.loads(names)), started, ended, inside)
+
+
+_HAPPENED = f"""SELECT event.id, {CHAT_LABEL}, at, event.kind, coalesce(nullif(event.name, ''), person.name, ''),
+    CASE WHEN hidden = '' AND off_record = 0 THEN event.text ELSE '' END, label, why, outcome, turn_id FROM event
+    JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id """
+
+_TAKEN = f"""SELECT turn.id, {CHAT_LABEL}, session.number, epoch.number, turn.number, turn.state,
+    turn.why, turn.mode_why, epoch.mode, epoch.reason, asked_at, said_at, coalesce(person.name, ''), turn.error,
+    (SELECT coalesce(sum(prompt_tokens), 0) FROM call WHERE turn_id = turn.id),
+    (SELECT coalesce(sum(cached_tokens), 0) FROM call WHERE turn_id = turn.id),
+    (SELECT coalesce(sum(output_tokens), 0) FROM call WHERE turn_id = turn.id),
+    (SELECT coalesce(sum(cost), 0) FROM call WHERE turn_id = turn.id)
+    FROM turn JOIN chat ON chat.id = turn.chat_id JOIN session ON session.id = turn.session_id
+    JOIN epoch ON epoch.id = turn.epoch_id LEFT JOIN person ON person.id = turn.person_id """
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event; its text is "" when it is not told any more, `turn_id` is the turn it belongs to."""
+
+    id: int
+    chat: str
+    at: int
+    kind: str
     who: str
     text: str
+    label: str
+    why: str
+    outcome: str
     turn_id: int | None
 
 
-class MemoryInspector(Repository):
-    """All memories of the installation."""
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """One turn in a list: its numbers in the chat, why it was taken, in which mode, and what its calls used.
+
+    `epoch_reason` is why its log began; times are ms.
+    """
+
+    id: int
+    chat: str
+    session: int
+    epoch: int
+    number: int
+    state: str
+    why: str
+    mode_why: str
+    mode: str
+    epoch_reason: str
+    asked_at: int
+    said_at: int | None
+    who: str
+    error: str
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One item of a log, with the number of the turn that appended it; `own`: the turn that is looked at."""
+
+    turn: int
+    own: bool
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """What a turn was sent: prefix, tools and log, its calls, what memory brought, what it answered, what it said.
+
+    The log is empty when it is not kept any more: by its age, or because something in it was forgotten. Of a turn that
+    failed or was stopped it is that before it: what it added is taken out again.
+    """
+
+    turn: TurnRow
+    prefix: Message
+    tools: tuple[ToolSpec, ...]
+    signature: str
+    log: tuple[LogRow, ...]
+    calls: tuple[RecentCall, ...]
+    brought: tuple[ToldItem, ...]
+    answered: tuple[EventRow, ...]
+    said: tuple[EventRow, ...]
+
+
+class Inspector(Repository):
+    """All memories, people, events and turns of the installation."""
+
+    def __init__(self, database: Database, lists: AccessLists) -> None:
+        super().__init__(database)
+        self._lists = lists
 
     @reads
     def memories(self, tx: Tx, wanted: MemoryFilter) -> tuple[MemoryRow, ...]:
@@ -124,99 +257,18 @@ class MemoryInspector(Repository):
         return tx.one(f"{_FOUND}WHERE memory.id = ?", number, to=_memory_row)
 
     @reads
-    def origins(self, tx: Tx, number: int) -> tuple[SourceLine, ...]:
+    def origins(self, tx: Tx, number: int) -> tuple[EventRow, ...]:
         """The lines that a memory was made from, in order."""
-        return tx.all(
-            f"SELECT event.id, at, {CHAT_LABEL}, {WHO}, {SHOWN_TEXT}, turn_id FROM edge JOIN event ON event.id = "
-            "event_id JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id "
-            "WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id",
-            number, to=SourceLine,
-        )  # fmt: skip
+        lines = "SELECT event_id FROM edge WHERE kind = 'memory' AND derived_id = ?"
+        return tx.all(f"{_HAPPENED}WHERE event.id IN ({lines}) ORDER BY event.id", number, to=EventRow)
 
     @reads
-    def counts(self, tx: Tx) -> dict[str, int]:
+    def memory_counts(self, tx: Tx) -> dict[str, int]:
         """How many memories there are of each state of MEMORY_STATES."""
         return {state: tx.value(f"SELECT count(*) FROM memory WHERE {where}") for state, where in MEMORY_STATES.items()}
 
-
-def _memory_row(*row: Any) -> MemoryRow:
-    *values, ended, undo_until, owner, chat = row
-    found = MemoryRow(memory_of(tuple(values)), owner, chat or "", ended, undo_until)
-    return replace(found, memory=replace(found.memory, text="", original="")) if found.forgotten else found
-
-
-_TOLD = f"""SELECT digest.id, chat_id, {CHAT_LABEL}, tier, talks, summary, made_by, names, started_at, ended_at, into_id
-    FROM digest JOIN chat ON chat.id = chat_id WHERE summary <> '' """
-
-
-@dataclass(frozen=True, slots=True)
-class PersonRow:
-    """Somebody nuan knows: their accounts ("platform:id"), what an owner decided, active memories, last seen (ms)."""
-
-    person: Person
-    accounts: tuple[str, ...]
-    access: str
-    memories: int
-    seen_at: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class CommitmentRow:
-    """One commitment of somebody; times are ms."""
-
-    id: int
-    who: str
-    chat: str
-    text: str
-    state: str
-    visibility: str
-    source: str
-    made_at: int
-    due_at: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReminderRow:
-    """One open reminder: for whom, where it is said, when (ms), and how often ("": once, else cron's five fields)."""
-
-    id: int
-    who: str
-    chat: str
-    text: str
-    due_at: int
-    rule: str
-    made_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryRow:
-    """One summary on the time line, of a conversation or of the `talks` that it was rolled up of; times are ms.
-
-    `parts` are what it was rolled up of, as far as that is still kept.
-    """
-
-    id: int
-    chat_id: int
-    chat: str
-    tier: str
-    talks: int
-    summary: str
-    made_by: str
-    names: tuple[str, ...]
-    started_at: int
-    ended_at: int
-    parts: tuple["SummaryRow", ...] = ()
-
-
-class PeopleInspector(Repository):
-    """Everybody, and what is open and told of them."""
-
-    def __init__(self, database: Database, lists: AccessLists) -> None:
-        super().__init__(database)
-        self._lists = lists
-
     @reads
-    def all(self, tx: Tx) -> tuple[PersonRow, ...]:
+    def people(self, tx: Tx) -> tuple[PersonRow, ...]:
         """Everybody, whoever was seen last first."""
         rows = tx.all(
             "SELECT id, access, (SELECT count(*) FROM memory WHERE owner_id = person.id AND disabled_at IS NULL), "
@@ -229,188 +281,82 @@ class PeopleInspector(Repository):
         return tuple(PersonRow(everybody[row[0]], accounts.get(row[0], ()), *row[1:]) for row in rows)
 
     @reads
-    def promises(self, tx: Tx, limit: int) -> tuple[CommitmentRow, ...]:
+    def promises(self, tx: Tx, limit: int) -> tuple[PlanRow, ...]:
         """What is open first, then what ended last."""
         return tx.all(
-            f"SELECT commitment.id, person.name, {CHAT_LABEL}, text, state, visibility, source, made_at, due_at "
+            f"SELECT commitment.id, person.name, {CHAT_LABEL}, text, made_at, due_at, state, visibility "
             "FROM commitment JOIN person ON person.id = owner_id JOIN chat ON chat.id = commitment.chat_id "
             "ORDER BY ended_at IS NOT NULL, coalesce(ended_at, 0) DESC, due_at IS NULL, due_at, commitment.id DESC "
             "LIMIT ?",
-            limit, to=CommitmentRow,
+            limit, to=PlanRow,
         )  # fmt: skip
 
     @reads
-    def reminders(self, tx: Tx, limit: int) -> tuple[ReminderRow, ...]:
+    def reminders(self, tx: Tx, limit: int) -> tuple[PlanRow, ...]:
         """What somebody is still to be reminded of, the next first; of a promise by its own words."""
         return tx.all(
             f"SELECT reminder.id, person.name, {CHAT_LABEL}, coalesce(nullif(reminder.text, ''), commitment.text, ''), "
-            "reminder.due_at, rule, reminder.made_at FROM reminder JOIN person ON person.id = reminder.person_id "
-            "JOIN chat ON chat.id = reminder.chat_id LEFT JOIN commitment ON commitment.id = commitment_id "
+            "reminder.made_at, reminder.due_at, '', '', rule FROM reminder "
+            "JOIN person ON person.id = reminder.person_id JOIN chat ON chat.id = reminder.chat_id "
+            "LEFT JOIN commitment ON commitment.id = commitment_id "
             "WHERE reminder.ended_at IS NULL ORDER BY reminder.due_at, reminder.id LIMIT ?",
-            limit, to=ReminderRow,
+            limit, to=PlanRow,
         )  # fmt: skip
 
     @reads
-    def told(self, tx: Tx, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:
+    def summaries(self, tx: Tx, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:
         """Summaries that ended before that instant (ms, 0: all), newest first; what was emptied is left out."""
         rows = tx.all(
-            f"{_TOLD}AND into_id IS NULL AND (?1 IS NULL OR chat_id = ?1) AND (?2 = 0 OR ended_at < ?2) "
-            "ORDER BY ended_at DESC, digest.id DESC LIMIT ?3",
-            chat_id, before, limit,
+            f"{_TOLD}AND into_id IS NULL AND chat_id = coalesce(?, chat_id) AND ended_at < ? "
+            "ORDER BY ended_at DESC, digest.id DESC LIMIT ?",
+            chat_id, before or NO_LIMIT, limit,
         )  # fmt: skip
         parts: dict[int, list[Row]] = {}
         for row in tx.all(f"{_TOLD}AND into_id IS NOT NULL ORDER BY ended_at DESC, digest.id DESC"):
             parts.setdefault(row[-1], []).append(row)
         return tuple(_told(row, parts) for row in rows)
 
-
-def _told(row: Row, parts: Mapping[int, list[Row]]) -> SummaryRow:
-    number, chat, label, tier, talks, summary, made_by, names, started, ended, _ = row
-    inside = tuple(_told(each, parts) for each in parts.get(number, ()))
-    return SummaryRow(
-        number, chat, label, tier, talks, summary, made_by, tuple(json.loads(names)), started, ended, inside
-    )
-
-
-_HAPPENED = f"""SELECT event.id, event.chat_id, {CHAT_LABEL}, at, event.kind, {WHO}, {SHOWN_TEXT}, label, state, why,
-    outcome, hidden, turn_id FROM event JOIN chat ON chat.id = event.chat_id LEFT JOIN person ON person.id = event.person_id """
-
-_TAKEN = f"""SELECT turn.id, turn.chat_id, {CHAT_LABEL}, session.number, epoch.number, turn.number, turn.state,
-    turn.why, turn.mode_why, epoch.mode, epoch.reason, asked_at, said_at, coalesce(person.name, ''), turn.error,
-    (SELECT count(*) FROM call WHERE turn_id = turn.id),
-    (SELECT coalesce(sum(prompt_tokens), 0) FROM call WHERE turn_id = turn.id),
-    (SELECT coalesce(sum(cached_tokens), 0) FROM call WHERE turn_id = turn.id),
-    (SELECT coalesce(sum(output_tokens), 0) FROM call WHERE turn_id = turn.id),
-    (SELECT coalesce(sum(cost), 0) FROM call WHERE turn_id = turn.id)
-    FROM turn JOIN chat ON chat.id = turn.chat_id JOIN session ON session.id = turn.session_id
-    JOIN epoch ON epoch.id = turn.epoch_id LEFT JOIN person ON person.id = turn.person_id """
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """One event; its text is "" when it is not told any more (`hidden`), `turn_id` is the turn it belongs to."""
-
-    id: int
-    chat_id: int
-    chat: str
-    at: int
-    kind: str
-    who: str
-    text: str
-    label: str
-    state: str
-    why: str
-    outcome: str
-    hidden: str
-    turn_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRow:
-    """One turn in a list: its numbers in the chat, why it was taken, in which mode, and what its calls used.
-
-    `epoch_reason` is why its log began; times are ms.
-    """
-
-    id: int
-    chat_id: int
-    chat: str
-    session: int
-    epoch: int
-    number: int
-    state: str
-    why: str
-    mode_why: str
-    mode: str
-    epoch_reason: str
-    asked_at: int
-    said_at: int | None
-    who: str
-    error: str
-    calls: int
-    prompt_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    cost: float
-
-
-@dataclass(frozen=True, slots=True)
-class LogRow:
-    """One item of a log: the number of the turn that appended it, the message, and its estimated tokens."""
-
-    turn: int
-    own: bool
-    message: Message
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRequest:
-    """What a turn was sent: prefix, tools and log, its calls, what memory brought, what it answered, what it said.
-
-    `kept` is False when the log is not kept any more: by its age, or because something in it was forgotten. Of a turn
-    that failed or was stopped the log is that before it: what it added is taken out again.
-    """
-
-    turn: TurnRow
-    prefix: Message
-    tools: tuple[ToolSpec, ...]
-    signature: str
-    log: tuple[LogRow, ...]
-    kept: bool
-    calls: tuple[RecentCall, ...]
-    brought: tuple[ToldItem, ...]
-    answered: tuple[EventRow, ...]
-    said: tuple[EventRow, ...]
-
-
-class TurnInspector(Repository):
-    """Events and turns of all chats."""
-
     @reads
-    def happened(self, tx: Tx, after: int, limit: int, chat_id: int | None = None) -> tuple[EventRow, ...]:
+    def events(self, tx: Tx, after: int, limit: int, chat_id: int | None = None) -> tuple[EventRow, ...]:
         """The newest events with a higher number, newest first."""
         here, values = ("", ()) if chat_id is None else ("AND event.chat_id = ? ", (chat_id,))
         sql = f"{_HAPPENED}WHERE event.id > ? {here}ORDER BY event.id DESC LIMIT ?"
         return tx.all(sql, after, *values, limit, to=EventRow)
 
     @reads
-    def taken(self, tx: Tx, below: int, limit: int, chat_id: int | None = None) -> tuple[TurnRow, ...]:
+    def turns(self, tx: Tx, below: int, limit: int, chat_id: int | None = None) -> tuple[TurnRow, ...]:
         """The newest turns with a number below that (0: all), newest first."""
         here, values = ("", ()) if chat_id is None else ("AND turn.chat_id = ? ", (chat_id,))
         sql = f"{_TAKEN}WHERE turn.id < ? {here}ORDER BY turn.id DESC LIMIT ?"
         return tx.all(sql, below or NO_LIMIT, *values, limit, to=TurnRow)
 
     @reads
-    def sent(self, tx: Tx, turn_id: int) -> TurnRequest | None:
+    def request(self, tx: Tx, turn_id: int) -> TurnRequest | None:
         """What the turn of that number was sent, all of one moment; None when there is no such turn."""
         turn = tx.one(f"{_TAKEN}WHERE turn.id = ?", turn_id, to=TurnRow)
         if turn is None:
             return None
-        epoch_id, message, tools, signature, stale = tx.all(
+        epoch_id, message, tools, signature, stale = tx.row(
             "SELECT epoch.id, message, tools, signature, stale FROM epoch JOIN prefix USING (signature) WHERE id = "
             "(SELECT epoch_id FROM turn WHERE id = ?)",
             turn_id,
-        )[0]
+        )
         logged = turn.state in ("failed", "void") or tx.has("SELECT 1 FROM entry WHERE turn_id = ?", turn_id)
-        log = () if stale in HIDDEN_STATES or not logged else tx.all(
-            "SELECT turn.number, turn.id = ?1, message, tokens FROM entry JOIN turn ON turn.id = entry.turn_id "
-            "WHERE entry.epoch_id = ?2 AND turn.id <= ?1 ORDER BY position",
-            turn_id, epoch_id, to=_log_row,
+        entries = () if stale in HIDDEN_STATES or not logged else tx.all(
+            "SELECT turn.number, turn.id, message FROM entry JOIN turn ON turn.id = entry.turn_id "
+            "WHERE entry.epoch_id = ? AND turn.id <= ? ORDER BY position",
+            epoch_id, turn_id,
         )  # fmt: skip
         calls = tx.all(f"{SELECT_CALL}WHERE turn_id = ? ORDER BY id", turn_id, to=RecentCall)
         brought = "SELECT way, ref, tokens, why FROM told_item WHERE turn_id = ? ORDER BY id"
         answered = "event.id IN (SELECT event_id FROM turn_event WHERE turn_id = ?)"
         return TurnRequest(
-            turn, Message.parse(message), tuple(ToolSpec(*tool) for tool in json.loads(tools)), signature, log,
-            bool(log), calls, tx.all(brought, turn_id, to=ToldItem),
+            turn, Message.parse(message), tuple(ToolSpec(*tool) for tool in json.loads(tools)), signature,
+            tuple(LogRow(number, by == turn_id, Message.parse(entry)) for number, by, entry in entries),
+            calls, tx.all(brought, turn_id, to=ToldItem),
             tx.all(f"{_HAPPENED}WHERE {answered} ORDER BY event.id", turn_id, to=EventRow),
             tx.all(f"{_HAPPENED}WHERE turn_id = ? AND event.kind = 'bot' ORDER BY event.id", turn_id, to=EventRow),
         )  # fmt: skip
-
-
-def _log_row(number: int, own: int, message: str, tokens: int) -> LogRow:
-    return LogRow(number, bool(own), Message.parse(message), tokens)
 
 
 class Vitals(Repository):

@@ -24,7 +24,7 @@ from bot.store.export import PersonalArchives
 from bot.store.failures import Failures
 from bot.store.feedback import Insight, SectionRounds
 from bot.store.forget import MemoryForgetting
-from bot.store.inspector import MemoryInspector, PeopleInspector, TurnInspector, Vitals
+from bot.store.inspector import Inspector, Vitals
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
 from bot.store.lifecycle import MemoryLifecycle, OperatorEdits
@@ -74,11 +74,9 @@ class Store:
         self.windows = Windows(database)
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
-        self.memory_inspector = MemoryInspector(database)
+        self.inspector = Inspector(database, lists)
         self.operator_edits = OperatorEdits(database, self.tombstones, note_storage)
-        self.turn_inspector = TurnInspector(database)
         self.insight = Insight(database)
-        self.people_inspector = PeopleInspector(database, lists)
         self.person_erasure = PersonErasure(database, self.tombstones, note_storage, folder)
         self.personal_archives = PersonalArchives(database, folder)
         self._database = database

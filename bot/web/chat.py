@@ -89,7 +89,7 @@ async def _chat_lines(ask: PageRequest) -> list[ChatLine]:
     """The transcript of the box's chat with the answers to commands in their places, oldest first."""
     box, store = _box(ask), ask.site.store
     here = next((chat for chat in await store.people.chats() if chat.platform == box.platform), None)
-    events = await store.turn_inspector.happened(0, SHOWN, here.id) if here is not None else ()
+    events = await store.inspector.events(0, SHOWN, here.id) if here is not None else ()
     said = [ChatLine(each.kind == "bot", each.at, each.text) for each in reversed(events)
             if each.kind in ("message", "bot") and each.text]  # fmt: skip
     since, forgot = said[0].at if said else 0, store.tombstones.added_at

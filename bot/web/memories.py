@@ -28,7 +28,7 @@ async def listed(ask: PageRequest) -> Response:
         ask.word("q"), ask.number("owner") or None, ask.word("kind", 20), state if state in MEMORY_STATES else "active",
         ask.number("below"), SHOWN,
     )  # fmt: skip
-    found = await store.memory_inspector.memories(wanted)
+    found = await store.inspector.memories(wanted)
     now = ask.site.clock.now()
     query = {"q": wanted.text, "owner": wanted.owner_id or "", "kind": wanted.kind, "state": wanted.state}
     more = urlencode({**query, "below": found[-1].memory.id}) if len(found) == SHOWN else ""
@@ -39,8 +39,8 @@ async def listed(ask: PageRequest) -> Response:
     if "hx-request" in ask.request.headers:
         return render(ask, "memory_rows.html", values)
     values |= {
-        "people": await store.people_inspector.all(), "kinds": tuple(STABILITY_DAYS),
-        "states": await store.memory_inspector.counts(),
+        "people": await store.inspector.people(), "kinds": tuple(STABILITY_DAYS),
+        "states": await store.inspector.memory_counts(),
     }  # fmt: skip
     return render(ask, "memories.html", values)
 
@@ -52,7 +52,7 @@ async def one(ask: PageRequest) -> Response:
     memory = found.memory
     merges = () if found.forgotten else await store.lives.merges(memory)
     values = {
-        "found": found, "memory": memory, "origins": await store.memory_inspector.origins(memory.id), "merges": merges,
+        "found": found, "memory": memory, "origins": await store.inspector.origins(memory.id), "merges": merges,
         "vitality": f"{vitality(memory, ask.site.clock.now()):.2f}", "marks": _marks(ask, found),
         "days": ask.site.settings.memory.undo_days, "archive_days": ask.site.settings.memory.life.archive_days,
         "most": MOST_CHARS,
@@ -109,7 +109,7 @@ async def _do(ask: PageRequest, found: MemoryRow, deed: str) -> str:
 
 
 async def _found(ask: PageRequest) -> MemoryRow:
-    found = await ask.site.store.memory_inspector.memory(ask.path_number())
+    found = await ask.site.store.inspector.memory(ask.path_number())
     if found is None:
         raise HTTPException(404)
     return found
@@ -132,12 +132,12 @@ ACTIONS = {"/memories/{number}/{deed}": do}
 
 async def everybody(ask: PageRequest) -> Response:
     """Everybody nuan knows."""
-    return render(ask, "people.html", {"people": await ask.site.store.people_inspector.all()})
+    return render(ask, "people.html", {"people": await ask.site.store.inspector.people()})
 
 
 async def promises(ask: PageRequest) -> Response:
     """What is open and what ended last; what somebody is to be reminded of."""
-    residents = ask.site.store.people_inspector
+    residents = ask.site.store.inspector
     values = {"promises": await residents.promises(ROWS_SHOWN), "reminders": await residents.reminders(ROWS_SHOWN)}
     return render(ask, "promises.html", values)
 
@@ -145,7 +145,7 @@ async def promises(ask: PageRequest) -> Response:
 async def dialogue(ask: PageRequest) -> Response:
     """Summaries by day, the newest first, of one chat or all."""
     store, chat = ask.site.store, ask.number("chat")
-    found = await store.people_inspector.told(chat or None, ask.number("before"), ROWS_SHOWN)
+    found = await store.inspector.summaries(chat or None, ask.number("before"), ROWS_SHOWN)
 
     def day(told: SummaryRow) -> str:
         return ask.when(told.ended_at)[:10]

@@ -42,7 +42,7 @@ async def live_rows(ask: PageRequest) -> Response:
 
 
 async def _events(ask: PageRequest, after: int) -> dict[str, object]:
-    found = await ask.site.store.turn_inspector.happened(after, SHOWN)
+    found = await ask.site.store.inspector.events(after, SHOWN)
     rows = [(event, why_text(ask, event.why, event.who)) for event in found]
     return {"rows": rows, "last": found[0].id if found else after}
 
@@ -50,7 +50,7 @@ async def _events(ask: PageRequest, after: int) -> dict[str, object]:
 async def listed(ask: PageRequest) -> Response:
     """The newest turns, of one chat or all."""
     store, below, chat = ask.site.store, ask.number("below"), ask.number("chat")
-    found = await store.turn_inspector.taken(below, SHOWN, chat or None)
+    found = await store.inspector.turns(below, SHOWN, chat or None)
     rows = [(turn, why_text(ask, turn.why, turn.who)) for turn in found]
     more = found[-1].id if len(found) == SHOWN else 0
     values = {"rows": rows, "more": more, "chat": chat, "chats": await store.people.chats()}
@@ -59,7 +59,7 @@ async def listed(ask: PageRequest) -> Response:
 
 async def one(ask: PageRequest) -> Response:
     """Everything of one turn."""
-    sent = await ask.site.store.turn_inspector.sent(ask.path_number())
+    sent = await ask.site.store.inspector.request(ask.path_number())
     if sent is None:
         raise HTTPException(404)
     turn = sent.turn
