@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from bot.core.archive import FrontMatter
-from bot.store.note_rows import content_of
+from bot.store.files import content_of
 from bot.text.files import write_front
 from tests.conftest import NewWorld
 from tests.noting import look

@@ -266,7 +266,7 @@ async def test_what_was_said_answered_or_ended_since_does_not_happen_again(new_w
 async def test_a_read_only_store_resumes_nothing(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         await fill(store)
-        store.person_erasure._erasures.begin(["test:ann"], 1)
+        store.files.erasures.begin(["test:ann"], 1)
     async with await open_store(tmp_path, read_only=True) as store:
         assert await store.people.by_account("test:ann") is not None
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.errors import StoreError
 from bot.core.people import ErasedPerson
-from bot.store.erase import NOBODYS_TABLES, TABLES_OF_CHAT, TABLES_OF_PERSON, TABLES_OF_TURN
+from bot.store.personal_data import NOBODYS_TABLES, TABLES_OF_CHAT, TABLES_OF_PERSON, TABLES_OF_TURN
 from bot.store.schema import MIGRATIONS
 from tests.belonging import nuan_in_thread
 from tests.conftest import NewWorld
@@ -159,7 +159,7 @@ async def test_the_running_talk_of_a_group_ends_so_that_the_model_sees_no_more_o
 async def test_a_crash_between_the_tombstone_and_the_deed_is_made_good_at_the_next_start(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
     rows = world.rows("SELECT platform || ':' || external_id FROM account WHERE name = ?", NAME)
-    world.store.person_erasure._erasures.begin([str(row[0]) for row in rows], 1)
+    world.store.files.erasures.begin([str(row[0]) for row in rows], 1)
     assert holding(world.folder, CANARY) != []
     await world.crash()
     assert holding(world.folder, CANARY) == []
@@ -180,7 +180,7 @@ async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_wor
     number = await world.store.people.by_account(f"console:person:{NAME}")
     assert number is not None
     with pytest.raises((StoreError, sqlite3.Error)):
-        await world.store.person_erasure.erase(number, 1)
+        await world.store.personal_data.erase(number, 1)
     writer._connection.set_authorizer(None)
     await world.restart()
     assert world.peek.events("text") == before

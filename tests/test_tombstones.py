@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.core.errors import StoreError
-from bot.store.tombstones import Tombstones
+from bot.store.files import Tombstones
 from tests.storing import NOW, in_files
 
 CANARY = "zwk7731"

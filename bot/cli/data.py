@@ -144,9 +144,9 @@ async def erase_person(
     require_database(place)
     async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
         number = await find_person(store, person)
-        if not await store.person_erasure.known(number):
+        if not await store.personal_data.known(number):
             raise NuanError(f"there is nobody {person!r} any more")
-        counts = await store.person_erasure.counts(number)
+        counts = await store.personal_data.counts(number)
         if not yes and not ask(f"Erase person {number} for good ({_listed(counts)})?"):
             raise NuanError("nothing was changed")
         named = await _keys_naming(store, number, settings)
@@ -172,7 +172,7 @@ async def _keys_naming(store: Store, number: int, settings: Settings) -> list[st
             for name, platform in settings.platforms.items()
         },
     }
-    own = await store.personal_archives.own(number)
+    own = await store.personal_data.records(number)
     accounts = own.person["accounts"]
     known = set(accounts) if isinstance(accounts, list) else set()
     return [key for key, names in lists.items() if known & set(names)]

@@ -72,7 +72,7 @@ async def export(call: Invocation) -> str:
 @command("forget", "me [NUMBER]", who="anyone", topic="you", private=True, about="forget_me", example="me")
 async def forget(call: Invocation) -> str:
     """Take a person out, when they said so twice: the first answer names a number, with it the deed is done."""
-    erasing, now = call.store.person_erasure, call.now
+    erasing, now = call.store.personal_data, call.now
     match call.folded:
         case (who, *_) if who in ME_WORDS and not await erasing.known(call.person.id):
             return call.text("forget_me_done")  # a crash came between the deed and its answer

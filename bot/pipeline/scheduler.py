@@ -121,7 +121,7 @@ class Scheduler:
                 for chat_id in await self._remind():
                     self._wakes["outbox"](chat_id)
             case "leave":
-                await self._store.person_erasure.leave(now)
+                await self._store.personal_data.leave(now)
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)
@@ -140,5 +140,5 @@ class Scheduler:
                 now - keep.counts_days * DAY_MS, now + MORE_MS,
             )
         )  # fmt: skip
-        await asyncio.to_thread(self._store.personal_archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
+        await asyncio.to_thread(self._store.files.archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
         await asyncio.to_thread(tidy_beside, self._store.folder, now - settings.backup.days * DAY_MS)

@@ -79,7 +79,7 @@ class OwnLines(ScrubbingRepository):
 
     def _forget(self, tx: Tx, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         check_running(tx, turn.id)
-        text = forget_with_lines(tx, forgetting, receipt, at, self._note_storage)
+        text = forget_with_lines(tx, forgetting, receipt, at, self._files)
         tx.run("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", turn.epoch_id)
         fail_turn(tx, turn, "forgotten", None, None, at)
         requeue_events(tx, turn.event_ids, at)
@@ -134,7 +134,7 @@ class AgentWrites(ScrubbingRepository):
         """
 
         def forget(tx: Tx) -> None:
-            disable_memories(tx, forgetting, chat_id, at, self._note_storage)
+            disable_memories(tx, forgetting, chat_id, at, self._files)
             announce(tx, chat_id, told, at)
 
         await self._scrub(forget, forgetting.purge_at, at)

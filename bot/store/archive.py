@@ -8,24 +8,30 @@ from typing import Any, get_args
 
 from bot.core import memories as words
 from bot.core.archive import (
+    CURATED_NOTE,
     ExportContents,
     ExportedChat,
     ExportedMemory,
     ExportedMerge,
+    ExportedNote,
     ExportedPerson,
     ExportedSummary,
+    FrontMatter,
     ImportBase,
     ImportPlan,
+    NoteRefused,
 )
+from bot.core.errors import StoreError
 from bot.core.sessions import TIERS
 from bot.store.engine import Database, Repository, reads
+from bot.store.files import DataFiles, NoteFiles, content_of
 from bot.store.index import index_digest, index_memory, sort_memory
-from bot.store.notes import NoteReaders, NoteStorage, join_direct_chats, owner_accounts, read_notes, write_notes
-from bot.store.people import AccessLists
+from bot.store.people import AccessLists, persons
 from bot.store.schema import last_numbers, table_columns
 from bot.store.supersession import end_memory
-from bot.store.tombstones import Tombstones
 from bot.store.transactions import Row, Tx
+from bot.text.clean import clean
+from bot.text.files import lines_of, read_front, write_front
 from bot.text.fold import fold
 
 _OTHERWISE = ("owner", "chat", "archived_at", "merges", "more")
@@ -226,6 +232,102 @@ def _add_summary(tx: Tx, summary: ExportedSummary, owner_id: int | None, chat_id
     index_digest(tx, number)
 
 
+MOST_NOTE_BYTES = 16_384 * 1024
+"""The largest note that a setting allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReaders:
+    """Who notes are for: the place of each chat and, of a direct one, whose it is; the accounts of each owner.
+
+    `indexed` is the chat of each note as it was read last.
+    """
+
+    places: Mapping[int, str]
+    whose: Mapping[str, str]
+    owners: tuple[tuple[str, ...], ...]
+    indexed: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNotes:
+    """The notes there are, all names that are taken, and how many files are for nobody or cannot be read."""
+
+    notes: tuple[ExportedNote, ...]
+    files: frozenset[str]
+    astray: int
+
+
+def owner_accounts(tx: Tx, lists: AccessLists) -> tuple[tuple[str, ...], ...]:
+    """The accounts of each owner, also of one who has not been here yet."""
+    accounts: dict[int, list[str]] = {}
+    rows = tx.all(
+        "SELECT person_id, platform || ':' || external_id FROM account JOIN person ON person.id = person_id "
+        "WHERE is_bot = 0 ORDER BY 2"
+    )
+    for person_id, account in rows:
+        accounts.setdefault(person_id, []).append(account)
+    owners = [person.id for person in persons(tx, lists, "") if person.is_owner]
+    known = {account for _, account in rows}
+    groups = [tuple(accounts[number]) for number in owners]
+    return tuple(sorted([*groups, *((account,) for account in lists.owners - known)]))
+
+
+def read_notes(files: DataFiles, readers: NoteReaders) -> FoundNotes:
+    """Every note without its forgotten lines; it blocks."""
+    listing = files.notes.listing()
+    found = [_note(files, path, readers) for path in sorted(listing.found)]
+    notes = tuple(note for note in found if note is not None)
+    taken = frozenset({*listing.found, *listing.refused})
+    return FoundNotes(notes, taken, len(taken) - len(notes))
+
+
+def _note(files: DataFiles, path: str, readers: NoteReaders) -> ExportedNote | None:
+    try:
+        lines = lines_of(files.notes.read(path, MOST_NOTE_BYTES)[0].decode("utf-8-sig"))
+        front, top = (None, 0) if path == CURATED_NOTE else read_front(lines)
+    except (NoteRefused, UnicodeDecodeError, OSError):
+        return None
+    told = clean("\n".join(line for line in lines[top:] if not (line.strip() and files.tombstones.covers(line))))
+    if not told.strip():
+        return None
+    if front is None:
+        owners = tuple(group[0] for group in readers.owners)
+        return ExportedNote(path, owners, "", "private", (), told) if owners else None
+    chat = readers.places.get(front.chat_id) or readers.places.get(readers.indexed.get(path, 0), "")
+    owner = readers.whose.get(chat, "") if front.visibility != "chat" else ""
+    if not chat or (front.visibility != "chat" and not owner):
+        return None
+    return ExportedNote(path, (owner,) if owner else (), chat, front.visibility, front.events, told)
+
+
+def join_direct_chats(tx: Tx, notes: tuple[ExportedNote, ...], at: int) -> None:
+    """A direct chat that was brought in is the one of whoever its notes are for."""
+    for note in notes:
+        if note.chat and note.owners:
+            tx.run(
+                "INSERT INTO member (chat_id, person_id, seen_at) SELECT place.chat_id, person_id, ? "
+                "FROM place, account "
+                "WHERE place.platform || ':' || place.external_id = ? AND account.platform || ':' || "
+                "account.external_id = ? AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = place.chat_id)",
+                at, note.chat, note.owners[0],
+            )  # fmt: skip
+
+
+def write_notes(tx: Tx, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
+    """Write new notes, after their chats were committed: a number that no chat has yet may become any chat's.
+
+    StoreError when the disk refuses, or another file has that name by now; the same import brings the rest.
+    """
+    for note in notes:
+        top: list[str] = []
+        if note.chat:
+            chat_id = tx.value("SELECT chat_id FROM place WHERE platform || ':' || external_id = ?", note.chat)
+            top = write_front(FrontMatter(chat_id, note.visibility, note.events))
+        if not files.create(note.path, content_of([*top, *note.text.split("\n")])):
+            raise StoreError("a note of that name has just been written: import once more")
+
+
 @dataclass(frozen=True, slots=True)
 class ExportedLine:
     """A line that a memory was made from; its text is "" once it was forgotten or deleted."""
@@ -265,12 +367,9 @@ class Export:
 class MemoryArchive(Repository):
     """Memories on their way out and in."""
 
-    def __init__(
-        self, database: Database, tombstones: Tombstones, note_storage: NoteStorage, lists: AccessLists
-    ) -> None:
+    def __init__(self, database: Database, files: DataFiles, lists: AccessLists) -> None:
         super().__init__(database)
-        self._tombstones = tombstones
-        self._note_storage = note_storage
+        self._files = files
         self._lists = lists
 
     async def export(self, person_id: int | None = None, exported_at: int = 0) -> Export:
@@ -287,7 +386,7 @@ class MemoryArchive(Repository):
 
     async def _export(self, person_id: int | None, exported_at: int) -> tuple[Export, PlatformNames]:
         names, export, readers = await self._stored(person_id, exported_at)
-        on_disk = await asyncio.to_thread(read_notes, self._note_storage.files, readers, self._tombstones.covers)
+        on_disk = await asyncio.to_thread(read_notes, self._files, readers)
         whole, account, carried = person_id is None, names.account(person_id), export.here.carried
         notes = tuple(note for note in on_disk.notes if whole or note.owners == (account,))
         owners = {memory.owner for memory in carried.memories} | {each.owner for each in carried.summaries}
@@ -342,7 +441,7 @@ class MemoryArchive(Repository):
             "coalesce(undone_at, 0) FROM merged ORDER BY id"
         ):
             merge = ExportedMerge(*values)
-            if not self._tombstones.covers(merge.before) and not self._tombstones.covers(merge.said):
+            if not self._files.tombstones.covers(merge.before) and not self._files.tombstones.covers(merge.said):
                 found[number] = (*found.get(number, ()), merge)
         return found
 
@@ -383,7 +482,7 @@ class MemoryArchive(Repository):
         """
         await self._database.write(lambda tx: carry_out_import(tx, plan, at, tell))
         if plan.new_notes:
-            await self._database.write(lambda tx: write_notes(tx, self._note_storage.files, plan.new_notes))
+            await self._database.write(lambda tx: write_notes(tx, self._files.notes, plan.new_notes))
 
 
 def _default(value: str | None) -> object:

@@ -17,10 +17,10 @@ from bot.core.memories import Memory
 from bot.store.commitments import delete_commitments, settle_nudges, withdraw_promises
 from bot.store.digests import summary_changed
 from bot.store.engine import Database, bring_forward, open_database
+from bot.store.files import DataFiles, Tombstones
 from bot.store.forget import Forgetting, disable_memories, empty_digests, hide_lines, logs_of, purge_rows
 from bot.store.index import drop_documents, index_lines
-from bot.store.note_rows import NoteFiles
-from bot.store.notes import NoteStorage
+from bot.store.personal_data import erase_again
 from bot.store.reminders import end_reminders
 from bot.store.schema import (
     PAGES,
@@ -38,7 +38,6 @@ from bot.store.schema import (
 from bot.store.sessions import drop_log
 from bot.store.store import DATABASE, ROLLBACK, lock_folder, remove_rollback_files
 from bot.store.supersession import bring_back
-from bot.store.tombstones import ErasureFile, Tombstones, erase_again
 from bot.store.transactions import Row, Tx
 from bot.text.dates import stamp, stamp_in
 
@@ -131,14 +130,12 @@ def _numbers(tx: Tx, where: str) -> frozenset[int]:
     return frozenset(tx.ids(f"SELECT id FROM {where}"))
 
 
-def forget_again(
-    tx: Tx, since: PresentState | None, tombstones: Tombstones, at: int, note_storage: NoteStorage
-) -> int:  # fmt: skip
+def forget_again(tx: Tx, since: PresentState | None, files: DataFiles, at: int) -> int:
     """Forget by tombstone (number or text) and by what the present database no longer tells; how many memories.
 
     StoreError when the copy is of another installation.
     """
-    installation = tx.meta("house")
+    tombstones, installation = files.tombstones, tx.meta("house")
     if since is not None and since.installation and installation not in (None, since.installation):
         raise StoreError("the backup is of another house: nothing was changed")
     last = since.last if since is not None else {}
@@ -160,7 +157,7 @@ def forget_again(
         tombstoned = tombstones.covers_number(memory.id) or any(map(tombstones.covers, memory.wordings))
         # Of what two people said alike one may have forgotten theirs: the other's is still there today.
         if ended or (tombstoned and (since is None or memory.id not in since.active)):
-            disable_memories(tx, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, note_storage)
+            disable_memories(tx, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, files)
             gone += 1
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.
     purge_rows(tx, at)
@@ -326,13 +323,11 @@ def _refuse_left(folder: Path, copy: Path) -> None:
 
 
 async def _cleanse(database: Database, since: PresentState | None, folder: Path, at: int) -> int:
-    tombstones = Tombstones(folder)
-    note_storage = NoteStorage(NoteFiles(folder), tombstones.add_tombstone)
-    erasures = ErasureFile(folder, tombstones)
+    files = DataFiles(folder)
 
     def transaction(tx: Tx) -> int:
-        count = forget_again(tx, since, tombstones, at, note_storage)
-        erase_again(tx, erasures, note_storage, at)
+        count = forget_again(tx, since, files, at)
+        erase_again(tx, files, at)
         return count
 
     count = await database.write(transaction)

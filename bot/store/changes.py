@@ -12,11 +12,12 @@ from bot.store.digests import retract_edited
 from bot.store.engine import reads, writes
 from bot.store.events import ChangeEffect, ChangeEvent, finish_events
 from bot.store.feedback import react
+from bot.store.files import DataFiles
 from bot.store.forget import ScrubbingRepository, empty_digests
 from bot.store.index import index_lines, rescope
 from bot.store.ingest import QUOTED_ID, separate_copy
 from bot.store.memories import store_memory
-from bot.store.notes import NoteStorage, amend_notes
+from bot.store.notes import amend_notes
 from bot.store.reminders import drop_reminders
 from bot.store.schema import SELECT_MEMORY
 from bot.store.supersession import drop_merges, end_memory, reword_memory
@@ -118,9 +119,9 @@ class Changes(ScrubbingRepository):
             return ChangeEffect()
         match label:
             case "edit":
-                return edit(tx, happened, self._note_storage)
+                return edit(tx, happened, self._files)
             case "delete":
-                delete_message(tx, chat_id, incoming.target, happened.at, self._note_storage)
+                delete_message(tx, chat_id, incoming.target, happened.at, self._files)
                 return ChangeEffect("change", queued=True)
             case "reaction":
                 return react(tx, happened)
@@ -178,7 +179,7 @@ class Changes(ScrubbingRepository):
                 tx.run("UPDATE memory SET original = '' WHERE id = ?", number)
                 reword_memory(tx, number, text, at)
         if revision.told != edited.text:
-            amend_notes(tx, self._note_storage, edited.event_id, edited.text, revision.told)
+            amend_notes(tx, self._files, edited.event_id, edited.text, revision.told)
         if revision.rest is not None:
             for number in (edited.event_id, edit_id):
                 tx.run("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", revision.rest, number)
@@ -190,11 +191,11 @@ class Changes(ScrubbingRepository):
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
         row = tx.one("SELECT chat_id, target FROM event WHERE id = ?", delete_id)
         if row is not None:
-            delete_message(tx, row[0], row[1], at, self._note_storage)
+            delete_message(tx, row[0], row[1], at, self._files)
         finish_events(tx, (delete_id,), "done", "deleted")
 
 
-def edit(tx: Tx, happened: ChangeEvent, note_storage: NoteStorage) -> ChangeEffect:
+def edit(tx: Tx, happened: ChangeEvent, files: DataFiles) -> ChangeEffect:
     """The message reads anew; the model is told, unless it has not been asked to answer it yet."""
     incoming = happened.incoming
     separate_copy(tx, happened.chat_id, happened.person_id, incoming.target, incoming.text)
@@ -211,7 +212,7 @@ def edit(tx: Tx, happened: ChangeEvent, note_storage: NoteStorage) -> ChangeEffe
     tx.run("UPDATE event SET text = ? WHERE id = ?", incoming.text, number)
     index_lines(tx, (number,))
     drop_reminders(tx, (number,), "edited", at=happened.at)
-    amend_notes(tx, note_storage, number, before, incoming.text)
+    amend_notes(tx, files, number, before, incoming.text)
     empty_digests(tx, {number}, happened.at)
     retract_edited(tx, number, happened.at)
     reread_promises(tx, number, incoming.text)

@@ -16,7 +16,7 @@ from bot.store.commitments import join_promises
 from bot.store.engine import Database, Repository, writes
 from bot.store.events import finish_events
 from bot.store.index import index_section, reindex_speaker, rescope
-from bot.store.note_rows import delete_note
+from bot.store.notes import delete_note
 from bot.store.outbox import enqueue
 from bot.store.people import CONSOLE, MOST_GUESSES, Access, AccessLists, permissions_of, wrong_guesses
 from bot.store.supersession import end_memory, one_current

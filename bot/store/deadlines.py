@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from bot.store.digests import drop_old_talks
 from bot.store.engine import Repository, reads, writes, writing
-from bot.store.erase import IS_LEAVING
 from bot.store.index import drop_documents, forget_terms
+from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
 from bot.store.reminders import tidy_reminders
 from bot.store.schema import EVENT_QUEUE, OUTBOX_DUE

@@ -8,6 +8,7 @@ from bot.core.people import Chat
 from bot.store.commitments import withdraw_promises
 from bot.store.engine import reads, writes
 from bot.store.events import finish_events
+from bot.store.files import DataFiles
 from bot.store.forget import (
     SCRUBBED_LINES,
     Forgetting,
@@ -24,7 +25,7 @@ from bot.store.index import forget_terms, index_lines, index_memory
 from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
 from bot.store.memories import Receipt, address_lines, earlier_receipt, replace_same, store_receipt
-from bot.store.notes import NoteStorage, RemovedContent, remove_from_notes
+from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.outbox import withdraw
 from bot.store.reminders import drop_reminders, reminder_lines
 from bot.store.schema import SELECT_MEMORY, placeholders
@@ -35,19 +36,19 @@ from bot.text.fold import fold
 from bot.text.similarity import echoes
 
 
-def delete_message(tx: Tx, chat_id: int, target: str, at: int, note_storage: NoteStorage) -> None:
+def delete_message(tx: Tx, chat_id: int, target: str, at: int, files: DataFiles) -> None:
     """A message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
     if pass_to_copy(tx, chat_id, target):
         return
     if said := lines_of_message(tx, chat_id, target):
-        delete_lines(tx, said, at, note_storage)
+        delete_lines(tx, said, at, files)
     quoting = "SELECT id FROM event WHERE chat_id = ? AND target = ? AND target <> '' AND quote <> ''"
     for number in tx.ids(quoting, chat_id, target):
         tx.run("UPDATE event SET quote = '' WHERE id = ?", number)
         _stop(tx, logs_of(tx, {number}), at)
 
 
-def delete_lines(tx: Tx, said: dict[int, str], at: int, note_storage: NoteStorage) -> None:
+def delete_lines(tx: Tx, said: dict[int, str], at: int, files: DataFiles) -> None:
     """These lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
     gone_ids = set(said) | _receipts(tx, set(said)) | address_lines(tx, said) | reminder_lines(tx, set(said))
@@ -59,13 +60,13 @@ def delete_lines(tx: Tx, said: dict[int, str], at: int, note_storage: NoteStorag
         gone_ids |= replies_to(tx, text, set(said), stale)
     stale |= logs_of(tx, gone_ids)
     _stop(tx, stale, at)
-    remove_from_notes(tx, note_storage, RemovedContent(frozenset(gone_ids)), at)
+    remove_from_notes(tx, files, RemovedContent(frozenset(gone_ids)), at)
     hide_lines(tx, gone_ids, "deleted")
     finish_events(tx, tuple(sorted(gone_ids)), "done", "deleted")
     empty_digests(tx, gone_ids, at)
     withdraw_promises(tx, gone_ids)
     drop_reminders(tx, gone_ids, "deleted", at)
-    _forget(tx, gone_ids, at, note_storage)
+    _forget(tx, gone_ids, at, files)
     for number in sorted(gone_ids):
         reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"
         shown = f"state = 'pending' AND preview_id <> '' AND {reply}"
@@ -124,7 +125,7 @@ def _stop(tx: Tx, epochs: set[int], at: int) -> None:
         drop_log(tx, epoch_id)
 
 
-def _forget(tx: Tx, events: set[int], at: int, note_storage: NoteStorage) -> None:
+def _forget(tx: Tx, events: set[int], at: int, files: DataFiles) -> None:
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
     for event_id in sorted(events):
         for number, text, original, asked in tx.all(
@@ -137,7 +138,7 @@ def _forget(tx: Tx, events: set[int], at: int, note_storage: NoteStorage) -> Non
                 continue
             if not other:
                 for wording in filter(None, (text, original)):
-                    note_storage.add_tombstone(number, wording, at)
+                    files.tombstones.add_tombstone(number, wording, at)
             restore_former(tx, number)
             end_memory(tx, number, "deleted", at, at)
             drop_merges(tx, number, at, at)
@@ -247,7 +248,7 @@ class TakenBackLines(ScrubbingRepository):
         key; the lines are gone at once."""
         self._add_tombstones(forgetting.memories, at)
         return await self._scrub(
-            lambda tx: forget_with_lines(tx, forgetting, receipt, at, self._note_storage), forgetting.purge_at, at
+            lambda tx: forget_with_lines(tx, forgetting, receipt, at, self._files), forgetting.purge_at, at
         )
 
     async def take_back_line(self, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int) -> str:
@@ -261,15 +262,15 @@ class TakenBackLines(ScrubbingRepository):
     def _add_tombstones(self, memories: tuple[Memory, ...], at: int) -> None:
         for memory in memories:
             for text in memory.wordings:
-                self._note_storage.add_tombstone(memory.id, text, at)
+                self._files.tombstones.add_tombstone(memory.id, text, at)
 
     def _unsay(self, tx: Tx, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int) -> str:
         if (before := earlier_receipt(tx, receipt, at)) is not None:
             return before
-        delete_lines(tx, lines_of_message(tx, what.chat_id, what.target), at, self._note_storage)
+        delete_lines(tx, lines_of_message(tx, what.chat_id, what.target), at, self._files)
         for memory in what.memories:  # ended by that already, but these can be undone
             forgetting = Forgetting((memory,), memory.owner_id or 0, purge_at)
-            disable_memories(tx, forgetting, receipt.chat_id, at, self._note_storage)
+            disable_memories(tx, forgetting, receipt.chat_id, at, self._files)
         number = what.memories[0].id if what.memories else 0
         text = receipt.text(number, len(what.memories) > 1)
         return store_receipt(tx, receipt, text, at, number if purge_at is not None else 0)
@@ -286,7 +287,7 @@ class TakenBackLines(ScrubbingRepository):
             tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
         tx.link("aside", receipt.event_id, marked)
         index_lines(tx, marked)
-        remove_from_notes(tx, self._note_storage, RemovedContent(frozenset(marked)), at)
+        remove_from_notes(tx, self._files, RemovedContent(frozenset(marked)), at)
         empty_digests(tx, marked, at)
         # What others said and promised stays theirs.
         own = tx.ids(
@@ -304,20 +305,20 @@ class TakenBackLines(ScrubbingRepository):
                 end_memory(tx, memory_id, "derived", at, at)
         changed = 0
         if forgetting is not None:
-            disable_memories(tx, forgetting, receipt.chat_id, at, self._note_storage)
+            disable_memories(tx, forgetting, receipt.chat_id, at, self._files)
             changed = forgetting.memories[0].id if forgetting.purge_at is not None else 0
         return store_receipt(tx, receipt, receipt.text(changed, forgetting is not None), at, changed)
 
 
 def forget_with_lines(
-    tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage
+    tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int, files: DataFiles
 ) -> str:  # fmt: skip
     """What was said of it and all that was made of that is gone, then the memories; the receipt's text."""
     if (before := earlier_receipt(tx, receipt, at)) is not None:
         return before
     if forgetting.lines:
-        delete_lines(tx, dict(forgetting.lines), at, note_storage)
-    return forget_memories(tx, forgetting, receipt, at, note_storage)
+        delete_lines(tx, dict(forgetting.lines), at, files)
+    return forget_memories(tx, forgetting, receipt, at, files)
 
 
 def _reply_of(tx: Tx, event_id: int) -> tuple[int, str]:
@@ -378,7 +379,7 @@ class Sharing(ScrubbingRepository):
             return None
         back: Visibility = "private" if kind == "dm" else "chat"
         _move(tx, found, back, at)
-        _end_logs_elsewhere(tx, memory, back, at, self._note_storage)
+        _end_logs_elsewhere(tx, memory, back, at, self._files)
         return back
 
 
@@ -389,7 +390,7 @@ def _move(tx: Tx, memory: Memory, seen: Visibility, at: int) -> None:
     index_memory(tx, memory.id)
 
 
-def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, note_storage: NoteStorage) -> None:
+def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, files: DataFiles) -> None:
     """Logs that were told it where it may not be told any more end, and nuan's own words of it go with them."""
     if back == "private":
         elsewhere, who = "NOT (chat.kind = 'dm' AND turn.person_id IS NOT DISTINCT FROM ?)", memory.owner_id
@@ -404,7 +405,7 @@ def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, note_
         "SELECT epoch_id FROM turn WHERE id = ?1 UNION SELECT epoch_id FROM entry WHERE turn_id = ?1", turns
     )
     said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}
-    remove_from_notes(tx, note_storage, RemovedContent(frozenset(said)), at)
+    remove_from_notes(tx, files, RemovedContent(frozenset(said)), at)
     end_logs(tx, logs)
     empty_digests(tx, said, at)
     hide_lines(tx, said, "forgotten")

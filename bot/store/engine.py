@@ -235,10 +235,9 @@ BUSY_MS = 5_000
 
 
 class Database:
-    """One writer thread and one read-only connection; `folder` is where the file is."""
+    """One writer thread and one read-only connection."""
 
-    def __init__(self, reader: ReadConnection, writer: Writer | None, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, reader: ReadConnection, writer: Writer | None) -> None:
         self._reader = reader
         self._writer = writer
 
@@ -337,8 +336,8 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
     try:
         if read_only:
             await _same_version(reader, path)
-            return Database(reader, None, path.parent)
-        return Database(reader, Writer(await asyncio.to_thread(_connect, path)), path.parent)
+            return Database(reader, None)
+        return Database(reader, Writer(await asyncio.to_thread(_connect, path)))
     except sqlite3.Error as error:
         await reader.close()
         raise StoreError(_advice(path, error)) from error

@@ -11,10 +11,10 @@ from bot.store.commitments import drop_commitment, forget_promises, settle_commi
 from bot.store.digests import summary_changed
 from bot.store.engine import Database, Repository, reads, writes
 from bot.store.events import note_effect
-from bot.store.export import drop_archives
+from bot.store.files import DataFiles
 from bot.store.index import drop_documents, forget_terms, index_lines
 from bot.store.memories import Receipt, earlier_receipt, store_receipt, visible_memory
-from bot.store.notes import NoteStorage, RemovedContent, remove_from_notes
+from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.reminders import REMINDER_TEXT, drop_reminders, end_reminders, forget_reminders, reminder_lines
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.sessions import end_logs
@@ -116,13 +116,13 @@ def lines_said_in(tx: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tu
         )  # fmt: skip
 
 
-async def purge_now(database: Database, now: int) -> int:
+async def purge_now(database: Database, files: DataFiles, now: int) -> int:
     """Delete the rows whose days for undo are over, and whatever was scrubbed from the files; how many rows.
 
     Archives that their owners wait for may still tell it, so they go, too.
     """
     owners = await database.read(lambda tx: tx.ids("SELECT DISTINCT owner_id FROM memory WHERE purge_at <= ?", now))
-    await asyncio.to_thread(drop_archives, database.folder, owners)
+    await asyncio.to_thread(files.archives.remove, owners)
     count = await database.write(lambda tx: purge_rows(tx, now))
     await database.truncate()
     return count
@@ -159,15 +159,15 @@ class Forgetting:
 class ScrubbingRepository(Repository):
     """A repository whose transactions also take things out of notes."""
 
-    def __init__(self, database: Database, note_storage: NoteStorage) -> None:
+    def __init__(self, database: Database, files: DataFiles) -> None:
         super().__init__(database)
-        self._note_storage = note_storage
+        self._files = files
 
     async def _scrub(self, work: Callable[[Tx], T], purge_at: int | None, at: int) -> T:
         """Run a transaction that forgets till `purge_at`, ms; with None what it ended is purged after it."""
         done = await self._database.write(work)
         if purge_at is None:
-            await purge_now(self._database, at)
+            await purge_now(self._database, self._files, at)
         return done
 
 
@@ -177,12 +177,12 @@ class MemoryForgetting(ScrubbingRepository):
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key."""
         return await self._scrub(
-            lambda tx: forget_memories(tx, forgetting, receipt, at, self._note_storage), forgetting.purge_at, at
+            lambda tx: forget_memories(tx, forgetting, receipt, at, self._files), forgetting.purge_at, at
         )
 
     async def purge(self, now: int) -> int:
         """Delete the rows whose days for undo are over, and every trace of them in the files; how many."""
-        return await purge_now(self._database, now)
+        return await purge_now(self._database, self._files, now)
 
     async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
         """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
@@ -271,20 +271,20 @@ class MemoryForgetting(ScrubbingRepository):
         )  # fmt: skip
 
 
-def forget_memories(tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int, note_storage: NoteStorage) -> str:
+def forget_memories(tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int, files: DataFiles) -> str:
     """Rows disabled, derived copies scrubbed, receipt stored; the receipt's text, once for a key."""
     if (before := earlier_receipt(tx, receipt, at)) is not None:
         return before
     if forgetting.unwished:
         # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
         restore_names(tx, forgetting.memories, at)
-    disable_memories(tx, forgetting, receipt.chat_id, at, note_storage)
+    disable_memories(tx, forgetting, receipt.chat_id, at, files)
     number = forgetting.memories[0].id if forgetting.memories else 0
     undoable = number if forgetting.purge_at is not None else 0
     return store_receipt(tx, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
 
 
-def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, note_storage: NoteStorage) -> None:
+def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, files: DataFiles) -> None:
     """Rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     if forgetting.purge_at is None and forgetting.person_id:
@@ -298,7 +298,7 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, note
         if chats not in told:
             told[chats] = EchoIndex(lines_said_in(tx, chats, forgetting.person_id))
         repeating = {number for text in memory.wordings for number in told[chats].echoing(text)}
-        _scrub(tx, memory, repeating, chats, at, purge_at, note_storage)
+        _scrub(tx, memory, repeating, chats, at, purge_at, files)
     forget_terms(tx)
 
 
@@ -314,7 +314,7 @@ def _reach(tx: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
 
 
 def _scrub(
-    tx: Tx, memory: Memory, hidden: set[int], chats: tuple[int, ...], at: int, purge_at: int, note_storage: NoteStorage
+    tx: Tx, memory: Memory, hidden: set[int], chats: tuple[int, ...], at: int, purge_at: int, files: DataFiles
 ) -> None:  # fmt: skip
     """Everything derived from the same events, and the lines that repeat the statement (`hidden`) in these chats."""
 
@@ -335,7 +335,7 @@ def _scrub(
         hidden |= replies_to(tx, text, hidden, stale)
     # What was for one chat is in that chat's notes, else in its owner's own, too.
     whose = None if memory.visibility == "chat" else memory.owner_id
-    remove_from_notes(tx, note_storage, RemovedContent(frozenset(hidden), memory.wordings, chats, whose), at)
+    remove_from_notes(tx, files, RemovedContent(frozenset(hidden), memory.wordings, chats, whose), at)
     hide_lines(tx, hidden, "forgotten")
     drop_reminders(tx, hidden, "forgotten", at)
     forget_reminders(tx, memory.owner_id, repeats, at)

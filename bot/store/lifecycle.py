@@ -9,7 +9,7 @@ from bot.core.inspection import MemoryFault, PlacedMemory, RepairPart
 from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, PastMerge, ReviewedMemory
 from bot.core.people import Audience
 from bot.language.sections import SectionRegistry
-from bot.store.engine import Database, Repository, reads, writes, writing
+from bot.store.engine import Repository, reads, writes, writing
 from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories
 from bot.store.index import (
     documents_anew,
@@ -23,7 +23,6 @@ from bot.store.index import (
 )
 from bot.store.inspector import FORGOTTEN_REASONS
 from bot.store.memories import bring_back_forgotten, known_memory, visible_memory
-from bot.store.notes import NoteStorage
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.supersession import (
     bring_back,
@@ -34,7 +33,6 @@ from bot.store.supersession import (
     reword_memory,
     undo_merge,
 )
-from bot.store.tombstones import Tombstones
 from bot.store.transactions import Tx
 from bot.text.fold import fold
 
@@ -256,13 +254,9 @@ change; another memory says that already; it was forgotten, and only its owner c
 class OperatorEdits(ScrubbingRepository):
     """Memories in their keeper's hands."""
 
-    def __init__(self, database: Database, tombstones: Tombstones, note_storage: NoteStorage) -> None:
-        super().__init__(database, note_storage)
-        self._tombstones = tombstones
-
     async def reword(self, number: int, text: str, at: int) -> RewordResult:
         """Say a memory otherwise. Its sources stay, and what it said first is forgotten together with it."""
-        return "buried" if self._tombstones.covers(text) else await self._reword(number, text, at)
+        return "buried" if self._files.tombstones.covers(text) else await self._reword(number, text, at)
 
     @writes
     def _reword(self, tx: Tx, number: int, text: str, at: int) -> RewordResult:
@@ -287,11 +281,11 @@ class OperatorEdits(ScrubbingRepository):
         memory = await self._database.read(lambda tx: _active(tx, number))
         if memory is None:
             return False
-        self._tombstones.add_tombstones([(memory.id, text) for text in memory.wordings], at)
+        self._files.tombstones.add_tombstones([(memory.id, text) for text in memory.wordings], at)
         forgetting = Forgetting((memory,), memory.owner_id or 0, purge_at)
 
         def forget(tx: Tx) -> None:
-            disable_memories(tx, forgetting, memory.chat_id, at, self._note_storage)
+            disable_memories(tx, forgetting, memory.chat_id, at, self._files)
             begin_logs_anew(tx)
 
         await self._scrub(forget, purge_at, at)
@@ -302,7 +296,7 @@ class OperatorEdits(ScrubbingRepository):
         found = await self._bring_back(number, at)
         if found is None:
             return False
-        self._tombstones.remove_tombstones(found.wordings, at)
+        self._files.tombstones.remove_tombstones(found.wordings, at)
         return True
 
     @writes

@@ -1,66 +1,37 @@
-"""Notes for an audience, of full logs, in exports and imports; what is forgotten or edited is taken out of them."""
+"""Notes: rows of what their files say, taking out of them what is forgotten or edited, and the notes of full logs."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
 
 from bot.core.archive import (
-    CURATED_NOTE,
     NOTES_FOLDER,
-    ExportedNote,
     FrontMatter,
     IndexedNote,
     NewNote,
+    NoteLine,
     NotePart,
     NoteRefused,
     ReadNoteFile,
 )
-from bot.core.errors import StoreError
+from bot.core.memories import Visibility
 from bot.core.people import Audience
 from bot.store.engine import Database, Repository, reads, writes, writing
-from bot.store.index import forget_terms
+from bot.store.files import DataFiles, NoteFiles, content_of
+from bot.store.index import Doc, drop_documents, forget_terms, put_document, scope_of
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_rows
-from bot.store.note_rows import (
-    MOST_NUMBERS,
-    NoteFiles,
-    content_of,
-    delete_note,
-    delete_note_lines,
-    drop_note_path,
-    line_mark,
-    store_read_note,
-    unindex_note,
-    write_note,
-)
 from bot.store.people import AccessLists, persons
 from bot.store.schema import placeholders
 from bot.store.transactions import Tx
-from bot.text.clean import clean
 from bot.text.files import lines_of, read_front, with_events, write_front
 from bot.text.similarity import echoes
 from bot.text.terms import index_terms
 
 READ_BYTES = 64 * 1024 * 1024
 """A file of any size that was ever a note is searched."""
-
-
-AddTombstone = Callable[[int, str, int], None]
-"""Writes down that the text of a memory, or a line of a note (0), was forgotten at that time, ms."""
-
-
-@dataclass(slots=True)
-class NoteStorage:
-    """The files of notes, how a tombstone is added for a line, and what operators are to be told.
-
-    `told` are lines for the log: the number of a note, its path, how many lines, and what was done.
-    """
-
-    files: NoteFiles
-    add_tombstone: AddTombstone
-    told: list[tuple[int, str, int, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +46,17 @@ class RemovedContent:
     owner_id: int | None = None
 
 
+MOST_NUMBERS = 1_000
+"""Notes of one name: far more than anybody says `/new` in a day."""
+REMOVED_STATES = "('forgotten', 'deleted')"
+"""Why a line may not be written down."""
+
 _Made = list[tuple[int, str, str]]
 """The lines of one note that are made from messages: number, mark and text of the message. One without a mark is the
 note's name."""
 
 
-def remove_from_notes(tx: Tx, note_storage: NoteStorage, unsaid: RemovedContent, at: int) -> None:
+def remove_from_notes(tx: Tx, files: DataFiles, unsaid: RemovedContent, at: int) -> None:
     """Nothing of it is left in a note. To be done while the events still have their texts.
 
     What nuan wrote is taken out of its file, also when somebody edited that; a line that an owner wrote by hand
@@ -97,8 +73,8 @@ def remove_from_notes(tx: Tx, note_storage: NoteStorage, unsaid: RemovedContent,
             if made:
                 affected.setdefault(number, [])
             else:
-                _hide_curated(tx, note_storage, number, path, unsaid.wordings, at)
-    changed = [_take_out(tx, note_storage, number, made, unsaid, at) for number, made in sorted(affected.items())]
+                _hide_curated(tx, files, number, path, unsaid.wordings, at)
+    changed = [_take_out(tx, files, number, made, unsaid, at) for number, made in sorted(affected.items())]
     if any(changed):
         forget_terms(tx)
 
@@ -117,34 +93,32 @@ def _made_lines(tx: Tx, events: Iterable[int]) -> dict[int, _Made]:
     return found
 
 
-def read_note(note_storage: NoteStorage, path: str) -> list[str] | None:
+def read_note(files: DataFiles, path: str) -> list[str] | None:
     """The lines of a note as its file has them now; None when it is none any more."""
     try:
         # Whatever an editor made of it: what is not UTF-8 stays as it is.
-        return lines_of(
-            note_storage.files.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-        )
+        return lines_of(files.notes.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
     except (NoteRefused, OSError):
         return None
 
 
 def _hide_curated(
-    tx: Tx, note_storage: NoteStorage, number: int, path: str, wordings: tuple[str, ...], at: int
+    tx: Tx, files: DataFiles, number: int, path: str, wordings: tuple[str, ...], at: int
 ) -> None:  # fmt: skip
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
-    lines = read_note(note_storage, path) or []
+    lines = read_note(files, path) or []
     said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
     for line in said:
-        note_storage.add_tombstone(0, line, at)
+        files.tombstones.add_tombstone(0, line, at)
     if said:
         unindex_note(tx, number)
         forget_terms(tx)
-        note_storage.told.append((number, path, len(said), "hushed"))
+        files.told.append((number, path, len(said), "hushed"))
 
 
-def _take_out(tx: Tx, note_storage: NoteStorage, number: int, made: _Made, unsaid: RemovedContent, at: int) -> bool:
+def _take_out(tx: Tx, files: DataFiles, number: int, made: _Made, unsaid: RemovedContent, at: int) -> bool:
     """Take lines out of one note; whether anything of it changed."""
-    path, lines = _read_made(tx, note_storage, number, made)
+    path, lines = _read_made(tx, files, number, made)
     if lines is None:
         return True
     _, top = _top(lines)
@@ -160,32 +134,32 @@ def _take_out(tx: Tx, note_storage: NoteStorage, number: int, made: _Made, unsai
     if not out and not made:
         return False
     for place in sorted(out):
-        note_storage.add_tombstone(0, lines[place], at)
+        files.tombstones.add_tombstone(0, lines[place], at)
     echoed = {marks[place] for place in out} - texts.keys()
     known = tx.all("SELECT id, mark FROM note_line WHERE note_id = ?", number)
     delete_note_lines(
         tx, {*(line_id for line_id, _, _ in made), *(line_id for line_id, mark in known if mark in echoed)}
     )
-    _put_back(tx, note_storage, (number, path), note_without(lines, out, unsaid.events), made)
+    _put_back(tx, files, (number, path), note_without(lines, out, unsaid.events), made)
     if echoed or len(edited) > len(unsaid.wordings):
-        note_storage.told.append((number, path, len(out), "edited"))
+        files.told.append((number, path, len(out), "edited"))
     return True
 
 
-def _read_made(tx: Tx, note_storage: NoteStorage, number: int, made: _Made) -> tuple[str, list[str] | None]:
+def _read_made(tx: Tx, files: DataFiles, number: int, made: _Made) -> tuple[str, list[str] | None]:
     """The path and the lines of a note that nuan made; of one whose file is none any more nothing comes back."""
     path = tx.value("SELECT path FROM note WHERE id = ?", number)
-    lines = read_note(note_storage, path)
+    lines = read_note(files, path)
     if lines is None:
         unindex_note(tx, number)
         delete_note_lines(tx, [line_id for line_id, _, _ in made])
     return path, lines
 
 
-def _put_back(tx: Tx, note_storage: NoteStorage, note: tuple[int, str], lines: list[str], made: _Made) -> None:
+def _put_back(tx: Tx, files: DataFiles, note: tuple[int, str], lines: list[str], made: _Made) -> None:
     """A note has these lines now, or is gone without any; where its name was made from a message it gets another."""
     number, path = note
-    path = write_note_back(note_storage, path, lines, any(not mark for _, mark, _ in made))
+    path = write_note_back(files, path, lines, any(not mark for _, mark, _ in made))
     if lines:
         unindex_note(tx, number)
         tx.run("UPDATE note SET path = ? WHERE id = ?", path, number)
@@ -211,20 +185,20 @@ def note_without(lines: list[str], out: set[int], events: frozenset[int]) -> lis
     return with_events(kept, tuple(number for number in known if number not in events)) if top else kept
 
 
-def write_note_back(note_storage: NoteStorage, path: str, lines: list[str], rename: bool) -> str:
+def write_note_back(files: DataFiles, path: str, lines: list[str], rename: bool) -> str:
     """Put a note back without what is gone, or remove it when nothing is left; its path.
 
     With `rename` a name that told something becomes its day and a number.
     """
     if not lines:
-        note_storage.files.remove(path)
+        files.notes.remove(path)
         return path
-    note_storage.files.replace(path, content_of(lines))
+    files.notes.replace(path, content_of(lines))
     day = path.rpartition("/")[2][:10]
     if rename and _is_day(day):
         for number in range(1, MOST_NUMBERS):
             other = f"{NOTES_FOLDER}/{day}-talk-{number}.md"
-            if note_storage.files.rename(path, other):
+            if files.notes.rename(path, other):
                 return other
     return path
 
@@ -236,20 +210,20 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def amend_notes(tx: Tx, note_storage: NoteStorage, event_id: int, before: str, now: str) -> None:
+def amend_notes(tx: Tx, files: DataFiles, event_id: int, before: str, now: str) -> None:
     """Notes that tell of a message follow its edit; "" takes it out of them. StoreError as of `remove_from_notes`.
 
     A line that somebody changed by hand stays: it is theirs.
     """
     found = _made_lines(tx, (event_id,))
     for number, made in sorted(found.items()):
-        _amend(tx, note_storage, number, made, before, now)
+        _amend(tx, files, number, made, before, now)
     if found:
         forget_terms(tx)
 
 
-def _amend(tx: Tx, note_storage: NoteStorage, number: int, made: _Made, before: str, now: str) -> None:
-    path, lines = _read_made(tx, note_storage, number, made)
+def _amend(tx: Tx, files: DataFiles, number: int, made: _Made, before: str, now: str) -> None:
+    path, lines = _read_made(tx, files, number, made)
     if lines is None:
         return
     marks, out = [line_mark(line) for line in lines], set[int]()
@@ -266,7 +240,7 @@ def _amend(tx: Tx, note_storage: NoteStorage, number: int, made: _Made, before: 
             out.add(place)
             gone.append(line_id)
     delete_note_lines(tx, gone)
-    _put_back(tx, note_storage, (number, path), note_without(lines, out, frozenset()), made)
+    _put_back(tx, files, (number, path), note_without(lines, out, frozenset()), made)
 
 
 def _reads(line: str, before: str, now: str) -> str:
@@ -276,6 +250,223 @@ def _reads(line: str, before: str, now: str) -> str:
         return line.replace(f": {old}", f": {new}", 1)
     lost = set(index_terms(old)) - set(index_terms(new))
     return "" if lost & set(index_terms(line)) else line
+
+
+@dataclass(frozen=True, slots=True)
+class NoteAudience:
+    """Who may read a note: a chat, or the owner of what it says."""
+
+    chat_id: int
+    owner_id: int | None
+    visibility: Visibility
+
+
+def store_read_note(tx: Tx, files: NoteFiles, taken: ReadNoteFile) -> bool:
+    """The index has a note as it was read; False when the file changed meanwhile: nothing was done then.
+
+    NoteRefused when its front matter names no chat of ours; nothing of it is left in the index then.
+    """
+    if files.stamp(taken.path) != taken.stamp:
+        return False
+    try:
+        audiences = _audiences(tx, taken.front, taken.owners)
+    except NoteRefused:
+        drop_note_path(tx, taken.path)
+        raise
+    known = {owner: number for number, owner in tx.all("SELECT id, owner_id FROM note WHERE path = ?", taken.path)}
+    for owner in known.keys() - {each.owner_id for each in audiences}:
+        delete_note(tx, known[owner])
+    for each in audiences:
+        number = known.get(each.owner_id) or _new(tx, taken.path, each)
+        tx.run(
+            "UPDATE note SET chat_id = ?, visibility = ?, made = ?, stamp = ?, hash = ?, cut = ?, at = ? WHERE id = ?",
+            each.chat_id, each.visibility, int(taken.front is not None), taken.stamp, taken.hash, taken.cut, taken.at,
+            number,
+        )  # fmt: skip
+        _index(tx, number, each, taken)
+        if taken.front is not None and not _has_lines(tx, number):
+            _relink(tx, number, each.chat_id, taken.front, taken)
+    return True
+
+
+def drop_note_path(tx: Tx, path: str) -> None:
+    """A file is gone, or none of ours any more: nothing of it comes back."""
+    for number in tx.ids("SELECT id FROM note WHERE path = ?", path):
+        delete_note(tx, number)
+
+
+def unindex_note(tx: Tx, number: int) -> None:
+    """Nothing of a note comes back until its file was read anew."""
+    _drop_chunks(tx, tx.ids("SELECT id FROM note_chunk WHERE note_id = ?", number))
+    tx.run("UPDATE note SET stamp = '', hash = '' WHERE id = ?", number)
+
+
+def _drop_chunks(tx: Tx, chunks: Iterable[int]) -> None:
+    for number in chunks:
+        drop_documents(tx, "note", (number,))
+        tx.run("DELETE FROM note_chunk WHERE id = ?", number)
+
+
+def write_note(tx: Tx, files: NoteFiles, new: NewNote, most: int) -> str | None:
+    """Write a note and where each line comes from; its path, None when nothing of it may be written down.
+
+    What was forgotten meanwhile is left out. A name that is taken gets a number, unless the very same stands there,
+    which a crash left, or `new` appends to it; a note has at most `most` bytes.
+    """
+    gone = f"SELECT id FROM event WHERE id = ? AND (hidden IN {REMOVED_STATES} OR off_record = 1)"
+    lines = tuple(line for line in new.lines if not tx.ids_for(gone, line.event_ids))
+    if not lines:
+        return None
+    for number in range(1, MOST_NUMBERS):
+        path = f"{NOTES_FOLDER}/{new.path}.md" if number == 1 else f"{NOTES_FOLDER}/{new.path}-{number}.md"
+        before = _before(files, path, new.front, most) if new.appends else None
+        data = content_of(_content(new, lines, before))
+        if before is not None and len(data) <= most:
+            files.replace(path, data)
+        elif not files.create(path, data) and not _same(files, path, data):
+            continue
+        _written(tx, path, new, lines)
+        return path
+    return None
+
+
+def line_mark(line: str) -> str:
+    """By what a line is found again in its file."""
+    return hashlib.sha256(line.strip().encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _audiences(tx: Tx, front: FrontMatter | None, owners: tuple[int, ...] = ()) -> tuple[NoteAudience, ...]:
+    """Those kept by hand are the owners', what was made of a talk is for who could read that."""
+    if front is None:
+        return tuple(NoteAudience(0, owner, "private") for owner in owners)
+    chat_id, kind = _chat(tx, front)
+    if front.visibility == "chat":
+        return (NoteAudience(chat_id, None, "chat"),)
+    person = tx.value("SELECT person_id FROM member WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1", chat_id)
+    if kind != "dm" or person is None:
+        raise NoteRefused(f"only the note of a private chat can be {front.visibility}")
+    return (NoteAudience(chat_id, person, front.visibility),)
+
+
+def _chat(tx: Tx, front: FrontMatter) -> tuple[int, str]:
+    """The chat that a note is of, and its kind; one that became part of another is where its events are now."""
+    find = "SELECT id, kind FROM chat WHERE id = ? AND EXISTS (SELECT 1 FROM place WHERE chat_id = chat.id)"
+    row = tx.one(find, front.chat_id)
+    if row is None and front.events and tx.has("SELECT 1 FROM chat WHERE id = ?", front.chat_id):
+        row = tx.one(find, tx.value("SELECT chat_id FROM event WHERE id = ?", front.events[0]))
+    if row is None:
+        raise NoteRefused("its front matter names a chat that is not there")
+    return row[0], row[1]
+
+
+def _new(tx: Tx, path: str, audience: NoteAudience) -> int:
+    return tx.insert(
+        "note", path=path, chat_id=audience.chat_id, owner_id=audience.owner_id, visibility=audience.visibility
+    )
+
+
+def _index(tx: Tx, number: int, audience: NoteAudience, taken: ReadNoteFile) -> None:
+    """Chunks that say what they said keep their numbers; only the others are written anew."""
+    old: dict[str, list[int]] = {}
+    for chunk_id, told in tx.all("SELECT id, hash FROM note_chunk WHERE note_id = ? ORDER BY id DESC", number):
+        old.setdefault(told, []).append(chunk_id)
+    scope = scope_of(audience.visibility, audience.owner_id, audience.chat_id)
+    for chunk in taken.chunks:
+        told = hashlib.sha256(chunk.text.encode("utf-8", "replace")).hexdigest()[:32]
+        same = old.get(told, [])
+        if same and _stays(tx, same[-1], scope, taken.at):
+            tx.run(
+                "UPDATE note_chunk SET first_line = ?, last_line = ? WHERE id = ?", chunk.first, chunk.last, same.pop()
+            )
+            continue
+        ref = tx.insert(
+            "note_chunk", note_id=number, first_line=chunk.first, last_line=chunk.last, text=chunk.text, hash=told
+        )
+        put_document(tx, Doc("note", ref, scope, audience.chat_id, audience.owner_id, taken.at, chunk.text))
+    _drop_chunks(tx, [chunk_id for rest in old.values() for chunk_id in rest])
+
+
+def _stays(tx: Tx, ref: int, scope: str, at: int) -> bool:
+    """Whether the index has this chunk for the same readers; its day may have changed."""
+    return bool(tx.run("UPDATE doc SET at = ? WHERE kind = 'note' AND ref = ? AND scope = ?", at, ref, scope))
+
+
+def _relink(tx: Tx, number: int, chat_id: int, front: FrontMatter, taken: ReadNoteFile) -> None:
+    """A note that came from elsewhere (a backup, a crash) says itself which events it is made from.
+
+    The line that has an event's text is taken for its; where none has, forgetting looks for an echo.
+    """
+    lines = [line for chunk in taken.chunks for line in chunk.text.split("\n")]
+    for event in front.events:
+        text = tx.value("SELECT text FROM event WHERE id = ? AND chat_id = ?", event, chat_id) or ""
+        said = " ".join(text.split())
+        if said:
+            found = next((line for line in lines if said in line), None)
+            _add_line(tx, number, line_mark(found) if found is not None else f"event {event}", (event,))
+
+
+def _add_line(tx: Tx, number: int, told: str, events: tuple[int, ...]) -> None:
+    tx.link("note", tx.insert("note_line", note_id=number, mark=told), events)
+
+
+def _has_lines(tx: Tx, number: int) -> bool:
+    return tx.has("SELECT 1 FROM note_line WHERE note_id = ?", number)
+
+
+def delete_note(tx: Tx, number: int) -> None:
+    """Nothing is known of a note any more."""
+    unindex_note(tx, number)
+    delete_note_lines(tx, tx.ids("SELECT id FROM note_line WHERE note_id = ?", number))
+    tx.run("DELETE FROM note WHERE id = ?", number)
+
+
+def delete_note_lines(tx: Tx, numbers: Iterable[int]) -> None:
+    """Nobody knows any more where these lines come from."""
+    for number in numbers:
+        tx.unlink("note", number)
+        tx.run("DELETE FROM note_line WHERE id = ?", number)
+
+
+def _before(files: NoteFiles, path: str, front: FrontMatter, most: int) -> list[str] | None:
+    """The lines of a note that can be written on: one for the same readers, as nuan left it or an operator."""
+    try:
+        lines = lines_of(files.read(path, most)[0].decode("utf-8-sig"))
+        found, _ = read_front(lines)
+    except (NoteRefused, UnicodeDecodeError, OSError):
+        return None
+    same = found is not None and (found.chat_id, found.visibility) == (front.chat_id, front.visibility)
+    return lines if same else None
+
+
+def _content(new: NewNote, lines: tuple[NoteLine, ...], before: list[str] | None) -> list[str]:
+    """A new note with these lines, or the one before with them at its end."""
+    told = [new.heading, "", *(line.text for line in lines)]
+    events = {event for line in lines for event in line.event_ids}
+    if before is None:
+        front = FrontMatter(new.front.chat_id, new.front.visibility, tuple(sorted(events)))
+        return [*write_front(front), "", *told]
+    found, _ = read_front(before)
+    events.update(found.events if found is not None else ())
+    return [*with_events(before, tuple(sorted(events))), "", *told]
+
+
+def _same(files: NoteFiles, path: str, data: bytes) -> bool:
+    try:
+        return files.read(path, len(data))[0] == data
+    except (NoteRefused, OSError):
+        return False
+
+
+def _written(tx: Tx, path: str, new: NewNote, lines: tuple[NoteLine, ...]) -> None:
+    """The note and the edges of its lines; a name that tells of a message is a line of its own."""
+    number = tx.value("SELECT id FROM note WHERE path = ?", path) or _new(tx, path, _audiences(tx, new.front)[0])
+    tx.run("UPDATE note SET made = 1, stamp = '' WHERE id = ?", number)
+    if not new.appends and _has_lines(tx, number):
+        return  # the very same was written before
+    if new.named_by:
+        _add_line(tx, number, "", new.named_by)
+    for line in lines:
+        _add_line(tx, number, line_mark(line.text) if line.text else "", line.event_ids)
 
 
 SELECT_FULL_LOG = """SELECT session.id, epoch.id, (SELECT coalesce(sum(tokens), 0) FROM entry WHERE epoch_id =
@@ -304,11 +495,11 @@ class FullLog:
 class Notes(Repository):
     """The notes of this installation."""
 
-    def __init__(self, database: Database, lists: AccessLists, note_storage: NoteStorage) -> None:
+    def __init__(self, database: Database, lists: AccessLists, files: DataFiles) -> None:
         super().__init__(database)
         self._lists = lists
-        self._note_storage = note_storage
-        self.files: NoteFiles = note_storage.files
+        self._files = files
+        self.files: NoteFiles = files.notes
 
     @reads
     def known(self, tx: Tx) -> tuple[IndexedNote, ...]:
@@ -341,7 +532,7 @@ class Notes(Repository):
 
     def told(self) -> tuple[tuple[int, str, int, str], ...]:
         """What was taken out of notes that somebody had edited since this was asked last: number, path, lines, how."""
-        told, self._note_storage.told[:] = tuple(self._note_storage.told), []
+        told, self._files.told[:] = tuple(self._files.told), []
         return told
 
     @reads
@@ -385,99 +576,3 @@ class Notes(Repository):
 def hash_of(data: bytes) -> str:
     """By what the content of a file is known."""
     return hashlib.sha256(data).hexdigest()
-
-
-MOST_NOTE_BYTES = 16_384 * 1024
-"""The largest note that a setting allows."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoteReaders:
-    """Who notes are for: the place of each chat and, of a direct one, whose it is; the accounts of each owner.
-
-    `indexed` is the chat of each note as it was read last.
-    """
-
-    places: Mapping[int, str]
-    whose: Mapping[str, str]
-    owners: tuple[tuple[str, ...], ...]
-    indexed: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundNotes:
-    """The notes there are, all names that are taken, and how many files are for nobody or cannot be read."""
-
-    notes: tuple[ExportedNote, ...]
-    files: frozenset[str]
-    astray: int
-
-
-def owner_accounts(tx: Tx, lists: AccessLists) -> tuple[tuple[str, ...], ...]:
-    """The accounts of each owner, also of one who has not been here yet."""
-    accounts: dict[int, list[str]] = {}
-    rows = tx.all(
-        "SELECT person_id, platform || ':' || external_id FROM account JOIN person ON person.id = person_id "
-        "WHERE is_bot = 0 ORDER BY 2"
-    )
-    for person_id, account in rows:
-        accounts.setdefault(person_id, []).append(account)
-    owners = [person.id for person in persons(tx, lists, "") if person.is_owner]
-    known = {account for _, account in rows}
-    groups = [tuple(accounts[number]) for number in owners]
-    return tuple(sorted([*groups, *((account,) for account in lists.owners - known)]))
-
-
-def read_notes(files: NoteFiles, readers: NoteReaders, covers: Callable[[str], bool]) -> FoundNotes:
-    """Every note without its forgotten lines; it blocks."""
-    listing = files.listing()
-    found = [_note(files, path, readers, covers) for path in sorted(listing.found)]
-    notes = tuple(note for note in found if note is not None)
-    taken = frozenset({*listing.found, *listing.refused})
-    return FoundNotes(notes, taken, len(taken) - len(notes))
-
-
-def _note(files: NoteFiles, path: str, readers: NoteReaders, covers: Callable[[str], bool]) -> ExportedNote | None:
-    try:
-        lines = lines_of(files.read(path, MOST_NOTE_BYTES)[0].decode("utf-8-sig"))
-        front, top = (None, 0) if path == CURATED_NOTE else read_front(lines)
-    except (NoteRefused, UnicodeDecodeError, OSError):
-        return None
-    told = clean("\n".join(line for line in lines[top:] if not (line.strip() and covers(line))))
-    if not told.strip():
-        return None
-    if front is None:
-        owners = tuple(group[0] for group in readers.owners)
-        return ExportedNote(path, owners, "", "private", (), told) if owners else None
-    chat = readers.places.get(front.chat_id) or readers.places.get(readers.indexed.get(path, 0), "")
-    owner = readers.whose.get(chat, "") if front.visibility != "chat" else ""
-    if not chat or (front.visibility != "chat" and not owner):
-        return None
-    return ExportedNote(path, (owner,) if owner else (), chat, front.visibility, front.events, told)
-
-
-def join_direct_chats(tx: Tx, notes: tuple[ExportedNote, ...], at: int) -> None:
-    """A direct chat that was brought in is the one of whoever its notes are for."""
-    for note in notes:
-        if note.chat and note.owners:
-            tx.run(
-                "INSERT INTO member (chat_id, person_id, seen_at) SELECT place.chat_id, person_id, ? "
-                "FROM place, account "
-                "WHERE place.platform || ':' || place.external_id = ? AND account.platform || ':' || "
-                "account.external_id = ? AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = place.chat_id)",
-                at, note.chat, note.owners[0],
-            )  # fmt: skip
-
-
-def write_notes(tx: Tx, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
-    """Write new notes, after their chats were committed: a number that no chat has yet may become any chat's.
-
-    StoreError when the disk refuses, or another file has that name by now; the same import brings the rest.
-    """
-    for note in notes:
-        top: list[str] = []
-        if note.chat:
-            chat_id = tx.value("SELECT chat_id FROM place WHERE platform || ':' || external_id = ?", note.chat)
-            top = write_front(FrontMatter(chat_id, note.visibility, note.events))
-        if not files.create(note.path, content_of([*top, *note.text.split("\n")])):
-            raise StoreError("a note of that name has just been written: import once more")

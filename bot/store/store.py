@@ -20,25 +20,24 @@ from bot.store.deletion import Sharing, TakenBackLines
 from bot.store.digests import Digests
 from bot.store.engine import Database, open_database
 from bot.store.events import Attachments, Events
-from bot.store.export import PersonalArchives
 from bot.store.failures import Failures
 from bot.store.feedback import Insight, SectionRounds
+from bot.store.files import DataFiles
 from bot.store.forget import MemoryForgetting
 from bot.store.inspector import Inspector, Vitals
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
 from bot.store.lifecycle import MemoryLifecycle, OperatorEdits
 from bot.store.memories import Memories
-from bot.store.note_rows import NoteFiles
-from bot.store.notes import Notes, NoteStorage
+from bot.store.notes import Notes
 from bot.store.outbox import Outbox
 from bot.store.people import AccessLists, People
+from bot.store.personal_data import PersonalData
 from bot.store.proactive import Heartbeats, Joins
 from bot.store.reminders import Reminders
 from bot.store.search import SearchIndex, Vectors
 from bot.store.sessions import Sessions
 from bot.store.settings import StoredSettings
-from bot.store.tombstones import PersonErasure, Tombstones
 from bot.store.turns import Turns, TurnToSay
 from bot.store.views import Views
 from bot.store.windows import Windows
@@ -55,9 +54,9 @@ class Store:
     def __init__(self, database: Database, folder: Path, lists: AccessLists, lock: int | None) -> None:
         self.folder = folder
         self.boot = secrets.token_hex(8)
-        self.tombstones = Tombstones(folder)
-        note_storage = NoteStorage(NoteFiles(folder), self.tombstones.add_tombstone)
-        self.changes = Changes(database, note_storage)
+        self.files = files = DataFiles(folder)
+        self.tombstones = files.tombstones
+        self.changes = Changes(database, files)
         self.intake = Intake(database, lists, self.changes, self.tombstones.covers)
         self.events = Events(database)
         self.attachments = Attachments(database)
@@ -75,32 +74,31 @@ class Store:
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
         self.inspector = Inspector(database, lists)
-        self.operator_edits = OperatorEdits(database, self.tombstones, note_storage)
+        self.operator_edits = OperatorEdits(database, files)
         self.insight = Insight(database)
-        self.person_erasure = PersonErasure(database, self.tombstones, note_storage, folder)
-        self.personal_archives = PersonalArchives(database, folder)
+        self.personal_data = PersonalData(database, files)
         self._database = database
         self._lists = lists
         self._lock = lock
-        self._remember(database, note_storage)
+        self._remember(database, files)
 
-    def _remember(self, database: Database, note_storage: NoteStorage) -> None:
+    def _remember(self, database: Database, files: DataFiles) -> None:
         """The nouns of what lasts."""
         self.memories = Memories(database)
         self.finding = SearchIndex(database)
         self.vectors = Vectors(database)
         self.lives = MemoryLifecycle(database)
-        self.sharing = Sharing(database, note_storage)
-        self.asked = OwnLines(database, note_storage)
-        self.forgetting = MemoryForgetting(database, note_storage)
-        self.agents = AgentWrites(database, note_storage)
-        self.taken_back_lines = TakenBackLines(database, note_storage)
-        self.notes = Notes(database, self._lists, note_storage)
+        self.sharing = Sharing(database, files)
+        self.asked = OwnLines(database, files)
+        self.forgetting = MemoryForgetting(database, files)
+        self.agents = AgentWrites(database, files)
+        self.taken_back_lines = TakenBackLines(database, files)
+        self.notes = Notes(database, self._lists, files)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database, self.tombstones.covers)
         self.commitments = Commitments(database)
         self.reminders = Reminders(database, self._lists)
-        self.memory_archive = MemoryArchive(database, self.tombstones, note_storage, self._lists)
+        self.memory_archive = MemoryArchive(database, files, self._lists)
         self.sections = SectionRounds(database)
         self.vitals = Vitals(database)
 
@@ -145,7 +143,7 @@ async def open_store(
             store = Store(database, folder, AccessLists(owners, allow), lock)
             if not read_only:
                 await store.codes.take_owner_code()
-                await store.person_erasure.resume()
+                await store.personal_data.resume()
             return store
         except BaseException:
             await database.close()

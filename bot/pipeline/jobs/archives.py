@@ -37,7 +37,7 @@ async def pack_person(store: Store, person_id: int, at: int, zone: str) -> Perso
     LookupError when there is nobody of that number.
     """
     carried = (await store.memory_archive.export(person_id, at)).here.carried
-    own = await store.personal_archives.own(person_id)
+    own = await store.personal_data.records(person_id)
     data = await asyncio.to_thread(person_archive, carried, own, at, zone_or(str(own.person["timezone"]), zone))
     counts = {
         "memories": len(carried.memories), "talks": len(carried.summaries), "notes": len(carried.notes),
@@ -64,8 +64,8 @@ class PersonData:
         """
         now = self._clock.now()
         packed = await pack_person(self._store, person_id, now, zone)
-        await asyncio.to_thread(self._store.personal_archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
-        path = await asyncio.to_thread(self._store.personal_archives.write, person_id, packed.data, now)
+        await asyncio.to_thread(self._store.files.archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
+        path = await asyncio.to_thread(self._store.files.archives.write, person_id, packed.data, now)
         self._log.info("exported", person=person_id, file=path.name)
         return path
 
@@ -75,22 +75,22 @@ class PersonData:
         `last` is the event whose answer is still to be sent. What cannot be done in files is said in the log, and
         left to the next start.
         """
-        erased = await self._store.person_erasure.erase(person_id, self._clock.now(), last)
+        erased = await self._store.personal_data.erase(person_id, self._clock.now(), last)
         await self.finish()
         self._log.info("erased", **erased.counts)
         return erased
 
     async def finish(self) -> None:
         """Take whoever was erased out of the archives and the log, also where a crash came between."""
-        gone = await self._store.person_erasure.unfinished()
+        gone = await self._store.personal_data.unfinished()
         if not gone:
             return
         try:
             for erased in gone:
-                await asyncio.to_thread(self._store.personal_archives.remove, erased.person_id)
+                await asyncio.to_thread(self._store.files.archives.remove, (erased.person_id,))
                 if self._scrub is not None:
                     await asyncio.to_thread(self._scrub, erased)
-            await self._store.person_erasure.finish(gone)
+            await self._store.personal_data.finish(gone)
         except (StoreError, OSError) as error:
             self._log.error("erasing_left_files", error=str(error))
 

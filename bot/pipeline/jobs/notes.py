@@ -34,8 +34,8 @@ from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.digests import read_talk
 from bot.pipeline.plan import Planner
 from bot.prompt.composition import log_budget
+from bot.store.files import Listing, NoteFiles
 from bot.store.ledger import Reservation
-from bot.store.note_rows import Listing, NoteFiles
 from bot.store.notes import FullLog, hash_of
 from bot.store.store import Store
 from bot.text.clean import clean, clean_name, one_row

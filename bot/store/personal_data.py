@@ -1,22 +1,42 @@
-"""Erasing a person: for each table what is deleted or emptied."""
+"""What one person may take along, and erasing them: for each table what is deleted or emptied."""
 
 import json
+import secrets
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from bot.core.archive import NoteRefused
-from bot.core.people import ErasedPerson
+from bot.core.people import ErasedPerson, PersonalRecords
+from bot.store.codes import drop_expired_codes, put_code
 from bot.store.commitments import delete_commitments
 from bot.store.deletion import delete_lines
 from bot.store.digests import drop_talks
+from bot.store.engine import Database, Repository, reads, writes
+from bot.store.files import ERASED_KEY, SELECT_ACCOUNTS, DataFiles
 from bot.store.forget import empty_talk, purge_rows
 from bot.store.index import drop_documents, forget_terms
-from bot.store.note_rows import delete_note
-from bot.store.notes import NoteStorage, read_note
+from bot.store.notes import delete_note, read_note
 from bot.store.schema import placeholders
 from bot.store.sessions import drop_log, end_logs
 from bot.store.supersession import end_memory
 from bot.store.transactions import Tx
+from bot.text.dates import stamp
 from bot.text.files import read_front
+
+CHAT_OF = """(SELECT platform || ':' || external_id FROM place WHERE place.chat_id = {}.chat_id
+    ORDER BY current DESC LIMIT 1) AS chat"""
+
+COUNTED = ("calls", "prompt_tokens", "output_tokens", "cost")
+"""What is summed by month of a person's calls."""
+
+Record = dict[str, object]
+
+UNFINISHED_KEY = "unfinished:"
+"""The key in meta of whoever may still be in files begins with it; ';' is the character after ':'."""
+
+ASK_MS = 600_000
+"""How long the number counts that somebody is to repeat."""
 
 PERSON_COUNTS = {
     "memories": "SELECT count(*) FROM memory WHERE owner_id = ? AND disabled_at IS NULL",
@@ -93,7 +113,7 @@ class ErasureScope:
     accounts: tuple[tuple[str, str], ...]
     names: frozenset[str]
     at: int
-    note_storage: NoteStorage
+    files: DataFiles
     last: int | None = None
 
     def ids(self, tx: Tx, table: str, column: str = "person_id") -> tuple[int, ...]:
@@ -102,9 +122,9 @@ class ErasureScope:
         return tx.ids(sql, self.id, *self.dms)
 
 
-def erase_person(tx: Tx, person_id: int, note_storage: NoteStorage, at: int, last: int | None = None) -> ErasedPerson:
+def erase_person(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | None = None) -> ErasedPerson:
     """Nothing of that person is left but counts; who it was, for the files of the log."""
-    who, counts = erasure_scope(tx, person_id, note_storage, at, last), count_of_person(tx, person_id)
+    who, counts = erasure_scope(tx, person_id, files, at, last), count_of_person(tx, person_id)
     for step in (_lines, _notes, _memories, _talks, _plans, _logs, _sent, _turns, _index, _identity):
         step(tx, who)
     forget_terms(tx)
@@ -112,7 +132,7 @@ def erase_person(tx: Tx, person_id: int, note_storage: NoteStorage, at: int, las
     return ErasedPerson(person_id, frozenset(who.dms), frozenset(who.chats), ids, who.names, counts)
 
 
-def erasure_scope(tx: Tx, person_id: int, note_storage: NoteStorage, at: int, last: int | None = None) -> ErasureScope:
+def erasure_scope(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | None = None) -> ErasureScope:
     """What of the person there is to find the rest by."""
     rows = tx.all(
         "SELECT id, kind = 'dm' AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = chat.id AND person_id <> ?1) "
@@ -130,7 +150,7 @@ def erasure_scope(tx: Tx, person_id: int, note_storage: NoteStorage, at: int, la
     return ErasureScope(
         person_id, tuple(number for number, alone in rows if alone), tuple(number for number, _ in rows),
         tuple((platform, number) for platform, number in accounts), frozenset(name for (name,) in names if name),
-        at, note_storage, last,
+        at, files, last,
     )  # fmt: skip
 
 
@@ -147,7 +167,7 @@ def _lines(tx: Tx, who: ErasureScope) -> None:
         receipts = f"event:{number}:", f"event:{number};"  # ';' is the character after ':'
         tx.run("UPDATE effect SET result = '' WHERE key > ? AND key < ? AND result <> 'done'", *receipts)
     if said:
-        delete_lines(tx, said, who.at, who.note_storage)
+        delete_lines(tx, said, who.at, who.files)
     for number in said:
         tx.run(
             "UPDATE event SET name = '', quote = '', via = '', "
@@ -171,24 +191,24 @@ def _notes(tx: Tx, who: ErasureScope) -> None:
 
     Lines of theirs in notes of groups are taken out with the lines themselves.
     """
-    files = who.note_storage.files
-    paths = {path for path in files.listing().found if _chat_of(who.note_storage, path) in who.dms}
+    files = who.files.notes
+    paths = {path for path in files.listing().found if _chat_of(who.files, path) in who.dms}
     for number, path, owner, chat in tx.all("SELECT id, path, owner_id, chat_id FROM note"):
         if owner == who.id or chat in who.dms:
             delete_note(tx, number)
             if not tx.has("SELECT 1 FROM note WHERE path = ? AND owner_id IS DISTINCT FROM ?", path, who.id):
                 paths.add(path)
     for path in sorted(paths):
-        for line in read_note(who.note_storage, path) or ():
+        for line in read_note(who.files, path) or ():
             if line.strip():
-                who.note_storage.add_tombstone(0, line, who.at)
+                who.files.tombstones.add_tombstone(0, line, who.at)
         files.remove(path)
 
 
-def _chat_of(note_storage: NoteStorage, path: str) -> int | None:
+def _chat_of(files: DataFiles, path: str) -> int | None:
     """The chat that a note was made of, as its top says; None for every other file."""
     try:
-        front, _ = read_front(read_note(note_storage, path) or [])
+        front, _ = read_front(read_note(files, path) or [])
     except NoteRefused:
         return None
     return front.chat_id if front is not None else None
@@ -198,7 +218,7 @@ def _memories(tx: Tx, who: ErasureScope) -> None:
     """Theirs, and what belongs to nobody in a direct chat of theirs; none of it comes back by an import."""
     for number in who.ids(tx, "memory", "owner_id"):
         for wording in filter(None, tx.all("SELECT text, original FROM memory WHERE id = ?", number)[0]):
-            who.note_storage.add_tombstone(number, wording, who.at)
+            who.files.tombstones.add_tombstone(number, wording, who.at)
         tx.run("DELETE FROM rewriting WHERE memory_id = ?", number)
         end_memory(tx, number, "deleted", who.at, who.at)
     purge_rows(tx, who.at)
@@ -302,3 +322,176 @@ def _identity(tx: Tx, who: ErasureScope) -> None:
     if who.last is not None:
         for number in {*who.dms, tx.value("SELECT chat_id FROM event WHERE id = ?", who.last)}:
             tx.set_meta(f"{LEAVING_KEY}{number}", str(who.at + LEAVE_MS))
+
+
+def erase_again(tx: Tx, files: DataFiles, at: int) -> tuple[ErasedPerson, ...]:
+    """Do what this database has not seen yet; who went."""
+    gone: list[ErasedPerson] = []
+    for name, people in files.erasures.due(tx):
+        gone += [erase_person(tx, person_id, files, at) for person_id in people]
+        tx.set_meta(f"{ERASED_KEY}{name}", str(at))
+    return tuple(gone)
+
+
+class PersonalData(Repository):
+    """What there is of one person, to be taken along or erased."""
+
+    def __init__(self, database: Database, files: DataFiles) -> None:
+        super().__init__(database)
+        self._files = files
+
+    @reads
+    def records(self, tx: Tx, person_id: int) -> PersonalRecords:
+        """All rows that are that person's alone; LookupError when there is nobody of that number."""
+
+        def records(columns: str, rest: str) -> tuple[Record, ...]:
+            cursor = tx.execute(f"SELECT {columns} FROM {rest}", (person_id,))
+            names = [column[0] for column in cursor.description]
+            return tuple(dict(zip(names, row, strict=True)) for row in cursor)
+
+        person = records("id AS number, name, script, timezone, access, created_at", "person WHERE id = ?")
+        if not person:
+            raise LookupError(f"no person {person_id!r}")
+        accounts = "SELECT platform || ':' || external_id FROM account WHERE person_id = ? ORDER BY 1"
+        told = "hidden NOT IN ('deleted', 'forgotten')"
+        return PersonalRecords(
+            {**person[0], "accounts": [account for (account,) in tx.all(accounts, person_id)]},
+            records(
+                f"id AS number, text, state, due_at, made_at, ended_at, {CHAT_OF.format('commitment')}",
+                "commitment WHERE owner_id = ? AND text <> '' ORDER BY id",
+            ),
+            records(
+                f"id AS number, text, due_at, rule, made_at, {CHAT_OF.format('reminder')}",
+                "reminder WHERE person_id = ? AND ended_at IS NULL AND text <> '' ORDER BY due_at, id",
+            ),
+            records(
+                f"at, {CHAT_OF.format('event')}, text",
+                f"event WHERE person_id = ? AND kind = 'message' AND text <> '' AND {told} ORDER BY id",
+            ),
+            records(
+                f"at, {CHAT_OF.format('event')}, attachment.kind AS kind, attachment.name AS name, mime, size, "
+                "attachment.text AS text",
+                f"attachment JOIN event ON event.id = event_id WHERE person_id = ? AND {told} "
+                "ORDER BY event.id, position",
+            ),
+            records(
+                f"at, {CHAT_OF.format('turn')}, sign",
+                "feedback JOIN turn ON turn.id = turn_id WHERE feedback.person_id = ? ORDER BY at, turn_id",
+            ),
+            _usage(tx, person_id),
+            records(
+                "chat.id AS number, kind, CASE kind WHEN 'group' THEN title ELSE '' END AS title, CASE kind WHEN 'dm' "
+                "THEN persona ELSE '' END AS persona, CASE kind WHEN 'dm' THEN mode ELSE '' END AS mode, enabled, "
+                "seen_at",
+                "member JOIN chat ON chat.id = chat_id WHERE person_id = ? ORDER BY chat.id",
+            ),
+        )
+
+    @reads
+    def counts(self, tx: Tx, person_id: int) -> dict[str, int]:
+        """How much there is of a person, by kind."""
+        return count_of_person(tx, person_id)
+
+    @reads
+    def known(self, tx: Tx, person_id: int) -> bool:
+        """Whether the person has an account: without one they were erased."""
+        return tx.has("SELECT 1 FROM account WHERE person_id = ?", person_id)
+
+    @writes
+    def ask(self, tx: Tx, person_id: int, chat_id: int, at: int) -> str:
+        """A new number of four digits for that person to repeat in that chat; the one before is void."""
+        number = f"{secrets.randbelow(9_000) + 1_000}"
+        drop_expired_codes(tx, at)
+        tx.run("DELETE FROM code WHERE kind = 'erase' AND person_id = ?", person_id)
+        put_code(tx, f"erase {person_id} {chat_id} {number}", "erase", at, ASK_MS, person_id, chat_id)
+        return number
+
+    @writes
+    def agreed(self, tx: Tx, person_id: int, chat_id: int, number: str, at: int) -> bool:
+        """Whether this is the number; a wrong one makes it void."""
+        code = f"erase {person_id} {chat_id} {number}"
+        found = tx.has("SELECT 1 FROM code WHERE code = ? AND kind = 'erase' AND expires_at > ?", code, at)
+        if not found:
+            tx.run("DELETE FROM code WHERE kind = 'erase' AND person_id = ?", person_id)
+        return found
+
+    async def erase(self, person_id: int, at: int, last: int | None = None) -> ErasedPerson:
+        """Nothing of the person is left but counts, in one commit; who it was, for the files, until `finish`.
+
+        `last` is the event whose answer is still to be sent there. StoreError: nothing was erased.
+        """
+        where = "WHERE person_id = ?"
+        rows = await self._database.read(lambda tx: tx.all(f"{SELECT_ACCOUNTS} {where}", person_id))
+        name = self._files.erasures.begin((account for _, account in rows), at)
+        try:
+            return await self._erase(name, person_id, at, last)
+        except Exception:  # whatever refused; one that is only cancelled may have been committed
+            self._files.erasures.give_up(name)
+            raise
+
+    @writes
+    def _erase(self, tx: Tx, name: str, person_id: int, at: int, last: int | None) -> ErasedPerson:
+        erased = erase_person(tx, person_id, self._files, at, last)
+        tx.set_meta(f"{ERASED_KEY}{name}", str(at))
+        _note_unfinished(tx, erased)
+        return erased
+
+    async def resume(self) -> int:
+        """Do what a crash left between the file and the commit; how many people went."""
+        count = await self._erase_again() if self._files.erasures.all() else 0
+        if count:
+            await self._database.truncate()
+        return count
+
+    @writes
+    def _erase_again(self, tx: Tx) -> int:
+        gone = erase_again(tx, self._files, tx.value("SELECT max(at) FROM event") or 0)
+        for erased in gone:
+            _note_unfinished(tx, erased)
+        return len(gone)
+
+    @reads
+    def unfinished(self, tx: Tx) -> tuple[ErasedPerson, ...]:
+        """Who was erased from the database, and may still be in files."""
+        after = f"{UNFINISHED_KEY[:-1]};"
+        rows = tx.all("SELECT key, value FROM meta WHERE key > ? AND key < ? ORDER BY key", UNFINISHED_KEY, after)
+        return tuple(_unfinished(key, json.loads(value)) for key, value in rows)
+
+    async def finish(self, gone: tuple[ErasedPerson, ...]) -> None:
+        """No file tells of them, nor does the database nor its log from now on; StoreError while somebody reads."""
+        await self._forget_unfinished(gone)
+        await self._database.truncate()
+
+    @writes
+    def _forget_unfinished(self, tx: Tx, gone: tuple[ErasedPerson, ...]) -> None:
+        for erased in gone:
+            tx.set_meta(f"{UNFINISHED_KEY}{erased.person_id}", None)
+
+    async def leave(self, now: int) -> int:
+        """Where the last word has been sent, the address goes, too; how many went."""
+        count = await self._database.write(lambda tx: drop_left_addresses(tx, now))
+        await self._database.truncate()
+        return count
+
+
+def _note_unfinished(tx: Tx, erased: ErasedPerson) -> None:
+    """By what the rest of them is found in files, also after a crash."""
+    told = {"dms": erased.dms, "chats": erased.chats, "ids": erased.ids, "names": erased.names}
+    tx.set_meta(f"{UNFINISHED_KEY}{erased.person_id}", json.dumps({name: sorted(each) for name, each in told.items()}))
+
+
+def _unfinished(key: str, told: Mapping[str, Iterable[Any]]) -> ErasedPerson:
+    return ErasedPerson(
+        int(key.removeprefix(UNFINISHED_KEY)), **{name: frozenset(each) for name, each in told.items()}, counts={}
+    )
+
+
+def _usage(tx: Tx, person_id: int) -> tuple[Record, ...]:
+    """What was spent on a person, by month (UTC)."""
+    months: dict[str, dict[str, float]] = {}
+    for at, *spent in tx.all(f"SELECT at, {', '.join(COUNTED)} FROM call WHERE person_id = ? ORDER BY at", person_id):
+        day = stamp(at)
+        month = months.setdefault(f"{day[:4]}-{day[4:6]}", dict.fromkeys(COUNTED, 0))
+        for name, amount in zip(COUNTED, spent, strict=True):
+            month[name] += amount
+    return tuple({"month": month, **sums} for month, sums in months.items())

@@ -1,0 +1,430 @@
+"""Files of the data folder beside the database: notes, tombstones, who was erased, and archives that wait."""
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import stat
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from errno import ENOTDIR
+from pathlib import Path
+from typing import Any
+
+from bot.core.archive import CURATED_NOTE, NOTES_FOLDER, NoteRefused
+from bot.core.errors import StoreError
+from bot.core.files import append_to_file, file_beside, give_name, write_file
+from bot.store.transactions import Tx
+from bot.text.dates import stamp, stamp_in
+from bot.text.fold import fold
+
+MOST_FILES = 5_000
+"""Notes that are looked at; a folder with more is no folder of notes."""
+PATH_BYTES = 400
+"""Longest path of a note."""
+SCRATCH = "nuan"
+"""Names the file that is written before it becomes a note; a note's own name may be as long as a disk allows."""
+
+
+@dataclass(slots=True)
+class Listing:
+    """The notes there are with how each file stands, and what is refused, with the reason."""
+
+    found: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+class NoteFiles:
+    """The notes of one data folder. Paths are like notes/2026-05-02.md; every method blocks."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+
+    def listing(self) -> Listing:
+        """All notes as they stand now."""
+        listing = Listing()
+        for path in self._paths(listing.refused):
+            try:
+                with self._open(path) as descriptor:
+                    listing.found[path] = stamp_of(os.fstat(descriptor))
+            except NoteRefused as refused:
+                listing.refused[path] = refused.why
+            except FileNotFoundError:
+                continue
+        return listing
+
+    def stamp(self, path: str) -> str:
+        """How a file stands now; "" when there is none."""
+        try:
+            with self._open(path) as descriptor:
+                return stamp_of(os.fstat(descriptor))
+        except (NoteRefused, OSError):
+            return ""
+
+    def read(self, path: str, most: int) -> tuple[bytes, str]:
+        """What a note holds and how it stood; NoteRefused with more than `most` bytes, OSError when it is gone."""
+        with self._open(path) as descriptor:
+            before = os.fstat(descriptor)
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                data = file.read(most + 1)
+            if len(data) > most:
+                raise NoteRefused(f"it has more than {most // 1024} kilobytes (notes.max_kilobytes)")
+            return data, stamp_of(before)
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Write a new note, whole or not at all; False when there is a file of that name. StoreError when it fails."""
+        file = self._data / path
+        try:
+            self._folder(Path(path).parent)
+            with file_beside(file.parent / SCRATCH, (data,)) as new:
+                try:
+                    give_name(new, file)
+                except FileExistsError:
+                    return False
+            return True
+        except OSError as error:
+            raise StoreError(f"no note can be written ({error.strerror}): check the folder notes") from error
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Put other content in the place of a note, whole or not at all; StoreError when the disk refuses."""
+        file = self._data / path
+        try:
+            with self._open(path) as descriptor:
+                mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+            with file_beside(file.parent / SCRATCH, (data,), mode) as new:
+                new.replace(file)
+        except (OSError, NoteRefused) as error:
+            raise StoreError(f"a note cannot be written ({error}): nothing was changed") from error
+
+    def rename(self, path: str, other: str) -> bool:
+        """Give a note another name; False when that is taken. StoreError when the disk refuses."""
+        try:
+            give_name(self._data / path, self._data / other)
+            (self._data / path).unlink(missing_ok=True)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise StoreError(f"a note cannot be renamed ({error.strerror}): nothing was changed") from error
+        return True
+
+    def remove(self, path: str) -> None:
+        """The note is gone; StoreError when the disk refuses."""
+        try:
+            (self._data / path).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"a note cannot be removed ({error.strerror}): nothing was changed") from error
+
+    def _folder(self, where: Path) -> None:
+        """Make the folders of a note; OSError for one below the folder of notes that is a link."""
+        for part in (*reversed(where.parents[:-1]), where):
+            (self._data / part).mkdir(mode=0o700, exist_ok=True)
+            if part.parts[1:] and (self._data / part).is_symlink():
+                raise NotADirectoryError(ENOTDIR, "a folder is a link")
+
+    def _paths(self, refused: dict[str, str]) -> Iterator[str]:
+        """The names of what may be a note."""
+        if os.path.lexists(self._data / CURATED_NOTE):
+            yield CURATED_NOTE
+        root, count = self._data / NOTES_FOLDER, 0
+        for folder, inside, names in os.walk(root):
+            where = Path(folder).relative_to(self._data)
+            inside[:] = sorted(name for name in inside if not name.startswith("."))
+            for name in [name for name in inside if (Path(folder) / name).is_symlink()]:
+                inside.remove(name)
+                refused[_shown(where / name)] = "it is a link"
+            for name in sorted(names):
+                if name.startswith(".") or not name.lower().endswith(".md"):
+                    continue
+                path = str(where / name)
+                if not _sound(path):
+                    refused[_shown(where / name)] = "its name is too long or no text"
+                    continue
+                count += 1
+                if count > MOST_FILES:
+                    refused[NOTES_FOLDER] = f"it holds more than {MOST_FILES} notes"
+                    return
+                yield path
+
+    @contextlib.contextmanager
+    def _open(self, path: str) -> Iterator[int]:
+        """A regular file below the data folder, opened step by step so that no link is followed."""
+        *folders, name = path.split("/")
+        if (folders[:1] != [NOTES_FOLDER] and path != CURATED_NOTE) or {"", ".", ".."} & {*folders, name}:
+            raise NoteRefused("it is outside of the folder of notes")
+        with contextlib.ExitStack() as opened:
+            at = os.open(self._data, os.O_RDONLY | os.O_DIRECTORY)
+            opened.callback(os.close, at)
+            for number, folder in enumerate(folders):
+                # The folder itself may be a link: whoever runs nuan chose where the notes lie.
+                follow = os.O_NOFOLLOW if number else 0
+                at = _step(folder, os.O_DIRECTORY | follow, at)
+                opened.callback(os.close, at)
+            descriptor = _step(name, os.O_NOFOLLOW | os.O_NONBLOCK, at)
+            opened.callback(os.close, descriptor)
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise NoteRefused("it is no ordinary file")
+            yield descriptor
+
+
+def stamp_of(found: os.stat_result) -> str:
+    """When a file was changed, ns, its size and its number: a new file of the same name has another."""
+    return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
+
+
+def _step(name: str, flags: int, folder: int) -> int:
+    try:
+        return os.open(name, os.O_RDONLY | flags, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise NoteRefused("it is a link, or cannot be read") from error
+
+
+def _sound(path: str) -> bool:
+    try:
+        return len(path.encode()) <= PATH_BYTES and path.isprintable()
+    except UnicodeEncodeError:
+        return False
+
+
+def _shown(path: Path) -> str:
+    return "".join(char if char.isprintable() else "?" for char in str(path))[:PATH_BYTES]
+
+
+def content_of(lines: list[str]) -> bytes:
+    """Lines as the bytes of a file."""
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+
+
+TOMBSTONES_FILE, KEY_FILE, ERASURES_FILE = "tombstones.jsonl", "tombstones.key", "erased.jsonl"
+
+ERASED_KEY = "erased:"
+"""The key in meta of an erasure that this database has seen begins with it."""
+
+SELECT_ACCOUNTS = "SELECT person_id, platform || ':' || external_id FROM account"
+
+
+class Tombstones:
+    """A set of forgotten texts that cannot be read back. A fresh 记住 lifts one."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the tombstones; StoreError when the file or its key cannot be read."""
+        self._path = folder / TOMBSTONES_FILE
+        self._key_path = folder / KEY_FILE
+        self._key = b""
+        try:
+            if self._key_path.exists():
+                self._key = self._key_path.read_bytes()
+        except OSError as error:
+            raise StoreError(f"the tombstones cannot be read ({error}): check the data folder's rights") from error
+        self._macs: set[str] = set()
+        self._numbers: dict[int, str] = {}
+        self.added_at = 0
+        """When this process last added a tombstone, ms; 0 for never."""
+        for row in _rows(self._path, "the tombstones"):
+            if not isinstance(mac := row.get("mac"), str):
+                continue
+            (self._macs.discard if row.get("lifted") else self._macs.add)(mac)
+            if isinstance(row.get("id"), int):
+                self._numbers[row["id"]] = mac
+        if self._macs and not self._key:
+            raise StoreError("tombstones.key is gone: put it back from a backup, or what was forgotten may return")
+
+    def add_tombstone(self, memory_id: int, text: str, at: int) -> None:
+        """Write down that this text was forgotten; durable when it returns. StoreError when the disk refuses."""
+        self.add_tombstones([(memory_id, text)], at)
+
+    def add_tombstones(self, texts: Iterable[tuple[int, str]], at: int) -> None:
+        """As `add_tombstone` for each; the disk is waited for once, however many they are."""
+        if not self._key:
+            self._key = _new_key(self._key_path)
+        macs = [(number, self._mac(text)) for number, text in texts]
+        self._append([{"id": number, "mac": mac, "at": at} for number, mac in macs])
+        self._macs.update(mac for _, mac in macs)
+        self.added_at = max(self.added_at, at)
+        self._numbers.update(macs)
+
+    def remove_tombstone(self, text: str, at: int) -> None:
+        """It was said anew on purpose: no longer forgotten. StoreError when the disk refuses."""
+        self.remove_tombstones([text], at)
+
+    def remove_tombstones(self, texts: Iterable[str], at: int) -> None:
+        """As `lift`; the disk is waited for once."""
+        macs = [self._mac(text) for text in texts if self.covers(text)]
+        if macs:
+            self._append([{"mac": mac, "lifted": True, "at": at} for mac in macs])
+            self._macs.difference_update(macs)
+
+    def covers(self, text: str) -> bool:
+        """True when exactly this text (folded) was forgotten and not told anew."""
+        return bool(self._macs) and self._mac(text) in self._macs
+
+    def covers_number(self, memory_id: int) -> bool:
+        """True when the memory of that number was forgotten and its text not told anew."""
+        return self._numbers.get(memory_id) in self._macs
+
+    def sign(self, text: str) -> str:
+        """By what a text is known to this installation and to nobody else; StoreError when there can be no key."""
+        if not self._key:
+            self._key = _new_key(self._key_path)
+        return self._mac(text)
+
+    @property
+    def last(self) -> int:
+        """The highest number among what was forgotten, 0 for nothing."""
+        return max(self._numbers, default=0)
+
+    def _mac(self, text: str) -> str:
+        return hmac.new(self._key, fold(text).strip().encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+    def _append(self, rows: list[dict[str, object]]) -> None:
+        _append(self._path, rows, "forgotten")
+
+
+def _rows(path: Path, name: str) -> Iterator[dict[str, Any]]:
+    """The objects in a file of JSON Lines; StoreError with that name when it cannot be read."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"{name} cannot be read ({error}): check the data folder's rights") from error
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            continue  # half a line, from a power cut: its command was never confirmed
+        if isinstance(row, dict):
+            yield row
+
+
+def _append(path: Path, rows: list[dict[str, object]], done: str) -> None:
+    """Add these lines; StoreError when the disk refuses."""
+    # The first line end closes half a line before it.
+    lines = "".join(("\n", *(f"{json.dumps(row)}\n" for row in rows)))
+    try:
+        append_to_file(path, lines.encode())
+    except OSError as error:
+        raise StoreError(f"{path.name} cannot be written ({error}): nothing was {done}") from error
+
+
+def _new_key(path: Path) -> bytes:
+    """A fresh key, whole on disk before anything is signed with it."""
+    key = secrets.token_bytes(32)
+    try:
+        write_file(path, key)
+    except OSError as error:
+        raise StoreError(f"{path.name} cannot be written ({error}): nothing was forgotten") from error
+    return key
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """One erasure: its name, and by what the accounts of the person are known."""
+
+    name: str
+    accounts: frozenset[str]
+
+
+class ErasureFile:
+    """The file of a data folder; every method blocks."""
+
+    def __init__(self, folder: Path, tombstones: Tombstones) -> None:
+        self._path = folder / ERASURES_FILE
+        self._tombstones = tombstones
+
+    def begin(self, accounts: Iterable[str], at: int) -> str:
+        """Write down that whoever has these accounts ("platform:id") is erased; its name. Durable when it returns."""
+        name, known = secrets.token_hex(8), sorted(self._sign(account) for account in accounts)
+        _append(self._path, [{"erasure": name, "at": at, "accounts": known}], "erased")
+        return name
+
+    def give_up(self, name: str) -> None:
+        """The database refused: nothing of it was done, nor will be."""
+        _append(self._path, [{"erasure": name, "void": True}], "erased")
+
+    def all(self) -> tuple[Erasure, ...]:
+        """Every erasure, oldest first; StoreError when the file cannot be read."""
+        found: dict[str, Erasure] = {}
+        for row in _rows(self._path, ERASURES_FILE):
+            name, accounts = row.get("erasure"), row.get("accounts")
+            if row.get("void"):
+                found.pop(str(name), None)
+            elif isinstance(name, str) and isinstance(accounts, list):
+                found[name] = Erasure(name, frozenset(map(str, accounts)))
+        return tuple(found.values())
+
+    def due(self, tx: Tx) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Which erasures this database has not seen, each with the numbers of the people it means."""
+        due = [each for each in self.all() if tx.meta(f"{ERASED_KEY}{each.name}") is None]
+        if not due:
+            return ()
+        if not self._path.with_name(KEY_FILE).exists():
+            raise StoreError(f"{KEY_FILE} is gone: put it back from a backup, or who was erased may return")
+        known = [(person, self._sign(account)) for person, account in tx.all(SELECT_ACCOUNTS)]
+        return tuple(
+            (each.name, tuple(sorted({person for person, mac in known if mac in each.accounts}))) for each in due
+        )
+
+    def _sign(self, account: str) -> str:
+        return self._tombstones.sign(f"account {account}")
+
+
+EXPORTS_FOLDER = "exports"
+"""Where archives wait in the data folder."""
+
+
+class WaitingArchives:
+    """The archives that wait for their owners for some days; every method blocks."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / EXPORTS_FOLDER
+
+    def write(self, person_id: int, data: bytes, at: int) -> Path:
+        """Put an archive in the folder (0600), in the place of the one before; StoreError when the disk refuses."""
+        path = self._folder / f"nuan-export-{person_id}-{stamp(at)}.zip"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_file(path, data)
+        except OSError as error:
+            raise StoreError(f"the archive cannot be written ({error})") from error
+        self._unlink(other for other in self._of(str(person_id)) if other != path)
+        return path
+
+    def remove(self, people: Collection[int | None]) -> None:
+        """No archive of these people waits any more, of nobody when one is None; StoreError when one stays."""
+        whose = ["*"] if None in people else [str(number) for number in people]
+        self._unlink(path for one in whose for path in self._of(one))
+
+    def tidy(self, before: int) -> None:
+        """Archives made before that instant, ms, are gone; StoreError when one cannot be removed."""
+        self._unlink(path for path in self._of("*") if stamp_in(path.name) < stamp(before))
+
+    def _of(self, whose: str) -> list[Path]:
+        """The archives of that person, with what a crash left of one that was being written."""
+        names = "nuan-export-{}-*.zip", ".nuan-export-{}-*.zip.new"
+        return [path for name in names for path in self._folder.glob(name.format(whose))]
+
+    def _unlink(self, paths: Iterable[Path]) -> None:
+        try:
+            for path in paths:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"an archive cannot be removed ({error})") from error
+
+
+class DataFiles:
+    """All of them, of one data folder.
+
+    `told` are lines for the operator's log: the number of a note, its path, how many lines, and what was done.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """StoreError when the tombstones cannot be read."""
+        self.notes = NoteFiles(folder)
+        self.tombstones = Tombstones(folder)
+        self.erasures = ErasureFile(folder, self.tombstones)
+        self.archives = WaitingArchives(folder)
+        self.told: list[tuple[int, str, int, str]] = []
