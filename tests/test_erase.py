@@ -44,7 +44,7 @@ def test_of_every_table_it_is_said_what_becomes_of_a_persons_rows() -> None:
     lists = {*TABLES_OF_PERSON, *TABLES_OF_CHAT, *TABLES_OF_TURN, *NOBODYS_TABLES}
     steps = {table for named in STEPS.values() for table in named.split()}
     impersonal = {"prefix", "counting", "turn_event"}
-    assert sorted(lists | steps | impersonal) == list(tables()), "give a new table a step in bot/store/erase.py"
+    assert sorted(lists | steps | impersonal) == list(tables()), "give a new table a step in bot/store/personal_data.py"
 
 
 async def test_afterwards_nothing_of_them_is_in_any_table_or_file(new_world: NewWorld) -> None:

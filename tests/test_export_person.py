@@ -63,7 +63,7 @@ FILES_AND_FEEDBACK = (
 def test_of_every_table_it_is_said_whether_it_is_taken_along() -> None:
     named = [table for group in (*EXPORTED_TABLES.values(), *LEFT_OUT_TABLES.values()) for table in group.split()]
     assert sorted(named) == list(tables()), (
-        "give a new table its place in these lists, and in bot/store/export.py if it is a person's"
+        "give a new table its place in these lists, and in bot/store/personal_data.py if it is a person's"
     )
 
 
