@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from bot.commands.registry import is_command
+from bot.config.memory import SectionRules
 from bot.container import Dependencies, make_services
 from bot.core.errors import StoreError
 from bot.core.ports import Adapter, SceneSource
@@ -36,6 +37,7 @@ class App:
         self._sender = OutboxSender(store, clock, current, self._sends.wake, self.look, log)
         self._stopper = TurnStopper(self._sends.wake, log)
         self._services = services = make_services(parts, self._sender, self._stopper, self.look_at_notes)
+        self._sections: SectionRules | None = None
         self._working: list[WorkQueue] = []
         self._chats = self._queue("chat", self._turns)
         self._digests = self._queue("digest", self._digest)
@@ -71,16 +73,17 @@ class App:
             self._store.admit_by(frozenset(new.bot.owners), new.allow_list)
         if new.model.slots != old.model.slots:
             services.slots.resize(new.model.slots)
-        services.vector_maker.begin_anew()
+        if after.pool.embedding is not before.pool.embedding:
+            services.vector_maker.begin_anew()
         try:
-            if new.sections != old.sections:
-                await self._store.sections.register(section_registry(new.sections.own))
+            await self._register_sections()
             if (new.heartbeat, new.bot) != (old.heartbeat, old.bot):
                 await services.heartbeat.rearm()
             if (new.backup, new.bot) != (old.backup, old.bot):
                 await services.daily_backup.arm()
         except StoreError as error:
-            self._log.error("store_failed", error=str(error))  # deadlines are worked out anew when they come
+            # Sections are registered at the next look, deadlines worked out anew when they come.
+            self._log.error("store_failed", error=str(error))
         self._wake_vectors()
         if (new.notes, new.bot) != (old.notes, old.bot):
             self.look_at_notes()
@@ -90,7 +93,7 @@ class App:
         """Take up what an earlier process left, then begin."""
         for adapter in adapters:
             self._sender.connect(adapter)
-        await self._store.sections.register(section_registry(self.parts.current.settings.sections.own))
+        await self._register_sections()
         await PersonData(self._store, self._clock, self._log, self.parts.scrub).finish()
         resent, unknown = await self._store.outbox.recover(self._sender.resending, self._sender.placing)
         lost = await self._store.turns.lost_calls(self._clock.now())
@@ -206,6 +209,14 @@ class App:
     async def _hand_out(self, _: int) -> None:
         async with self.parts.current.held():
             await self._alarms.work()
+        await self._guard(self._register_sections, 0)
+
+    async def _register_sections(self, _: int = 0) -> None:
+        """Have the store sort memories into the configured sections, unless it does so already."""
+        sections = self.parts.current.settings.sections
+        if sections != self._sections:
+            await self._store.sections.register(section_registry(sections.own))
+            self._sections = sections
 
     def _wake_vectors(self) -> None:
         self._vectors.wake(0)

@@ -91,3 +91,15 @@ async def test_a_chat_whose_message_went_out_while_the_disk_was_full_is_not_stuc
     await world.say("还在吗")
     assert len(world.replies) == 2
     assert set(world.peek.outbox("state")) == {("sent",)}
+
+
+async def test_sections_that_the_disk_refused_are_there_a_little_later(world: World) -> None:
+    await world.say("在吗")
+    alter(world, "CREATE TRIGGER full BEFORE INSERT ON meta WHEN new.key = 'sections' "
+          "BEGIN SELECT abs(-9223372036854775807 - 1); END")  # fmt: skip
+    assert world.parts.apply is not None
+    await world.parts.apply({"sections.words": "园艺：番茄"}, 1)
+    alter(world, "DROP TRIGGER full")
+    await world.wait(10)
+    await world.say("记住我在阳台种番茄")
+    assert world.peek.memories("section") == [("园艺",)]

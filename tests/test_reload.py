@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.pipeline.configuration import Configuration
 from tests.peek import SOME
 from tests.reloading import SERVER, TOML, Filed
 
@@ -215,6 +216,19 @@ async def test_a_budget_that_is_set_in_a_chat_is_another_value_and_nothing_else(
     await filed.say(".ai budget day 6")
     assert filed.app.parts.current.newest.texts is before.texts
     assert (await filed.reload()).changed == ("persona/IDENTITY.md",), "a reload has not missed it"
+
+
+async def test_a_setting_is_taken_though_somebody_who_is_told_of_it_fails(filed: Filed) -> None:
+    async def fails(before: Configuration, after: Configuration) -> None:
+        raise LookupError
+
+    filed.app.parts.current.on_change(fails)
+    await filed.say(".ai budget day 5")
+    assert filed.app.parts.current.newest.settings.budget.day_money == 5
+    await filed.say(".ai budget show")
+    assert "5" in filed.replies[-1]
+    assert len(filed.log.named("change_not_followed")) == 1
+    assert (await filed.reload()).changed == ()
 
 
 async def test_writing_first_can_be_switched_on_and_off(tmp_path: Path) -> None:

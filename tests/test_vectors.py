@@ -82,6 +82,22 @@ async def test_a_crash_between_batches_loses_nothing_and_pays_nothing_twice(tmp_
         assert [call[0] for call in paid(world)].count("lost") == 1
 
 
+async def test_a_setting_of_something_else_does_not_stop_the_round_that_makes_them(tmp_path: Path) -> None:
+    async with embedded_world(tmp_path, embedding={"batch": 1}) as (world, server):
+        for text in ("我的狗叫旺财", "我有一只猫", "我对花生过敏"):
+            await world.say(f"记住{text}")
+        server.delay = asyncio.Event()
+        alarm = asyncio.ensure_future(world.wait(SOON))
+        while not server.asked.inputs:
+            await let_others_run()
+        assert world.parts.apply is not None
+        await world.parts.apply({"budget.day_money": "5"}, 1)
+        server.delay.set()
+        await alarm
+        assert len(vectors(world)) == 3
+        assert len(world.log.named("embedded")) == 1, "one round"
+
+
 async def test_dimensions_that_change_with_every_call_are_given_up(tmp_path: Path) -> None:
     async with embedded_world(tmp_path, embedding={"batch": 1}) as (world, server):
         server.answers = lambda texts: Vectors(change=lambda body: _widened(body, len(server.asked.inputs)))

@@ -152,11 +152,6 @@ class Current:
         """Its models."""
         return self.value.pool
 
-    @property
-    def outdated(self) -> bool:
-        """Whether another one has replaced what this operation works by."""
-        return self.value is not self.newest
-
     def on_change(self, changed: OnChange) -> None:
         """Have a change told to what cannot wait for its next operation."""
         self._changed.append(changed)
@@ -175,14 +170,20 @@ class Current:
             await self._close_unused()
 
     async def replace(self, value: Configuration) -> None:
-        """From now on operations begin with this value; models that it leaves out are closed after their last call."""
+        """From now on operations begin with this value; models that it leaves out are closed after their last call.
+
+        It holds whatever whoever is told of it raises: that is logged.
+        """
         before, self.newest = self.newest, value
         if before.pool is not value.pool:
             self._replaced.append(before.pool)
         token = _HELD.set((self, value))
         try:
             for changed in self._changed:
-                await changed(before, value)
+                try:
+                    await changed(before, value)
+                except Exception as error:  # noqa: BLE001 - the others are told, and the value is taken, all the same
+                    self._log.error("change_not_followed", exc_info=error)
         finally:
             _HELD.reset(token)
             await self._close_unused()

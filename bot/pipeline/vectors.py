@@ -215,7 +215,7 @@ class VectorMaker:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Look at every document once more: another configuration holds, so what was waited for is over."""
+        """Look at every document once more: another embedder is configured, so what was waited for is over."""
         self._progress = VectorProgress()
         if self._alarm is not None:
             self._alarm.cancel()
@@ -284,8 +284,12 @@ class VectorMaker:
 
     @property
     def _stops(self) -> bool:
-        """Whether the round ends: nuan stops, or another configuration holds by now."""
-        return self._ended or self._current.outdated
+        """Whether the round ends: nuan stops, or another embedder is configured by now."""
+        return self._ended or self._replaced
+
+    @property
+    def _replaced(self) -> bool:
+        return self._current.newest.pool.embedding is not self._current.pool.embedding
 
     async def _page(self) -> tuple[MissingEmbedding, ...]:
         assert self._calls is not None
@@ -337,7 +341,7 @@ class VectorMaker:
 
     def _check(self, found: Embeddings) -> None:
         """Other dimensions than so far: all vectors are made anew, but not again and again."""
-        if self._current.outdated:
+        if self._replaced:
             return  # the progress is that of the next round
         progress = self._progress
         if progress.dimensions and found.dimensions != progress.dimensions:
