@@ -37,7 +37,7 @@ def step(db: Tx, owner: int, chat: int, deed: str, which: int, at: int) -> None:
         db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'asked' WHERE id = ?", (at, number))
     elif deed == "undo":
         restore_former(db, number)
-        take_memory_back(db, number, at)
+        take_memory_back(db, number, "derived", at)
     elif deed == "archive":
         if db.execute("SELECT 1 FROM memory WHERE id = ? AND disabled_at IS NULL", (number,)).fetchone():
             archive_memory(db, number, at + 90 * DAY, at)

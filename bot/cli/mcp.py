@@ -58,7 +58,7 @@ class ChangeClient:
         self._running: set[asyncio.Task[AgentReply]] = set()
 
     async def carry_out(self, wish: AgentRequest) -> AgentReply:
-        """As AgentWrites does; who stops waiting for it undoes nothing, and leaves no lock behind."""
+        """As the store does; who stops waiting for it undoes nothing, and leaves no lock behind."""
         task = asyncio.create_task(self._alone(wish), name="agent-change")
         self._running.add(task)
         task.add_done_callback(self._done)

@@ -12,7 +12,7 @@ from bot.config.settings import Settings
 from bot.core.clock import DAY_MS
 from bot.core.errors import ConfigError, NuanError
 from bot.core.events import Draft
-from bot.core.memories import Memory, NewMemory, wordings
+from bot.core.memories import Memory, NewMemory
 from bot.core.models import ToolSpec
 from bot.core.people import AgentReply, AgentRequest, Audience, Chat, Person, Principal
 from bot.core.ports import Clock, Log
@@ -33,7 +33,7 @@ from bot.pipeline.tools.registry import read_spec
 from bot.prompt.days import DayFormatter
 from bot.prompt.opening import boot_json
 from bot.prompt.past_talks import past_talk_lines
-from bot.store.forget import Forgetting
+from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue, catalogue
 from bot.text.clean import as_data, clean, clean_name
@@ -313,7 +313,6 @@ class AgentWriter:
         if await self._store.agents.forgotten(person.id, now - DAY_MS) >= most:
             return refuse("forgot_enough", most=most)
         (memory,), days = found, self._settings.memory.undo_days
-        self._store.tombstones.add_tombstones(wordings(found), now)
         forgetting = Forgetting(found, person.id, now + days * DAY_MS if days else None)
         key, script = "forgot" if days else "forgot_forever", self._words.script(person)
         said = self._words.messages.text(f"agent_{key}", script, agent=wish.agent, id=memory.id, days=days)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from bot.core.clock import DAY_MS
 from bot.core.errors import LogForgottenError, ModelError, OverBudget, StoreError
 from bot.core.events import Button, Draft, Event
-from bot.core.memories import wordings
 from bot.core.models import Completion, Message, ModelRequest, ToolSpec
 from bot.core.people import Chat, Person
 from bot.core.ports import Clock, Drafts, Edits, Log, Model, Streams, implements, log_context, model_fields
@@ -34,9 +33,9 @@ from bot.prompt.composition import log_budget, log_tokens, message_tokens, whole
 from bot.speaking.initiative import SKIP, is_silent_answer, is_skip_word
 from bot.speaking.pacing import PacedMessage, paced_messages
 from bot.store.failures import OVER_BUDGET
-from bot.store.forget import Forgetting
 from bot.store.ledger import Settlement
 from bot.store.memories import Receipt
+from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.store.turns import AskedTurn, TurnToSay
 from bot.text.length import shorten
@@ -307,7 +306,6 @@ class TurnRunner:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
         now, memories, days = self._clock.now(), unlearn.memories, self._current.settings.memory.undo_days
         forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
-        self._store.tombstones.add_tombstones(wordings(memories), now)
         script = self._current.words.script(person)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
         _, account = await self._store.people.answer_to(event)

@@ -7,14 +7,13 @@ from bot.core.events import Draft, Event
 from bot.core.memories import Memory, NewMemory
 from bot.core.sessions import ModelCall, Turn
 from bot.store.changes import check_running
-from bot.store.deletion import forget_with_lines
 from bot.store.engine import Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.failures import fail_turn
-from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories
 from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import OpenQuestion, Receipt, StoredMemory, ask_back, known_memory, store_memory
 from bot.store.outbox import announce
+from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories, forget_memories
 from bot.store.schema import SELECT_MEMORY, placeholders
 from bot.store.supersession import reword_memory
 from bot.store.transactions import Tx
@@ -60,26 +59,16 @@ class OwnLines(ScrubbingRepository):
             *event_ids, OWN_WORDS_MS,
         ))  # fmt: skip
 
-    @reads
-    def kept(self, tx: Tx, event_ids: tuple[int, ...], owner_id: int) -> tuple[tuple[int, str], ...]:
-        """Number and text of what this person asked to keep in these messages."""
-        return tx.all(
-            "SELECT DISTINCT memory.id, text FROM memory JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id "
-            f"WHERE owner_id = ? AND asked = 1 AND disabled_at IS NULL AND event_id IN ({placeholders(event_ids)}) "
-            "ORDER BY memory.id",
-            owner_id, *event_ids,
-        )  # fmt: skip
-
     async def forget(self, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         """Forget, confirm it and end the turn in one commit, once for the receipt's key; its text.
 
         What else the turn answers is due again, on a log that does not tell what is forgotten.
         """
-        return await self._scrub(lambda tx: self._forget(tx, turn, forgetting, receipt, at), forgetting.purge_at, at)
+        return await self._carry_out(forgetting, lambda tx: self._forget(tx, turn, forgetting, receipt, at), at)
 
     def _forget(self, tx: Tx, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         check_running(tx, turn.id)
-        text = forget_with_lines(tx, forgetting, receipt, at, self._files)
+        text = forget_memories(tx, forgetting, receipt, at, self._files)
         tx.run("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", turn.epoch_id)
         fail_turn(tx, turn, "forgotten", None, None, at)
         requeue_events(tx, turn.event_ids, at)
@@ -137,7 +126,7 @@ class AgentWrites(ScrubbingRepository):
             disable_memories(tx, forgetting, chat_id, at, self._files)
             announce(tx, chat_id, told, at)
 
-        await self._scrub(forget, forgetting.purge_at, at)
+        await self._carry_out(forgetting, forget, at)
 
 
 @dataclass(frozen=True, slots=True)

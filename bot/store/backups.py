@@ -18,10 +18,10 @@ from bot.store.commitments import delete_commitments, settle_nudges, withdraw_pr
 from bot.store.digests import summary_changed
 from bot.store.engine import Database, bring_forward, open_database
 from bot.store.files import DataFiles, Tombstones
-from bot.store.forget import Forgetting, disable_memories, empty_digests, hide_lines, logs_of, purge_rows
 from bot.store.index import drop_documents, index_lines
 from bot.store.personal_data import erase_again
 from bot.store.reminders import end_reminders
+from bot.store.removal import Forgetting, disable_memories, empty_digests, hide_lines, logs_of, purge_rows
 from bot.store.schema import (
     PAGES,
     SCHEMA_VERSION,

@@ -7,18 +7,17 @@ from bot.core.errors import LogForgottenError, StoreError
 from bot.core.memories import Memory, NewMemory
 from bot.core.speaking import STOP_REASONS
 from bot.store.commitments import reread_promises
-from bot.store.deletion import delete_message, told_elsewhere
 from bot.store.digests import retract_edited
 from bot.store.engine import reads, writes
 from bot.store.events import ChangeEffect, ChangeEvent, finish_events
 from bot.store.feedback import react
 from bot.store.files import DataFiles
-from bot.store.forget import ScrubbingRepository, empty_digests
 from bot.store.index import index_lines, rescope
 from bot.store.ingest import QUOTED_ID, separate_copy
 from bot.store.memories import store_memory
 from bot.store.notes import amend_notes
 from bot.store.reminders import drop_reminders
+from bot.store.removal import ScrubbingRepository, delete_message, empty_digests, told_elsewhere
 from bot.store.schema import SELECT_MEMORY
 from bot.store.supersession import drop_merges, end_memory, reword_memory
 from bot.store.transactions import Tx

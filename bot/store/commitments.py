@@ -402,11 +402,8 @@ def reread_promises(tx: Tx, event_id: int, text: str) -> None:
         withdraw_promises(tx, (event_id,))
 
 
-def forget_promises(
-    tx: Tx, owner_id: int | None, chat_id: int, hidden: Iterable[int], repeats: Callable[[str], bool]
-) -> None:
-    """What was promised in hidden lines, or says what is forgotten, is gone; open or not."""
-    withdraw_promises(tx, hidden)
+def forget_promises(tx: Tx, owner_id: int | None, chat_id: int, repeats: Callable[[str], bool]) -> None:
+    """What was promised and says what is forgotten is gone; open or not."""
     for number, text in tx.all(
         "SELECT id, text FROM commitment WHERE text <> '' AND (owner_id IS NOT DISTINCT FROM ?1 "
         "OR (?1 IS NULL AND chat_id = ?2))",

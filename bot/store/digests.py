@@ -222,13 +222,13 @@ def retract_edited(tx: Tx, event_id: int, at: int) -> None:
         "AND source = 'digest' AND asked = 0 AND disabled_at IS NULL",
         event_id,
     ):
-        take_memory_back(tx, number, at)
+        take_memory_back(tx, number, "derived", at)
 
 
-def take_memory_back(tx: Tx, number: int, at: int) -> None:
+def take_memory_back(tx: Tx, number: int, why: str, at: int) -> None:
     """A memory is over as if it had never been made: what it replaced is current."""
     restore_former(tx, number)
-    end_memory(tx, number, "derived", at, at)
+    end_memory(tx, number, why, at, at)
     drop_merges(tx, number, at, at)
 
 
@@ -295,7 +295,7 @@ class Digests(Repository):
                 still = {fold(memory.text) for memory in digest.memories}
                 for derived, folded in _made_of_lines(tx, digested.event_ids):
                     if folded not in still:
-                        take_memory_back(tx, derived, at)
+                        take_memory_back(tx, derived, "derived", at)
         for memory in digest.memories:
             store_memory(tx, memory, at, digested.merging)
         _change_open(tx, digest, at)

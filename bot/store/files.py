@@ -238,6 +238,8 @@ class Tombstones:
 
     def add_tombstones(self, texts: Iterable[tuple[int, str]], at: int) -> None:
         """As `add_tombstone` for each; the disk is waited for once, however many they are."""
+        if not (texts := list(texts)):
+            return
         if not self._key:
             self._key = _new_key(self._key_path)
         macs = [(number, self._mac(text)) for number, text in texts]

@@ -1,34 +1,40 @@
-"""Forgetting memories along their source edges, undoing a wish, and purging what was kept for undo."""
+"""Wishes to forget, to take back and to keep off the record: what they may mean, and that they are done once."""
 
-import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from bot.core.memories import Memory, NumberedThing
-from bot.core.people import Audience
-from bot.store.commitments import drop_commitment, forget_promises, settle_commitment
-from bot.store.digests import summary_changed
-from bot.store.engine import Database, Repository, reads, writes
-from bot.store.events import note_effect
+from bot.core.memories import Memory, NumberedThing, Visibility
+from bot.core.people import Audience, Chat
+from bot.store.commitments import drop_commitment, settle_commitment, withdraw_promises
+from bot.store.digests import take_memory_back
+from bot.store.engine import reads, writes
 from bot.store.files import DataFiles
-from bot.store.index import drop_documents, forget_terms, index_lines
-from bot.store.memories import Receipt, earlier_receipt, store_receipt, visible_memory
+from bot.store.index import index_lines, index_memory
+from bot.store.memories import Receipt, earlier_receipt, replace_same, store_receipt, visible_memory
 from bot.store.notes import RemovedContent, remove_from_notes
-from bot.store.reminders import REMINDER_TEXT, drop_reminders, end_reminders, forget_reminders, reminder_lines
-from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
+from bot.store.reminders import REMINDER_TEXT, end_reminders
+from bot.store.removal import (
+    SCRUBBED_LINES,
+    Forgetting,
+    ScrubbingRepository,
+    disable_memories,
+    empty_digests,
+    final_key,
+    forget_memories,
+    hide_lines,
+    lines_of_message,
+    own_lines,
+    purge_now,
+    replies_to,
+)
+from bot.store.schema import SELECT_MEMORY, placeholders
 from bot.store.sessions import end_logs
-from bot.store.supersession import bring_back, drop_merges, end_memory, restore_former, scrub_merges
 from bot.store.transactions import Tx
-from bot.text.similarity import EchoIndex, echoes, shares_words
-
-T = TypeVar("T")
+from bot.text.fold import fold
+from bot.text.similarity import echoes
 
 TOGETHER_MS = 10_000
 """What was kept from one message within this time was one wish."""
-
-SCRUBBED_LINES = 4_000
-"""How many of a chat's newest lines are searched for echoes; what is older left every prompt long ago."""
 
 PlanWish = Literal["set", "cancelled", "promised", "settled", "aside"]
 
@@ -65,11 +71,6 @@ class LastWish:
     at: int
 
 
-def final_key(person_id: int, chat_id: int) -> str:
-    """Of the effect that tells when that person last had something forgotten there that cannot come back."""
-    return f"final:{person_id}:{chat_id}"
-
-
 def _record_again(tx: Tx, aside: int, at: int) -> None:
     """The lines that this one set off the record are on it again; talks of that time are digested anew."""
     heard = tx.sources("aside", aside)
@@ -84,100 +85,32 @@ def _record_again(tx: Tx, aside: int, at: int) -> None:
     index_lines(tx, heard)
 
 
-def restore_names(tx: Tx, memories: tuple[Memory, ...], at: int) -> None:
-    """What a new way to be called, or a new value, had ended holds again."""
-    for memory in memories:
-        if not memory.is_name:
-            restore_former(tx, memory.id)
-            continue
-        for number in tx.ids(
-            f"SELECT id FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND {IS_NAME} "
-            "AND disabled_reason = 'replaced' AND disabled_at IN (?, ?)",
-            memory.owner_id, memory.created_at, memory.updated_at,  # when it was said, or brought back
-        ):  # fmt: skip
-            bring_back(tx, number, at)
-
-
-def lines_said_in(tx: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:
-    """What that person, or nuan, said in these chats, with what was made of their pictures and files.
-
-    Commands are told nobody, but what one says (`.ai remind …`) is stored like any line.
-    """
-    for chat_id in chats:
-        yield from tx.all(
-            "SELECT id, text || ? || quote FROM event WHERE chat_id = ? AND hidden IN ('', 'command') "
-            "AND text <> '' AND (person_id = ? OR person_id IS NULL) ORDER BY id DESC LIMIT ?",
-            "\n", chat_id, person_id, SCRUBBED_LINES,
-        )  # fmt: skip
-        yield from tx.all(
-            "SELECT event.id, attachment.text FROM event JOIN attachment ON event_id = event.id WHERE chat_id = ? "
-            "AND hidden = '' AND attachment.text <> '' AND person_id = ?",
-            chat_id, person_id,
-        )  # fmt: skip
-
-
-async def purge_now(database: Database, files: DataFiles, now: int) -> int:
-    """Delete the rows whose days for undo are over, and whatever was scrubbed from the files; how many rows.
-
-    Archives that their owners wait for may still tell it, so they go, too.
-    """
-    owners = await database.read(lambda tx: tx.ids("SELECT DISTINCT owner_id FROM memory WHERE purge_at <= ?", now))
-    await asyncio.to_thread(files.archives.remove, owners)
-    count = await database.write(lambda tx: purge_rows(tx, now))
-    await database.truncate()
-    return count
-
-
-def purge_rows(tx: Tx, now: int) -> int:
-    """Rows whose time is over are deleted, and the full-text index keeps nothing of them; how many."""
-    gone = tx.ids("SELECT id FROM memory WHERE purge_at <= ?", now)
-    for number in gone:
-        drop_merges(tx, number, now, now)
-        tx.unlink("memory", number)
-        tx.run("DELETE FROM turn_memory WHERE memory_id = ?", number)
-        tx.run("DELETE FROM memory WHERE id = ?", number)
-    if gone:
-        forget_terms(tx)
-    return len(gone)
-
-
 @dataclass(frozen=True, slots=True)
-class Forgetting:
-    """Which memories go, on whose word; `purge_at` (ms) is when undo ends, None purges now.
+class RepliedLine:
+    """What a message replies to; without `there` nothing is left of it.
 
-    `lines` (id: text) are what was said of a matter, which goes with them. With `unwished` it is as if they had
-    never been asked for: how somebody was called before holds again.
+    `by` are the people it belongs to: who said it, or whom nuan answered with it. `receipt` is its text when nuan
+    confirmed something with it, `memories` are those that were asked to be kept in it.
     """
 
-    memories: tuple[Memory, ...]
-    person_id: int
-    purge_at: int | None
-    unwished: bool = False
-    lines: tuple[tuple[int, str], ...] = ()
-
-
-class ScrubbingRepository(Repository):
-    """A repository whose transactions also take things out of notes."""
-
-    def __init__(self, database: Database, files: DataFiles) -> None:
-        super().__init__(database)
-        self._files = files
-
-    async def _scrub(self, work: Callable[[Tx], T], purge_at: int | None, at: int) -> T:
-        """Run a transaction that forgets till `purge_at`, ms; with None what it ended is purged after it."""
-        done = await self._database.write(work)
-        if purge_at is None:
-            await purge_now(self._database, self._files, at)
-        return done
+    chat_id: int
+    target: str
+    there: bool
+    by: frozenset[int] = frozenset()
+    receipt: str = ""
+    memories: tuple[Memory, ...] = ()
 
 
 class MemoryForgetting(ScrubbingRepository):
-    """What is told to be forgotten is gone; what can be taken back, and the end of reminders with it."""
+    """What is told to be forgotten or taken back, and what can be brought back."""
 
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
-        """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key."""
-        return await self._scrub(
-            lambda tx: forget_memories(tx, forgetting, receipt, at, self._files), forgetting.purge_at, at
+        """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key.
+
+        The lines are gone at once.
+        """
+        return await self._carry_out(
+            forgetting, lambda tx: forget_memories(tx, forgetting, receipt, at, self._files), at
         )
 
     async def purge(self, now: int) -> int:
@@ -270,192 +203,212 @@ class MemoryForgetting(ScrubbingRepository):
             number, *params, number, to=Memory,
         )  # fmt: skip
 
+    @reads
+    def is_reply(self, tx: Tx, event_id: int) -> bool:
+        """Whether a message replies to another."""
+        return tx.has("SELECT 1 FROM event WHERE id = ? AND target <> '' AND kind = 'message'", event_id)
 
-def forget_memories(tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int, files: DataFiles) -> str:
-    """Rows disabled, derived copies scrubbed, receipt stored; the receipt's text, once for a key."""
-    if (before := earlier_receipt(tx, receipt, at)) is not None:
-        return before
-    if forgetting.unwished:
-        # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
-        restore_names(tx, forgetting.memories, at)
-    disable_memories(tx, forgetting, receipt.chat_id, at, files)
-    number = forgetting.memories[0].id if forgetting.memories else 0
-    undoable = number if forgetting.purge_at is not None else 0
-    return store_receipt(tx, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
+    @reads
+    def replied(self, tx: Tx, event_id: int) -> RepliedLine:
+        """What that message replies to."""
+        chat_id, target = _reply_of(tx, event_id)
+        by: set[int] = set()
+        receipt, there, memories = "", False, dict[int, Memory]()
+        for number in sorted(lines_of_message(tx, chat_id, target)):
+            kind, person_id, text, label, turn_id, hidden = tx.row(
+                "SELECT kind, person_id, text, label, turn_id, hidden FROM event WHERE id = ?", number
+            )
+            if hidden in ("deleted", "forgotten"):
+                continue
+            there = True
+            if kind == "bot":
+                receipt = text if label == "memory" else ""
+                by |= _answered(tx, turn_id) | (_commanded(tx, text) if receipt else set())
+            elif person_id is not None:
+                by.add(person_id)
+                memories |= {memory.id: memory for memory in _kept(tx, number, chat_id, person_id, text)}
+        kept = tuple(memories[number] for number in sorted(memories))
+        return RepliedLine(chat_id, target, there, frozenset(by), receipt, kept)
+
+    @reads
+    def replied_lines(self, tx: Tx, event_id: int) -> tuple[tuple[int, ...], str, int]:
+        """The lines that a message replies to, what is visible of them, and when that was said, ms."""
+        found = lines_of_message(tx, *_reply_of(tx, event_id))
+        for number in sorted(found, reverse=True):
+            at = tx.value("SELECT at FROM event WHERE id = ? AND hidden = ''", number)
+            if at is not None:
+                return tuple(sorted(found)), found[number].strip(), at
+        return tuple(sorted(found)), "", 0
+
+    @reads
+    def keeper(self, tx: Tx, memory_id: int) -> Memory | None:
+        """An active memory, whoever owns it."""
+        return tx.one(f"{SELECT_MEMORY}WHERE memory.id = ? AND disabled_at IS NULL", memory_id, to=Memory)
+
+    @reads
+    def said(self, tx: Tx, person_id: int, chat: Chat) -> tuple[tuple[int, int, str], ...]:
+        """What that person said, oldest first: number, when (ms), text; in a group only there, else in their DMs."""
+        where = "chat_id = ?2" if chat.kind == "group" else "chat_id IN (SELECT id FROM chat WHERE kind = 'dm')"
+        rows = tx.all(
+            "SELECT id, at, text FROM event WHERE person_id = ?1 AND kind = 'message' AND hidden = '' AND text <> '' "
+            f"AND (chat_id = ?2 OR {where}) ORDER BY id DESC LIMIT {SCRUBBED_LINES}",
+            person_id, chat.id,
+        )  # fmt: skip
+        return tuple((number, at, text) for number, at, text in reversed(rows))
+
+    @reads
+    def forgot_since(self, tx: Tx, person_id: int, chat_id: int, since: int) -> bool:
+        """Whether that person had something forgotten there since then, ms: a wish of theirs is hidden."""
+        return tx.has(
+            "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? AND hidden = 'forgotten' LIMIT 1",
+            chat_id, person_id, since,
+        )  # fmt: skip
+
+    @reads
+    def kept_from(self, tx: Tx, events: tuple[int, ...], owner_id: int) -> tuple[Memory, ...]:
+        """What that person asked to keep in these messages."""
+        return tx.all(
+            f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ? AND memory.id IN "
+            f"(SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN ({placeholders(events)})) ORDER BY id",
+            owner_id, *events, to=Memory,
+        )  # fmt: skip
+
+    async def take_back_line(self, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int) -> str:
+        """Take it back and store the receipt in one commit; the receipt's text. Once for each key.
+
+        What was asked to be kept in it can be undone until `purge_at` (ms), with None it is purged now.
+        """
+        owner = next((memory.owner_id for memory in what.memories), None)
+        forgetting = Forgetting(what.memories, owner or 0, purge_at)
+
+        def take_back(tx: Tx) -> str:
+            lines = tuple(lines_of_message(tx, what.chat_id, what.target).items())
+            return forget_memories(tx, replace(forgetting, lines=lines), receipt, at, self._files)
+
+        return await self._carry_out(forgetting, take_back, at)
+
+    async def set_aside(self, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int) -> str:
+        """Mark these messages and the replies to them, with the receipt in one commit; its text. Once for each key."""
+        return await self._carry_out(
+            forgetting, lambda tx: self._set_aside(tx, events, forgetting, receipt, at), at
+        )  # fmt: skip
+
+    def _set_aside(self, tx: Tx, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int) -> str:
+        if (before := earlier_receipt(tx, receipt, at)) is not None:
+            return before
+        marked = set(events) | replies_to(tx, None, set(events), set())
+        for number in marked:
+            tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
+        tx.link("aside", receipt.event_id, marked)
+        index_lines(tx, marked)
+        remove_from_notes(tx, self._files, RemovedContent(frozenset(marked)), at)
+        empty_digests(tx, marked, at)
+        # What others said and promised stays theirs.
+        own = tx.ids(
+            f"SELECT id FROM event WHERE id IN ({placeholders(marked)}) AND (person_id = ? OR person_id IS NULL) "
+            "ORDER BY id",
+            *marked, receipt.person_id,
+        )  # fmt: skip
+        withdraw_promises(tx, own)
+        for number in own:
+            for memory_id in tx.ids(
+                "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
+                "AND event_id = ? AND asked = 0 AND disabled_at IS NULL",
+                number,
+            ):
+                take_memory_back(tx, memory_id, "derived", at)
+        changed = 0
+        if forgetting.memories:
+            disable_memories(tx, forgetting, receipt.chat_id, at, self._files)
+            changed = forgetting.memories[0].id if forgetting.purge_at is not None else 0
+        return store_receipt(tx, receipt, receipt.text(changed, bool(forgetting.memories)), at, changed)
 
 
-def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, files: DataFiles) -> None:
-    """Rows disabled and derived copies scrubbed, on a word that was said in that chat."""
-    purge_at = at if forgetting.purge_at is None else forgetting.purge_at
-    if forgetting.purge_at is None and forgetting.person_id:
-        note_effect(tx, final_key(forgetting.person_id, chat_id), at)
-    told: dict[tuple[int, ...], EchoIndex] = {}  # who forgets all they told forgets hundreds
-    for memory in forgetting.memories:
-        end_memory(tx, memory.id, "asked", at, purge_at)
-        tx.run("DELETE FROM rewriting WHERE memory_id = ?", memory.id)
-        drop_merges(tx, memory.id, at, purge_at)
-        chats = _reach(tx, memory, chat_id)
-        if chats not in told:
-            told[chats] = EchoIndex(lines_said_in(tx, chats, forgetting.person_id))
-        repeating = {number for text in memory.wordings for number in told[chats].echoing(text)}
-        _scrub(tx, memory, repeating, chats, at, purge_at, files)
-    forget_terms(tx)
+def _reply_of(tx: Tx, event_id: int) -> tuple[int, str]:
+    """The chat of a message, and the id of what it replies to."""
+    chat_id, target = tx.row("SELECT chat_id, target FROM event WHERE id = ?", event_id)
+    return chat_id, target
 
 
-def _reach(tx: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
-    """The chats in which it may have been told: its own, and unless it was only for that one, all of its owner's."""
-    found = {memory.chat_id, chat_id}
-    if memory.visibility != "chat":
-        found.update(tx.ids(
-            "SELECT chat_id FROM member WHERE person_id = ?1 UNION SELECT chat_id FROM conversation_window WHERE person_id = ?1",
-            memory.owner_id,
-        ))  # fmt: skip
-    return tuple(sorted(found))
+def _answered(tx: Tx, turn_id: int | None) -> set[int]:
+    """The people whose messages a turn answered."""
+    return set(tx.ids(
+        "SELECT person_id FROM turn WHERE id = ?1 UNION SELECT person_id FROM turn_event JOIN event "
+        "ON event.id = event_id WHERE turn_event.turn_id = ?1 AND person_id IS NOT NULL",
+        turn_id,
+    ))  # fmt: skip
 
 
-def _scrub(
-    tx: Tx, memory: Memory, hidden: set[int], chats: tuple[int, ...], at: int, purge_at: int, files: DataFiles
-) -> None:  # fmt: skip
-    """Everything derived from the same events, and the lines that repeat the statement (`hidden`) in these chats."""
-
-    def repeats(line: str) -> bool:
-        return any(echoes(text, line) for text in memory.wordings)
-
-    if memory.source != "tool" or memory.asked:
-        # The messages that it was told in; also one whose text is gone by its age may stand in a note.
-        hidden.update(tx.ids(
-            "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
-            "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
-            "AND (event.kind = 'message' OR event.label = 'address')",
-            memory.id,
-        ))  # fmt: skip
-    hidden |= reminder_lines(tx, hidden)
-    stale = _stale_epochs(tx, hidden, chats, repeats)
-    for text in memory.wordings:
-        hidden |= replies_to(tx, text, hidden, stale)
-    # What was for one chat is in that chat's notes, else in its owner's own, too.
-    whose = None if memory.visibility == "chat" else memory.owner_id
-    remove_from_notes(tx, files, RemovedContent(frozenset(hidden), memory.wordings, chats, whose), at)
-    hide_lines(tx, hidden, "forgotten")
-    drop_reminders(tx, hidden, "forgotten", at)
-    forget_reminders(tx, memory.owner_id, repeats, at)
-    _scrub_derived(tx, memory, hidden, repeats, at, purge_at)
-    _unsay(tx, chats, repeats)
+def _commanded(tx: Tx, receipt: str) -> set[int]:
+    """The people whose commands got this receipt."""
+    keys = tx.all("SELECT key FROM effect WHERE result = ? AND key LIKE 'event:%'", receipt)
+    events = {int(key.split(":")[1]) for (key,) in keys}
+    return tx.ids_for("SELECT person_id FROM event WHERE id = ? AND person_id IS NOT NULL", events)
 
 
-def replies_to(tx: Tx, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
-    """What nuan said to those messages, and of the rest that she said knowing it whatever touches on it.
-
-    Without a text (nobody knows any more what it said before an edit) that is all.
-    """
-    found = tx.ids_for(
-        "SELECT event.id FROM turn_event JOIN event ON event.turn_id = turn_event.turn_id "
-        "WHERE turn_event.event_id = ? AND event.kind = 'bot'",
-        hidden,
-    )
-    return found | {number for number, line in own_lines(tx, stale) if text is None or shares_words(text, line)}
+def _kept(tx: Tx, event_id: int, chat_id: int, person_id: int, text: str) -> tuple[Memory, ...]:
+    """The memories that were asked to be kept in a message, or by pointing at it."""
+    return tx.all(
+        f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ?1 AND (memory.id IN (SELECT "
+        "derived_id FROM edge WHERE kind = 'memory' AND event_id = ?2) "
+        "OR (folded = ?3 AND folded <> '' AND chat_id = ?4))",
+        person_id, event_id, fold(text.strip()), chat_id, to=Memory,
+    )  # fmt: skip
 
 
-def own_lines(tx: Tx, epochs: Iterable[int]) -> Iterator[tuple[int, str]]:
-    """What nuan said in the turns of these epochs, number and text."""
-    for epoch_id in epochs:
-        yield from tx.all(
-            "SELECT event.id, event.text FROM event JOIN turn ON turn.id = event.turn_id WHERE turn.epoch_id = ? "
-            "AND event.kind = 'bot' AND event.text <> ''",
-            epoch_id,
+class Sharing(ScrubbingRepository):
+    """Who may see a memory, as its owner says."""
+
+    @writes
+    def share(self, tx: Tx, memory: Memory, at: int) -> bool:
+        """From now on it is told wherever its owner speaks; False when it is so already, or is gone."""
+        found = tx.one(f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NULL", memory.id, to=Memory)
+        if found is None or found.owner_id is None or found.visibility == "public":
+            return False
+        _move(tx, found, "public", at)
+        return True
+
+    @writes
+    def unshare(self, tx: Tx, memory: Memory, at: int) -> Visibility | None:
+        """It is of the chat again in which it was told, of its owner alone if that was a DM; None when not shared.
+
+        Elsewhere no log tells it any more, and what nuan said of it there is not shown again.
+        """
+        found = tx.one(
+            f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NULL AND visibility = 'public'", memory.id, to=Memory
         )
+        kind = None if found is None else tx.value("SELECT kind FROM chat WHERE id = ?", found.chat_id)
+        if found is None or kind is None:
+            return None
+        back: Visibility = "private" if kind == "dm" else "chat"
+        _move(tx, found, back, at)
+        _end_logs_elsewhere(tx, memory, back, at, self._files)
+        return back
 
 
-def hide_lines(tx: Tx, events: set[int], why: str) -> None:
-    """These lines are told nobody any more, and nothing of them is kept."""
-    for number in sorted(events):
-        tx.run("UPDATE event SET hidden = ?, text = '', quote = '' WHERE id = ?", why, number)
-        tx.run("DELETE FROM attachment WHERE event_id = ?", number)
-    drop_documents(tx, "line", events)
+def _move(tx: Tx, memory: Memory, seen: Visibility, at: int) -> None:
+    """It takes the place of what its owner has there already: the same, or another name."""
+    replace_same(tx, replace(memory, visibility=seen), at)
+    tx.run("UPDATE memory SET visibility = ? WHERE id = ?", seen, memory.id)
+    index_memory(tx, memory.id)
 
 
-def logs_of(tx: Tx, events: set[int]) -> set[int]:
-    """The epochs whose logs tell something of these lines."""
-    return tx.ids_for(
-        "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
-        "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?1 UNION SELECT entry.epoch_id FROM edge "
-        "JOIN edge AS log ON log.kind = 'recount' AND log.event_id = edge.derived_id "
-        "JOIN entry ON entry.id = log.derived_id WHERE edge.kind = 'digest' AND edge.event_id = ?1",
-        events,
+def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, files: DataFiles) -> None:
+    """Logs that were told it where it may not be told any more end, and nuan's own words of it go with them."""
+    if back == "private":
+        elsewhere, who = "NOT (chat.kind = 'dm' AND turn.person_id IS NOT DISTINCT FROM ?)", memory.owner_id
+    else:
+        elsewhere, who = "chat.id <> ?", memory.chat_id
+    turns = tx.ids(
+        "SELECT turn.id FROM turn_memory JOIN turn ON turn.id = turn_id JOIN chat ON chat.id = turn.chat_id "
+        f"WHERE memory_id = ? AND {elsewhere}",
+        memory.id, who,
+    )  # fmt: skip
+    logs = tx.ids_for(
+        "SELECT epoch_id FROM turn WHERE id = ?1 UNION SELECT epoch_id FROM entry WHERE turn_id = ?1", turns
     )
-
-
-def empty_digests(tx: Tx, events: set[int], at: int) -> None:
-    """The digests made from these lines are emptied, and made again by rule from what is left."""
-    for number in sorted(events):
-        for digest, session_id in tx.all(
-            "SELECT digest.id, session_id FROM edge JOIN digest ON digest.id = derived_id "
-            "WHERE edge.kind = 'digest' AND event_id = ?",
-            number,
-        ):
-            empty_talk(tx, digest, session_id, at)
-
-
-def empty_talk(tx: Tx, digest_id: int, session_id: int, at: int) -> None:
-    """The summary of a talk is gone, and made again by rule from what is left of its lines."""
-    tx.run("UPDATE digest SET summary = '' WHERE id = ?", digest_id)
-    summary_changed(tx, digest_id)
-    tx.run("UPDATE session SET digest_due_at = ? WHERE id = ?", at, session_id)
-
-
-def _stale_epochs(tx: Tx, hidden: set[int], chats: tuple[int, ...], repeats: Callable[[str], bool]) -> set[int]:
-    """Logs that hold it are never sent again. Returns them."""
-    found = logs_of(tx, hidden)
-    for chat_id in chats:
-        for epoch_id, text in tx.all(
-            "SELECT epoch_id, message FROM entry JOIN epoch ON epoch.id = entry.epoch_id "
-            "JOIN session ON session.id = epoch.session_id WHERE session.chat_id = ?",
-            chat_id,
-        ):
-            if epoch_id not in found and repeats(text):
-                found.add(epoch_id)
-    end_logs(tx, found)
-    return found
-
-
-def _scrub_derived(
-    tx: Tx, memory: Memory, hidden: set[int], repeats: Callable[[str], bool], at: int, purge_at: int
-) -> None:  # fmt: skip
-    """Digests and other memories made from the same messages, or that say the same, go with it.
-
-    A digest is made again by rule from what is left.
-    """
-    talks = {number for event in hidden for number in tx.derived("digest", event)}
-    found = "SELECT id, session_id, summary FROM digest WHERE (owner_id IS NOT DISTINCT FROM ?1 OR chat_id = ?2)"
-    for number, session_id, summary in tx.all(f"{found} AND session_id IS NOT NULL", memory.owner_id, memory.chat_id):
-        if number in talks or repeats(summary):
-            empty_talk(tx, number, session_id, at)
-    for number, _, summary in tx.all(f"{found} AND session_id IS NULL", memory.owner_id, memory.chat_id):
-        if repeats(summary):  # none of its talks says it, all together do
-            tx.run("UPDATE digest SET summary = '' WHERE id = ?", number)
-            drop_documents(tx, "digest", (number,))
-    same = {number for event in hidden for number in tx.derived("memory", event)}
-    for number, text, original in tx.all(
-        "SELECT id, text, original FROM memory WHERE id <> ?2 AND ((disabled_at IS NULL AND asked = 0) OR "
-        "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
-        "(owner_id IS NOT DISTINCT FROM ?1 OR (owner_id IS NULL AND chat_id = ?3))",
-        memory.owner_id, memory.id, memory.chat_id,
-    ):  # fmt: skip
-        if number in same or repeats(text) or (original and repeats(original)):
-            end_memory(tx, number, "derived", at, purge_at)
-            drop_merges(tx, number, at, purge_at)
-    scrub_merges(tx, hidden, (memory.owner_id, memory.chat_id), repeats)
-    forget_promises(tx, memory.owner_id, memory.chat_id, hidden, repeats)
-
-
-def _unsay(tx: Tx, chats: tuple[int, ...], repeats: Callable[[str], bool]) -> None:
-    """Receipts that a crash may repeat, and what waits to be sent or was."""
-    for chat_id in chats:
-        for number, text in tx.all("SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", chat_id):
-            if repeats(text):
-                # A preview keeps its row: the message on the screen is still to be edited.
-                left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
-                tx.run(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", number)
-    for key, text in tx.all("SELECT key, result FROM effect WHERE result NOT IN ('', 'done')"):
-        if repeats(text):
-            tx.run("UPDATE effect SET result = '' WHERE key = ?", key)
+    said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}
+    remove_from_notes(tx, files, RemovedContent(frozenset(said)), at)
+    end_logs(tx, logs)
+    empty_digests(tx, said, at)
+    hide_lines(tx, said, "forgotten")

@@ -10,7 +10,6 @@ from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, 
 from bot.core.people import Audience
 from bot.language.sections import SectionRegistry
 from bot.store.engine import Repository, reads, writes, writing
-from bot.store.forget import Forgetting, ScrubbingRepository, disable_memories
 from bot.store.index import (
     documents_anew,
     drop_stray_terms,
@@ -23,6 +22,7 @@ from bot.store.index import (
 )
 from bot.store.inspector import FORGOTTEN_REASONS
 from bot.store.memories import bring_back_forgotten, known_memory, visible_memory
+from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.supersession import (
     bring_back,
@@ -281,14 +281,13 @@ class OperatorEdits(ScrubbingRepository):
         memory = await self._database.read(lambda tx: _active(tx, number))
         if memory is None:
             return False
-        self._files.tombstones.add_tombstones([(memory.id, text) for text in memory.wordings], at)
         forgetting = Forgetting((memory,), memory.owner_id or 0, purge_at)
 
         def forget(tx: Tx) -> None:
             disable_memories(tx, forgetting, memory.chat_id, at, self._files)
             begin_logs_anew(tx)
 
-        await self._scrub(forget, purge_at, at)
+        await self._carry_out(forgetting, forget, at)
         return True
 
     async def bring_back(self, number: int, at: int) -> bool:

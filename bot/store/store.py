@@ -16,14 +16,13 @@ from bot.store.changes import Changes
 from bot.store.codes import Codes
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
-from bot.store.deletion import Sharing, TakenBackLines
 from bot.store.digests import Digests
 from bot.store.engine import Database, open_database
 from bot.store.events import Attachments, Events
 from bot.store.failures import Failures
 from bot.store.feedback import Insight, SectionRounds
 from bot.store.files import DataFiles
-from bot.store.forget import MemoryForgetting
+from bot.store.forget import MemoryForgetting, Sharing
 from bot.store.inspector import Inspector, Vitals
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
@@ -92,7 +91,6 @@ class Store:
         self.asked = OwnLines(database, files)
         self.forgetting = MemoryForgetting(database, files)
         self.agents = AgentWrites(database, files)
-        self.taken_back_lines = TakenBackLines(database, files)
         self.notes = Notes(database, self._lists, files)
         self.rewrites = Rewrites(database)
         self.digests = Digests(database, self.tombstones.covers)

@@ -6,7 +6,7 @@ from bot.core.people import Audience
 from bot.core.sessions import Digest
 from bot.core.tools import ToolAnswer, ToolOutcome
 from bot.store.digests import Digested
-from bot.store.forget import Forgetting
+from bot.store.removal import Forgetting
 from bot.store.store import Store
 from tests.contract.engines import Engine
 from tests.peek import Like

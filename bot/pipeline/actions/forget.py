@@ -15,8 +15,9 @@ from bot.pipeline.actions.receipts import NAMED, CommandContext, Receipts, brief
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.ingest import READ_CHARS
-from bot.store.forget import Forgetting, LastPlan
+from bot.store.forget import LastPlan
 from bot.store.memories import ReceiptQuote
+from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.text.codes import number_mark
 from bot.text.fold import fold
@@ -55,7 +56,7 @@ class MatterForgetting:
 
     async def told_of(self, command: MemoryCommand, event: Event, chat: Chat) -> tuple[OwnLine, ...]:
         """What the writer of a message said before of the matter that a wish of theirs names, oldest first."""
-        said = await self._store.taken_back_lines.told(event.person_id or 0, chat)
+        said = await self._store.forgetting.said(event.person_id or 0, chat)
         lines = [OwnLine(*row) for row in said if row[0] < event.id]
         if command.scope == "line":
             return tuple(line for line in lines if line.event_id == command.said_in)
@@ -69,7 +70,7 @@ class MatterForgetting:
         if len(core) < 2:
             return None
         chat = await self._store.people.chat(event.chat_id)
-        lines = await self._store.taken_back_lines.told(event.person_id or 0, chat)
+        lines = await self._store.forgetting.said(event.person_id or 0, chat)
         kept = [fold(text) for text in (*(each for memory in found for each in memory.wordings), *plans)]
         naming = (text for number, _, text in lines if number < event.id and holds(fold(text), core))
         talked = any(
@@ -139,7 +140,7 @@ class MatterForgetting:
         says = self._receipts.receipt(told, receipt, "button_undo" if undo else "", quotes=(ReceiptQuote(name, this),))
         told_lines = tuple((line.event_id, line.text) for line in lines)
         forgetting = Forgetting(all_of_it, told.person_id, now + days * DAY_MS if undo else None, lines=told_lines)
-        return await self._store.taken_back_lines.forget_with_lines(forgetting, says, now)
+        return await self._store.forgetting.forget(forgetting, says, now)
 
     async def _found(
         self, content: str, told: CommandContext, forgotten: bool = False
@@ -181,7 +182,7 @@ class ForgetActions:
         if command.scope == "no_more":
             since = self._clock.now() - JUST_MS
             just = await self._store.forgetting.told(told.person_id, told.audience, since)
-            replied, _, _ = await self._store.taken_back_lines.replied_lines(told.event.id)
+            replied, _, _ = await self._store.forgetting.replied_lines(told.event.id)
             if just and not replied and not told.before:
                 return await self._disable(just, told.person_id, command.forever, told)
         if command.scope in ("aside", "no_more"):
@@ -244,7 +245,7 @@ class ForgetActions:
         """Their lines that say what a wish to keep nothing of it names."""
         if not command.content:
             return ()
-        said = await self._store.taken_back_lines.told(told.person_id, told.chat)
+        said = await self._store.forgetting.said(told.person_id, told.chat)
         return tuple(number for number, _, text in said if number < told.event.id and is_about(command.content, text))
 
     async def _planned(self, command: MemoryCommand, told: CommandContext) -> tuple[PlannedItem, ...]:
@@ -256,7 +257,6 @@ class ForgetActions:
     async def _unplan(self, one: PlannedItem, told: CommandContext) -> str:
         """It goes with all that says the same, for good: a promise has no days for undo."""
         now = self._clock.now()
-        self._store.tombstones.add_tombstone(0, one.told.text, now)
         quote = self._receipts.text("quote", told, text=brief(one.told.text))
         receipt = self._receipts.receipt(
             told,
@@ -309,7 +309,6 @@ class ForgetActions:
     ) -> str:  # fmt: skip
         """Forget these memories of that person; they alone can take it back. `missing` are numbers without one."""
         now = self._clock.now()
-        self._store.tombstones.add_tombstones(wordings(found), now)
         days = self._current.settings.memory.undo_days
         forever = forever or not days
         forgetting = Forgetting(found, owner_id, None if forever else now + days * DAY_MS, unwished)
@@ -340,7 +339,7 @@ class ForgetActions:
     async def _unsay(self, command: MemoryCommand, told: CommandContext) -> str:
         """忘记 as a reply: the line that is replied to goes, or the memories that it confirms."""
         say = self._receipts.say
-        what = await self._store.taken_back_lines.replied(told.event.id)
+        what = await self._store.forgetting.replied(told.event.id)
         if not what.there:
             return await say("unsaid_unknown", told)
         if told.chat.kind != "dm" and told.person_id not in what.by:
@@ -349,7 +348,7 @@ class ForgetActions:
                 return await say("unsaid_not_yours", told)
         numbers = self._current.words.confirmed(what.receipt)
         if numbers:
-            known = [memory for number in numbers if (memory := await self._store.taken_back_lines.keeper(number))]
+            known = [memory for number in numbers if (memory := await self._store.forgetting.keeper(number))]
             if not known:
                 return await say("forgot_none", told)
             return await self._disable(tuple(known), known[0].owner_id or told.person_id, command.forever, told)
@@ -362,12 +361,12 @@ class ForgetActions:
             return self._receipts.text("unsaid_undo" if kept else "unsaid", told, id=found, list=shown, days=days)
 
         says = self._receipts.receipt(told, receipt, "say_undo" if own else "")
-        return await self._store.taken_back_lines.take_back_line(what, now + days * DAY_MS if kept else None, says, now)
+        return await self._store.forgetting.take_back_line(what, now + days * DAY_MS if kept else None, says, now)
 
     async def _set_aside(self, command: MemoryCommand, told: CommandContext) -> str:
         """别记这个: the message it stands in, the one replied to or the one before is kept nowhere."""
         events: tuple[int, ...] = (told.event.id,)
-        replied, said, _ = await self._store.taken_back_lines.replied_lines(told.event.id)
+        replied, said, _ = await self._store.forgetting.replied_lines(told.event.id)
         if replied:
             events = (*replied, told.event.id)
         elif not told.rest and not command.content and not told.before:
@@ -376,13 +375,10 @@ class ForgetActions:
             events = (*(event.id for event in before[-1:]), told.event.id)
         events = tuple(sorted({*events, *await self._said(command, told)}))
         owned = await self._store.memories.owned(told.person_id, told.audience)
-        kept = await self._store.taken_back_lines.kept_from(events, told.person_id)
+        kept = await self._store.forgetting.kept_from(events, told.person_id)
         found = kept or (matching(command.content, owned) if command.content else ())
         now, days = self._clock.now(), self._current.settings.memory.undo_days
-        if found:
-            self._store.tombstones.add_tombstones(wordings(found), now)
-        purge_at = now + days * DAY_MS if days else None
-        forgetting = Forgetting(found, told.person_id, purge_at) if found else None
+        forgetting = Forgetting(found, told.person_id, now + days * DAY_MS if days else None)
         numbers = self._receipts.numbers(found, told)
         this = self._receipts.text("aside_this", told)
         few = ASIDE_LATIN if said.isascii() else ASIDE_CHARS
@@ -395,7 +391,7 @@ class ForgetActions:
 
         quotes = (ReceiptQuote(quoted, this),) if said else ()
         says = self._receipts.receipt(told, receipt, "say_undo", quotes=quotes)
-        return await self._store.taken_back_lines.set_aside(events, forgetting, says, now)
+        return await self._store.forgetting.set_aside(events, forgetting, says, now)
 
     async def _undo(self, command: MemoryCommand, told: CommandContext) -> str:
         """撤销: what was forgotten comes back, what was kept goes; without a number the last of both."""

@@ -122,9 +122,9 @@ class MemoryTools:
             event = next((own.event_id for own in said if own.refuses(text)), None)
         if event is None:
             raise ToolRefused("remember_words")
-        for number, known in await self._store.asked.kept(context.event_ids, context.person_id):
-            if fold(known) in fold(text) or fold(text) in fold(known):
-                raise ToolRefused("remember_known", str(number))
+        for known in await self._store.forgetting.kept_from(context.event_ids, context.person_id):
+            if fold(known.text) in fold(text) or fold(text) in fold(known.text):
+                raise ToolRefused("remember_known", str(known.id))
         self._store.tombstones.remove_tombstone(text, context.now)
         memory = NewMemory(
             owner_id=context.person_id, chat_id=context.audience.chat_id,
@@ -214,7 +214,7 @@ class MemoryTools:
     async def _told(self, context: ToolContext, matter: str, before: int) -> tuple[OwnLine, ...]:
         """What the person said there of a matter before that event, oldest first."""
         chat = await self._store.people.chat(context.audience.chat_id)
-        rows = await self._store.taken_back_lines.told(context.person_id, chat)
+        rows = await self._store.forgetting.said(context.person_id, chat)
         lines = [OwnLine(*row) for row in rows if row[0] < before]
         return await self._thread.run(lines_about, matter, "just", lines, context.now)
 

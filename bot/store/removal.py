@@ -1,0 +1,434 @@
+"""Taking memories and lines away with all that was made of them (ARCHITECTURE §6), and purging what was kept for undo."""
+
+import asyncio
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from bot.core.memories import Memory, wordings
+from bot.store.commitments import forget_promises, withdraw_promises
+from bot.store.digests import summary_changed, take_memory_back
+from bot.store.engine import Database, Repository
+from bot.store.events import finish_events, note_effect
+from bot.store.files import DataFiles
+from bot.store.index import drop_documents, forget_terms
+from bot.store.ingest import pass_to_copy
+from bot.store.ledger import charge_reserved
+from bot.store.memories import Receipt, address_lines, earlier_receipt, store_receipt
+from bot.store.notes import RemovedContent, remove_from_notes
+from bot.store.outbox import withdraw
+from bot.store.reminders import drop_reminders, forget_reminders, reminder_lines
+from bot.store.schema import IS_NAME
+from bot.store.sessions import drop_log, end_logs
+from bot.store.supersession import bring_back, drop_merges, end_memory, restore_former, scrub_merges
+from bot.store.transactions import Tx
+from bot.text.similarity import EchoIndex, echoes, shares_words
+
+T = TypeVar("T")
+
+SCRUBBED_LINES = 4_000
+"""How many of a chat's newest lines are searched for echoes; what is older left every prompt long ago."""
+
+
+def final_key(person_id: int, chat_id: int) -> str:
+    """Of the effect that tells when that person last had something forgotten there that cannot come back."""
+    return f"final:{person_id}:{chat_id}"
+
+
+async def purge_now(database: Database, files: DataFiles, now: int) -> int:
+    """Delete the rows whose days for undo are over, and whatever was scrubbed from the files; how many rows.
+
+    Archives that their owners wait for may still tell it, so they go, too.
+    """
+    owners = await database.read(lambda tx: tx.ids("SELECT DISTINCT owner_id FROM memory WHERE purge_at <= ?", now))
+    await asyncio.to_thread(files.archives.remove, owners)
+    count = await database.write(lambda tx: purge_rows(tx, now))
+    await database.truncate()
+    return count
+
+
+def purge_rows(tx: Tx, now: int) -> int:
+    """Rows whose time is over are deleted, and the full-text index keeps nothing of them; how many."""
+    gone = tx.ids("SELECT id FROM memory WHERE purge_at <= ?", now)
+    for number in gone:
+        drop_merges(tx, number, now, now)
+        tx.unlink("memory", number)
+        tx.run("DELETE FROM turn_memory WHERE memory_id = ?", number)
+        tx.run("DELETE FROM memory WHERE id = ?", number)
+    if gone:
+        forget_terms(tx)
+    return len(gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """Which memories go, on whose word; `purge_at` (ms) is when undo ends, None purges now.
+
+    `lines` (id: text) are what was said of a matter, which goes with them. With `unwished` it is as if they had
+    never been asked for: how somebody was called before holds again.
+    """
+
+    memories: tuple[Memory, ...]
+    person_id: int
+    purge_at: int | None
+    unwished: bool = False
+    lines: tuple[tuple[int, str], ...] = ()
+
+
+class ScrubbingRepository(Repository):
+    """A repository whose transactions also take things out of notes."""
+
+    def __init__(self, database: Database, files: DataFiles) -> None:
+        super().__init__(database)
+        self._files = files
+
+    async def _carry_out(self, forgetting: Forgetting, work: Callable[[Tx], T], at: int) -> T:
+        """Run a transaction that forgets it, after the tombstones; what cannot be brought back is purged then."""
+        self._files.tombstones.add_tombstones(wordings(forgetting.memories), at)
+        done = await self._database.write(work)
+        if forgetting.purge_at is None:
+            await purge_now(self._database, self._files, at)
+        return done
+
+
+def restore_names(tx: Tx, memories: tuple[Memory, ...], at: int) -> None:
+    """What a new way to be called, or a new value, had ended holds again."""
+    for memory in memories:
+        if not memory.is_name:
+            restore_former(tx, memory.id)
+            continue
+        for number in tx.ids(
+            f"SELECT id FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND {IS_NAME} "
+            "AND disabled_reason = 'replaced' AND disabled_at IN (?, ?)",
+            memory.owner_id, memory.created_at, memory.updated_at,  # when it was said, or brought back
+        ):  # fmt: skip
+            bring_back(tx, number, at)
+
+
+def forget_memories(tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int, files: DataFiles) -> str:
+    """Lines deleted, rows disabled, derived copies scrubbed, receipt stored; the receipt's text, once for a key."""
+    if (before := earlier_receipt(tx, receipt, at)) is not None:
+        return before
+    if forgetting.lines:
+        delete_lines(tx, dict(forgetting.lines), at, files)
+    if forgetting.unwished:
+        # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
+        restore_names(tx, forgetting.memories, at)
+    disable_memories(tx, forgetting, receipt.chat_id, at, files)
+    number = forgetting.memories[0].id if forgetting.memories else 0
+    undoable = number if forgetting.purge_at is not None else 0
+    return store_receipt(tx, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
+
+
+def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, files: DataFiles) -> None:
+    """Rows disabled and derived copies scrubbed, on a word that was said in that chat."""
+    purge_at = at if forgetting.purge_at is None else forgetting.purge_at
+    if forgetting.purge_at is None and forgetting.person_id:
+        note_effect(tx, final_key(forgetting.person_id, chat_id), at)
+    told: dict[tuple[int, ...], EchoIndex] = {}  # who forgets all they told forgets hundreds
+    for memory in forgetting.memories:
+        end_memory(tx, memory.id, "asked", at, purge_at)
+        tx.run("DELETE FROM rewriting WHERE memory_id = ?", memory.id)
+        drop_merges(tx, memory.id, at, purge_at)
+        chats = _reach(tx, memory, chat_id)
+        if chats not in told:
+            told[chats] = EchoIndex(lines_said_in(tx, chats, forgetting.person_id))
+        repeating = {number for text in memory.wordings for number in told[chats].echoing(text)}
+        _scrub(tx, memory, repeating, chats, at, purge_at, files)
+    forget_terms(tx)
+
+
+def _reach(tx: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
+    """The chats in which it may have been told: its own, and unless it was only for that one, all of its owner's."""
+    found = {memory.chat_id, chat_id}
+    if memory.visibility != "chat":
+        found.update(tx.ids(
+            "SELECT chat_id FROM member WHERE person_id = ?1 UNION SELECT chat_id FROM conversation_window WHERE person_id = ?1",
+            memory.owner_id,
+        ))  # fmt: skip
+    return tuple(sorted(found))
+
+
+def _scrub(
+    tx: Tx, memory: Memory, hidden: set[int], chats: tuple[int, ...], at: int, purge_at: int, files: DataFiles
+) -> None:  # fmt: skip
+    """Everything derived from the same events, and the lines that repeat the statement (`hidden`) in these chats."""
+
+    def repeats(line: str) -> bool:
+        return any(echoes(text, line) for text in memory.wordings)
+
+    if memory.source != "tool" or memory.asked:
+        # The messages that it was told in; also one whose text is gone by its age may stand in a note.
+        hidden.update(tx.ids(
+            "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
+            "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
+            "AND (event.kind = 'message' OR event.label = 'address')",
+            memory.id,
+        ))  # fmt: skip
+    hidden |= reminder_lines(tx, hidden)
+    stale = _stale_epochs(tx, hidden, chats, repeats)
+    for text in memory.wordings:
+        hidden |= replies_to(tx, text, hidden, stale)
+    # What was for one chat is in that chat's notes, else in its owner's own, too.
+    whose = None if memory.visibility == "chat" else memory.owner_id
+    content = RemovedContent(frozenset(hidden), memory.wordings, chats, whose)
+    take_lines_away(tx, files, content, "forgotten", at)
+    _scrub_same(tx, memory, hidden, repeats, at, purge_at)
+    _unsay(tx, chats, repeats)
+
+
+def replies_to(tx: Tx, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
+    """What nuan said to those messages, and of the rest that she said knowing it whatever touches on it.
+
+    Without a text (nobody knows any more what it said before an edit) that is all.
+    """
+    found = tx.ids_for(
+        "SELECT event.id FROM turn_event JOIN event ON event.turn_id = turn_event.turn_id "
+        "WHERE turn_event.event_id = ? AND event.kind = 'bot'",
+        hidden,
+    )
+    return found | {number for number, line in own_lines(tx, stale) if text is None or shares_words(text, line)}
+
+
+def own_lines(tx: Tx, epochs: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """What nuan said in the turns of these epochs, number and text."""
+    for epoch_id in epochs:
+        yield from tx.all(
+            "SELECT event.id, event.text FROM event JOIN turn ON turn.id = event.turn_id WHERE turn.epoch_id = ? "
+            "AND event.kind = 'bot' AND event.text <> ''",
+            epoch_id,
+        )
+
+
+def take_lines_away(
+    tx: Tx, files: DataFiles, content: RemovedContent, why: Literal["forgotten", "deleted"], at: int
+) -> None:  # fmt: skip
+    """These lines are told nobody any more, nor are the notes, summaries, promises and reminders made from them."""
+    remove_from_notes(tx, files, content, at)
+    hide_lines(tx, content.events, why)
+    empty_digests(tx, content.events, at)
+    withdraw_promises(tx, content.events)
+    drop_reminders(tx, content.events, why, at)
+
+
+def hide_lines(tx: Tx, events: Collection[int], why: str) -> None:
+    """These lines are told nobody any more, and nothing of them is kept."""
+    for number in sorted(events):
+        tx.run("UPDATE event SET hidden = ?, text = '', quote = '' WHERE id = ?", why, number)
+        tx.run("DELETE FROM attachment WHERE event_id = ?", number)
+    drop_documents(tx, "line", events)
+
+
+def logs_of(tx: Tx, events: set[int]) -> set[int]:
+    """The epochs whose logs tell something of these lines."""
+    return tx.ids_for(
+        "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
+        "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?1 UNION SELECT entry.epoch_id FROM edge "
+        "JOIN edge AS log ON log.kind = 'recount' AND log.event_id = edge.derived_id "
+        "JOIN entry ON entry.id = log.derived_id WHERE edge.kind = 'digest' AND edge.event_id = ?1",
+        events,
+    )
+
+
+def empty_digests(tx: Tx, events: Collection[int], at: int) -> None:
+    """The digests made from these lines are emptied, and made again by rule from what is left."""
+    for number in sorted(events):
+        for digest, session_id in tx.all(
+            "SELECT digest.id, session_id FROM edge JOIN digest ON digest.id = derived_id "
+            "WHERE edge.kind = 'digest' AND event_id = ?",
+            number,
+        ):
+            empty_talk(tx, digest, session_id, at)
+
+
+def empty_talk(tx: Tx, digest_id: int, session_id: int | None, at: int) -> None:
+    """A summary is gone; that of a talk is made again by rule from what is left of its lines."""
+    tx.run("UPDATE digest SET summary = '' WHERE id = ?", digest_id)
+    summary_changed(tx, digest_id)
+    tx.run("UPDATE session SET digest_due_at = ? WHERE id = ?", at, session_id)
+
+
+def _stale_epochs(tx: Tx, hidden: set[int], chats: tuple[int, ...], repeats: Callable[[str], bool]) -> set[int]:
+    """Logs that hold it are never sent again. Returns them."""
+    found = logs_of(tx, hidden)
+    for chat_id in chats:
+        for epoch_id, text in tx.all(
+            "SELECT epoch_id, message FROM entry JOIN epoch ON epoch.id = entry.epoch_id "
+            "JOIN session ON session.id = epoch.session_id WHERE session.chat_id = ?",
+            chat_id,
+        ):
+            if epoch_id not in found and repeats(text):
+                found.add(epoch_id)
+    end_logs(tx, found)
+    return found
+
+
+def _scrub_same(
+    tx: Tx, memory: Memory, hidden: set[int], repeats: Callable[[str], bool], at: int, purge_at: int
+) -> None:  # fmt: skip
+    """Summaries, reminders and promises that say the same go with it, and memories that do or are of the same lines."""
+    forget_reminders(tx, memory.owner_id, repeats, at)
+    # Rolled-up ones last: where none of its talks says it, all together may.
+    for number, session_id in tx.all(
+        "SELECT id, session_id FROM digest WHERE (owner_id IS NOT DISTINCT FROM ? OR chat_id = ?) "
+        "ORDER BY session_id IS NULL",
+        memory.owner_id, memory.chat_id,
+    ):  # fmt: skip
+        if repeats(tx.value("SELECT summary FROM digest WHERE id = ?", number) or ""):
+            empty_talk(tx, number, session_id, at)
+    same = {number for event in hidden for number in tx.derived("memory", event)}
+    for number, text, original in tx.all(
+        "SELECT id, text, original FROM memory WHERE id <> ? AND ((disabled_at IS NULL AND asked = 0) OR "
+        "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
+        "(owner_id IS NOT DISTINCT FROM ? OR (owner_id IS NULL AND chat_id = ?))",
+        memory.id, memory.owner_id, memory.chat_id,
+    ):  # fmt: skip
+        if number in same or repeats(text) or (original and repeats(original)):
+            end_memory(tx, number, "derived", at, purge_at)
+            drop_merges(tx, number, at, purge_at)
+    scrub_merges(tx, hidden, (memory.owner_id, memory.chat_id), repeats)
+    forget_promises(tx, memory.owner_id, memory.chat_id, repeats)
+
+
+def _unsay(tx: Tx, chats: tuple[int, ...], repeats: Callable[[str], bool]) -> None:
+    """Receipts that a crash may repeat, and what waits to be sent or was."""
+    for chat_id in chats:
+        for number, text in tx.all("SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", chat_id):
+            if repeats(text):
+                # A preview keeps its row: the message on the screen is still to be edited.
+                left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
+                tx.run(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", number)
+    for key, text in tx.all("SELECT key, result FROM effect WHERE result NOT IN ('', 'done')"):
+        if repeats(text):
+            tx.run("UPDATE effect SET result = '' WHERE key = ?", key)
+
+
+def lines_said_in(tx: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:
+    """What that person, or nuan, said in these chats, with what was made of their pictures and files.
+
+    Commands are told nobody, but what one says (`.ai remind …`) is stored like any line.
+    """
+    for chat_id in chats:
+        yield from tx.all(
+            "SELECT id, text || ? || quote FROM event WHERE chat_id = ? AND hidden IN ('', 'command') "
+            "AND text <> '' AND (person_id = ? OR person_id IS NULL) ORDER BY id DESC LIMIT ?",
+            "\n", chat_id, person_id, SCRUBBED_LINES,
+        )  # fmt: skip
+        yield from tx.all(
+            "SELECT event.id, attachment.text FROM event JOIN attachment ON event_id = event.id WHERE chat_id = ? "
+            "AND hidden = '' AND attachment.text <> '' AND person_id = ?",
+            chat_id, person_id,
+        )  # fmt: skip
+
+
+def delete_message(tx: Tx, chat_id: int, target: str, at: int, files: DataFiles) -> None:
+    """A message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
+    if pass_to_copy(tx, chat_id, target):
+        return
+    if said := lines_of_message(tx, chat_id, target):
+        delete_lines(tx, said, at, files)
+    quoting = "SELECT id FROM event WHERE chat_id = ? AND target = ? AND target <> '' AND quote <> ''"
+    for number in tx.ids(quoting, chat_id, target):
+        tx.run("UPDATE event SET quote = '' WHERE id = ?", number)
+        _stop(tx, logs_of(tx, {number}), at)
+
+
+def delete_lines(tx: Tx, said: dict[int, str], at: int, files: DataFiles) -> None:
+    """These lines (id: text) are gone with everything made from them."""
+    texts = {text for text in said.values() if text}
+    gone_ids = set(said) | _receipts(tx, set(said)) | address_lines(tx, said) | reminder_lines(tx, set(said))
+    stale = logs_of(tx, gone_ids) | tx.ids_for(
+        "SELECT epoch_id FROM turn JOIN event ON event.turn_id = turn.id WHERE event.id = ? AND event.kind = 'bot'",
+        said,
+    )
+    for text in sorted(texts) if len(said) == 1 else (None,):
+        gone_ids |= replies_to(tx, text, set(said), stale)
+    stale |= logs_of(tx, gone_ids)
+    _stop(tx, stale, at)
+    take_lines_away(tx, files, RemovedContent(frozenset(gone_ids)), "deleted", at)
+    finish_events(tx, tuple(sorted(gone_ids)), "done", "deleted")
+    _forget(tx, gone_ids, at, files)
+    for number in sorted(gone_ids):
+        reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"
+        shown = f"state = 'pending' AND preview_id <> '' AND {reply}"
+        tx.run(f"UPDATE outbox SET kind = 'withdrawal', text = '', due_at = ?2 WHERE {shown}", number, at)
+        tx.run(
+            "UPDATE outbox SET text = '', state = CASE WHEN state IN ('pending', 'sending') THEN 'cancelled' "
+            f"ELSE state END WHERE kind <> 'withdrawal' AND (event_id = ?1 OR {reply})",
+            number,
+        )
+    forget_terms(tx)
+
+
+def lines_of_message(tx: Tx, chat_id: int, target: str) -> dict[int, str]:
+    """The message with that id and its edits, or the reply or receipt sent under it; with their texts."""
+    if not target:
+        return {}
+    lines: dict[int, str] = dict(tx.all(
+        "SELECT id, text FROM event WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' AND kind = 'message' "
+        "UNION SELECT id, text FROM event WHERE chat_id = ?1 AND kind = 'event' AND label = 'edit' AND target = ?2 "
+        "UNION SELECT event.id, text FROM sent JOIN event ON event.turn_id = sent.turn_id AND event.kind = 'bot' "
+        "WHERE sent.chat_id = ?1 AND sent.external_id = ?2",
+        chat_id, target,
+    ))  # fmt: skip
+    receipt = "SELECT 1 FROM sent WHERE chat_id = ? AND external_id = ? AND turn_id IS NULL"
+    if tx.has(receipt, chat_id, target):
+        answers = "FROM outbox JOIN event ON event.id = event_id WHERE outbox.chat_id = ?"
+        sent = tx.all(f"SELECT event.id, event.text, external_ids {answers}", chat_id)
+        lines |= {number: text for number, text, external_ids in sent if target in json.loads(external_ids)}
+    return lines
+
+
+def _receipts(tx: Tx, events: set[int]) -> set[int]:
+    """The receipts of commands in these messages; a crash says none of them again."""
+    found: set[int] = set()
+    for number in sorted(events):
+        keys = (f"event:{number}:", f"event:{number};")  # ';' is the character after ':'
+        for (text,) in tx.all("SELECT result FROM effect WHERE key > ? AND key < ? AND result <> ''", *keys):
+            found.update(tx.ids(
+                "SELECT id FROM event WHERE id > ?1 AND chat_id = (SELECT chat_id FROM event WHERE id = ?1) "
+                "AND kind = 'bot' AND label = 'memory' AND text = ?2",
+                number, text,
+            ))  # fmt: skip
+        tx.run("UPDATE effect SET result = '' WHERE key > ? AND key < ?", *keys)
+    return found
+
+
+def _stop(tx: Tx, epochs: set[int], at: int) -> None:
+    """These logs are never sent again; turns that run on them are void, and what else they answer waits anew."""
+    for epoch_id in sorted(epochs):
+        tx.run("UPDATE epoch SET stale = 'deleted' WHERE id = ?", epoch_id)
+        for turn_id in tx.ids("SELECT id FROM turn WHERE epoch_id = ? AND state IN ('asked', 'answered')", epoch_id):
+            tx.run("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", turn_id)
+            charge_reserved(tx, turn_id, at)
+            tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", turn_id)
+            withdraw(tx, turn_id, at)
+        drop_log(tx, epoch_id)
+
+
+def _forget(tx: Tx, events: set[int], at: int, files: DataFiles) -> None:
+    """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
+    for event_id in sorted(events):
+        for number, text, original, asked in tx.all(
+            "SELECT memory.id, text, original, asked FROM edge JOIN memory ON memory.id = derived_id "
+            "WHERE edge.kind = 'memory' AND event_id = ? AND (disabled_at IS NULL OR disabled_reason <> 'deleted')",
+            event_id,
+        ):
+            other = told_elsewhere(tx, number, events)
+            if asked and other:
+                continue
+            if not other:
+                for wording in filter(None, (text, original)):
+                    files.tombstones.add_tombstone(number, wording, at)
+            take_memory_back(tx, number, "deleted", at)
+    scrub_merges(tx, events)
+
+
+def told_elsewhere(tx: Tx, memory_id: int, events: set[int]) -> bool:
+    """Whether somebody said it in another message as well, that is still there."""
+    return not events.issuperset(tx.ids(
+        "SELECT event.id FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? "
+        "AND event.kind = 'message' AND hidden = ''",
+        memory_id,
+    ))  # fmt: skip
