@@ -8,7 +8,7 @@ from bot.commands.command import CommandServices
 from bot.commands.registry import CommandRunner
 from bot.core.ports import ApplySettings, Clock, Log, Reload
 from bot.core.sessions import Occasion
-from bot.model.slots import ModelSlots
+from bot.model.pool import ModelSlots
 from bot.pipeline.actions.remember import RememberActions
 from bot.pipeline.background import BackgroundWriter
 from bot.pipeline.calls import ModelCaller

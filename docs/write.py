@@ -21,8 +21,8 @@ from bot.commands.registry import COMMANDS, MENU_PHRASES, SHORT_COMMANDS, usage
 from bot.config.keys import SettingKey, keys
 from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
+from bot.core.people import SCRIPTS
 from bot.text.catalogue import Catalogue, catalogue
-from bot.text.fold import SCRIPTS
 
 DOCS = Path(__file__).resolve().parent
 EXAMPLE = DOCS.parent / "data" / "nuan.example.toml"

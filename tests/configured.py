@@ -9,7 +9,7 @@ from bot.config.settings import Settings
 from bot.core.models import Capabilities
 from bot.core.ports import Log
 from bot.model.pool import Endpoint, ModelPool
-from bot.money.budget import rate_of
+from bot.money import rate_of
 from bot.ops.log_files import NullLog
 from bot.pipeline.configuration import Configuration, Current, read_texts
 from bot.pipeline.texts import Texts

@@ -14,11 +14,10 @@ from bot.cli.lookup import find_principal
 from bot.cli.mcp import LIBRARY_MISSING, ChangeClient, change_handler, require_library
 from bot.config.resources import PromptFiles
 from bot.core.errors import ConfigError, StoreError
-from bot.core.people import AgentReply, AgentRequest, Principal
+from bot.core.people import SCRIPTS, AgentReply, AgentRequest, Principal
 from bot.mcp.agents import read_texts
 from bot.ops.control import SOCKET, control_socket, request_change
 from bot.store.store import open_store
-from bot.text.fold import SCRIPTS
 from tests.agenting import at_table, place_of, reading
 from tests.fakes.clock import let_others_run
 from tests.living import active

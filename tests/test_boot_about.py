@@ -7,10 +7,9 @@ import pytest
 
 from bot.config.resources import resource_dir
 from bot.core.memories import NewMemory, Visibility
-from bot.core.people import Chat
+from bot.core.people import Chat, Script
 from bot.prompt.templates import read_templates
 from bot.store.memories import store_memory
-from bot.text.fold import Script
 from bot.text.length import estimate_tokens
 from tests.reloading import Filed
 from tests.test_boot import block

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.core.memories import Dated
+from bot.core.people import Script
 from bot.prompt.days import pause_since
-from bot.text.fold import Script
 from tests.waking import DAY, NOW, WORDS, at, facts, memory, narrative, opened, promise
 
 BERLIN, NEW_YORK, SHANGHAI = "Europe/Berlin", "America/New_York", "Asia/Shanghai"

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from bot.core.commitments import NewCommitment
 from bot.core.memories import NewMemory
+from bot.core.people import Script
 from bot.prompt.opening_facts import OpeningFacts
 from bot.store.commitments import store_commitment
 from bot.store.memories import store_memory
-from bot.text.fold import Script
 from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld
 from tests.test_boot_limits import told

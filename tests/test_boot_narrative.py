@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.text.fold import Script
+from bot.core.people import Script
 from tests.waking import DAY, NOW, at, facts, memory, narrative, opened, promise, talk
 
 GOLDEN: dict[Script, str] = {

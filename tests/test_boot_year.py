@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bot.config.settings import Settings
 from bot.core.memories import MemoryKind, NewMemory
-from bot.core.people import Audience
+from bot.core.people import SCRIPTS, Audience
 from bot.core.sessions import Digest
 from bot.ops.log_files import NullLog
 from bot.pipeline.concurrency import TextThread
@@ -17,7 +17,6 @@ from bot.prompt.templates import PersonaOpening
 from bot.store.deadlines import Retention
 from bot.store.digests import Digested
 from bot.store.store import Store
-from bot.text.fold import SCRIPTS
 from bot.text.length import estimate_tokens
 from tests.blank import lay, open_laid, unsynced
 from tests.configured import configured

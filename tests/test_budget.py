@@ -7,7 +7,7 @@ import pytest
 
 from bot.core.errors import ModelError
 from bot.core.models import ModelRequest
-from bot.money.budget import limits
+from bot.money import limits
 from bot.store.ledger import Reservation
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls, says

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from bot import money
 from bot.config.settings import Settings
-from bot.money import budget
 from bot.pipeline.endpoints import price_problems
 from bot.store.ledger import Reservation
 from tests.conftest import NewWorld
@@ -98,7 +98,7 @@ async def test_a_digest_is_on_nobodys_account(new_world: NewWorld) -> None:
     await world.say("从前有一座山")
     session = world.peek.sessions("id")[0][0]
     assert isinstance(session, int)
-    large = Reservation("digest", "m", 10_000, 0.0, budget.limits(world.settings), 0, 0)
+    large = Reservation("digest", "m", 10_000, 0.0, money.limits(world.settings), 0, 0)
     assert (await world.store.ledger.reserve(session, large, world.clock.now())).reserved_tokens == 10_000
 
 

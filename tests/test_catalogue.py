@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from bot.config.resources import PromptFiles, resource_dir
 from bot.core.errors import ConfigError
+from bot.core.people import SCRIPTS
 from bot.text.catalogue import Catalogue
 from bot.text.catalogue import catalogue as read
-from bot.text.fold import SCRIPTS
 
 FOLDER = resource_dir("prompts") / "messages"
 

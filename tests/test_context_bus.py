@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.context.bus import ContextLine, fold_events
+from bot.context import ContextLine, fold_events
 from bot.core.events import Event, EventKind
 
 START = 1_795_000_000_000

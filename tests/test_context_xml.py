@@ -6,8 +6,7 @@ from xml.etree.ElementTree import fromstring
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.context.bus import ContextLine
-from bot.context.xml import CtxDelta, CtxFrame, CtxLimits, element, render, render_delta, scene_text
+from bot.context import ContextLine, CtxDelta, CtxFrame, CtxLimits, element, render, render_delta, scene_text
 from bot.core.events import Event, EventKind
 from bot.text.clean import clean, clean_name
 

@@ -5,7 +5,7 @@ import pytest
 from bot.config.models import ModelServer
 from bot.core.models import Capabilities, Completion, Usage
 from bot.model.completion import CompletionBuilder
-from bot.money.budget import cost, estimate, rate_of
+from bot.money import cost, estimate, rate_of
 from tests.conftest import NewWorld
 from tests.world import World
 

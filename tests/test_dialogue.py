@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from bot.config.resources import PromptFiles
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from bot.core.people import Script
 from bot.core.sessions import TIERS, Dialogue, DialogueRow, RollupPlan, Tier
 from bot.memory.dialogue import CAPS, plan_rolls, select_talks
 from bot.prompt.days import DayFormatter
-from bot.prompt.past_talks import past_talk_lines
+from bot.prompt.warm_boot import past_talk_lines
 from bot.text.catalogue import catalogue
 from bot.text.dates import DayWords, clock_label, period_end
-from bot.text.fold import Script
 from bot.text.length import GIST_TOKENS, PARTS, estimate_tokens, gist
 from tests.waking import facts, opened
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.config.resources import resource_dir
+from bot.core.people import SCRIPTS
 from bot.language.time.dates import checked_when
 from bot.memory.digest.answer import DIGEST_SHAPE, BrokenAnswer, read_answer
 from bot.memory.digest.review import review
 from bot.memory.transcript import DigestLine
-from bot.text.fold import SCRIPTS
 from bot.text.length import estimate_tokens
 from tests.labelled import parse_digest
 from tests.test_digest_parse import DM, GROUP, LINES, answer, item

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.context.bus import MOST_LINES
+from bot.context import MOST_LINES
 from tests.bench.flood import KINDS, config, delays, flood, lines
 from tests.slow import SlowWorld
 

@@ -12,7 +12,7 @@ from bot.config.settings import Settings
 from bot.config.sources import load
 from bot.core.models import Capabilities
 from bot.pipeline.endpoints import with_provider_defaults
-from bot.session.lifetime import best_idle_seconds, best_log_tokens
+from bot.session import best_idle_seconds, best_log_tokens
 from tests.dialects import URLS
 
 

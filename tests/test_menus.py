@@ -13,9 +13,9 @@ from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.core.errors import SendError, SendFate
 from bot.core.events import Outgoing
+from bot.core.people import SCRIPTS
 from bot.language.wishes.reader import ORDERS, menu_command
 from bot.text.catalogue import catalogue
-from bot.text.fold import SCRIPTS
 from tests.peek import Like
 from tests.world import Talk, World
 

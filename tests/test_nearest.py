@@ -11,8 +11,8 @@ from bot.commands.command import TOPICS, Command, Invocation, command, corrected
 from bot.commands.registry import COMMANDS, command_specs, find_command, is_command, nearest_command, parse_command
 from bot.config.resources import PromptFiles
 from bot.core.events import CommandSpec
+from bot.core.people import SCRIPTS
 from bot.text.catalogue import catalogue
-from bot.text.fold import SCRIPTS
 from tests.world import World
 
 MESSAGES = catalogue(PromptFiles(None).path, "messages")

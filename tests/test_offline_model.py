@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolSpec
+from bot.core.people import SCRIPTS
 from bot.model.offline import OfflineModel, mood_of
 from bot.text.catalogue import catalogue
-from bot.text.fold import SCRIPTS
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
 RECALL = ToolSpec("memory_recall", "查长期记忆", '{"type":"object","properties":{"query":{"type":"string"}}}')

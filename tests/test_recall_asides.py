@@ -7,12 +7,12 @@ import pytest
 
 from bot.config.resources import PromptFiles
 from bot.core.memories import NewMemory
+from bot.core.people import SCRIPTS
 from bot.core.recall import CutReason
 from bot.recall.filters import asks_about_past, only_asks
 from bot.store.memories import store_memory
 from bot.store.transactions import Tx
 from bot.text.catalogue import catalogue
-from bot.text.fold import SCRIPTS
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.test_recall_kept import asks as looks_up

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import ModelError
-from bot.model.slots import REMEMBERED, ModelSlots
+from bot.model.pool import REMEMBERED, ModelSlots
 from tests.fakes.clock import let_others_run
 
 

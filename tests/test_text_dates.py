@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bot.core.people import Script
 from bot.text.dates import (
     DayWords,
     clock_label,
@@ -18,7 +19,6 @@ from bot.text.dates import (
     next_local_time,
     relative_day,
 )
-from bot.text.fold import Script
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NEW_YORK = ZoneInfo("America/New_York")

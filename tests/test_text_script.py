@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.text.fold import Script, script_next, script_of
+from bot.core.people import Script
+from bot.text.fold import script_next, script_of
 
 SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.config.sources import settings_shown
-from bot.text.fold import SCRIPTS
+from bot.core.people import SCRIPTS
 from bot.web.requests import FOLDER
 from tests.conftest import NewWorld
 from tests.test_catalogue import holes

@@ -9,9 +9,9 @@ import pytest
 from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.core.errors import ModelError
+from bot.core.people import SCRIPTS
 from bot.core.speaking import JoinReason, LastDecisions, LastEntry, LastLine, LastLook, Why
 from bot.speaking.activation import OUTCOME_KEYS, explain_decision
-from bot.text.fold import SCRIPTS
 from tests.conftest import NewWorld
 from tests.joining import EAGER, GROUP, JOIN, eager, enters
 from tests.slow import SlowWorld

@@ -6,14 +6,13 @@ from zoneinfo import ZoneInfo
 from bot.config.resources import PromptFiles, resource_dir
 from bot.core.commitments import Commitment
 from bot.core.memories import STABILITY_DAYS, Dated, Memory, MemoryKind
-from bot.core.people import Chat, Person
+from bot.core.people import Chat, Person, Script
 from bot.core.sessions import Dialogue
 from bot.pipeline.texts import Texts
 from bot.prompt.opening import light, opening
 from bot.prompt.opening_facts import OpeningBlock, OpeningFacts
 from bot.prompt.templates import BootTemplate, read_templates
 from bot.text.catalogue import catalogue
-from bot.text.fold import Script
 
 FIND = PromptFiles(None).path
 WORDS = Texts(catalogue(FIND, "messages"), catalogue(FIND, "opening"), "zh-Hans", "Asia/Shanghai", "", ("小暖",))

@@ -17,7 +17,7 @@ from bot.core.models import Capabilities, Message
 from bot.core.people import ErasedPerson
 from bot.core.ports import SettingChanges
 from bot.model.pool import Endpoint, ModelPool
-from bot.money.budget import rate_of
+from bot.money import rate_of
 from bot.pipeline.concurrency import WorkQueue
 from bot.pipeline.endpoints import make_embedding
 from bot.pipeline.texts import Texts

@@ -4,6 +4,7 @@ import math
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 
+from bot import money
 from bot.cli.installation import Installation, make_words
 from bot.cli.platforms import library_missing, make_adapter
 from bot.cli.settings import chat_setting_findings
@@ -18,7 +19,6 @@ from bot.core.models import Completion, Message, ModelRequest, Prompt, Usage
 from bot.core.ports import Checks
 from bot.model.client import OpenAIModel
 from bot.model.pool import Endpoint
-from bot.money import budget
 from bot.ops.checks import machine_findings, proxy_finding, store_findings
 from bot.ops.log_files import NullLog
 from bot.pipeline.endpoints import capabilities_of, embedding_findings, endpoint_of
@@ -186,10 +186,10 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
     vocabulary = settings.model.vocabulary or vocabulary_of(endpoint.model.name)
     asked, now = _test_call(place, vocabulary), clock.now()
     tokens = math.ceil(asked.tokens * await store.ledger.ratio(endpoint.model.name))
-    most = budget.estimate(tokens, OUTPUT_TOKENS, endpoint.rate(now))
-    day, month = budget.periods(now, words.default_tz)
+    most = money.estimate(tokens, OUTPUT_TOKENS, endpoint.rate(now))
+    day, month = money.periods(now, words.default_tz)
     reservation = Reservation(
-        "doctor", endpoint.model.name, most.tokens, most.cost, budget.limits(settings), day, month
+        "doctor", endpoint.model.name, most.tokens, most.cost, money.limits(settings), day, month
     )  # fmt: skip
     try:
         call = await store.ledger.book(NO_CHAT, reservation, now)
@@ -206,7 +206,7 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
     finally:
         await endpoint.model.close()
     usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message(), vocabulary), returned=False)
-    cost = budget.cost(usage, endpoint.rate(clock.now()))
+    cost = money.cost(usage, endpoint.rate(clock.now()))
     await store.ledger.settle(Settlement(call.id, usage, cost), clock.now())
     return list(_answer_findings(answer, endpoint, cost, settings.budget.currency))
 

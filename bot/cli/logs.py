@@ -18,7 +18,7 @@ from bot.core.clock import SystemClock
 from bot.core.errors import NuanError
 from bot.core.ports import Clock, pause
 from bot.ops.log_files import LogFilter, LogReader, Record, log_files
-from bot.text.redaction import one_line
+from bot.text.clean import one_line
 
 FOLLOW_MS = 300
 """How often a log that is followed is looked at."""

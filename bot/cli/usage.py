@@ -11,7 +11,7 @@ from bot.core.clock import SystemClock
 from bot.core.money import CallUse
 from bot.core.ports import Clock
 from bot.core.sessions import ToldShare
-from bot.money.usage import DaySpan, UsageSum, daily_sums, largest_sums, sum_of
+from bot.money import DaySpan, UsageSum, daily_sums, largest_sums, sum_of
 from bot.store.ledger import NO_CHAT
 from bot.store.store import open_store
 

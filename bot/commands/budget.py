@@ -16,7 +16,7 @@ from bot.commands.settings import (
 )
 from bot.core.money import BUDGET_PERIODS, BudgetPeriod, BudgetPressure, Spend
 from bot.core.ports import SettingChanges
-from bot.money.budget import BudgetStep, limits, periods, shortage
+from bot.money import BudgetStep, limits, periods, shortage
 
 COUNT_RESETS: dict[str, BudgetPeriod] = {f"reset{period}": period for period in BUDGET_PERIODS}
 """Words that have a limit count from now on."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 from bot.config.settings import Settings
 from bot.core.events import ArgumentShape, Event
-from bot.core.people import Audience, Chat, Person
+from bot.core.people import Audience, Chat, Person, Script
 from bot.core.ports import Adapter, ApplySettings, Clock, Reload
 from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.archives import PersonData
@@ -18,7 +18,7 @@ from bot.pipeline.plan import Planner
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.texts import Texts
 from bot.store.store import Store
-from bot.text.fold import Script, fold
+from bot.text.fold import fold
 
 Permission = Literal["anyone", "own", "admins", "owner"]
 

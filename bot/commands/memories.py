@@ -16,8 +16,7 @@ from bot.memory.lifecycle import standing, vitality
 from bot.pipeline.actions.receipts import memory_line_for_people
 from bot.pipeline.opening import past_talks
 from bot.prompt.days import DayFormatter
-from bot.prompt.past_talks import PastTalk, past_talk_lines
-from bot.prompt.warm_boot import ALIVE
+from bot.prompt.warm_boot import ALIVE, PastTalk, past_talk_lines
 from bot.text.clean import clean_name
 from bot.text.codes import number_for
 from bot.text.dates import local_day

@@ -17,12 +17,12 @@ from bot.commands.command import (
     nearest_word,
 )
 from bot.core.events import ArgumentShape, CommandSpec, Draft, Event
-from bot.core.people import Chat
+from bot.core.people import SCRIPTS, Chat
 from bot.language.wishes.reader import ORDERS
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
 from bot.text.codes import COMMAND_HEADS, names_key
-from bot.text.fold import SCRIPTS, fold
+from bot.text.fold import fold
 
 BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "house")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""

@@ -20,11 +20,11 @@ from bot.config.models import (
     SmallModel,
 )
 from bot.config.speaking import HeartbeatRules, RemindRules, SpeakRules, TalkLimits
+from bot.core.people import Script
 from bot.core.sessions import LightPolicy
 
 BackgroundSource = Literal["digest", "heartbeat", "join", "embedding", "flush", "rewrite"]
 
-Language = Literal["zh-Hans", "zh-Hant", "en"]
 Level = Literal["debug", "info", "warning", "error"]
 BotName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
 OwnerAccount = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[a-z0-9_]+:\S.*$")]
@@ -131,7 +131,7 @@ class BotSettings(SettingsTable):
     """The owner's name as shown to the model; empty shows none."""
     owners: tuple[OwnerAccount, ...] = ("console:local",)
     """The owner's accounts, each "platform:id"; they alone have the owner's rights."""
-    language: Language = "zh-Hans"
+    language: Script = "zh-Hans"
     """Language of the bot's own notices: zh-Hans, zh-Hant or en."""
     timezone: Annotated[str, AfterValidator(zone)] = ""
     """Time zone, for example Asia/Shanghai; empty takes the machine's."""

@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from bot.core.events import ChatKind
 from bot.core.memories import MemoryKind
 from bot.core.speaking import GroupMode
 
+Script = Literal["zh-Hans", "zh-Hant", "en"]
+"""What somebody writes in, and the languages that nuan has texts in."""
+
+SCRIPTS: tuple[Script, ...] = get_args(Script)
+
 AgentAction = Literal["remember", "forget"]
+
+
+def script_named(name: str) -> Script | None:
+    """The script of that name; None for any other text."""
+    return next((script for script in SCRIPTS if script == name), None)
 
 
 @dataclass(frozen=True, slots=True)

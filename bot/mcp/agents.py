@@ -32,7 +32,7 @@ from bot.pipeline.texts import Texts
 from bot.pipeline.tools.registry import read_spec
 from bot.prompt.days import DayFormatter
 from bot.prompt.opening import boot_json
-from bot.prompt.past_talks import past_talk_lines
+from bot.prompt.warm_boot import past_talk_lines
 from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue, catalogue

@@ -9,8 +9,9 @@ from typing import Literal
 from xml.sax.saxutils import unescape
 
 from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall
+from bot.core.people import SCRIPTS, Script
 from bot.text.catalogue import Catalogue
-from bot.text.fold import SCRIPTS, Script, fold, script_of
+from bot.text.fold import fold, script_of
 from bot.text.length import clip
 from bot.text.terms import STOP_WORDS, index_terms
 

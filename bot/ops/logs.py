@@ -20,8 +20,8 @@ from bot.core.errors import NuanError
 from bot.core.people import ErasedPerson
 from bot.core.ports import Log, log_numbers
 from bot.ops.log_files import LOG_NAME, TEXT_FIELDS, scrub_logs
+from bot.text.clean import Redactor, one_line
 from bot.text.dates import local
-from bot.text.redaction import Redactor, one_line
 
 LONGEST_MESSAGE = 500
 """Characters of an error's message; the rest is rarely worth its place."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.config.settings import BackgroundRules, BackgroundSource
 from bot.core.models import Message, ModelRequest, Prompt, ResponseFormat
+from bot.core.people import Script
 from bot.core.ports import Clock
 from bot.core.sessions import CallCause, ModelCall
 from bot.model.pool import Endpoint
@@ -16,7 +17,6 @@ from bot.pipeline.plan import Planner
 from bot.prompt.composition import message_tokens
 from bot.store.ledger import Ledger, Reservation, Settlement
 from bot.store.settings import StoredSettings
-from bot.text.fold import Script
 
 ReserveAt = Callable[[Reservation, int], Awaitable[ModelCall]]
 """Commits a reservation at an instant, ms; it may raise OverBudget, and ModelError when the call is not wanted now."""

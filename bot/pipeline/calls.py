@@ -5,14 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
+from bot import money
 from bot.core.errors import ModelError, OverBudget, OverLimit, StoreError
 from bot.core.models import Completion, ModelRequest, Usage
 from bot.core.money import PriceAt
 from bot.core.ports import Clock, Log, Model, model_fields, pause
 from bot.core.sessions import CallCause, ModelCall
-from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure
-from bot.model.slots import ModelSlots
-from bot.money import budget
+from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure, ModelSlots
 from bot.pipeline.configuration import Current
 from bot.prompt.composition import credible, message_tokens
 from bot.store.ledger import Ledger, Reservation, Settlement
@@ -27,9 +26,9 @@ def reservation(
     current: Current, cause: CallCause, model: str, prompt: int, output: int, rate: PriceAt, now: int
 ) -> Reservation:
     """What a call with a prompt of so many tokens, and an answer of so many, must reserve under every limit."""
-    most = budget.estimate(prompt, output, rate(now))
-    day, month = budget.periods(now, current.words.default_tz)
-    return Reservation(cause, model, most.tokens, most.cost, budget.limits(current.settings), day, month)
+    most = money.estimate(prompt, output, rate(now))
+    day, month = money.periods(now, current.words.default_tz)
+    return Reservation(cause, model, most.tokens, most.cost, money.limits(current.settings), day, month)
 
 
 async def reserve_shielded(booking: Awaitable[ModelCall], store: Store, clock: Clock) -> int:
@@ -223,7 +222,7 @@ def settlement_of(answered: ModelReply, vocabulary: TokenVocabulary, now: int, w
     """
     answer, call = answered.completion, answered.call
     if answer.usage is not None and credible(answer.usage, window_tokens):
-        return Settlement(call.id, answer.usage, budget.cost(answer.usage, answered.endpoint.rate(now)))
+        return Settlement(call.id, answer.usage, money.cost(answer.usage, answered.endpoint.rate(now)))
     written = min(message_tokens(answer.message(), vocabulary), call.reserved_tokens)
     usage = Usage(call.reserved_tokens - written, 0, written, returned=False)
     return Settlement(call.id, usage, call.reserved_cost, reserved=True)

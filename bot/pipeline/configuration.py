@@ -11,13 +11,13 @@ from pathlib import Path
 from bot.config.settings import Settings
 from bot.core.models import ToolSpec
 from bot.core.money import PriceAt
+from bot.core.people import Script
 from bot.core.ports import Log
 from bot.model.offline import OFFLINE
 from bot.model.pool import ModelPool
 from bot.pipeline.texts import Texts, read_instructions
 from bot.prompt.persona import NAME_MARK, SKILL, Persona, Personas, persona_words, read_personas, read_skills
 from bot.prompt.templates import PersonaOpening, read_opening
-from bot.text.fold import Script
 from bot.text.length import TokenVocabulary, vocabulary_of
 
 INSTRUCTIONS = ("digest", "mend", "check", "media", "flush", "rewrite", "rollup")

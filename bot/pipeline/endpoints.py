@@ -17,9 +17,9 @@ from bot.model.client import OpenAIEmbedder, OpenAIModel
 from bot.model.dialect import Dialect, known_capabilities
 from bot.model.offline import OfflineModel
 from bot.model.pool import EmbeddingEndpoint, Endpoint, ModelPool
-from bot.money.budget import UNKNOWN_CAPABILITIES, public_rate, rate_of
+from bot.money import UNKNOWN_CAPABILITIES, public_rate, rate_of
 from bot.recall.vectors import HashEmbedder
-from bot.session.lifetime import best_idle_seconds, best_log_tokens
+from bot.session import best_idle_seconds, best_log_tokens
 from bot.store.search import VectorSpace
 from bot.store.store import DATABASE, open_store
 from bot.text.catalogue import catalogue

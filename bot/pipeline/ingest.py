@@ -4,10 +4,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import islice
 
-from bot.context.xml import scene_text
+from bot.context import scene_text
 from bot.core.commitments import SpokenPromise
 from bot.core.events import Event, Incoming, Place
 from bot.core.memories import ParsedCommands
+from bot.core.people import script_named
 from bot.core.ports import Adapter, AwaitsAnswers, Clock, Debounces, SceneSource, implements
 from bot.core.speaking import Situation
 from bot.language.feedback import feedback_signals
@@ -27,7 +28,7 @@ from bot.store.store import Store
 from bot.store.views import WaitingChat
 from bot.text.clean import clean, clean_file, clean_name
 from bot.text.codes import code_in, is_greeting, without_keys
-from bot.text.fold import Script, usual_script
+from bot.text.fold import usual_script
 from bot.text.length import clip_whole
 
 READ_CHARS = 8_000
@@ -188,7 +189,7 @@ class Ingest:
         return Arrival(
             incoming, situation,
             lambda last, lines: (
-                usual_script((told, *lines), names, _known(last), words.language) if told.strip() else last
+                usual_script((told, *lines), names, script_named(last), words.language) if told.strip() else last
             ),
             "command" if is_command and order is None else "",
             lambda key, script: words.messages.text(key, words.script_of(text, script)),
@@ -237,12 +238,3 @@ def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:
         return False
     points = bool(incoming.target) and reply_wish(text, names) is not None
     return points or bool(understand(text[:COMMAND_CHARS], names).commands)
-
-
-def _known(script: str) -> Script | None:
-    """The stored script of a person who has written before."""
-    match script:
-        case "zh-Hans" | "zh-Hant" | "en":
-            return script
-        case _:
-            return None

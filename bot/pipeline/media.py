@@ -8,16 +8,16 @@ from typing import Literal, TypeVar
 
 from pydantic import Field
 
+from bot import money
 from bot.core.errors import ModelError, OverBudget, SendError
 from bot.core.events import Attachment, Event
 from bot.core.models import Completion, ToolSpec, Usage
 from bot.core.money import AnswerLimits, Price
-from bot.core.people import Chat, Person
+from bot.core.people import Chat, Person, Script
 from bot.core.ports import Adapter, Clock, Files, Log, PerceptionModel, implements
 from bot.core.sessions import CallCause
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
-from bot.model.slots import ModelSlots
-from bot.money import budget
+from bot.model.pool import ModelSlots
 from bot.pipeline.calls import reservation, reserve_shielded
 from bot.pipeline.configuration import Current
 from bot.pipeline.texts import Texts
@@ -26,7 +26,6 @@ from bot.store.ledger import Settlement
 from bot.store.store import Store
 from bot.text.clean import as_data, clean
 from bot.text.files import is_text_file, picture_mime, read_text
-from bot.text.fold import Script
 from bot.text.length import clip, estimate_tokens
 
 T = TypeVar("T")
@@ -237,7 +236,7 @@ class MediaReader:
             raise NotSeen("failed", (call, "charge")) from error
 
     def _settlement(self, call: int, usage: Usage) -> Settlement:
-        return Settlement(call, usage, budget.cost(usage, self._rate(self._clock.now())))
+        return Settlement(call, usage, money.cost(usage, self._rate(self._clock.now())))
 
     def _rate(self, now: int) -> Price:
         configuration = self._current.value

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from bot.config.resources import PromptFiles
-from bot.context.bus import fold_events
-from bot.context.xml import CtxLimits, scene_text
+from bot.context import CtxLimits, fold_events, scene_text
 from bot.core.events import Event
-from bot.core.people import Audience, Chat, Person
+from bot.core.people import Audience, Chat, Person, Script
 from bot.core.ports import Log
 from bot.core.sessions import Dialogue, Occasion, Session
 from bot.language.statements import AT_ONCE, AT_ONCE_MS, names_time, redates, with_correction
@@ -21,7 +20,6 @@ from bot.prompt.opening_facts import OpeningBlock, OpeningFacts
 from bot.prompt.templates import BootTemplate, PersonaOpening, TemplateFailed, shipped_templates
 from bot.prompt.warm_boot import LIVING
 from bot.store.store import Store
-from bot.text.fold import Script
 
 PERSON_CHARS = 120
 """What an opening shows of one older message (C8); a delta and raw lines show 200."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bot.context.bus import SCENE_LABEL, following_names, waiting_names, whole_lines
-from bot.context.xml import CtxLimits, render_delta
+from bot import money as prices
+from bot.context import SCENE_LABEL, CtxLimits, following_names, render_delta, waiting_names, whole_lines
 from bot.core.clock import HOUR_MS
 from bot.core.events import Event
 from bot.core.models import Message, ModelRequest, Prompt, ToolSpec
@@ -14,8 +14,7 @@ from bot.core.sessions import BootstrapMode, CallCause, CloseReason, Epoch, LogE
 from bot.core.speaking import HEARTBEAT, JOIN, UNASKED
 from bot.language.small_talk import asks_something, is_casual
 from bot.model.pool import Endpoint
-from bot.money import budget as prices
-from bot.money.budget import BudgetStep, cheaper, later_step, step_of
+from bot.money import BudgetStep, cheaper, later_step, step_of
 from bot.pipeline.calls import reservation
 from bot.pipeline.configuration import Current
 from bot.pipeline.opening import OpeningLineReader, OpeningReader
@@ -32,7 +31,7 @@ from bot.prompt.composition import (
 )
 from bot.prompt.opening_facts import OpeningBlock
 from bot.prompt.persona import Personas, Prefix
-from bot.session.lifetime import close_reason as reason_of
+from bot.session import close_reason as reason_of
 from bot.store.ledger import Reservation
 from bot.store.sessions import NewEpoch
 from bot.store.store import Store

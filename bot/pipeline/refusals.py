@@ -4,22 +4,20 @@ import errno
 import math
 from collections.abc import Sequence
 
+from bot import money
 from bot.core.clock import MINUTE_MS
 from bot.core.errors import ModelError, ModelFault, OverBudget, OverLimit, StatementError, StoreError
 from bot.core.events import Button, Draft, Event
 from bot.core.money import AnswerLimits
-from bot.core.people import Chat, Person
+from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion
 from bot.core.speaking import UNCALLED
-from bot.money import budget
-from bot.money.budget import shortage
 from bot.pipeline.configuration import Current
 from bot.store.codes import PairingRequest
 from bot.store.store import Store
 from bot.store.views import WaitingChat
 from bot.text.dates import day_start, next_local_time
-from bot.text.fold import Script
 
 PERSON_LIMITS = ("cooldown", "person_minute", "person_day")
 """Limits of one person; the others hold for all together."""
@@ -194,7 +192,7 @@ class BudgetRefusal:
         """Whether nobody is to tell that person any more that a limit is reached: it was said there today."""
         if not self._current.settings.budget.notify:
             return True
-        day, _ = budget.periods(self._clock.now(), self._current.words.default_tz)
+        day, _ = money.periods(self._clock.now(), self._current.words.default_tz)
         anew = (await self._store.ledger.budget_resets()).get("day")
         return await self._store.failures.told_since(chat_id, person.id, max(day, anew.at if anew else 0))
 
@@ -218,7 +216,7 @@ class BudgetRefusal:
             return self._current.words.messages.text(key, script, **values)
 
         key = "budget_over" if error.used >= 1 else "budget_short"
-        return text(key, limit=shortage(error, text))
+        return text(key, limit=money.shortage(error, text))
 
 
 def is_machine_error(error: Exception) -> bool:

@@ -10,7 +10,7 @@ from bot.config.speaking import RemindRules
 from bot.core.clock import DAY_MS, MINUTE_MS, Instant, Moment, Recurring, Unclear, UnclearTime
 from bot.core.commitments import DueReminder, IncompleteReminder, NewReminder, Reminder
 from bot.core.events import Event
-from bot.core.people import Chat, Person
+from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.reminders.requests import ReminderWish, TimeReply, hinted, is_getting_up, task_of, time_reply
@@ -36,7 +36,7 @@ from bot.store.reminders import ReminderAnswer, Reminders
 from bot.store.store import Store
 from bot.text.codes import number_mark
 from bot.text.dates import local
-from bot.text.fold import Script, fold, script_of
+from bot.text.fold import fold, script_of
 
 SHOWN = 20
 """Reminders that one list names."""

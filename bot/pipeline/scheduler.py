@@ -10,7 +10,7 @@ from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.jobs.digests import LONGEST_SHARED_MS as DIGEST_WAIT_MS
 from bot.pipeline.send import LONGEST_WAIT_MS as SEND_WAIT_MS
-from bot.session.lifetime import close_reason
+from bot.session import close_reason
 from bot.speaking.pacing import TOTAL_MS
 from bot.store.backups import tidy_beside
 from bot.store.deadlines import DeadlineBounds, Retention

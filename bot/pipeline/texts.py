@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
-from bot.context.xml import CtxFrame
+from bot.context import CtxFrame
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from bot.core.commitments import DueReminder, Reminder
 from bot.core.errors import ConfigError
-from bot.core.people import Chat, Person
+from bot.core.people import SCRIPTS, Chat, Person, Script, script_named
 from bot.language.reminders.wording import in_second_person
 from bot.language.time.parts import WEEKDAY_NAMES
 from bot.language.time.schedule import SEVERAL, rule_step, until_of, zone_or
@@ -18,7 +18,7 @@ from bot.speaking.reminders import promised_task, told_to
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
 from bot.text.dates import DayWords, clock_label, holiday_name, local, local_day
-from bot.text.fold import SCRIPTS, Script, script_next
+from bot.text.fold import script_next
 
 KEEPS = (
     "remembered", "remembered_one", "remembered_again", "memory_changed", "memory_replaced", "nick_set", "nick_revoked",
@@ -56,11 +56,7 @@ class Texts:
 
     def script_named(self, name: str) -> Script:
         """The script of that name, else the configured language."""
-        match name:
-            case "zh-Hans" | "zh-Hant" | "en" as script:
-                return script
-            case _:
-                return self.language
+        return script_named(name) or self.language
 
     def confirmed(self, receipt: str) -> tuple[int, ...]:
         """The numbers of the memories that a receipt says are kept; none for every other text."""

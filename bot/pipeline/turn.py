@@ -14,7 +14,7 @@ from bot.core.sessions import Epoch, ModelCall, Occasion, Turn
 from bot.core.speaking import UNASKED, UNCALLED
 from bot.core.tools import Tool, UnlearnRequest
 from bot.model.pool import Endpoint
-from bot.money.budget import BudgetStep
+from bot.money import BudgetStep
 from bot.pipeline.calls import ModelCaller, ModelReply, settlement_of
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner, TurnPlan

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot import money
 from bot.config.memory import EmbeddingServer
 from bot.core.clock import HOUR_MS
 from bot.core.errors import ModelError, OverBudget
@@ -15,7 +16,6 @@ from bot.core.people import Audience
 from bot.core.ports import Alarm, Clock, Log, model_fields
 from bot.core.recall import RecallQuery
 from bot.model.pool import CircuitBreaker, EmbeddingEndpoint
-from bot.money import budget
 from bot.pipeline.background import BackgroundGate
 from bot.pipeline.calls import end_failed, reservation, reserve_shielded
 from bot.pipeline.concurrency import TextThread
@@ -112,7 +112,7 @@ class EmbeddingCaller:
         self._breaker = self._breaker.worked()
         counted = found.tokens is not None
         usage = Usage(found.tokens if found.tokens is not None else tokens, 0, 0, returned=counted)
-        return found, Settlement(call, usage, budget.cost(usage, self._rate(self._clock.now())))
+        return found, Settlement(call, usage, money.cost(usage, self._rate(self._clock.now())))
 
     @property
     def _named(self) -> dict[str, str]:

@@ -13,11 +13,10 @@ from pydantic import Field
 
 from bot.core.errors import ConfigError
 from bot.core.models import Message, ToolSpec
-from bot.core.people import Chat
+from bot.core.people import SCRIPTS, Chat, Script
 from bot.core.sessions import BootstrapMode
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.text.clean import as_data, clean
-from bot.text.fold import SCRIPTS, Script
 from bot.text.length import clip
 
 FOLDER = "skills"

@@ -12,11 +12,11 @@ from markupsafe import Markup
 
 from bot.core.errors import ConfigError
 from bot.core.memories import NumberedThing
+from bot.core.people import SCRIPTS, Script
 from bot.prompt.opening_facts import OpeningLine, OpeningSection, OpeningSectionName
 from bot.prompt.persona import Persona, read_user, read_who
 from bot.text.clean import as_data
 from bot.text.codes import number_mark
-from bot.text.fold import SCRIPTS, Script
 
 if TYPE_CHECKING:
     import jinja2

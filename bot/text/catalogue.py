@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from bot.core.errors import ConfigError
-from bot.text.fold import SCRIPTS
+from bot.core.people import SCRIPTS
 
 FALLBACK = "en"
 

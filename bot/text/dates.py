@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
 from bot.core.clock import HOUR_MS
+from bot.core.people import Script
 from bot.core.sessions import Tier
-from bot.text.fold import Script
 
 RELATIVE_DAYS = 7
 """Older than this a day is shown as a date (seed Warm Boot: N天前 up to 7)."""

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Literal
 
+from bot.core.people import Script
 from bot.text.vocabulary import read_table
 
 _HAN = (range(0x3400, 0xA000), range(0x20000, 0x323B0))
@@ -21,9 +21,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _VARIANTS = dict(zip(map(ord, "著覆瞭藉甚妳"), "着复了借什你", strict=True))
 """Pairs that Simplified writing merges only in some words (看著 看着, 回覆 回复, 瞭解 了解, 憑藉 凭借, 甚麼 什么)."""
 _JAMO = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
-
-Script = Literal["zh-Hans", "zh-Hant", "en"]
-SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
 
 ENGLISH_FUNCTION_WORDS = frozenset(read_table("bot.text", "stop_words")["en"].split())
 """English function words: they make a sentence English, and say nothing of what it is about."""

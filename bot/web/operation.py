@@ -10,9 +10,9 @@ from starlette.responses import JSONResponse, Response
 
 from bot.config.sources import ShownSetting
 from bot.core.money import CallUse
-from bot.money.usage import DaySpan, grouped
+from bot.money import DaySpan, grouped
+from bot.text.clean import Redactor
 from bot.text.dates import local_day
-from bot.text.redaction import Redactor
 from bot.web.requests import PageRequest, render
 
 DAYS, MOST_DAYS = 30, 366

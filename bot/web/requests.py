@@ -14,12 +14,12 @@ from starlette.responses import HTMLResponse
 
 from bot.config.settings import Settings
 from bot.config.sources import ShownSetting
+from bot.core.people import SCRIPTS, Script
 from bot.core.ports import Clock
 from bot.pipeline.texts import Texts
 from bot.store.store import Store
 from bot.text.catalogue import Catalogue
 from bot.text.dates import local
-from bot.text.fold import SCRIPTS, Script
 from bot.web.login import Login
 
 MOST_BYTES, MOST_LOGIN_BYTES = 1_000_000, 4_000

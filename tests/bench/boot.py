@@ -15,13 +15,12 @@ from time import process_time
 
 from bot.config.settings import Settings
 from bot.core.memories import STABILITY_DAYS, MemoryKind
-from bot.core.people import Audience
+from bot.core.people import SCRIPTS, Audience
 from bot.ops.log_files import NullLog
 from bot.pipeline.opening import OpeningReader
 from bot.pipeline.recall import SectionFilter
 from bot.prompt.templates import PersonaOpening
 from bot.store.store import DATABASE, Store, open_store
-from bot.text.fold import SCRIPTS
 from bot.text.length import estimate_tokens
 from tests.bench.recall_speed import sentence
 from tests.blank import lay

@@ -23,7 +23,7 @@ from bot.core.events import Event, Incoming, Outgoing, Place
 from bot.core.models import Capabilities, Completion, Message, ModelRequest, Prompt, ToolCall
 from bot.language.small_talk import is_casual
 from bot.model.pool import Endpoint, ModelPool
-from bot.money.budget import rate_of
+from bot.money import rate_of
 from bot.pipeline.texts import Texts
 from bot.prompt.composition import message_tokens
 from bot.prompt.persona import FULL

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from bot.context.xml import CtxLimits, render_delta
+from bot.context import CtxLimits, render_delta
 from bot.core.events import Event
 from bot.core.models import Message, Prompt
 from bot.language.small_talk import is_casual

@@ -24,7 +24,7 @@ from bot.core.ports import Model
 from bot.core.recall import RecallQuery
 from bot.core.tools import ToolContext
 from bot.model.pool import Endpoint, ModelPool
-from bot.money.budget import rate_of
+from bot.money import rate_of
 from bot.pipeline.findings import findings_text
 from bot.pipeline.inspection import plan_imagined
 from bot.store.store import DATABASE, open_store

@@ -25,7 +25,7 @@ from bot.core.models import Capabilities
 from bot.core.speaking import GroupMode
 from bot.model.offline import OfflineModel
 from bot.model.pool import Endpoint, ModelPool
-from bot.money.budget import rate_of
+from bot.money import rate_of
 from bot.ops.logs import Logs
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue

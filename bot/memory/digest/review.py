@@ -9,6 +9,7 @@ from datetime import timedelta, tzinfo
 from bot.core.clock import DAY_MS, DatedMoment, Instant
 from bot.core.commitments import NewCommitment, SettledCommitment
 from bot.core.memories import Dated, MemoryKind, NewMemory, Visibility
+from bot.core.people import Script
 from bot.core.sessions import ChangedReminder, Digest, DigestCounts
 from bot.language.assertions import LINK, VOCABULARY, Clause, folded_plain, terms
 from bot.language.injection import is_injection
@@ -36,7 +37,7 @@ from bot.memory.talk import GroundedItem, Refusal, TalkEvidence
 from bot.memory.transcript import DigestLine, TalkScope, forgets
 from bot.text.clean import named_once, one_row
 from bot.text.dates import local, local_day, ms_of
-from bot.text.fold import Script, fold, fold_mapped, script_of, unfold
+from bot.text.fold import fold, fold_mapped, script_of, unfold
 from bot.text.length import estimate_tokens
 from bot.text.similarity import echoes
 

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from bot.core.clock import DAY_MS
 from bot.core.commitments import Commitment, NewCommitment, SettledCommitment
 from bot.core.memories import Memory, MemoryKind, NewMemory, Visibility
+from bot.core.people import Script
 from bot.core.sessions import Digest
 from bot.language.injection import LINK, is_injection
 from bot.language.statements import (
@@ -32,7 +33,7 @@ from bot.memory.promises import promise_endings
 from bot.memory.transcript import MESSAGE_CHARS, DigestLine, LineWords, TalkScope, forgets, was_forgotten, words_of
 from bot.text.clean import clean, clean_name, one_row
 from bot.text.dates import local_day
-from bot.text.fold import Script, fold, script_of
+from bot.text.fold import fold, script_of
 from bot.text.length import SENTENCE, clauses_of, clip, estimate_tokens
 from bot.text.similarity import FORM_WORDS, content_words
 from bot.text.terms import informative_count

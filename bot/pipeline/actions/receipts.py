@@ -7,13 +7,12 @@ from functools import partial
 
 from bot.core.events import Button, Event
 from bot.core.memories import Memory, MemoryCommand, MemoryQuestion
-from bot.core.people import Audience, Chat
+from bot.core.people import Audience, Chat, Script
 from bot.core.ports import Clock
 from bot.pipeline.configuration import Current
 from bot.store.memories import OpenQuestion, Receipt, ReceiptQuote
 from bot.store.store import Store
 from bot.text.codes import number_mark
-from bot.text.fold import Script
 from bot.text.length import clip
 
 DoneCommand = tuple[MemoryCommand, str]

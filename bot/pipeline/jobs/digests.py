@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from bot.config.settings import Settings
-from bot.context.xml import CUT_LABEL
+from bot.context import CUT_LABEL
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.errors import ModelError, OverBudget, StoreError
 from bot.core.events import Event
 from bot.core.models import Message
-from bot.core.people import Audience, Chat
+from bot.core.people import Audience, Chat, Script
 from bot.core.ports import Clock, Log
 from bot.core.sessions import CloseReason, Digest, ModelCall, Session
 from bot.language.small_talk import is_casual
@@ -41,7 +41,7 @@ from bot.store.ledger import Reservation, Settlement
 from bot.store.reminders import REMINDER_LABEL as REMINDER
 from bot.store.store import Store
 from bot.text.dates import next_local_time
-from bot.text.fold import Script, script_of
+from bot.text.fold import script_of
 from bot.text.length import clip, estimate_tokens
 
 TOLD = ("", CUT_LABEL, REMINDER)

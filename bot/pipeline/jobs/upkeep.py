@@ -5,7 +5,7 @@ from bot.core.errors import ModelError, OverBudget
 from bot.core.events import Draft
 from bot.core.memories import Memory, MemoryQuestion, OldMemory, ReviewedMemory
 from bot.core.models import Message
-from bot.core.people import Person
+from bot.core.people import Person, Script
 from bot.core.ports import Clock, Log
 from bot.core.sessions import ModelCall
 from bot.memory.dialogue import plan_rolls, rollup_text
@@ -22,7 +22,7 @@ from bot.store.lifecycle import UpkeepPlan
 from bot.store.memories import OpenQuestion
 from bot.store.store import Store
 from bot.text.dates import local_day, next_local_time
-from bot.text.fold import Script, fold, script_of
+from bot.text.fold import fold, script_of
 from bot.text.length import clip
 
 LEAST_LINES = 2

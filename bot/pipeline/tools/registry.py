@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.config.resources import resource_dir
 from bot.config.settings import Settings
-from bot.context.xml import scene_text
+from bot.context import scene_text
 from bot.core.errors import ConfigError
 from bot.core.models import ToolSpec
 from bot.core.recall import RecallQuery, SearchHit

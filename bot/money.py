@@ -1,19 +1,19 @@
-"""Prices of models (configured, or from genai-prices at first use), costs and limits of calls, and what is left out
-as a limit comes nearer."""
+"""Prices of models (configured, or from genai-prices at first use), costs and limits of calls, what is left out as a limit
+comes nearer, and sums of what calls used."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 from bot.config.models import ModelSettings
 from bot.config.settings import Settings
 from bot.core.errors import OverBudget
 from bot.core.models import Capabilities, Usage
-from bot.core.money import BudgetLimits, Price, PriceAt
-from bot.text.dates import day_start, month_start
+from bot.core.money import BudgetLimits, CallUse, Price, PriceAt
+from bot.text.dates import day_start, local_day, moment, month_start
 
 PricesAt = Callable[[datetime], object]
 
@@ -26,6 +26,9 @@ BudgetStep = Literal["full", "small", "light", "over"]
 """As always; the smaller model; new logs on the light bootstrap as well; one polite line, then silence."""
 
 BUDGET_STEPS: tuple[BudgetStep, ...] = ("full", "small", "light", "over")
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 def public_rate(
@@ -175,3 +178,77 @@ def shortage(error: OverBudget, text: Callable[..., str]) -> str:
     parts = {"used": error.used, "held": error.held}
     shown = {name: f"{math.floor(part * 100)}%" for name, part in parts.items()}
     return text("limit_short", limit=limit, needed=f"{math.ceil(error.needed * 100)}%", **shown)
+
+
+@dataclass(frozen=True, slots=True)
+class DaySpan:
+    """So many local days from the first."""
+
+    first: date
+    days: int
+    tz: tzinfo
+
+    @classmethod
+    def until(cls, now: int, days: int, tz: tzinfo) -> "DaySpan":
+        """The last `days` days, today included; `now` in ms."""
+        return cls(local_day(now, tz) - timedelta(days=days - 1), days, tz)
+
+    @property
+    def dates(self) -> tuple[date, ...]:
+        """Each of them."""
+        return tuple(self.first + timedelta(days=number) for number in range(self.days))
+
+    @property
+    def since(self) -> int:
+        """When the first begins, ms."""
+        return moment(self.first, 0, self.tz)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSum:
+    """Calls, tokens and money of a day, a chat or a cause."""
+
+    calls: int
+    prompt: int
+    cached: int
+    output: int
+    money: float
+
+    @property
+    def tokens(self) -> int:
+        """Input and output."""
+        return self.prompt + self.output
+
+    @property
+    def hit_rate(self) -> float:
+        """The part of the input that came from the provider's cache, 0 to 1."""
+        return self.cached / self.prompt if self.prompt else 0.0
+
+
+def sum_of(used: Iterable[CallUse]) -> UsageSum:
+    """The sum of these calls."""
+    calls = tuple(used)
+    return UsageSum(
+        len(calls), sum(each.prompt_tokens for each in calls), sum(each.cached_tokens for each in calls),
+        sum(each.output_tokens for each in calls), sum(each.money for each in calls),
+    )  # fmt: skip
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The items by their key, in the order in which keys come."""
+    groups: dict[K, list[T]] = {}
+    for each in items:
+        groups.setdefault(key(each), []).append(each)
+    return groups
+
+
+def daily_sums(used: Iterable[CallUse], span: DaySpan) -> dict[date, UsageSum]:
+    """The sum of each day, also of days without a call."""
+    by_day: Mapping[date, list[CallUse]] = grouped(used, lambda each: local_day(each.at, span.tz))
+    return {day: sum_of(by_day.get(day, ())) for day in sorted({*span.dates, *by_day})}
+
+
+def largest_sums(used: Iterable[CallUse], key: Callable[[CallUse], K]) -> dict[K, UsageSum]:
+    """The sum of each group, most tokens first."""
+    sums = {group: sum_of(calls) for group, calls in grouped(used, key).items()}
+    return dict(sorted(sums.items(), key=lambda item: (-item[1].tokens, f"{item[0]}")))

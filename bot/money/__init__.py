@@ -1,1 +1,0 @@
-"""What does it cost? Prices and limits from the configuration, costs from usage; it stores nothing."""

@@ -1,1 +1,0 @@
-"""When does a conversation open and close?"""
