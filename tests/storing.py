@@ -108,12 +108,12 @@ async def bring_back(store: Store, number: int, audience: Audience, where: Where
 async def searched(store: Store, audience: Audience, *terms: str, newest: int = 0) -> tuple[Memory, ...]:
     """The memories with one of these terms that this audience may see, and others of the newest."""
     asking = Question(audience, 0, "", NOW, kinds=("memory",))
-    more = await store.finding.newest(asking, newest) if newest else ()
+    more = await store.search.newest(asking, newest) if newest else ()
 
     def choose(matches: Matches) -> WantedDocuments:
         return WantedDocuments((*more, *(doc for posting in matches.postings for doc in posting.docs)), ())
 
-    _, found = await store.finding.look(asking, terms, (), choose)
+    _, found = await store.search.look(asking, terms, (), choose)
     return tuple(each.finding.memory for each in found if each.finding.memory is not None)
 
 

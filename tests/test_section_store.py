@@ -48,7 +48,7 @@ async def found(store: Store, asking: RecallQuery, *terms: str) -> tuple[set[str
         handed = sum(len(posting.docs) for posting in matches.postings)
         return WantedDocuments(tuple({doc for posting in matches.postings for doc in posting.docs}), ())
 
-    _, candidates = await store.finding.look(asking, terms, (), choose)
+    _, candidates = await store.search.look(asking, terms, (), choose)
     return {each.finding.text for each in candidates}, handed
 
 
@@ -81,7 +81,7 @@ async def test_how_much_a_word_tells_is_the_same_however_narrow_the_search(tmp_p
                 seen.extend(posting.holding for posting in matches.postings)
                 return WantedDocuments((), ())
 
-            await store.finding.look(asking, ("周三",), (), choose)
+            await store.search.look(asking, ("周三",), (), choose)
         assert seen == [MANY + 1, MANY + 1]
 
 

@@ -66,7 +66,7 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
     """
 
     async def memory(context: ToolContext, number: int) -> ToolAnswer | None:
-        found = await store.finding.memory(context.audience, number)
+        found = await store.search.memory(context.audience, number)
         if found is None:
             return None
         script = words.script_named(context.script)
@@ -76,7 +76,7 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
             who += text("found_in", chat=as_data((await store.people.chat(found.chat_id)).title))
         day = relative_day(local_day(found.observed_at, tz), local_day(context.now, tz), words.days(script))
         source = text("get_asked" if found.asked else f"get_{found.source}", agent=as_data(found.agent))
-        told, said = await store.finding.sources(context.audience, number), as_data(found.text)
+        told, said = await store.search.sources(context.audience, number), as_data(found.text)
         said = said if found.former_at is None else text("found_former", text=said)
         whole = text("get_memory", id=number, who=who, text=said, kind=found.kind, day=day, source=source)
         sources = (line(context, tz, event) for event in told)
@@ -90,7 +90,7 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
         )
 
     async def lines(context: ToolContext, number: int) -> ToolAnswer | None:
-        found = await store.finding.around(context.audience, number, REACH)
+        found = await store.search.around(context.audience, number, REACH)
         if not found:
             return None
         tz = await timezone_of(store, words, context)

@@ -136,7 +136,7 @@ class Recall:
         """
         mode = asking.mode or self.mode
         asked = await self._asked(asking)
-        finding = self._store.finding
+        finding = self._store.search
         like = await self._near.like(asking, NEAREST) if mode == "hybrid" else None
         near = like.found if like is not None else {}
         matches, candidates = await finding.look(

@@ -11,10 +11,10 @@ from bot.store.engine import Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.failures import fail_turn
 from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
-from bot.store.memories import OpenQuestion, Receipt, StoredMemory, ask_back, known_memory, store_memory
+from bot.store.memories import OpenQuestion, Receipt, StoredMemory, active_memory, ask_back, known_memory, store_memory
 from bot.store.outbox import announce
 from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories, forget_memories
-from bot.store.schema import SELECT_MEMORY, placeholders
+from bot.store.schema import placeholders
 from bot.store.supersession import reword_memory
 from bot.store.transactions import Tx
 from bot.store.windows import requeue_events
@@ -162,7 +162,7 @@ class Rewrites(Repository):
     @reads
     def waiting(self, tx: Tx, memory_id: int, now: int) -> PendingRewrite | None:
         """The memory, if it is active and due."""
-        memory = tx.one(SELECT_MEMORY + "WHERE memory.id = ? AND disabled_at IS NULL", memory_id, to=Memory)
+        memory = active_memory(tx, memory_id)
         row = tx.one(
             f"SELECT attempts, coalesce((SELECT text FROM event WHERE {IS_VISIBLE}event.id = asked_id), ''), answer_id "
             "FROM rewriting WHERE memory_id = ? AND due_at <= ?",

@@ -26,6 +26,7 @@ from bot.core.sessions import TIERS
 from bot.store.engine import Database, Repository, reads
 from bot.store.files import DataFiles, NoteFiles, content_of
 from bot.store.index import index_digest, index_memory, sort_memory
+from bot.store.memories import begin_logs_anew
 from bot.store.people import AccessLists, persons
 from bot.store.schema import last_numbers, table_columns
 from bot.store.supersession import end_memory
@@ -55,6 +56,9 @@ IS_EXPORTED = "(disabled_at IS NULL OR disabled_reason = 'archived')"
 ARCHIVED = "CASE WHEN disabled_reason = 'archived' THEN disabled_at ELSE 0 END"
 """When a memory was put away; one that was forgotten has another reason."""
 
+MOST_NOTE_BYTES = 16_384 * 1024
+"""The largest note that a setting allows."""
+
 PROGRESS_STEP = 100
 """Memories after which progress is told."""
 
@@ -69,7 +73,7 @@ ImportProgress = Callable[[int, int], None]
 class PlatformNames:
     """Who and where the numbers of an installation are, in platform ids."""
 
-    def __init__(self, tx: Tx) -> None:
+    def __init__(self, tx: Tx, lists: AccessLists) -> None:
         accounts = _grouped(tx.all("SELECT person_id, platform || ':' || external_id FROM account ORDER BY 2"))
         places = _grouped(
             tx.all("SELECT chat_id, platform || ':' || external_id FROM place ORDER BY chat_id, current DESC, 2")
@@ -79,34 +83,32 @@ class PlatformNames:
             for number, name, script, zone, is_bot in tx.all("SELECT id, name, script, timezone, is_bot FROM person")
             if number in accounts
         }
-        self._chats = {
+        chats = {
             number: ExportedChat(places[number], kind, title)
             for number, kind, title in tx.all("SELECT id, kind, title FROM chat")
             if number in places
         }
         self.people = tuple(sorted(self._people.values(), key=lambda person: person.accounts))
-        self.chats = tuple(sorted(self._chats.values(), key=lambda chat: chat.places))
-        self.places = {number: chat.places[0] for number, chat in self._chats.items()}
-        self._own_chats = tx.all(
+        self.chats = tuple(sorted(chats.values(), key=lambda chat: chat.places))
+        self._places = {number: chat.places[0] for number, chat in chats.items()}
+        own = tx.all(
             "SELECT person_id, chat_id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' "
             "ORDER BY seen_at, chat_id"
         )
+        self.whose = {self._places[chat]: self.account(person) for person, chat in own if chat in self._places}
+        """Of every direct chat whose it is: of whoever was seen there last."""
+        self.dms = {self.account(person): self._places[chat] for person, chat in own if chat in self._places}
+        """Each person's own chat, where they were seen last."""
+        self.dms.pop("", None)
+        known = {account for person in self.people if not person.is_bot for account in person.accounts}
+        owners = [self._people[person.id].accounts for person in persons(tx, lists, "") if person.is_owner]
+        self.owners = tuple(sorted([*owners, *((account,) for account in lists.owners - known)]))
+        """The accounts of each owner, also of one who has not been here yet."""
+        self._indexed: dict[str, int] = dict(tx.all("SELECT path, chat_id FROM note WHERE made = 1"))
 
     def account(self, number: int | None) -> str:
         """What a person is called in a file, "" for one without an account."""
         return self._people[number].accounts[0] if number in self._people else ""
-
-    def whose(self) -> dict[str, str]:
-        """Of every direct chat whose it is: of whoever was seen there last."""
-        return {self.places[chat]: self.account(person) for person, chat in self._own_chats if chat in self.places}
-
-    def dms(self) -> dict[str, str]:
-        """Each person's own chat, where they were seen last."""
-        return {
-            self._people[person].accounts[0]: self.places[chat]
-            for person, chat in self._own_chats
-            if person in self._people and chat in self.places
-        }
 
     def memory(
         self, row: Row, others: Mapping[str, object], merges: Mapping[int, tuple[ExportedMerge, ...]]
@@ -133,7 +135,26 @@ class PlatformNames:
 
     def _where(self, owner_id: int | None, chat_id: int) -> tuple[str, str] | None:
         owner = self.account(owner_id)
-        return None if chat_id not in self.places or (owner_id and not owner) else (owner, self.places[chat_id])
+        return None if chat_id not in self._places or (owner_id and not owner) else (owner, self._places[chat_id])
+
+    def note(self, files: DataFiles, path: str) -> ExportedNote | None:
+        """A note without its forgotten lines; None for one that is empty, for nobody, or cannot be read. It blocks."""
+        try:
+            lines = lines_of(files.notes.read(path, MOST_NOTE_BYTES)[0].decode("utf-8-sig"))
+            front, top = (None, 0) if path == CURATED_NOTE else read_front(lines)
+        except (NoteRefused, UnicodeDecodeError, OSError):
+            return None
+        told = clean("\n".join(line for line in lines[top:] if not (line.strip() and files.tombstones.covers(line))))
+        if not told.strip():
+            return None
+        if front is None:
+            owners = tuple(group[0] for group in self.owners)
+            return ExportedNote(path, owners, "", "private", (), told) if owners else None
+        chat = self._places.get(front.chat_id) or self._places.get(self._indexed.get(path, 0), "")
+        owner = self.whose.get(chat, "") if front.visibility != "chat" else ""
+        if not chat or (front.visibility != "chat" and not owner):
+            return None
+        return ExportedNote(path, (owner,) if owner else (), chat, front.visibility, front.events, told)
 
 
 def _grouped(rows: Iterable[Row]) -> dict[int, tuple[str, ...]]:
@@ -147,9 +168,12 @@ def carry_out_import(tx: Tx, plan: ImportPlan, at: int, tell: ImportProgress = l
     """People and chats, then memories and summaries; every open log is told anew what is remembered."""
     _add_people(tx, plan, at)
     _add_chats(tx, plan, at)
-    join_direct_chats(tx, plan.new_notes, at)
     accounts: dict[str, int] = dict(tx.all("SELECT platform || ':' || external_id, person_id FROM account"))
     places: dict[str, int] = dict(tx.all("SELECT platform || ':' || external_id, chat_id FROM place"))
+    for note in plan.new_notes:  # a direct chat that was brought in is the one of whoever its notes are for
+        chat, owner = places.get(note.chat), accounts.get(next(iter(note.owners), ""))
+        if chat is not None and owner is not None and not tx.has("SELECT 1 FROM member WHERE chat_id = ?", chat):
+            tx.insert("member", chat_id=chat, person_id=owner, seen_at=at)
     fillable = {name: kind for name, kind, _ in table_columns(tx, "memory")}
     for name in (*STORED_COLUMNS, *LEFT_BEHIND, "id", "replaced_by"):  # only an installation can know its own numbers
         del fillable[name]
@@ -167,10 +191,7 @@ def carry_out_import(tx: Tx, plan: ImportPlan, at: int, tell: ImportProgress = l
         index_memory(tx, item.before.id)
     for summary in plan.summaries:
         _add_summary(tx, summary, accounts.get(summary.owner), places[summary.chat])
-    tx.run(
-        "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
-        "(SELECT id FROM session WHERE state = 'open')"
-    )
+    begin_logs_anew(tx)
 
 
 def _add_people(tx: Tx, plan: ImportPlan, at: int) -> None:
@@ -230,88 +251,6 @@ def _add_summary(tx: Tx, summary: ExportedSummary, owner_id: int | None, chat_id
         created_at=summary.created_at,
     )  # fmt: skip
     index_digest(tx, number)
-
-
-MOST_NOTE_BYTES = 16_384 * 1024
-"""The largest note that a setting allows."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoteReaders:
-    """Who notes are for: the place of each chat and, of a direct one, whose it is; the accounts of each owner.
-
-    `indexed` is the chat of each note as it was read last.
-    """
-
-    places: Mapping[int, str]
-    whose: Mapping[str, str]
-    owners: tuple[tuple[str, ...], ...]
-    indexed: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundNotes:
-    """The notes there are, all names that are taken, and how many files are for nobody or cannot be read."""
-
-    notes: tuple[ExportedNote, ...]
-    files: frozenset[str]
-    astray: int
-
-
-def owner_accounts(tx: Tx, lists: AccessLists) -> tuple[tuple[str, ...], ...]:
-    """The accounts of each owner, also of one who has not been here yet."""
-    accounts: dict[int, list[str]] = {}
-    rows = tx.all(
-        "SELECT person_id, platform || ':' || external_id FROM account JOIN person ON person.id = person_id "
-        "WHERE is_bot = 0 ORDER BY 2"
-    )
-    for person_id, account in rows:
-        accounts.setdefault(person_id, []).append(account)
-    owners = [person.id for person in persons(tx, lists, "") if person.is_owner]
-    known = {account for _, account in rows}
-    groups = [tuple(accounts[number]) for number in owners]
-    return tuple(sorted([*groups, *((account,) for account in lists.owners - known)]))
-
-
-def read_notes(files: DataFiles, readers: NoteReaders) -> FoundNotes:
-    """Every note without its forgotten lines; it blocks."""
-    listing = files.notes.listing()
-    found = [_note(files, path, readers) for path in sorted(listing.found)]
-    notes = tuple(note for note in found if note is not None)
-    taken = frozenset({*listing.found, *listing.refused})
-    return FoundNotes(notes, taken, len(taken) - len(notes))
-
-
-def _note(files: DataFiles, path: str, readers: NoteReaders) -> ExportedNote | None:
-    try:
-        lines = lines_of(files.notes.read(path, MOST_NOTE_BYTES)[0].decode("utf-8-sig"))
-        front, top = (None, 0) if path == CURATED_NOTE else read_front(lines)
-    except (NoteRefused, UnicodeDecodeError, OSError):
-        return None
-    told = clean("\n".join(line for line in lines[top:] if not (line.strip() and files.tombstones.covers(line))))
-    if not told.strip():
-        return None
-    if front is None:
-        owners = tuple(group[0] for group in readers.owners)
-        return ExportedNote(path, owners, "", "private", (), told) if owners else None
-    chat = readers.places.get(front.chat_id) or readers.places.get(readers.indexed.get(path, 0), "")
-    owner = readers.whose.get(chat, "") if front.visibility != "chat" else ""
-    if not chat or (front.visibility != "chat" and not owner):
-        return None
-    return ExportedNote(path, (owner,) if owner else (), chat, front.visibility, front.events, told)
-
-
-def join_direct_chats(tx: Tx, notes: tuple[ExportedNote, ...], at: int) -> None:
-    """A direct chat that was brought in is the one of whoever its notes are for."""
-    for note in notes:
-        if note.chat and note.owners:
-            tx.run(
-                "INSERT INTO member (chat_id, person_id, seen_at) SELECT place.chat_id, person_id, ? "
-                "FROM place, account "
-                "WHERE place.platform || ':' || place.external_id = ? AND account.platform || ':' || "
-                "account.external_id = ? AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = place.chat_id)",
-                at, note.chat, note.owners[0],
-            )  # fmt: skip
 
 
 def write_notes(tx: Tx, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
@@ -385,10 +324,15 @@ class MemoryArchive(Repository):
         return replace(export.here, carried=replace(export.here.carried, people=names.people, chats=names.chats))
 
     async def _export(self, person_id: int | None, exported_at: int) -> tuple[Export, PlatformNames]:
-        names, export, readers = await self._stored(person_id, exported_at)
-        on_disk = await asyncio.to_thread(read_notes, self._files, readers)
-        whole, account, carried = person_id is None, names.account(person_id), export.here.carried
-        notes = tuple(note for note in on_disk.notes if whole or note.owners == (account,))
+        names, export = await self._stored(person_id, exported_at)
+        listing = await asyncio.to_thread(self._files.notes.listing)
+        read = [await asyncio.to_thread(names.note, self._files, path) for path in sorted(listing.found)]
+        notes = tuple(note for note in read if note is not None)
+        taken = frozenset({*listing.found, *listing.refused})
+        astray = len(taken) - len(notes)
+        if person_id is not None:
+            notes, astray = tuple(note for note in notes if note.owners == (names.account(person_id),)), 0
+        carried = export.here.carried
         owners = {memory.owner for memory in carried.memories} | {each.owner for each in carried.summaries}
         owners |= {owner for note in notes for owner in note.owners}
         places = {memory.chat for memory in carried.memories} | {each.chat for each in carried.summaries}
@@ -398,22 +342,15 @@ class MemoryArchive(Repository):
             people=tuple(person for person in names.people if person.accounts[0] in owners),
             chats=tuple(chat for chat in names.chats if chat.places[0] in places),
         )  # fmt: skip
-        here = replace(export.here, carried=carried, files=on_disk.files)
-        return replace(export, here=here, files=on_disk.astray if whole else 0), names
+        return replace(export, here=replace(export.here, carried=carried, files=taken), files=astray), names
 
     @reads
-    def _stored(
-        self, tx: Tx, person_id: int | None, exported_at: int
-    ) -> tuple[PlatformNames, Export, NoteReaders]:  # fmt: skip
-        """What the database has of an export, and who its notes are for."""
+    def _stored(self, tx: Tx, person_id: int | None, exported_at: int) -> tuple[PlatformNames, Export]:
+        """What the database has of an export."""
         own, values = ("", ()) if person_id is None else (" AND owner_id = ?", (person_id,))
-        # Columns that are not named here go with their defaults: nothing is lost that comes later.
-        named = {*EXPORTED_COLUMNS, *LEFT_BEHIND}
-        others = {name: _default(default) for name, _, default in table_columns(tx, "memory") if name not in named}
-        columns = ", ".join((*(f"memory.{name}" for name in (*EXPORTED_COLUMNS, *others)), ARCHIVED))
-        names, merges = PlatformNames(tx), self._merges(tx)
-        rows = tx.all(f"SELECT owner_id, chat_id, {columns} FROM memory WHERE {IS_EXPORTED}{own} ORDER BY id", *values)
-        found = tuple(memory for row in rows if (memory := names.memory(row, others, merges)) is not None)
+        names = PlatformNames(tx, self._lists)
+        memories = self._memories(tx, names, IS_EXPORTED + own, *values)
+        found = tuple(memory for memory in memories if memory is not None)
         talks = tx.all(
             "SELECT owner_id, chat_id, id, summary, made_by, names, started_at, ended_at, created_at, tier FROM digest "
             f"WHERE summary <> '' AND session_id IS NOT NULL{own} ORDER BY id",
@@ -421,59 +358,48 @@ class MemoryArchive(Repository):
         )
         summaries = tuple(summary for row in talks if (summary := names.summary(row)) is not None)
         forgotten = f"SELECT count(*) FROM memory WHERE NOT {IS_EXPORTED} AND disabled_reason <> 'merged'{own}"
-        whose, owners = names.whose(), owner_accounts(tx, self._lists)
-        indexed: dict[str, int] = dict(tx.all("SELECT path, chat_id FROM note WHERE made = 1"))
         here = ImportBase(
             ExportContents(tx.meta("house") or "", exported_at, memories=found, summaries=summaries),
-            last_numbers(tx).get("memory", 0), tuple(names.dms().items()) if person_id is None else (),
-            tuple(sorted(whose.items())), owners,
+            last_numbers(tx).get("memory", 0), tuple(names.dms.items()) if person_id is None else (),
+            tuple(sorted(names.whose.items())), names.owners,
         )  # fmt: skip
-        return (
-            names, Export(here, tx.value(forgotten, *values), len(rows) - len(found)),
-            NoteReaders(names.places, whose, owners, indexed),
-        )  # fmt: skip
+        return names, Export(here, tx.value(forgotten, *values), len(memories) - len(found))
 
-    def _merges(self, tx: Tx) -> dict[int, tuple[ExportedMerge, ...]]:
-        """What was merged into each memory, without what was forgotten."""
-        found: dict[int, tuple[ExportedMerge, ...]] = {}
-        for number, *values in tx.all(
+    def _memories(self, tx: Tx, names: PlatformNames, where: str, *values: object) -> list[ExportedMemory | None]:
+        """These memories in order, None for one of nobody known, with what was merged into them and not forgotten."""
+        merges: dict[int, tuple[ExportedMerge, ...]] = {}
+        for number, *merged in tx.all(
             "SELECT memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, "
             "coalesce(undone_at, 0) FROM merged ORDER BY id"
         ):
-            merge = ExportedMerge(*values)
-            if not self._files.tombstones.covers(merge.before) and not self._files.tombstones.covers(merge.said):
-                found[number] = (*found.get(number, ()), merge)
-        return found
-
-    async def whole(self, number: int) -> MemoryWithLines | None:
-        """One memory and where it comes from; None when no memory has that number (any more)."""
-        known = await self._with_lines(number)
-        if known is None or known[0].ended_at is not None:
-            return known[0] if known is not None else None
-        found, owner_id = known
-        memories = (await self.export(owner_id)).here.carried.memories
-        return replace(found, memory=next((memory for memory in memories if memory.id == number), None))
+            merge = ExportedMerge(*merged)
+            if not any(map(self._files.tombstones.covers, (merge.before, merge.said))):
+                merges[number] = (*merges.get(number, ()), merge)
+        # Columns that are not named here go with their defaults: nothing is lost that comes later.
+        named = {*EXPORTED_COLUMNS, *LEFT_BEHIND}
+        others = {name: _default(default) for name, _, default in table_columns(tx, "memory") if name not in named}
+        columns = ", ".join((*EXPORTED_COLUMNS, *others, ARCHIVED))
+        rows = tx.all(f"SELECT owner_id, chat_id, {columns} FROM memory WHERE {where} ORDER BY id", *values)
+        return [names.memory(row, others, merges) for row in rows]
 
     @reads
-    def _with_lines(self, tx: Tx, number: int) -> tuple[MemoryWithLines, int | None] | None:
-        """A memory that ended, or the lines of one that did not, and its owner."""
-        row = tx.one(
-            f"SELECT disabled_reason, nullif(disabled_at, {ARCHIVED}), purge_at, owner_id FROM memory WHERE id = ?",
-            number,
-        )
+    def whole(self, tx: Tx, number: int) -> MemoryWithLines | None:
+        """One memory and where it comes from; None when no memory has that number (any more)."""
+        row = tx.one(f"SELECT disabled_reason, disabled_at, purge_at, {IS_EXPORTED} FROM memory WHERE id = ?", number)
         if row is None:
             return None
-        ended, ended_at, until, owner_id = row
-        if ended_at is not None:
+        ended, ended_at, until, is_exported = row
+        if not is_exported:
             why = "forgotten" if ended in ("asked", "derived") else ended
-            return MemoryWithLines(number, None, why, ended_at, until), owner_id
+            return MemoryWithLines(number, None, why, ended_at, until)
         lines = tx.all(
             "SELECT event.id, at, (SELECT platform || ':' || external_id FROM place WHERE place.chat_id = "
             "event.chat_id AND current = 1), name, CASE hidden WHEN '' THEN text ELSE '' END FROM edge JOIN event "
             "ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id",
             number, to=ExportedLine,
         )  # fmt: skip
-        return MemoryWithLines(number, None, sources=lines), owner_id
+        (memory,) = self._memories(tx, PlatformNames(tx, self._lists), "id = ?", number)
+        return MemoryWithLines(number, memory, sources=lines)
 
     async def bring_in(self, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None) -> None:
         """Carry the plan out in one transaction: after a crash all of it is there, or nothing.

@@ -10,7 +10,7 @@ from bot.store.digests import take_memory_back
 from bot.store.engine import reads, writes
 from bot.store.files import DataFiles
 from bot.store.index import index_lines, index_memory
-from bot.store.memories import Receipt, earlier_receipt, replace_same, store_receipt, visible_memory
+from bot.store.memories import Receipt, active_memory, earlier_receipt, replace_same, store_receipt, visible_memory
 from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.reminders import REMINDER_TEXT, end_reminders
 from bot.store.removal import (
@@ -243,7 +243,7 @@ class MemoryForgetting(ScrubbingRepository):
     @reads
     def keeper(self, tx: Tx, memory_id: int) -> Memory | None:
         """An active memory, whoever owns it."""
-        return tx.one(f"{SELECT_MEMORY}WHERE memory.id = ? AND disabled_at IS NULL", memory_id, to=Memory)
+        return active_memory(tx, memory_id)
 
     @reads
     def said(self, tx: Tx, person_id: int, chat: Chat) -> tuple[tuple[int, int, str], ...]:
@@ -362,7 +362,7 @@ class Sharing(ScrubbingRepository):
     @writes
     def share(self, tx: Tx, memory: Memory, at: int) -> bool:
         """From now on it is told wherever its owner speaks; False when it is so already, or is gone."""
-        found = tx.one(f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NULL", memory.id, to=Memory)
+        found = active_memory(tx, memory.id)
         if found is None or found.owner_id is None or found.visibility == "public":
             return False
         _move(tx, found, "public", at)
@@ -374,12 +374,10 @@ class Sharing(ScrubbingRepository):
 
         Elsewhere no log tells it any more, and what nuan said of it there is not shown again.
         """
-        found = tx.one(
-            f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NULL AND visibility = 'public'", memory.id, to=Memory
-        )
-        kind = None if found is None else tx.value("SELECT kind FROM chat WHERE id = ?", found.chat_id)
-        if found is None or kind is None:
+        found = active_memory(tx, memory.id)
+        if found is None or found.visibility != "public":
             return None
+        kind = tx.value("SELECT kind FROM chat WHERE id = ?", found.chat_id)
         back: Visibility = "private" if kind == "dm" else "chat"
         _move(tx, found, back, at)
         _end_logs_elsewhere(tx, memory, back, at, self._files)

@@ -21,7 +21,7 @@ from bot.store.index import (
     stray_terms,
 )
 from bot.store.inspector import FORGOTTEN_REASONS
-from bot.store.memories import bring_back_forgotten, known_memory, visible_memory
+from bot.store.memories import active_memory, begin_logs_anew, bring_back_forgotten, known_memory, visible_memory
 from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.supersession import (
@@ -260,7 +260,7 @@ class OperatorEdits(ScrubbingRepository):
 
     @writes
     def _reword(self, tx: Tx, number: int, text: str, at: int) -> RewordResult:
-        memory = _active(tx, number)
+        memory = active_memory(tx, number)
         if memory is None:
             return "gone"
         if memory.is_name:
@@ -278,7 +278,7 @@ class OperatorEdits(ScrubbingRepository):
 
         False when it is over already.
         """
-        memory = await self._database.read(lambda tx: _active(tx, number))
+        memory = await self._database.read(lambda tx: active_memory(tx, number))
         if memory is None:
             return False
         forgetting = Forgetting((memory,), memory.owner_id or 0, purge_at)
@@ -305,18 +305,6 @@ class OperatorEdits(ScrubbingRepository):
         if found is not None:
             begin_logs_anew(tx)
         return found
-
-
-def _active(tx: Tx, number: int) -> Memory | None:
-    return tx.one(f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NULL", number, to=Memory)
-
-
-def begin_logs_anew(tx: Tx) -> None:
-    """Open logs begin anew, and with them what they were told from memory."""
-    tx.run(
-        "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
-        "(SELECT id FROM session WHERE state = 'open')"
-    )
 
 
 def _mend(tx: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: SectionRegistry) -> bool:

@@ -205,6 +205,11 @@ def store_memory(tx: Tx, new: NewMemory, at: int, merging: MergeRule = no_merge)
     return StoredMemory(number, False)
 
 
+def active_memory(tx: Tx, number: int) -> Memory | None:
+    """The memory of that number, if it holds; whoever owns it."""
+    return tx.one(f"{SELECT_MEMORY}WHERE memory.id = ? AND disabled_at IS NULL", number, to=Memory)
+
+
 def known_memory(tx: Tx, said: NewMemory | Memory) -> int | None:
     """The number of the same statement of the same owner in the same place, if it is there."""
     number: int | None = tx.value(
@@ -262,6 +267,14 @@ def bring_back_forgotten(tx: Tx, number: int, at: int, whose: str = "1", *values
         replace_same(tx, memory, at)
         bring_back(tx, number, at)
     return memory
+
+
+def begin_logs_anew(tx: Tx) -> None:
+    """Open logs begin anew, and with them what they were told from memory."""
+    tx.run(
+        "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
+        "(SELECT id FROM session WHERE state = 'open')"
+    )
 
 
 def store_receipt(tx: Tx, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:

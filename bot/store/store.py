@@ -84,7 +84,7 @@ class Store:
     def _remember(self, database: Database, files: DataFiles) -> None:
         """The nouns of what lasts."""
         self.memories = Memories(database)
-        self.finding = SearchIndex(database)
+        self.search = SearchIndex(database)
         self.vectors = Vectors(database)
         self.lives = MemoryLifecycle(database)
         self.sharing = Sharing(database, files)

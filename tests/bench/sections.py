@@ -78,9 +78,9 @@ class Rows(SearchIndex):
     def of(cls, bringing: AutoRecall) -> "Rows":
         """The one that this recall reads through."""
         store = bringing._recalling._store
-        if not isinstance(store.finding, cls):
-            store.finding = cls(store.finding)
-        return store.finding
+        if not isinstance(store.search, cls):
+            store.search = cls(store.search)
+        return store.search
 
     def taken(self) -> int:
         """How many since the last time."""

@@ -103,7 +103,7 @@ def searching(store: Store, recalling: Recall, settings: Settings) -> SearchFunc
 
     async def search(context: ToolContext, wish: RecallRequest) -> tuple[SearchHit, ...]:
         chat_id = context.audience.chat_id
-        heard, said = await store.finding.beside(context.session_id, chat_id, context.person_id)
+        heard, said = await store.search.beside(context.session_id, chat_id, context.person_id)
         chat = await store.people.chat(chat_id)
         asking = RecallQuery(
             context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
