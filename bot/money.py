@@ -11,8 +11,7 @@ from typing import Literal, TypeVar
 from bot.config.models import ModelSettings
 from bot.config.settings import Settings
 from bot.core.errors import OverBudget
-from bot.core.models import Capabilities, Usage
-from bot.core.money import BudgetLimits, CallUse, Price, PriceAt
+from bot.core.models import BudgetLimits, CallUse, Capabilities, Price, PriceAt, Usage
 from bot.text.dates import day_start, local_day, moment, month_start
 
 PricesAt = Callable[[datetime], object]

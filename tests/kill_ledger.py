@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 from bot.core.errors import OverBudget
-from bot.core.models import Usage
-from bot.core.money import BudgetLimits
+from bot.core.models import BudgetLimits, Usage
 from bot.store.ledger import Settlement
 from bot.store.store import Store, open_store
 from tests.kill import tell

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from bot.core.events import ChatKind, Draft, Incoming, Place, Sender
 from bot.core.memories import Memory, MemoryKind, MemorySource, NewMemory, Visibility
-from bot.core.models import Message, Usage
-from bot.core.money import BudgetLimits
+from bot.core.models import BudgetLimits, Message, Usage
 from bot.core.people import Audience
 from bot.core.recall import Matches
 from bot.core.recall import RecallQuery as Question

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.errors import OverBudget
-from bot.core.models import Usage
-from bot.core.money import BudgetLimits
+from bot.core.models import BudgetLimits, Usage
 from bot.store.ledger import Settlement
 from bot.store.store import Store
 from tests.blank import open_laid

@@ -9,8 +9,7 @@ import pytest
 
 from bot.config.models import ModelServer
 from bot.config.settings import Settings
-from bot.core.models import Capabilities
-from bot.core.money import Price
+from bot.core.models import Capabilities, Price
 from bot.money import public_rate, rate_of
 from bot.pipeline.endpoints import make_pool, price_problems, vision_rate
 from tests.dialects import URLS

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.errors import OverBudget
-from bot.core.models import Usage
-from bot.core.money import BUDGET_PERIODS, BudgetLimits, BudgetPeriod
+from bot.core.models import BUDGET_PERIODS, BudgetLimits, BudgetPeriod, Usage
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
 from bot.store.store import Store, open_store
 from tests.blank import lay, unsynced

@@ -27,7 +27,7 @@ from bot.config.resources import PromptFiles
 from bot.config.sources import load
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
-from bot.core.money import Price
+from bot.core.models import Price
 from bot.pipeline.endpoints import price_problems
 from bot.store.codes import leave_owner_code
 from bot.text.catalogue import catalogue

@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from bot.cli.installation import Installation, make_words
 from bot.cli.terminal import json_document
 from bot.core.clock import SystemClock
-from bot.core.money import CallUse
+from bot.core.models import CallUse
 from bot.core.ports import Clock
 from bot.core.sessions import ToldShare
 from bot.money import DaySpan, UsageSum, daily_sums, largest_sums, sum_of

@@ -14,7 +14,7 @@ from bot.commands.settings import (
     setting_lines,
     wrong_words,
 )
-from bot.core.money import BUDGET_PERIODS, BudgetPeriod, BudgetPressure, Spend
+from bot.core.models import BUDGET_PERIODS, BudgetPeriod, BudgetPressure, Spend
 from bot.core.ports import SettingChanges
 from bot.money import BudgetStep, limits, periods, shortage
 

@@ -10,8 +10,7 @@ from bot.commands.settings import day_minute, show_or_set
 from bot.core.clock import DAY_MS
 from bot.core.inspection import ToldMemory
 from bot.core.memories import SIGN_WEIGHTS
-from bot.core.models import ToolSpec
-from bot.core.money import RecentCall
+from bot.core.models import RecentCall, ToolSpec
 from bot.core.people import Person
 from bot.pipeline.background import BackgroundGate
 from bot.pipeline.inspection import inspect_plan, plan_imagined

@@ -7,8 +7,8 @@ from bot.core.commitments import NewCommitment, SettledCommitment
 from bot.core.events import Event
 from bot.core.memories import NewMemory
 from bot.core.models import Message
-from bot.core.money import AnswerLimits
 from bot.core.people import Chat, Person
+from bot.core.speaking import AnswerLimits
 
 SessionState = Literal["open", "closing", "closed"]
 BootstrapMode = Literal["light", "full"]

@@ -48,6 +48,24 @@ ReasonFrame = Literal["spoke", "still", "waits"]
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """The limits for one occasion to answer; None is no limit.
+
+    `occasion` is the number of the first message being answered: all calls made for it count once. The local day
+    goes from `day_since` to `day_until`, ms.
+    """
+
+    occasion: int
+    day_since: int
+    day_until: int
+    cooldown_ms: int | None = None
+    person_minute: int | None = None
+    person_day: int | None = None
+    global_minute: int | None = None
+    global_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """What is known when a message arrives; `window_until` is the end of this person's activation window, ms.
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bot.language.time.parts import count_en, count_zh
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import fold
 from bot.text.terms import STOP_WORDS, proper_names, runs, stem
-from bot.text.vocabulary import LazyPattern, read_table
 
 SENTENCE_CHARS = 600
 """A longer sentence is no talk: nothing is read in it."""

@@ -3,8 +3,8 @@
 import re
 
 from bot.language.wishes.patterns import pattern as wish_pattern
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import fold
-from bot.text.vocabulary import LazyPattern, read_table
 
 _TEXTS = {name: "|".join(texts) for name, texts in read_table("bot.language", "injection").items()}
 LINK = LazyPattern(f"(?i){_TEXTS.pop('link')}")

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from bot.core.memories import MemoryKind
 from bot.core.recall import SectionWords
+from bot.text.catalogue import read_table
 from bot.text.fold import fold
-from bot.text.vocabulary import read_table
 
 ME, PERSON, LESSON, RECENT = "me", "person", "lesson", "recent"
 

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from bot.text.catalogue import read_table
 from bot.text.fold import fold
-from bot.text.vocabulary import read_table
 
 LONGEST = 40
 """Characters; what is longer is about something (seed 一般聊天 vs 主題／記憶: 30 to 50)."""

@@ -9,11 +9,11 @@ from typing import Any
 from bot.core.clock import MINUTE_MS
 from bot.core.memories import SUBJECT_CHARS, MemoryKind
 from bot.language.injection import INSTRUCTION, LINK
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.clean import one_row
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.length import SENTENCE, clauses_of, clip, estimate_tokens
 from bot.text.similarity import FORM_WORDS
-from bot.text.vocabulary import LazyPattern, read_table
 
 STATEMENT_TOKENS = 80
 """Longest sentence that is kept; a part of a longer one would say something else."""

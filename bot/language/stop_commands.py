@@ -8,8 +8,8 @@ from itertools import product
 from typing import Literal
 
 from bot.core.speaking import Stop
+from bot.text.catalogue import read_table
 from bot.text.fold import fold
-from bot.text.vocabulary import read_table
 
 LONGEST_COMMAND = 40
 """Characters; whoever wants silence says so briefly, and what is longer is talk about it."""

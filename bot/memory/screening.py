@@ -8,10 +8,10 @@ from bot.language.assertions import LINK, VOCABULARY, folded_plain, novelty, num
 from bot.language.injection import holds_link, is_injection
 from bot.language.time.dates import named_times
 from bot.memory.transcript import DigestLine, LineWords
+from bot.text.catalogue import LazyPattern
 from bot.text.dates import local_day
 from bot.text.fold import fold
 from bot.text.terms import STOP_WORDS, index_terms
-from bot.text.vocabulary import LazyPattern
 
 SUMMED = 0.5
 """Share of the terms of a note that people's own words must hold."""

@@ -10,11 +10,11 @@ from bot.core.events import ChatKind
 from bot.language.injection import is_injection
 from bot.language.wishes.patterns import speaks
 from bot.language.wishes.reader import understand
+from bot.text.catalogue import LazyPattern
 from bot.text.clean import clean, clean_name, escaped, one_row
 from bot.text.fold import fold
 from bot.text.length import clip
 from bot.text.similarity import echoes
-from bot.text.vocabulary import LazyPattern
 
 EXCERPT_LINES, LINE_CHARS, EXCERPT_CHARS = 48, 100, 3_200
 """What a model is shown that writes a note (SEED_SYSTEMS 1.7)."""

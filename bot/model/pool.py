@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bot.core.clock import HOUR_MS
 from bot.core.errors import ModelError, ModelFault
-from bot.core.money import PriceAt
+from bot.core.models import PriceAt
 from bot.core.ports import Embedder, Model
 
 FAILURES = 3

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot import money
 from bot.core.errors import ModelError, OverBudget, OverLimit, StoreError
-from bot.core.models import Completion, ModelRequest, Usage
-from bot.core.money import PriceAt
+from bot.core.models import Completion, ModelRequest, PriceAt, Usage
 from bot.core.ports import Clock, Log, Model, model_fields, pause
 from bot.core.sessions import CallCause, ModelCall
 from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure, ModelSlots

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.core.models import ToolSpec
-from bot.core.money import PriceAt
+from bot.core.models import PriceAt, ToolSpec
 from bot.core.people import Script
 from bot.core.ports import Log
 from bot.model.offline import OFFLINE

@@ -11,8 +11,7 @@ from bot.config.settings import Settings
 from bot.core.clock import SystemClock
 from bot.core.errors import ModelError, StoreError
 from bot.core.inspection import CheckResult, failed, passed
-from bot.core.models import Capabilities
-from bot.core.money import Price, PriceAt
+from bot.core.models import Capabilities, Price, PriceAt
 from bot.model.client import OpenAIEmbedder, OpenAIModel
 from bot.model.dialect import Dialect, known_capabilities
 from bot.model.offline import OfflineModel

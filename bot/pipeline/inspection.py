@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from bot.core.events import Event
-from bot.core.money import CallUse, Spend
+from bot.core.models import CallUse, Spend
 from bot.core.people import Chat, Person
 from bot.core.sessions import Occasion, SessionFacts, ToldItem
 from bot.pipeline.ingest import READ_CHARS, cleaned

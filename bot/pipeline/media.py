@@ -11,11 +11,11 @@ from pydantic import Field
 from bot import money
 from bot.core.errors import ModelError, OverBudget, SendError
 from bot.core.events import Attachment, Event
-from bot.core.models import Completion, ToolSpec, Usage
-from bot.core.money import AnswerLimits, Price
+from bot.core.models import Completion, Price, ToolSpec, Usage
 from bot.core.people import Chat, Person, Script
 from bot.core.ports import Adapter, Clock, Files, Log, PerceptionModel, implements
 from bot.core.sessions import CallCause
+from bot.core.speaking import AnswerLimits
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.model.pool import ModelSlots
 from bot.pipeline.calls import reservation, reserve_shielded

@@ -7,8 +7,7 @@ from bot import money as prices
 from bot.context import SCENE_LABEL, CtxLimits, following_names, render_delta, waiting_names, whole_lines
 from bot.core.clock import HOUR_MS
 from bot.core.events import Event
-from bot.core.models import Message, ModelRequest, Prompt, ToolSpec
-from bot.core.money import BudgetPressure
+from bot.core.models import BudgetPressure, Message, ModelRequest, Prompt, ToolSpec
 from bot.core.people import Audience, Chat, Person
 from bot.core.sessions import BootstrapMode, CallCause, CloseReason, Epoch, LogEntry, Occasion, Session, ToldItem, Turn
 from bot.core.speaking import HEARTBEAT, JOIN, UNASKED

@@ -8,11 +8,10 @@ from bot import money
 from bot.core.clock import MINUTE_MS
 from bot.core.errors import ModelError, ModelFault, OverBudget, OverLimit, StatementError, StoreError
 from bot.core.events import Button, Draft, Event
-from bot.core.money import AnswerLimits
 from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion
-from bot.core.speaking import UNCALLED
+from bot.core.speaking import UNCALLED, AnswerLimits
 from bot.pipeline.configuration import Current
 from bot.store.codes import PairingRequest
 from bot.store.store import Store

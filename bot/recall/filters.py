@@ -10,9 +10,9 @@ from bot.core.memories import Memory
 from bot.core.recall import Candidate, ScoredHit, SearchHit, TimeSpan
 from bot.recall.lexical import LexicalFit, in_spans
 from bot.recall.query import SearchQuery
+from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold
 from bot.text.length import SENTENCE, clauses_of
-from bot.text.vocabulary import LazyPattern
 
 NEWS = 0.3
 """What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk."""

@@ -17,8 +17,8 @@ from bot.core.speaking import (
     SpeakingReason,
     Why,
 )
+from bot.text.catalogue import read_table
 from bot.text.fold import fold
-from bot.text.vocabulary import read_table
 
 OUTCOME_KEYS: Mapping[str, str] = {
     "skipped": "skipped", "skip": "skipped", "limited": "limited", "refused": "budget", "silent": "budget",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from bot.core.errors import OverBudget, OverLimit
 from bot.core.events import Draft, Event
-from bot.core.money import AnswerLimits
 from bot.core.sessions import Turn, TurnState
+from bot.core.speaking import AnswerLimits
 from bot.store.engine import Repository, reads, writes
 from bot.store.events import add_line, finish_events, note_effect, read_events
 from bot.store.index import index_lines

@@ -8,8 +8,7 @@ from typing import Any
 from bot.core.errors import StoreError
 from bot.core.inspection import PaidCall
 from bot.core.memories import Memory
-from bot.core.models import Message, ToolSpec
-from bot.core.money import RecentCall
+from bot.core.models import Message, RecentCall, ToolSpec
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
 from bot.store.engine import Database, Repository, reads

@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 
 from bot.core.clock import MINUTE_MS
 from bot.core.errors import OverBudget, OverLimit
-from bot.core.models import Usage
-from bot.core.money import (
+from bot.core.models import (
     BUDGET_PERIODS,
-    AnswerLimits,
     BudgetLimits,
     BudgetPeriod,
     BudgetPressure,
@@ -16,9 +14,10 @@ from bot.core.money import (
     CallUse,
     RecentCall,
     Spend,
+    Usage,
 )
 from bot.core.sessions import CallCause, ModelCall
-from bot.core.speaking import UNASKED
+from bot.core.speaking import UNASKED, AnswerLimits
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.transactions import Tx
 

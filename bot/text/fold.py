@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from bot.core.people import Script
-from bot.text.vocabulary import read_table
+from bot.text.catalogue import read_table
 
 _HAN = (range(0x3400, 0xA000), range(0x20000, 0x323B0))
 _UNSEEN = re.compile(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.text.vocabulary import read_table
+from bot.text.catalogue import read_table
 
 _PLAIN = "!-;=?-~\u00a1-\u1fff"
 """What an address consists of without Chinese: what stands before or behind it without a blank is no part of it."""

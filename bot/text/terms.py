@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from threading import Lock
 from typing import Protocol
 
+from bot.text.catalogue import read_table
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
-from bot.text.vocabulary import read_table
 
 QUERY_CHARS = 8_000
 """A longer question is read up to here: 0.05 s of work, 0.6 s for the worst text."""

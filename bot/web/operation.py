@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.responses import JSONResponse, Response
 
 from bot.config.sources import ShownSetting
-from bot.core.money import CallUse
+from bot.core.models import CallUse
 from bot.money import DaySpan, grouped
 from bot.text.clean import Redactor
 from bot.text.dates import local_day

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bot.core.errors import OverBudget
-from bot.core.money import BudgetLimits
+from bot.core.models import BudgetLimits
 from bot.core.sessions import ModelCall
 from bot.store.store import Store
 from tests.storing import DAY, NOW, paid, room_for, talk

@@ -6,8 +6,7 @@ import pytest
 
 from bot.core.errors import OverBudget, StoreError
 from bot.core.events import Draft
-from bot.core.models import Message, ToolCall, Usage
-from bot.core.money import BudgetLimits
+from bot.core.models import BudgetLimits, Message, ToolCall, Usage
 from bot.core.people import Audience
 from bot.core.sessions import Epoch
 from bot.core.tools import ToolAnswer, ToolOutcome

@@ -27,9 +27,9 @@ from bot.language.reminders.wording import (
 )
 from bot.language.time.moments import DAY_BEFORE, parts_folded, squeezed
 from bot.language.time.parts import TAKEN, TimeParts
+from bot.text.catalogue import LazyPattern
 from bot.text.clean import clean
 from bot.text.fold import fold_mapped, unfold
-from bot.text.vocabulary import LazyPattern
 
 _SPLIT = LazyPattern(
     r"[，。;；!！?？\n、~～…]+|(?<!\d)[,:]+|[,:]+(?!\d)|\.(?=\s)|还有|另外|以及|然后|顺便|同时|并且|和|跟|再(?!见|提醒|[叫喊提]我|remind)"

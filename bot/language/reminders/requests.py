@@ -54,10 +54,10 @@ from bot.language.reminders.wording import (
 )
 from bot.language.time.moments import HourRules, parts_folded, squeezed
 from bot.language.time.parts import TAKEN, TimeParts
+from bot.text.catalogue import LazyPattern
 from bot.text.clean import clean
 from bot.text.codes import SIGNS
 from bot.text.fold import fold, fold_mapped, unfold
-from bot.text.vocabulary import LazyPattern
 
 READ_CHARS = 400
 """A longer message is talk, not a plain request; the model may still set a reminder on it."""

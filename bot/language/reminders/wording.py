@@ -3,9 +3,9 @@
 import re
 
 from bot.language.time.parts import TAKEN, TimeParts
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import fold_mapped, unfold
 from bot.text.length import clip
-from bot.text.vocabulary import LazyPattern, read_table
 
 _DATA = read_table("bot.language.reminders", "vocabulary")
 ANY: dict[str, str] = {name: "|".join(texts) for name, texts in _DATA["any"].items()}

@@ -14,9 +14,9 @@ from bot.language.time.moments import MOST_MS, hour_of, moment_meant, parts_fold
 from bot.language.time.moments import TIME_CHARS as FOLDED_READ
 from bot.language.time.parts import ClockTime, DayPart, Reading, lunar_days, read_lunar
 from bot.language.time.tense import tells_of_booking, tense
+from bot.text.catalogue import LazyPattern
 from bot.text.dates import day_start, local, local_day, ms_of, next_local_time
 from bot.text.fold import fold
-from bot.text.vocabulary import LazyPattern
 
 READ_CHARS = 2_000
 """A longer text is read at both ends."""

@@ -19,9 +19,9 @@ from bot.language.time.parts import (
     periodic,
 )
 from bot.language.time.schedule import SEVERAL, ending, next_of, stepped
+from bot.text.catalogue import LazyPattern
 from bot.text.dates import local, ms_of
 from bot.text.fold import fold
-from bot.text.vocabulary import LazyPattern
 
 _HAN = "\u4e00-\u9fff"
 _SPACE = LazyPattern(

@@ -21,7 +21,7 @@ from bot.language.time.parts import (
     Repetition,
     count_en,
 )
-from bot.text.vocabulary import LazyPattern
+from bot.text.catalogue import LazyPattern
 
 WD = r"(?:mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 

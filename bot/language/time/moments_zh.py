@@ -20,7 +20,7 @@ from bot.language.time.parts import (
     count_zh,
     read_lunar,
 )
-from bot.text.vocabulary import LazyPattern
+from bot.text.catalogue import LazyPattern
 
 _ONE_UNIT = LazyPattern(
     rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?\s?(?P<half>半)?"

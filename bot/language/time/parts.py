@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Literal
 
 from bot.core.clock import UnclearTime
-from bot.text.vocabulary import LazyPattern, read_table
+from bot.text.catalogue import LazyPattern, read_table
 
 ZH = r"(?:\d{1,4}|[零〇一二三四五六七八九两俩十百]{1,5})"
 DIGITS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "俩": 2}

@@ -22,9 +22,9 @@ from bot.language.time.parts import (
     count_en,
     count_zh,
 )
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.dates import local, ms_of
 from bot.text.fold import fold
-from bot.text.vocabulary import LazyPattern, read_table
 
 ZONE_CHARS = 64
 """Longest name of a time zone."""

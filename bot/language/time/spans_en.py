@@ -6,7 +6,7 @@ from datetime import date
 from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
 from bot.language.time.parts import EN, FEASTS_EN, MONTH_EN, MONTH_NAMES, WEEKDAY_NAMES, count_en
-from bot.text.vocabulary import LazyPattern
+from bot.text.catalogue import LazyPattern
 
 _WEEKDAY = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
 _LONG_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"

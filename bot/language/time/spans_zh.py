@@ -7,7 +7,7 @@ from bot.language.time import calendar
 from bot.language.time.calendar import DateRange, NamedTime, TimeReading, only
 from bot.language.time.moments_zh import delay_of
 from bot.language.time.parts import DIGITS, FEASTS_ZH, ZH, count_zh
-from bot.text.vocabulary import LazyPattern
+from bot.text.catalogue import LazyPattern
 
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6, "末": 5}
 _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3, "听": 1, "寻": -1, "琴": -1}

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from bot.text.vocabulary import LazyPattern, read_table
+from bot.text.catalogue import LazyPattern, read_table
 
 Tense = Literal["", "ahead", "arranged", "perhaps", "done"]
 """`done` is told as over by the words about that very day, `perhaps` may be (8月2号毕业了); `arranged` was something for it,

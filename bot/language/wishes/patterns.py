@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any
 
 from bot.core.memories import MemoryVerb, WishScope
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import fold
-from bot.text.vocabulary import LazyPattern, read_table
 
 MOST_NUMBERS = 1000
 """Numbers that one wish names at most; a longer range is none."""
