@@ -110,11 +110,17 @@ class PromptTerminal:
     async def lines(self) -> AsyncGenerator[str, None]:
         """What was typed; Ctrl-D and Ctrl-C end it."""
         from prompt_toolkit import PromptSession
+        from prompt_toolkit.key_binding import KeyBindings
+        from prompt_toolkit.keys import Keys
         from prompt_toolkit.patch_stdout import patch_stdout
 
+        bindings = KeyBindings()
+        # A pasted colour code (ESC[31m) is taken for a mouse, and prompt_toolkit's own reader of mice fails on it.
+        bindings.add(Keys.Vt100MouseEvent)(lambda event: None)
         session: PromptSession[str] = PromptSession(
-            self.prompt, input=self.source, output=self.display, rprompt=lambda: "…" if self._thinking else ""
-        )
+            self.prompt, input=self.source, output=self.display, rprompt=lambda: "…" if self._thinking else "",
+            key_bindings=bindings,
+        )  # fmt: skip
         self._session = session
         # Whatever else writes meanwhile must not tear the prompt, and no key may be lost between two prompts.
         with self.source.raw_mode(), patch_stdout(raw=True), suppress(EOFError, KeyboardInterrupt):

@@ -107,7 +107,7 @@ class App:
             self._services.dispatcher.take_up(turn.chat_id)
             self._chats.wake(turn.chat_id)
         if resent or unknown or lost or running:
-            self._log.info("taken_up", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
+            self._log.info("recovered", turns=len(running), calls_lost=lost, messages=resent, unknown=unknown)
         self._wake_vectors()
         self.look_at_notes()
         self.look()

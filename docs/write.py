@@ -51,7 +51,7 @@ hand.
 
 One table makes this list, `.ai help`, Discord's slash commands and Telegram's menu. `。ai` and `/ai` work like `.ai`;
 `.ai` alone is `.ai info`, and `.ai help NAME` tells all about one. Words in capitals are yours to fill in. A word
-that no command knows is answered with the nearest. On Discord the last two lists are under `/ai-house`, the others
+that no command knows is answered with the nearest. On Discord the last two lists are under `/ai-admin`, the others
 under `/ai`; in Telegram's menu `.ai tz` is `/ai_tz`. To remember, to forget and to stop, plain words do (`README.md`,
 "Talk with it").
 

@@ -162,7 +162,7 @@ def test_what_cannot_be_restored_is_refused_and_nothing_changes(tmp_path: Path) 
             db.commit()
     wrong = {
         damaged: "damaged.db", newer: "written by a newer nuan", foreign: "no database of nuan", text: "text.db",
-        tmp_path / "none.db": "is no file", tmp_path / "other" / DATABASE: "another house",
+        tmp_path / "none.db": "is no file", tmp_path / "other" / DATABASE: "another installation",
         data / DATABASE: "is the database itself",
     }  # fmt: skip
     for path, problem in wrong.items():

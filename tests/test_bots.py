@@ -170,7 +170,7 @@ async def test_a_bot_gets_no_notice_of_a_message_that_cannot_be_handled(world: W
     await bot_says(world)
     await world.wait(130)
     assert len(world.log.named("answer_failed")) == 8
-    assert len(world.log.named("given_up")) == 1
+    assert len(world.log.named("retries_exhausted")) == 1
     assert len(world.replies) == 1
     await world.say("小暖，还在吗", "阿明", GROUP)
     await world.wait(130)

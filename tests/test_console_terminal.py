@@ -58,3 +58,14 @@ async def test_what_is_typed_between_two_prompts_is_not_lost() -> None:
                 heard.append(line)
                 os.write(main, b"again\r" if len(heard) == 1 else b"\x04")
     assert heard == ["hello", "again"]
+
+
+async def test_a_pasted_colour_code_is_no_error_of_the_terminal() -> None:
+    main, side = pty.openpty()
+    files = os.fdopen(main, "rb", buffering=0), os.fdopen(side, "r")
+    with files[0], files[1] as stdin, create_app_session(output=DummyOutput()):
+        os.write(main, b"\x1b[31mred\r")
+        async with asyncio.timeout(10):
+            async for line in open_terminal(stdin, Screen(main, b"")).lines():
+                assert line == "red"
+                os.write(main, b"\x04")

@@ -218,3 +218,20 @@ async def test_where_only_a_light_log_fits_it_is_begun_before_anybody_is_refused
     assert world.replies == ["好"] * 4
     assert not world.model.requests[-1].prompt.tools
     assert [row[0] for row in world.peek.turns("mode_why")][-1] == "budget"
+
+
+async def test_a_limit_that_was_taken_away_is_over_no_more(new_world: NewWorld) -> None:
+    world = await new_world(budget={"day_tokens": 100})
+    await world.say("你好")
+    assert await step(world) == "silent"
+    await world.say(".ai budget day off tok")
+    assert await step(world) == "full"
+
+
+@pytest.mark.parametrize(("price", "shown"), [(0.0, "full"), (1.0, "over")])
+async def test_a_limit_of_no_money_stops_only_what_costs_some(new_world: NewWorld, price: float, shown: str) -> None:
+    world = await new_world(model={"price_input": price}, budget={"month_money": 0.0})
+    assert await step(world) == shown
+    await world.say("你好")
+    assert (len(world.model.requests) == 1) == (shown == "full")
+    assert await step(world) == ("full" if shown == "full" else "silent")

@@ -183,7 +183,7 @@ async def test_the_whole_table_fits_into_discord_and_every_command_says_what_one
     assert [one.text for one in scene.sink.stored] == [
         spec.says if spec.shape == "none" else f"{spec.says} x y" for _, spec in wanted
     ]
-    assert {name.split()[0] for name, _ in wanted} == {"ai", "ai-house"}
+    assert {name.split()[0] for name, _ in wanted} == {"ai", "ai-admin"}
 
 
 async def test_an_answer_whose_interaction_is_over_goes_to_a_direct_message(town: Town) -> None:

@@ -56,7 +56,7 @@ def test_a_note_comes_only_to_those_who_could_read_it(tmp_path: Path) -> None:
     in_installation(tmp_path / "two", lambda store: ids(store, Where("eve", "dm-ann")))
     said = nuan(tmp_path / "two", "import", str(path), "--yes", NUAN_BOT__OWNERS='["test:eve"]')
     assert f"refused notes/{PRIVATE}: test:dm-ann is somebody else's direct chat here" in said.out
-    assert "refused MEMORY.md: it is for console:local, test:ann, not for every owner of this house" in said.out
+    assert "refused MEMORY.md: it is for console:local, test:ann, not for every owner of this nuan" in said.out
     assert files(tmp_path / "two") == [GROUPS]
     assert not (tmp_path / "two" / "MEMORY.md").exists()
     ((group,),) = look(tmp_path / "two", "SELECT chat_id FROM place WHERE external_id = 'g'")

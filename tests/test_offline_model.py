@@ -12,6 +12,8 @@ from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolSpec
 from bot.core.people import SCRIPTS
 from bot.model.offline import OfflineModel, mood_of
 from bot.text.catalogue import catalogue
+from tests.e2e import Home, run
+from tests.peek import Peek
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
 RECALL = ToolSpec("memory_recall", "查长期记忆", '{"type":"object","properties":{"query":{"type":"string"}}}')
@@ -55,7 +57,8 @@ async def test_the_first_line_of_a_log_says_honestly_what_answers() -> None:
     answer = await ask(user("你好"))
     assert answer.text.splitlines()[0].startswith("我是 nuan 自带的离线应答，没有连接大模型")
     assert "nuan init" in answer.text
-    assert answer.usage is None
+    assert answer.usage is not None
+    assert not answer.usage.returned
 
 
 async def test_the_first_greeting_tells_what_the_warm_boot_says() -> None:
@@ -256,3 +259,13 @@ async def test_whatever_is_said_gets_an_answer(lines: list[str], opening: str) -
     answer = await ask(user(*lines, opening=opening))
     assert answer.text or answer.tool_calls
     assert answer == await ask(user(*lines, opening=opening))
+
+
+async def test_it_costs_nothing_though_a_price_is_set_and_counts_what_was_estimated(tmp_path: Path) -> None:
+    home = Home(tmp_path, {"MODEL__PRICE_INPUT": "1000", "MODEL__PRICE_OUTPUT": "1000"})
+    ran = await run(home, "chat", stdin="你好\n今天加班好累\n".encode())
+    assert (ran.code, ran.err) == (0, "")
+    used = json.loads((await run(home, "usage", "--json")).text)["all"]
+    assert (used["calls"], used["money"]) == (2, 0.0)
+    rows = Peek(home.data_folder / "nuan.db").calls("prompt_tokens", "estimated_tokens")
+    assert [prompt for prompt, _ in rows] == [estimated for _, estimated in rows]

@@ -44,7 +44,7 @@ async def test_a_damaged_rule_keeps_nobody_else_from_being_reminded(world: World
     await world.wait(8 * HOUR)
     assert world.replies[2:] == ["提醒你：睡觉", "提醒你：喝水"]
     assert world.log.named("reminder_damaged") == [{"reminder": 1}]
-    assert world.log.named("lane_failed") == []
+    assert world.log.named("queue_failed") == []
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "../etc/passwd", "A" * 300])

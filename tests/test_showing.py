@@ -4,6 +4,7 @@ import pytest
 
 from bot import __version__
 from bot.core.events import Incoming, Sender
+from tests.conftest import NewWorld
 from tests.fakes.model import calls, says
 from tests.world import World
 
@@ -85,7 +86,7 @@ async def test_looks_in_private(world: World) -> None:
     )
     assert (
         await ask(world, "memstats")
-        == f"{await ask(world, 'mem stats')}\n整个家里：在用 1，归档 0，忘了等着删 0，一共 1"
+        == f"{await ask(world, 'mem stats')}\n所有聊天：在用 1，归档 0，忘了等着删 0，一共 1"
     )
     assert await ask(world, "memory") == await ask(world, "mem")
     assert (await ask(world, "calls recent 2")).count("\n") == 2
@@ -130,9 +131,16 @@ async def test_a_group_sees_nothing_personal_and_everyone_only_their_own(world: 
     for command in ("trace", "introspect", "personality", "calls"):
         assert await ask(world, command, "阿明", GROUP) == "这个只有主人能做哦"
     assert await ask(world, "calls", "阿明") == "这个只有主人能做哦"
-    assert "整个家里" not in await ask(world, "memstats", "阿明")
+    assert "所有聊天" not in await ask(world, "memstats", "阿明")
     assert "还没对我" in await ask(world, "feedback", "阿明")  # those were in the group
     assert await ask(world, "trace", "阿明") == "我在这里还没有过一轮"
+
+
+async def test_who_was_only_greeted_has_talked_with_this_persona(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"light": "auto"})
+    await world.say("你好")
+    assert world.peek.epochs("mode") == [("light",)]
+    assert "从 2026-06-12 起" in await ask(world, "personality")
 
 
 async def test_off_and_light_are_told(world: World) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.core.models import ModelRequest
-from bot.prompt.composition import tools_tokens
+from bot.text.length import tools_tokens
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls
 from tests.prefixes import logs_of

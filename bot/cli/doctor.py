@@ -23,10 +23,9 @@ from bot.ops.checks import machine_findings, proxy_finding, store_findings
 from bot.ops.log_files import NullLog
 from bot.pipeline.endpoints import capabilities_of, embedding_findings, endpoint_of
 from bot.pipeline.tools.registry import read_spec
-from bot.prompt.composition import message_tokens
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
 from bot.store.store import DATABASE, Store, open_store
-from bot.text.length import TokenVocabulary, vocabulary_of
+from bot.text.length import TokenVocabulary, message_tokens, vocabulary_of
 
 SERVER_ANSWER_S = 10.0
 """Seconds to wait for the model's server."""

@@ -110,7 +110,7 @@ def export(
     """Put everything nuan keeps of a person into one archive to read.
 
     Markdown and JSON Lines in a zip file for you alone (0600); nothing that others said. Works beside a running nuan.
-    `nuan memory export` moves memories between houses.
+    `nuan memory export` moves memories between installations.
     """
     from bot.cli.data import export_person
 

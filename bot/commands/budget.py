@@ -69,7 +69,7 @@ def step_report(step: BudgetStep | Literal["silent"], pressure: BudgetPressure, 
     "budget",
     "[show | currency CODE | pricein N | priceout N | day N | month N | total N | maxtokens N | notify on|off | "
     "resetday | resetmonth | resettotal | reset]",
-    who="own", topic="house", private=True, example="day 5",
+    who="own", topic="admin", private=True, example="day 5",
 )  # fmt: skip
 async def budget(call: Invocation) -> str:
     """Show, set and count anew; only owners may do more than look, and words that set nothing change nothing."""
@@ -115,11 +115,12 @@ async def _shown(call: Invocation) -> str:
     anew = await call.store.ledger.budget_resets()
     step, pressure = await call.services.planner.step(chat, person, call.now)
     since = max(begun["day"], anew["day"].at if "day" in anew else 0)
-    over = step == "over" or await failures.met_limit(chat, person, since)
+    refused = await failures.last_shortage(chat, person, since)
+    stands = refused is None or limits(call.services.written).still_met(refused)
+    over = step == "over" or (stands and await failures.met_limit(chat, person, since))
     told = over and await failures.told_since(chat, person, since)
     now = step_report("silent" if told else "over" if over else step, pressure, call.text)
-    refused = await failures.last_shortage(chat, person, since) if over else None
-    if refused is not None and refused.used < 1:
+    if over and refused is not None and refused.used < 1:
         now += "\n" + call.text("budget_refused", limit=shortage(refused, call.text))
     return "\n".join((now, await budget_report(call, begun), *await _said_in_chats(call, begun)))
 

@@ -104,7 +104,7 @@ async def _switch(call: Invocation, *, on: bool) -> str:
         return call.text(refused)
     await call.store.people.switch(call.chat.id, on, now)
     if on and await call.store.settings.is_bot_off():
-        return call.text("switched_on_house_off")
+        return call.text("switched_on_all_off")
     return call.text("switched_on" if on else "switched_off")
 
 

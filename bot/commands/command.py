@@ -22,11 +22,11 @@ from bot.text.fold import fold
 
 Permission = Literal["anyone", "own", "admins", "owner"]
 
-HelpTopic = Literal["chat", "memory", "you", "inside", "house"]
-"""What a command is about, in the order of help: this chat, what is remembered, the person, what goes on inside, the
-house itself."""
+HelpTopic = Literal["chat", "memory", "you", "inside", "admin"]
+"""What a command is about, in the order of help: this chat, what is remembered, the person, what goes on inside,
+what holds for all of nuan."""
 
-TOPICS: tuple[HelpTopic, ...] = ("chat", "memory", "you", "inside", "house")
+TOPICS: tuple[HelpTopic, ...] = ("chat", "memory", "you", "inside", "admin")
 
 LIKENESS = 0.65
 """How alike two words are that may be meant for each other, by difflib; at .6 dance would be trace."""

@@ -231,15 +231,15 @@ async def personality(call: Invocation) -> str:
     """The persona of this chat in its own words, and since when it is that."""
     personas = call.services.planner.personas
     name, known = personas.name(call.chat.persona), personas.of(call.chat.persona)
-    full = known.of("full", call.script, alone=call.chat.kind == "dm")
-    since = await call.store.insight.since(call.chat.id, full.signature)
-    day = local_day(since, call.tz) if since else None
+    since, text = await call.store.insight.talked_on(call.chat.id, known.signatures), call.text
     return "\n".join(
         (
-            call.text("personality_who", name=name, who=full.who),
+            text("personality_who", name=name, who=known.of("full", call.script, alone=call.chat.kind == "dm").who),
             *((clip(known.soul, SOUL_CHARS),) if known.soul else ()),
-            call.text("personality_since", day=day, signature=full.signature) if day else call.text("personality_new"),
-            call.text("personality_only", name=name),
+            text("personality_since", day=local_day(since[0], call.tz), signature=since[1])
+            if since
+            else text("personality_new"),
+            text("personality_only", name=name),
         )
     )
 

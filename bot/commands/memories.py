@@ -183,7 +183,7 @@ async def memstats(call: Invocation) -> str:
     if not call.person.is_owner:
         return own
     counts = await call.store.inspector.memory_counts()
-    return f"{own}\n{call.text('memstats_house', **counts)}"
+    return f"{own}\n{call.text('memstats_all', **counts)}"
 
 
 def _stats(call: Invocation, owned: tuple[Memory, ...]) -> str:

@@ -89,19 +89,19 @@ async def forget(call: Invocation) -> str:
             return call.text("forget_me_words")
 
 
-@command("approve", "CODE", who="owner", topic="house", private=True, shape="text", example="AB12CD")
+@command("approve", "CODE", who="owner", topic="admin", private=True, shape="text", example="AB12CD")
 async def approve(call: Invocation) -> str:
     """Let in whom the code belongs to."""
     return await _decide_by_code(call, "allowed") or call.text("code_unknown")
 
 
-@command("allow", "[ID]", who="owner", topic="house", example="telegram:123")
+@command("allow", "[ID]", who="owner", topic="admin", example="telegram:123")
 async def allow(call: Invocation) -> str:
     """Let nuan talk in this group, or with whom or where the words name."""
     return await _decide(call, "allowed")
 
 
-@command("deny", "[CODE | ID]", who="owner", topic="house", example="telegram:123")
+@command("deny", "[CODE | ID]", who="owner", topic="admin", example="telegram:123")
 async def deny(call: Invocation) -> str:
     """The same, the other way round; a code names its stranger."""
     return await _decide_by_code(call, "denied") or await _decide(call, "denied")

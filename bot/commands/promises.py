@@ -99,7 +99,7 @@ async def zone(call: Invocation) -> str:
     texts, now, wish = call.services.texts, call.now, " ".join(call.words)
     used = call.person.timezone or texts.zone
     if not wish:
-        key = "tz_own" if call.person.timezone else "tz_house"
+        key = "tz_own" if call.person.timezone else "tz_default"
         return call.text(key, zone=used, time=clock_label(now, texts.tz(used)))
     reset = wish.lower() in ("reset", "off", "默认", "預設")
     wanted = texts.zone if reset else zone_named(wish) or ""

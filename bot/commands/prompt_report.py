@@ -12,9 +12,9 @@ from bot.core.models import Message
 from bot.core.people import Chat, Person
 from bot.core.recall import RecallTrace, ScoredHit
 from bot.pipeline.inspection import Inspection
-from bot.prompt.composition import CacheStep, log_tokens, message_tokens, tools_tokens
+from bot.prompt.composition import CacheStep, log_tokens
 from bot.text.dates import clock_label
-from bot.text.length import estimate_tokens
+from bot.text.length import estimate_tokens, message_tokens, tools_tokens
 
 UNKNOWN = "–"
 

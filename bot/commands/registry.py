@@ -24,7 +24,7 @@ from bot.text.clean import clean_name
 from bot.text.codes import COMMAND_HEADS, names_key
 from bot.text.fold import fold
 
-BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "house")
+BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "admin")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
 
 MODULES = (chat, memories, promises, insight, budget, settings, people)
@@ -39,7 +39,7 @@ MENU_PHRASES: tuple[tuple[str, str, ArgumentShape], ...] = (
 )  # fmt: skip
 """What has a place of its own in a menu: its name, how it is said, what follows. Understood in every language."""
 
-MENU_GROUPS: Mapping[HelpTopic, str] = {"inside": "ai-house", "house": "ai-house"}
+MENU_GROUPS: Mapping[HelpTopic, str] = {"inside": "ai-admin", "admin": "ai-admin"}
 """Topics with a group of their own in menus that have groups; the rest is under /ai. Discord takes 25 in each."""
 
 

@@ -256,7 +256,7 @@ async def show_or_set(call: Invocation, name: str) -> str:
     return problem or "\n".join(await setting_lines(call, keys_of(name, call.services.written)))
 
 
-@command("model", "[NAME | reset]", who="owner", topic="house", private=True, example="small")
+@command("model", "[NAME | reset]", who="owner", topic="admin", private=True, example="small")
 async def model(call: Invocation) -> str:
     """Show the models that are configured, or have another answer first; an unknown name changes nothing."""
     settings = call.services.written
@@ -294,7 +294,7 @@ def _model_use(words: str, found: Mapping[ModelUse, ModelSettings]) -> ModelUse 
     return next((use for use, model in found.items() if words in (use, fold(model.name))), None)
 
 
-@command("base", who="owner", topic="house", private=True, shape="words")
+@command("base", who="owner", topic="admin", private=True, shape="words")
 async def base(call: Invocation) -> str:
     """Show the address that is asked; it is not set in a chat.
 
@@ -310,7 +310,7 @@ async def base(call: Invocation) -> str:
     return call.text("base_now", url=found[settings.model.use].base_url)
 
 
-@command("key", who="anyone", topic="house", private=True, shape="words", listed=False, aliases=KEY_NAMES[1:])
+@command("key", who="anyone", topic="admin", private=True, shape="words", listed=False, aliases=KEY_NAMES[1:])
 async def key(call: Invocation) -> str:
     """Say that a key has no place in a chat; what came with it was never stored (bot/text/codes.py).
 
@@ -319,13 +319,13 @@ async def key(call: Invocation) -> str:
     return call.text("key_brought" if call.words else "key_where")
 
 
-@command("max", "[N | reset]", who="owner", topic="house", private=True, example="800")
+@command("max", "[N | reset]", who="owner", topic="admin", private=True, example="800")
 async def max_tokens(call: Invocation) -> str:
     """How long an answer of the model may be."""
     return await show_or_set(call, "max")
 
 
-@command("reply", "[show | maxlen N | reset]", who="owner", topic="house", private=True, example="maxlen 200")
+@command("reply", "[show | maxlen N | reset]", who="owner", topic="admin", private=True, example="maxlen 200")
 async def reply(call: Invocation) -> str:
     """How long a reply in a chat may be."""
     return await show_or_set(call, "reply")
@@ -333,7 +333,7 @@ async def reply(call: Invocation) -> str:
 
 @command(
     "limit", "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",
-    who="owner", topic="house", private=True, example="userday 50",
+    who="owner", topic="admin", private=True, example="userday 50",
 )  # fmt: skip
 async def limit(call: Invocation) -> str:
     """Do what the words say, then show what holds; words that nobody knows change nothing."""
@@ -383,7 +383,7 @@ def parse_limit(words: tuple[str, ...]) -> Mapping[str, str] | None:
             return None
 
 
-@command("reload", who="owner", topic="house", private=True)
+@command("reload", who="owner", topic="admin", private=True)
 async def reload(call: Invocation) -> str:
     """Have configuration, persona and prompts read anew, and say what has changed."""
     if call.services.reload is None:

@@ -110,15 +110,18 @@ class OverBudget(NuanError):
     """A reservation would pass a limit; `limit` names it: day, month, total, chat, person or heartbeat, then its unit.
 
     The unit is _money or _tokens. Parts of the limit: `used` by calls that ended, `held` by those under way, `needed`
-    by the one that is refused.
+    by the one that is refused; `most` is the limit itself.
     """
 
-    def __init__(self, limit: str, used: float = 1.0, held: float = 0.0, needed: float = 0.0) -> None:
+    def __init__(
+        self, limit: str, used: float = 1.0, held: float = 0.0, needed: float = 0.0, most: float = 0.0
+    ) -> None:  # fmt: skip
         super().__init__(limit)
         self.limit = limit
         self.used = used
         self.held = held
         self.needed = needed
+        self.most = most
 
 
 class OverLimit(NuanError):

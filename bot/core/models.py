@@ -3,8 +3,10 @@ what a server can do."""
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal
+
+from bot.core.errors import OverBudget
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -251,6 +253,11 @@ class Price:
     output: float
     written: float
 
+    @property
+    def costs(self) -> bool:
+        """Whether any of it is not free."""
+        return any((self.input, self.cached, self.output, self.written))
+
 
 PriceAt = Callable[[int], Price]
 """The prices at an instant, ms: some providers ask more at certain hours."""
@@ -278,6 +285,16 @@ class BudgetLimits:
     chat_month_tokens: int | None = None
     person_month_money: float | None = None
     person_month_tokens: int | None = None
+
+    @property
+    def of_tokens(self) -> "BudgetLimits":
+        """Those in tokens alone: what costs nothing passes no limit in money."""
+        return replace(self, **{each.name: None for each in fields(self) if each.name.endswith("_money")})
+
+    def still_met(self, refused: OverBudget) -> bool:
+        """Whether the limit that refused a call is there and no larger since."""
+        now: float | None = getattr(self, refused.limit, None)
+        return now is not None and now <= refused.most
 
 
 @dataclass(frozen=True, slots=True)

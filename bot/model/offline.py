@@ -4,15 +4,15 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from xml.sax.saxutils import unescape
 
-from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall
+from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall, Usage
 from bot.core.people import SCRIPTS, Script
 from bot.text.catalogue import Catalogue
 from bot.text.fold import fold, script_of
-from bot.text.length import clip
+from bot.text.length import clip, message_tokens, tools_tokens
 from bot.text.terms import STOP_WORDS, index_terms
 
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
@@ -212,13 +212,18 @@ class OfflineModel:
         self._texts = texts
 
     async def complete(self, request: ModelRequest) -> Completion:
-        """Answer at once; never raises ModelError. Nothing was counted, so there is no usage."""
+        """Answer at once; never raises ModelError. What it would be in tokens is estimated."""
+        answer, prompt = self._answer(request), request.prompt
+        tokens = sum(map(message_tokens, prompt.messages)) + tools_tokens(prompt.tools)
+        return replace(answer, usage=Usage(tokens, 0, message_tokens(answer.message()), returned=False))
+
+    def _answer(self, request: ModelRequest) -> Completion:
         heard = read_prompt(request.prompt)
         asks = not heard.forwarded and mood_of(heard.said) == "past"
         if asks and heard.results is None and any(tool.name == RECALL for tool in request.prompt.tools):
             query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
-            return Completion("", (call,), None)
+            return Completion("", (call,))
         answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
         lines = (self._say("intro", heard), answer) if heard.first and not self._known_in(request.prompt) else (answer,)
         return Completion("\n".join(lines))

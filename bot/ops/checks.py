@@ -194,7 +194,7 @@ async def _deliveries(store: Store, now: int) -> list[CheckResult]:
         text = (
             f"{sum(dead.values())} could not be handled in many tries and were given up ({causes}): look at `nuan logs`"
         )
-        lines.append(warned("messages", f"{text} for given_up"))
+        lines.append(warned("messages", f"{text} for retries_exhausted"))
     waiting, late = await store.reminders.overdue(now)
     if waiting:
         lines.append(passed("reminders", f"{waiting} wait, {late} of them are late: the next start says them"))

@@ -95,7 +95,7 @@ class Metrics:
                                  registry=registry)  # fmt: skip
         self._age = Gauge("nuan_platform_last_poll_age_seconds", "Since a platform answered last; NaN: not connected.",
                           ("platform",), registry=registry)  # fmt: skip
-        self._healthy = Gauge("nuan_healthy", "1 when this part of the house works.", ("part",), registry=registry)
+        self._healthy = Gauge("nuan_healthy", "1 when this part works.", ("part",), registry=registry)
 
     def saw(self, level: str, event: str, fields: Mapping[str, object]) -> None:
         """A line of the log was said."""

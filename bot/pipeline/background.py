@@ -14,9 +14,9 @@ from bot.model.pool import Endpoint
 from bot.pipeline.calls import ModelCaller, complete_whole, end_failed, settlement_of
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
-from bot.prompt.composition import message_tokens
 from bot.store.ledger import Ledger, Reservation, Settlement
 from bot.store.settings import StoredSettings
+from bot.text.length import message_tokens
 
 ReserveAt = Callable[[Reservation, int], Awaitable[ModelCall]]
 """Commits a reservation at an instant, ms; it may raise OverBudget, and ModelError when the call is not wanted now."""

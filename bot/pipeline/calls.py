@@ -12,10 +12,10 @@ from bot.core.ports import Clock, Log, Model, model_fields, pause
 from bot.core.sessions import CallCause, ModelCall
 from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure, ModelSlots
 from bot.pipeline.configuration import Current
-from bot.prompt.composition import credible, message_tokens
+from bot.prompt.composition import credible
 from bot.store.ledger import Ledger, Reservation, Settlement
 from bot.store.store import Store
-from bot.text.length import TokenVocabulary
+from bot.text.length import TokenVocabulary, message_tokens
 
 Reserve = Callable[[Endpoint], Awaitable[ModelCall]]
 Listen = Callable[[Model, ModelRequest], Awaitable[Completion]]

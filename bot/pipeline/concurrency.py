@@ -96,7 +96,7 @@ class WorkQueue:
         error = task.exception()
         if error is not None:
             # The work guards itself; what still comes through must not end the queue unseen.
-            self._log.error("lane_failed", lane=self.name, key=key, exc_info=error)
+            self._log.error("queue_failed", queue=self.name, key=key, exc_info=error)
         elif key in self._again:
             self._again.discard(key)
             self.wake(key)

@@ -63,8 +63,7 @@ def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
     """The configured servers, or the built-in offline model, whose texts `find` finds."""
     if not settings.model.base_url:
         offline = OfflineModel(catalogue(find, "offline"))
-        alone = Endpoint(offline, rate_of(settings.model, Capabilities()))
-        return ModelPool(alone, embedding=make_embedding(settings))
+        return ModelPool(Endpoint(offline, _no_cost), embedding=make_embedding(settings))
     others = (settings.fallback, settings.second_fallback)
     small = endpoint_of(settings, settings.small) if settings.small.name else None
     fallbacks = tuple(endpoint_of(settings, other) for other in others if other.name)

@@ -314,10 +314,11 @@ class Planner:
         """What is done without for that person (None: for nobody) in that chat, and the limit that it is for."""
         day, month = prices.periods(now, self._current.words.default_tz)
         budget = self._current.settings.budget
-        limits = prices.limits(self._current.settings)
+        limits, pool = prices.limits(self._current.settings), self._current.pool
+        if not any(endpoint.rate(now).costs for endpoint in pool.endpoints):
+            limits = limits.of_tokens
         pressure = await self._store.ledger.pressure(limits, day, month, chat_id, person_id)
-        has_small = self._current.pool.has_small
-        return step_of(pressure.share, budget.small_at, budget.light_at, has_small=has_small), pressure
+        return step_of(pressure.share, budget.small_at, budget.light_at, has_small=pool.has_small), pressure
 
     async def size(
         self, endpoint: Endpoint, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch

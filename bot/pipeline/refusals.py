@@ -250,7 +250,7 @@ class FailureRetry:
         counted = await self._store.failures.failed(chat_id, numbers, type(error).__name__, retry_wait, notice, now)
         if counted.dead:
             dead, name = list(counted.dead), type(error).__name__
-            self._log.error("given_up", chat=chat_id, events=dead, tries=MOST_TRIES, error=name)
+            self._log.error("retries_exhausted", chat=chat_id, events=dead, tries=MOST_TRIES, error=name)
         return bool(events or counted.events)
 
     async def _notice(self, events: Sequence[Event]) -> Draft | None:

@@ -29,7 +29,7 @@ from bot.pipeline.tools.calls import (
     unanswered,
     without_broken_calls,
 )
-from bot.prompt.composition import log_budget, log_tokens, message_tokens, whole_prompt
+from bot.prompt.composition import log_budget, log_tokens, whole_prompt
 from bot.speaking.initiative import SKIP, is_silent_answer, is_skip_word
 from bot.speaking.pacing import PacedMessage, paced_messages
 from bot.store.failures import OVER_BUDGET
@@ -38,7 +38,7 @@ from bot.store.memories import Receipt
 from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.store.turns import AskedTurn, TurnToSay
-from bot.text.length import shorten
+from bot.text.length import message_tokens, shorten
 from bot.tools.stop_listen import called_stop_listen, last_line
 
 MOST_LOST = 8

@@ -9,13 +9,10 @@ from functools import lru_cache
 
 from bot.core.models import Message, Prompt, Role, ToolSpec, Usage
 from bot.core.sessions import BootstrapMode, Epoch, LightPolicy
-from bot.text.length import TokenVocabulary, estimate_tokens
+from bot.text.length import TokenVocabulary, message_tokens, tools_tokens
 
 WILDEST = 10
 """A prompt of more windows is an error of the server; a smaller excess is a window that is set too small."""
-
-PER_MESSAGE = 4
-"""Tokens a chat message costs beside its text (role and separators, OpenAI's chat format)."""
 
 DIFF_LINES, DIFF_CHARS = 24, 200
 """How much of a differing item is shown."""
@@ -60,21 +57,6 @@ def choose_bootstrap(
     if full_log:
         return BootstrapChoice("full", "stays")
     return BootstrapChoice("full", "warm") if warm else BootstrapChoice("light", "cold")
-
-
-def message_tokens(message: Message, vocabulary: TokenVocabulary = "o200k") -> int:
-    """Estimated tokens of one message, its tool calls included."""
-    calls = sum(
-        estimate_tokens(call.name, vocabulary) + estimate_tokens(call.arguments, vocabulary) + PER_MESSAGE
-        for call in message.tool_calls
-    )
-    return PER_MESSAGE + estimate_tokens(message.content, vocabulary) + calls
-
-
-def tools_tokens(tools: tuple[ToolSpec, ...], vocabulary: TokenVocabulary = "o200k") -> int:
-    """Estimated tokens of the tool schemas."""
-    texts = (text for tool in tools for text in (tool.name, tool.description, tool.parameters))
-    return sum(estimate_tokens(text, vocabulary) for text in texts)
 
 
 @lru_cache(maxsize=8)

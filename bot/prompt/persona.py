@@ -158,6 +158,11 @@ class Bootstraps:
         """The full one of the files without a language in their name."""
         return self.of("full", SCRIPTS[0])
 
+    @property
+    def signatures(self) -> frozenset[str]:
+        """Those of all its prefixes."""
+        return frozenset(each.signature for prefixes in self.languages.values() for each in prefixes.values())
+
     def of(self, mode: BootstrapMode, language: Script, signature: str = "", *, alone: bool = False) -> Prefix:
         """The prefix of a log of that mode; a log that goes on, with that signature, keeps the language it has."""
         for (_, same), prefixes in self.languages.items():

@@ -137,7 +137,7 @@ def forget_again(tx: Tx, since: PresentState | None, files: DataFiles, at: int) 
     """
     tombstones, installation = files.tombstones, tx.meta("house")
     if since is not None and since.installation and installation not in (None, since.installation):
-        raise StoreError("the backup is of another house: nothing was changed")
+        raise StoreError("the backup is of another installation: nothing was changed")
     last = since.last if since is not None else {}
     if since is not None:
         _hide(tx, since, at)

@@ -110,7 +110,7 @@ class Failures(Repository):
     @writes
     def keep_shortage(self, tx: Tx, chat_id: int, person_id: int, error: OverBudget, at: int) -> None:
         """Keep by how much a limit had no room for an answer to that person there."""
-        told = json.dumps((error.limit, error.used, error.held, error.needed))
+        told = json.dumps((error.limit, error.used, error.held, error.needed, error.most))
         note_effect(tx, f"{NO_ROOM_KEY}{chat_id}:{person_id}", at, told)
 
     @reads

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from bot.core.clock import DAY_MS
 from bot.core.inspection import ChatState, ChatStatistics, ReplySign, ToldCounts, ToldMemory
@@ -32,6 +32,7 @@ from bot.store.engine import Repository, reads, writes
 from bot.store.events import ChangeEffect, ChangeEvent
 from bot.store.index import KEPT_ROUNDS, store_registry
 from bot.store.memories import visible_memory
+from bot.store.schema import placeholders
 from bot.store.transactions import Row, Tx
 from bot.text.similarity import shares_words
 
@@ -350,10 +351,14 @@ class Insight(Repository):
         return ChatStatistics(said, alone, failed, quiet, _counted(tx, "at >= ?2", chat_id, since), told)
 
     @reads
-    def since(self, tx: Tx, chat_id: int, signature: str) -> int:
-        """When a chat first talked on that stable prefix, ms; 0 when it never did."""
-        first = "SELECT min(epoch.opened_at) FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ?"
-        return tx.value(f"{first} AND signature = ?", chat_id, signature) or 0
+    def talked_on(self, tx: Tx, chat_id: int, signatures: Collection[str]) -> tuple[int, str] | None:
+        """When a chat first talked on one of these stable prefixes, ms, and on which of them last; None: on none."""
+        found = tx.all(
+            "SELECT epoch.opened_at, signature FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ? "
+            f"AND signature IN ({placeholders(signatures)}) ORDER BY epoch.opened_at, epoch.id",
+            chat_id, *signatures,
+        )  # fmt: skip
+        return (found[0][0], found[-1][1]) if found else None
 
 
 def _counted(tx: Tx, which: str, chat_id: int, value: int) -> tuple[tuple[str, int], ...]:

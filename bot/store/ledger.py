@@ -212,7 +212,7 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
     own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
     for check in (*_checks(reservation.limits, day, reservation.month_since, owner), own):
         _, money, tokens, _, _, held_money, held_tokens = tx.row(check.sql, *check.values)
-        if check.money is not None and money + reservation.cost > check.money + ROUNDING:
+        if check.money is not None and reservation.cost and money + reservation.cost > check.money + ROUNDING:
             raise _over(f"{check.name}_money", check.money, money, held_money, reservation.cost)
         if check.tokens is not None and tokens + reservation.tokens > check.tokens:
             raise _over(f"{check.name}_tokens", check.tokens, tokens, held_tokens, reservation.tokens)
@@ -226,7 +226,7 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
 
 def _over(name: str, most: float, counted: float, held: float, needed: float) -> OverBudget:
     """`held` of what is `counted` is reserved by calls under way."""
-    return OverBudget(name, (counted - held) / most, held / most, needed / most) if most else OverBudget(name)
+    return OverBudget(name, (counted - held) / most, held / most, needed / most, most) if most else OverBudget(name)
 
 
 def settle_call(tx: Tx, settlement: Settlement, at: int) -> bool:

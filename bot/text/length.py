@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from bot.core.models import Message, ToolSpec
 from bot.text.fold import fold
 from bot.text.split import LONGEST_CLUSTER, cluster_boundary, in_cluster, split
 from bot.text.terms import informative_count
@@ -58,6 +59,9 @@ CHARS_PER_TOKEN = 16
 
 MOST_TOKENS = 2.2
 """Tokens of a character at most: of an emoji."""
+
+PER_MESSAGE = 4
+"""Tokens a chat message costs beside its text (role and separators, OpenAI's chat format)."""
 
 LEAST_SHARE = 0.3
 """A part is at least so much of what there is room for, if it can end with a sentence or a clause."""
@@ -128,6 +132,21 @@ def estimate_tokens(text: str, vocabulary: TokenVocabulary = "o200k") -> int:
         total += run * len(sizes) + more * sum([size - free for size in sizes if size > free])
     total += weights.newlines * len(_NEWLINE_RUN.findall(text))
     return -(-total // 100)
+
+
+def message_tokens(message: Message, vocabulary: TokenVocabulary = "o200k") -> int:
+    """Estimated tokens of one message, its tool calls included."""
+    calls = sum(
+        estimate_tokens(call.name, vocabulary) + estimate_tokens(call.arguments, vocabulary) + PER_MESSAGE
+        for call in message.tool_calls
+    )
+    return PER_MESSAGE + estimate_tokens(message.content, vocabulary) + calls
+
+
+def tools_tokens(tools: tuple[ToolSpec, ...], vocabulary: TokenVocabulary = "o200k") -> int:
+    """Estimated tokens of the tool schemas."""
+    texts = (text for tool in tools for text in (tool.name, tool.description, tool.parameters))
+    return sum(estimate_tokens(text, vocabulary) for text in texts)
 
 
 def longest_prefix(text: str, most_chars: int, fits: Callable[[str], bool]) -> int:

@@ -25,10 +25,9 @@ from bot.language.small_talk import is_casual
 from bot.model.pool import Endpoint, ModelPool
 from bot.money import rate_of
 from bot.pipeline.texts import Texts
-from bot.prompt.composition import message_tokens
 from bot.prompt.persona import FULL
 from bot.store.store import DATABASE, Store, open_store
-from bot.text.length import estimate_tokens
+from bot.text.length import estimate_tokens, message_tokens
 from tests.bench.dmday import FACTS, HOUR_MS
 from tests.bench.logs import PLATFORM, Log, Step
 from tests.configured import configured

@@ -23,8 +23,7 @@ from bot.memory.digest.request import NOTHING, needs_model, request_text
 from bot.memory.transcript import DigestLine, TalkScope
 from bot.model.dialect import CacheMark, cache_marks
 from bot.pipeline.texts import read_instructions
-from bot.prompt.composition import message_tokens, tools_tokens
-from bot.text.length import estimate_tokens
+from bot.text.length import estimate_tokens, message_tokens, tools_tokens
 from tests.bench.day import DAY_MS, PROMPTS, Call, Day, Turn
 from tests.bench.prices import Ask, Piece, chain, piece
 

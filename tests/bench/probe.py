@@ -8,7 +8,7 @@ from time import perf_counter
 from bot.core.events import Outgoing
 from bot.core.models import Completion, ModelRequest, Prompt
 from bot.core.ports import Log, Model
-from bot.prompt.composition import message_tokens, tools_tokens
+from bot.text.length import message_tokens, tools_tokens
 from tests.bench.logs import PLATFORM
 from tests.fakes.clock import SimAlarm, SimClock
 

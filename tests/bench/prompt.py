@@ -19,8 +19,7 @@ from pathlib import Path
 
 from bot.config.settings import Settings
 from bot.pipeline.endpoints import with_provider_defaults
-from bot.prompt.composition import message_tokens, tools_tokens
-from bot.text.length import estimate_tokens
+from bot.text.length import estimate_tokens, message_tokens, tools_tokens
 from tests.bench.day import MIDNIGHT, REPLY_TOKENS, TOOL_SHARE, Day, groups, kept_whole, live, persona, small_turns
 from tests.bench.designs import MEMORY, OPENS, TAIL, WARM, WINDOW, Arranged, Sizes, ours, sliding, tail
 from tests.bench.dmday import CASUAL, SESSION_MS, TURN_MS, dm_day

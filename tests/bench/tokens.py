@@ -19,8 +19,7 @@ from statistics import mean
 
 from bot.config.settings import Settings
 from bot.core.models import Completion, ModelRequest, Prompt, Usage
-from bot.prompt.composition import PER_MESSAGE
-from bot.text.length import TokenVocabulary
+from bot.text.length import PER_MESSAGE, TokenVocabulary
 from tests.bench.counts import spread
 from tests.world import World
 

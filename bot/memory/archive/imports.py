@@ -73,7 +73,7 @@ def plan_notes(
 ) -> tuple[ImportNote, ...]:
     """Each note: new, the same (all its lines stand in a note for the same readers), or refused. None is overwritten.
 
-    `resolve` says who and where somebody is in this house.
+    `resolve` says who and where somebody is in this installation.
     """
     taken = {note.path: note for note in here.carried.notes}
     names = set(here.files)
@@ -104,7 +104,7 @@ def _gone(line: str, forgotten: Forgotten) -> bool:
 
 
 def _readers(file: ExportContents, here: ImportBase, note: ExportedNote, resolve: Resolve) -> tuple[ExportedNote, str]:
-    """The note in this house's terms, and why nobody may have it here ("" when somebody may)."""
+    """The note in this installation's terms, and why nobody may have it here ("" when somebody may)."""
     if not note.chat:
         return note, _by_hand(file, here, note)
     owner = note.owners[0] if note.owners else ""
@@ -135,7 +135,7 @@ def _by_hand(file: ExportContents, here: ImportBase, note: ExportedNote) -> str:
         if not theirs.isdisjoint(person.accounts):
             theirs.update(person.accounts)
     if not here.owners or any(theirs.isdisjoint(group) for group in here.owners):
-        return f"it is for {', '.join(note.owners) or 'nobody'}, not for every owner of this house"
+        return f"it is for {', '.join(note.owners) or 'nobody'}, not for every owner of this nuan"
     return ""
 
 
@@ -176,7 +176,7 @@ def _same(note: ExportedNote, other: ExportedNote | None) -> bool:
 
 
 class _Refs:
-    """The people and chats of a file as this house knows them; names decide nothing."""
+    """The people and chats of a file as this installation knows them; names decide nothing."""
 
     def __init__(self, file: ExportContents, here: ImportBase) -> None:
         people, places = _firsts(here.carried.people), _places(here.carried.chats)
@@ -197,7 +197,7 @@ class _Refs:
         self._dms = dict(here.dms)
 
     def resolve(self, memory: ExportedMemory) -> tuple[ExportedMemory, str]:
-        """The memory in this house's terms, and why it cannot be taken ("" when it can)."""
+        """The memory in this installation's terms, and why it cannot be taken ("" when it can)."""
         owner = self._people.get(memory.owner, "") if memory.owner else ""
         if memory.owner and not owner:
             return memory, f"unknown owner {memory.owner}"
@@ -234,9 +234,9 @@ def _places(chats: Iterable[ExportedChat]) -> dict[str, str]:
 
 
 def make_plan(parsed: ParsedExport, here: ImportBase, forgotten: Callable[[str], bool]) -> ImportPlan:
-    """Compare a file with the house. `forgotten` tells whether exactly this text was forgotten and not told anew.
+    """Compare a file with this installation. `forgotten` tells whether exactly this text was forgotten and not told anew.
 
-    In the house it came from a memory is itself by its number and the time it was made; anywhere else it is the same
+    Where it came from a memory is itself by its number and the time it was made; anywhere else it is the same
     when owner, place, slot and folded text are.
     """
     file = parsed.carried
@@ -285,7 +285,7 @@ def _slot(memory: ExportedMemory) -> Key:
 
 
 def _compared(item: ImportItem, said: dict[Key, ExportedMemory], forgotten: Callable[[str], bool]) -> ImportItem:
-    """A memory of this house: what the file says otherwise."""
+    """A memory of this installation: what the file says otherwise."""
     before, memory = item.before, item.memory
     assert before is not None
     if memory.owner != before.owner:
@@ -322,7 +322,7 @@ def _brought(
 def _summaries(
     file: ExportContents, here: ImportBase, refs: _Refs, forgotten: Callable[[str], bool]
 ) -> tuple[ExportedSummary, ...]:  # fmt: skip
-    """The conversations that this house does not know; one that it knows stays as it is here."""
+    """The conversations that this installation does not know; one that it knows stays as it is here."""
     known = {(each.chat, each.started_at, each.ended_at) for each in here.carried.summaries}
     found: list[ExportedSummary] = []
     for each in file.summaries:
