@@ -331,3 +331,45 @@ async def test_what_is_not_to_be_kept_stands_in_no_later_talk(world: World) -> N
     await world.wait(3_600)
     await world.say("帮我想想明天早饭吃什么好呢，冰箱里只有鸡蛋")
     assert "杯子" not in "".join(message.content for message in world.prompts[-1])
+
+
+@pytest.mark.parametrize(
+    ("line", "wish", "means", "receipt"),
+    [
+        ("昨晚跟我老公大吵一架，杯子都砸了", "剛剛那句不要留", "昨晚跟我老公大吵一架，杯子都砸了", "昨晚跟我老公"),
+        ("i broke a glass 杯子 at my sister's wedding", "leave that out of your notes", "i broke a glass", "“i broke"),
+    ],
+)
+async def test_a_model_keeps_nothing_of_a_line_as_its_writer_asks(
+    world: World, line: str, wish: str, means: str, receipt: str
+) -> None:
+    await hears(world, line)
+    uses(world, "forget", text=means)
+    await world.say(wish)
+    assert receipt in world.replies[-1], world.replies
+    await hears(world, "/new")
+    await world.wait(3_600)
+    await hears(world, "帮我想想明天早饭吃什么好呢，冰箱里只有鸡蛋")
+    assert "杯子" not in "".join(message.content for message in world.prompts[-1])
+
+
+async def test_what_is_not_to_be_kept_may_stand_in_the_wish_itself_and_is_undone(world: World) -> None:
+    uses(world, "forget", text="我考试作弊过一次")
+    await world.say("我考试作弊过一次，这种事可别往外记哈")
+    assert "我考试作弊过一次" in world.replies[-1], world.replies
+    await world.say("撤销")
+    assert world.rows("SELECT text FROM event WHERE off_record = 1 AND kind = 'message'") == []
+
+
+async def test_nothing_is_set_aside_that_nobody_asked_for(world: World) -> None:
+    await hears(world, "昨晚跟我老公大吵一架，杯子都砸了")
+    uses(world, "forget", text="昨晚跟我老公大吵一架")
+    await world.say("今天天气不错，出去走走")
+    assert world.rows("SELECT 1 FROM event WHERE off_record = 1") == []
+
+
+async def test_a_name_that_somebody_else_used_is_refused_by_the_model(world: World) -> None:
+    await world.say("小暖，你看老板又请客了", who="阿明", group="闲聊")
+    uses(world, "remember", text="老板", name="not")
+    await world.say("小暖，可别这么叫我，难听死了", group="闲聊")
+    assert world.peek.memories("text", "slot", disabled_at=None) == [("老板", "no_address")]

@@ -44,7 +44,8 @@ class UnlearnRequest:
 class ToolAnswer:
     """What the model is told; `memory` or `commitment` is stored in the same commit, its number replaces {id} there.
 
-    `settled` is what became of one, and `receipt` what the person is told of it with the reply.
+    `settled` is what became of one, `aside` are the lines that are to be kept nowhere, and `receipt` is what the person
+    is told of it with the reply.
 
     `told` are the memories that the text tells: when one is forgotten, the log that holds this goes with it, as with
     the `lines` of a transcript, the `digests` of talks and the `commitments` (their numbers). `quiet` ends the turn and
@@ -66,6 +67,7 @@ class ToolAnswer:
     receipt: str = ""
     remind: NewReminder | None = None
     unremind: tuple[int, ...] = ()
+    aside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,32 +296,39 @@ class MemoryForgetting(ScrubbingRepository):
     def _set_aside(self, tx: Tx, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         if (before := earlier_receipt(tx, receipt, at)) is not None:
             return before
-        marked = set(events) | replies_to(tx, None, set(events), set())
-        for number in marked:
-            tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
-        tx.link("aside", receipt.event_id, marked)
-        index_lines(tx, marked)
-        remove_from_notes(tx, self._files, RemovedContent(frozenset(marked)), at)
-        empty_digests(tx, marked, at)
-        # What others said and promised stays theirs.
-        own = tx.ids(
-            f"SELECT id FROM event WHERE id IN ({placeholders(marked)}) AND (person_id = ? OR person_id IS NULL) "
-            "ORDER BY id",
-            *marked, receipt.person_id,
-        )  # fmt: skip
-        withdraw_promises(tx, own)
-        for number in own:
-            for memory_id in tx.ids(
-                "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
-                "AND event_id = ? AND asked = 0 AND disabled_at IS NULL",
-                number,
-            ):
-                take_memory_back(tx, memory_id, "derived", at)
+        keep_off_record(tx, receipt.event_id, events, receipt.person_id, at, self._files)
         changed = 0
         if forgetting.memories:
             disable_memories(tx, forgetting, receipt.chat_id, at, self._files)
             changed = forgetting.memories[0].id if forgetting.purge_at is not None else 0
         return store_receipt(tx, receipt, receipt.text(changed, bool(forgetting.memories)), at, changed)
+
+
+def keep_off_record(
+    tx: Tx, wish: int, events: tuple[int, ...], person_id: int, at: int, files: DataFiles
+) -> None:  # fmt: skip
+    """On that message's wish nothing is made of these messages and of the replies to them, nor of what was made of them."""
+    marked = set(events) | replies_to(tx, None, set(events), set())
+    for number in marked:
+        tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
+    tx.link("aside", wish, marked)
+    index_lines(tx, marked)
+    remove_from_notes(tx, files, RemovedContent(frozenset(marked)), at)
+    empty_digests(tx, marked, at)
+    # What others said and promised stays theirs.
+    own = tx.ids(
+        f"SELECT id FROM event WHERE id IN ({placeholders(marked)}) AND (person_id = ? OR person_id IS NULL) "
+        "ORDER BY id",
+        *marked, person_id,
+    )  # fmt: skip
+    withdraw_promises(tx, own)
+    for number in own:
+        for memory_id in tx.ids(
+            "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
+            "AND event_id = ? AND asked = 0 AND disabled_at IS NULL",
+            number,
+        ):
+            take_memory_back(tx, memory_id, "derived", at)
 
 
 def _reply_of(tx: Tx, event_id: int) -> tuple[int, str]:

@@ -60,7 +60,7 @@ class Store:
         self.events = Events(database)
         self.attachments = Attachments(database)
         self.sessions = Sessions(database)
-        self.turns = Turns(database, self.boot)
+        self.turns = Turns(database, self.boot, files)
         self.failures = Failures(database)
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)

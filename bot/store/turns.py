@@ -17,6 +17,8 @@ from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.events import finish_events
 from bot.store.failures import SORRY_KEY, drop_forgotten, end_turn, fail_turn, say_line
 from bot.store.feedback import note_told_items, note_told_memories
+from bot.store.files import DataFiles
+from bot.store.forget import keep_off_record
 from bot.store.index import note_hit, note_round
 from bot.store.ledger import CHARGE, CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import store_memory
@@ -212,7 +214,7 @@ def answer_turn(tx: Tx, turn: Turn, entry: Message, tokens: int, settlement: Set
     tx.run("UPDATE turn SET state = 'answered' WHERE id = ?", turn.id)
 
 
-def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None:
+def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: DataFiles) -> None:
     """Commit a tool's result in the log with its effect, once for each (turn, key)."""
     key, answer = f"turn:{turn.id}:{outcome.key}", outcome.answer
     check_running(tx, turn.id)
@@ -232,6 +234,8 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None
         text = text.replace("{id}", str(store_reminder(tx, answer.remind, at)))
     else:
         end_reminders(tx, answer.unremind, "cancelled", at)
+    if answer.aside:
+        keep_off_record(tx, turn.event_ids[-1], answer.aside, turn.person_id or 0, at, files)
     if answer.receipt:
         receipts = json.loads(tx.value("SELECT receipts FROM turn WHERE id = ?", turn.id))
         said = json.dumps([*receipts, answer.receipt], ensure_ascii=False)
@@ -290,14 +294,19 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
 class Turns(Repository):
     """Turns, from asked to said."""
 
-    def __init__(self, database: Database, boot: str) -> None:
+    def __init__(self, database: Database, boot: str, files: DataFiles) -> None:
         super().__init__(database)
         self._boot = boot
+        self._files = files
 
     ask = writing(ask_turn)
     answer = writing(answer_turn)
-    tool_done = writing(store_tool_result)
     fail = writing(fail_turn)
+
+    @writes
+    def tool_done(self, tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None:
+        """Commit a tool's result in the log with its effect, once for each (turn, key)."""
+        store_tool_result(tx, turn, outcome, at, self._files)
 
     @writes
     def ask_again(self, tx: Tx, turn: Turn, reservation: Reservation, at: int) -> ModelCall:

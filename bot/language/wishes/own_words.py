@@ -54,16 +54,22 @@ class OwnWords:
         """Whether it says how its writer wants to be called, or not."""
         return not self.asks.isdisjoint(("nick_set", "nick_revoke"))
 
-    def refuses(self, name: str) -> bool:
-        """Whether it says that its writer is not to be called by that name."""
+    def refuses(self, name: str, heard: str = "") -> bool:
+        """Whether it says that its writer is not to be called by that name, which stands in it or in what was `heard`
+        right before."""
         folded = folded_plain(self.text)
         says_no = "nick_revoke" in self.asks or (self.calls and denied(folded))
-        return says_no and bool(name.strip()) and folded_plain(name) in folded
+        return says_no and bool(name.strip()) and folded_plain(name) in f"{folded}\n{folded_plain(heard)}"
 
     @property
     def forever(self) -> bool:
         """Whether what it asks to forget is to be gone at once."""
         return any(pattern("own_forever").search(self.clauses[place].text) for place in self.drops)
+
+    @property
+    def erases(self) -> bool:
+        """Whether it asks to forget or to delete something, and not only to keep nothing of it."""
+        return any(pattern("own_gone").search(self.clauses[place].text) for place in self.drops)
 
     @property
     def drops(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from bot.core.events import Event
 from bot.core.memories import Memory, NameSlot, NewMemory
 from bot.core.models import Message, ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, UnlearnRequest, read_arguments
@@ -13,10 +14,12 @@ from bot.language.wishes.forget import OwnLine, is_about, lines_about, matching
 from bot.language.wishes.own_words import OwnWords, memories_named, read_own_words
 from bot.memory.lifecycle import with_day
 from bot.memory.screening import harmless
+from bot.pipeline.actions.receipts import brief
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.findings import timezone_of
 from bot.pipeline.texts import Texts
 from bot.pipeline.tools.consent import Consent
+from bot.store.agents import OWN_WORDS_MS
 from bot.store.store import Store
 from bot.text.clean import as_data, clean_line
 from bot.text.codes import SIGNS
@@ -27,6 +30,9 @@ from bot.tools.commitments import ChangePromise
 
 NAMES: dict[str, NameSlot] = {"call": "address", "not": "no_address"}
 """What the tool's `name` says of a text."""
+
+MOST_HEARD = 8
+"""Lines of a chat among which the one is that "this" means."""
 
 SHOWN, SHOWN_CHARS = 5, 80
 """How many memories a refusal names, and characters of each."""
@@ -118,8 +124,9 @@ class MemoryTools:
         if not any(own.keeps or own.calls for own in said):
             raise ToolRefused("remember_unasked")
         event = await self._consent.carrier(context, text)
-        if event is None and asked.name == "not":  # 不要再喊我學姊了: the name alone says no
-            event = next((own.event_id for own in said if own.refuses(text)), None)
+        if event is None and asked.name == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
+            heard = "\n".join(line.text for line in await self._heard(context))
+            event = next((own.event_id for own in said if own.refuses(text, heard)), None)
         if event is None:
             raise ToolRefused("remember_words")
         for known in await self._store.forgetting.kept_from(context.event_ids, context.person_id):
@@ -169,7 +176,8 @@ class MemoryTools:
         return ToolAnswer(told, new)
 
     async def _forget(self, context: ToolContext, arguments: str) -> ToolAnswer:
-        """Forget a memory that the person's own words name, or, where none tells of the matter, what was said of it."""
+        """Forget a memory that the person's own words name; where none tells of the matter, what was said of it goes, or
+        is to be kept nowhere."""
         asked = read_arguments(ForgetArguments, arguments)
         number = str(asked.id if asked.id is not None else "").strip().lstrip("#")
         wanted = (asked.text or "").strip()
@@ -189,8 +197,8 @@ class MemoryTools:
         if not unsure:
             asks = is_about(wanted, said.text, near=True)
             lines = await self._told(context, wanted, said.event_id) if asks else ()
-            if not lines:
-                raise ToolRefused("forget_none")
+            if not lines or not said.erases:
+                return await self._set_aside(context, wanted, said)
             named = Memory(
                 0, context.person_id, context.audience.chat_id,
                 "chat" if context.audience.kind == "group" else "private", "knowledge", wanted, context.now,
@@ -201,6 +209,27 @@ class MemoryTools:
                 "", forget=UnlearnRequest((named,), said.event_id, said.without(said.drops), said.forever, gone)
             )
         raise ToolRefused("forget_unsure", _named(unsure))
+
+    async def _set_aside(self, context: ToolContext, wanted: str, said: OwnWords) -> ToolAnswer:
+        """What was just said, by them or right before by somebody else, is kept nowhere, and quoted with the reply."""
+        own = await self._consent.lines(context)
+        last = [line for line in await self._heard(context) if line.id < said.event_id][-1:]
+        meant = {line.id: line for line in (*last, *own) if wanted and is_about(wanted, line.text, near=True)}
+        if not meant:
+            raise ToolRefused("forget_none")
+        telling = [line for number, line in sorted(meant.items()) if number != said.event_id]
+        quoted = brief(telling[-1].text if telling else wanted)
+        script = self._words.script_of(said.text, context.script)
+        text = self._words.messages.text
+        receipt = text("aside", script, what=text("quote", script, text=quoted).strip())
+        aside = tuple(sorted({*meant, said.event_id}))
+        return ToolAnswer(await self._consent.answer(context, "aside_done"), aside=aside, receipt=receipt)
+
+    async def _heard(self, context: ToolContext) -> tuple[Event, ...]:
+        """What people said there last, within ten minutes, in order."""
+        since = context.now - OWN_WORDS_MS
+        lines = await self._store.events.recent(context.audience.chat_id, 0, since, MOST_HEARD, waiting=True)
+        return tuple(line for line in lines if line.kind == "message")
 
     async def _said(self, context: ToolContext) -> tuple[OwnWords, ...]:
         """The messages of the turn that its person wrote, read for wishes, in order."""
