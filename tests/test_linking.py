@@ -16,8 +16,8 @@ from bot.config.settings import Settings
 from bot.core.memories import NewMemory, Visibility
 from bot.core.people import Audience
 from bot.store.codes import join_persons, new_code
+from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
-from bot.store.transactions import Tx
 from tests.blank import open_laid
 from tests.storing import NOW, Where, ids, receipt
 from tests.world import World
@@ -198,7 +198,7 @@ async def joined(folder: Path, said: list[Fact], order: bool) -> None:
             new = memory(owner, chat, event, text, visibility, slot)
             await store.memories.remember(new, receipt(event, chat, f"key{number}"), NOW + number)
         eve = {(each.text, each.visibility) for each in await store.memories.owned(who[2][0], dm(who[2]))}
-    with closing(sqlite3.connect(folder / DATABASE, factory=Tx)) as db, db:
+    with closing(sqlite3.connect(folder / DATABASE, factory=SqliteTx)) as db, db:
         db.execute("PRAGMA foreign_keys = ON")
         one, other = who[0][0], who[1][0]
         assert join_persons(db, *((one, other) if order else (other, one))) == one

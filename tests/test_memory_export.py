@@ -12,6 +12,7 @@ from bot.core.sessions import Digest
 from bot.store.archive import EXPORTED_COLUMNS, LEFT_BEHIND
 from bot.store.digests import Digested
 from bot.store.store import DATABASE, Store
+from bot.store.transactions import Tx
 from tests.blank import open_laid
 from tests.carrying import OWNERS, fill, in_installation, note, nuan, same, with_notes
 from tests.storing import NOW, drop, ids, keep, look
@@ -47,7 +48,7 @@ async def lived_in(store: Store) -> None:
     await filled(store)
     await with_notes(store)
 
-    def live(db: sqlite3.Connection) -> None:
+    def live(db: Tx) -> None:
         db.execute("UPDATE memory SET original = ?, protected = 1, importance = 4 WHERE id = 1", ("嗯 花生 " * 80,))
         db.execute("UPDATE memory SET disabled_at = 5000, disabled_reason = 'archived' WHERE id = 3")
         db.execute("UPDATE memory SET former_at = 6000 WHERE id = 2")

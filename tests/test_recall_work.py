@@ -14,6 +14,7 @@ from bot.core.people import Audience
 from bot.core.recall import HIT_KINDS, HitKind, Matches, RecallQuery
 from bot.store.engine import Database, open_database
 from bot.store.search import SearchIndex, WantedDocuments
+from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
 from bot.store.transactions import Tx
 from tests.bench.recall_speed import NOW, fill, sentence
@@ -26,7 +27,7 @@ class Counted:
 
     def __init__(self, path: Path) -> None:
         self.steps = 0
-        self._db = sqlite3.connect(path, factory=Tx)
+        self._db = sqlite3.connect(path, factory=SqliteTx)
         self._db.set_progress_handler(self._step, 10)
 
     def _step(self) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from bot.core.people import Audience
 from bot.store.index import MANY_LEVELS, MOST_LEVELS, Doc, drop_documents, forget_terms, levels, put_document
+from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
-from bot.store.transactions import Tx
 from tests.blank import open_laid
 from tests.storing import ids, keep, look, searched, sound
 
@@ -21,7 +21,7 @@ async def filled(folder: Path) -> Path:
     """A database whose index is larger than a page, so that SQLite merges no small part into it; closed."""
     async with await open_laid(folder) as store:
         await keep(store, "第0件事 桂花")
-    with closing(sqlite3.connect(folder / DATABASE, factory=Tx)) as db, db:
+    with closing(sqlite3.connect(folder / DATABASE, factory=SqliteTx)) as db, db:
         for number in range(1, 80):
             put_document(
                 db, Doc("note", number, "c1", 1, None, 0, f"甲乙丙丁戊己庚辛壬癸 {number * 7919} {number * 104729}")
@@ -39,7 +39,7 @@ async def finds(folder: Path) -> int:
 async def test_years_of_forgetting_leave_an_index_that_is_whole_small_and_empty_of_it(tmp_path: Path) -> None:
     path = await filled(tmp_path)
     most, left = 0, 0
-    with closing(sqlite3.connect(path, factory=Tx)) as db, db:
+    with closing(sqlite3.connect(path, factory=SqliteTx)) as db, db:
         db.execute("PRAGMA secure_delete = ON")
         for number in range(1_000, 1_000 + YEARS):
             put_document(db, Doc("note", number, "c1", 1, None, 0, f"zq{number}x{number}z"))
@@ -60,7 +60,7 @@ async def test_years_of_forgetting_leave_an_index_that_is_whole_small_and_empty_
 async def test_an_index_worn_by_an_older_nuan_is_built_anew_at_the_start(tmp_path: Path, times: int) -> None:
     path = await filled(tmp_path)
     before = look(tmp_path, "SELECT rowid, scope, terms FROM doc_text")
-    with closing(sqlite3.connect(path, factory=Tx)) as db:
+    with closing(sqlite3.connect(path, factory=SqliteTx)) as db:
         row = db.execute("SELECT block FROM doc_text_data WHERE id = 10").fetchone()[0]
         assert row[4] < MANY_LEVELS
         empty = bytes(2) * times  # as 'optimize' left them: levels without a part, below the one that has all
@@ -74,5 +74,5 @@ async def test_an_index_worn_by_an_older_nuan_is_built_anew_at_the_start(tmp_pat
     assert await finds(tmp_path) == 1
     assert set(before) <= set(look(tmp_path, "SELECT rowid, scope, terms FROM doc_text"))
     assert sound(tmp_path) == []
-    with closing(sqlite3.connect(path, factory=Tx)) as db:
+    with closing(sqlite3.connect(path, factory=SqliteTx)) as db:
         assert levels(db, "doc_text") < MANY_LEVELS

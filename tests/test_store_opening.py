@@ -16,14 +16,15 @@ from bot.core.errors import FolderLockedError, StoreError
 from bot.store.engine import _migrate, _prepare
 from bot.store.schema import MIGRATIONS
 from bot.store.settings import settings_in
+from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE, open_store
-from bot.store.transactions import Tx
 from tests.storing import ids, in_files, keep, look, sound
 from tests.world import World
 
 BACKUP = f"nuan.before-{len(MIGRATIONS) + 1}.db"
 HOLD = """import asyncio, pathlib, sys
 from bot.store.store import open_store
+from bot.store.sqlite import SqliteTx
 from bot.store.transactions import Tx
 async def hold():
     async with await open_store(pathlib.Path(sys.argv[1])):
@@ -248,7 +249,7 @@ def test_a_migration_that_is_killed_half_way_leaves_the_old_schema(tmp_path: Pat
     _prepare(path, MIGRATIONS)
     child = os.fork()
     if not child:  # the child dies between two statements of one migration
-        db = sqlite3.connect(path, isolation_level=None, factory=Tx)
+        db = sqlite3.connect(path, isolation_level=None, factory=SqliteTx)
         db.create_function("die", 0, lambda: os._exit(9))
         _migrate(db, path, (*MIGRATIONS, ("CREATE TABLE diary (day)", "SELECT die()")))
         os._exit(0)

@@ -11,13 +11,14 @@ import pytest
 
 from bot.core.errors import StoreError
 from bot.store.engine import Writer
+from bot.store.sqlite import SqliteTx
 from bot.store.transactions import Tx
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "rows.db"
-    with closing(sqlite3.connect(path, factory=Tx)) as db:
+    with closing(sqlite3.connect(path, factory=SqliteTx)) as db:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("CREATE TABLE row (n INTEGER PRIMARY KEY, half INTEGER NOT NULL)")
     return path
@@ -25,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def writer(path: Path) -> Iterator[Writer]:
-    connection = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False, factory=Tx)
+    connection = sqlite3.connect(path, timeout=0.1, isolation_level=None, check_same_thread=False, factory=SqliteTx)
     connection.execute("PRAGMA foreign_keys = ON")
     writer = Writer(connection)
     yield writer
@@ -34,7 +35,7 @@ def writer(path: Path) -> Iterator[Writer]:
 
 def rows(path: Path) -> set[int]:
     """What is committed; a row is whole when its second half was written as well."""
-    with closing(sqlite3.connect(path, factory=Tx)) as db:
+    with closing(sqlite3.connect(path, factory=SqliteTx)) as db:
         found = db.execute("SELECT n, half FROM row").fetchall()
     assert all(half == 1 for _, half in found)
     return {n for n, _ in found}
@@ -107,7 +108,7 @@ async def test_a_commit_that_fails_is_told_to_nobody_as_done(writer: Writer, pat
 
 async def test_a_log_that_somebody_reads_is_not_called_emptied(writer: Writer, path: Path) -> None:
     await writer.run(put(1))
-    with closing(sqlite3.connect(path, factory=Tx)) as reader:
+    with closing(sqlite3.connect(path, factory=SqliteTx)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM row").fetchall()
         await writer.run(put(2))

@@ -28,7 +28,7 @@ from bot.store.files import DataFiles, NoteFiles, content_of
 from bot.store.index import index_digest, index_memory, sort_memory
 from bot.store.memories import begin_logs_anew
 from bot.store.people import AccessLists, persons
-from bot.store.schema import last_numbers, table_columns
+from bot.store.sqlite import last_numbers, table_columns
 from bot.store.supersession import end_memory
 from bot.store.transactions import Row, Tx
 from bot.text.clean import clean

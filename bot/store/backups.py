@@ -22,10 +22,10 @@ from bot.store.index import drop_documents, index_lines
 from bot.store.personal_data import erase_again
 from bot.store.reminders import end_reminders
 from bot.store.removal import Forgetting, disable_memories, empty_digests, hide_lines, logs_of, purge_rows
-from bot.store.schema import (
+from bot.store.schema import SCHEMA_VERSION, SELECT_MEMORY
+from bot.store.sessions import drop_log
+from bot.store.sqlite import (
     PAGES,
-    SCHEMA_VERSION,
-    SELECT_MEMORY,
     CopyProgress,
     copy_database,
     last_numbers,
@@ -35,7 +35,6 @@ from bot.store.schema import (
     table_columns,
     verify_copy,
 )
-from bot.store.sessions import drop_log
 from bot.store.store import DATABASE, ROLLBACK, lock_folder, remove_rollback_files
 from bot.store.supersession import bring_back
 from bot.store.transactions import Row, Tx

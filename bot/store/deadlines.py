@@ -12,7 +12,7 @@ from bot.store.index import drop_documents, forget_terms
 from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
 from bot.store.reminders import tidy_reminders
-from bot.store.schema import EVENT_QUEUE, OUTBOX_DUE
+from bot.store.sqlite import EVENT_QUEUE, OUTBOX_DUE
 from bot.store.transactions import Tx
 from bot.store.windows import end_windows
 

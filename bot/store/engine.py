@@ -15,7 +15,8 @@ import aiosqlite
 from bot.core.errors import StatementError, StoreError
 from bot.core.files import create_file, sync_to_disk
 from bot.store.index import check_indexes, refresh_index
-from bot.store.schema import MIGRATIONS, SCHEMA_VERSION, copy_database, open_existing
+from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
+from bot.store.sqlite import SqliteTx, copy_database, open_existing
 from bot.store.transactions import Tx
 
 LEAST_SQLITE = (3, 39)
@@ -56,7 +57,7 @@ class ReadConnection(aiosqlite.Connection):
     def _look(self, work: Callable[[Tx], T]) -> T:
         self._conn.execute("BEGIN")
         try:
-            return work(cast("Tx", self._conn))
+            return work(cast("SqliteTx", self._conn))
         finally:
             self._conn.execute("COMMIT")
 
@@ -81,7 +82,7 @@ class _Job:
 class Writer:
     """Runs transactions one after the other on the only connection that may write."""
 
-    def __init__(self, connection: Tx) -> None:
+    def __init__(self, connection: SqliteTx) -> None:
         self._connection = connection
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
@@ -347,8 +348,8 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
 
 
 async def _reader(path: Path) -> ReadConnection:
-    def connect() -> Tx:
-        return sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None, factory=Tx)
+    def connect() -> SqliteTx:
+        return sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None, factory=SqliteTx)
 
     try:
         reader = ReadConnection(connect, iter_chunk_size=64)
@@ -382,8 +383,10 @@ def _quoted(path: Path) -> str:
     return str(path.resolve()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
-def _connect(path: Path) -> Tx:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512, factory=Tx)
+def _connect(path: Path) -> SqliteTx:
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, cached_statements=512, factory=SqliteTx
+    )
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -447,7 +450,7 @@ def _advice(path: Path, error: Exception) -> str:
     return f"{path.name} cannot be used ({text}): check that the folder is yours and writable, and the disk not full"
 
 
-def _check(connection: Tx, path: Path, newest: int) -> None:
+def _check(connection: SqliteTx, path: Path, newest: int) -> None:
     """Read only: a file that is not ours, or not whole, must stay as it is."""
     version = connection.value("PRAGMA user_version")
     if version > newest:
@@ -463,7 +466,7 @@ def _check(connection: Tx, path: Path, newest: int) -> None:
         raise sqlite3.DatabaseError("malformed: it is empty")
 
 
-def _migrate(connection: Tx, path: Path, migrations: Migrations) -> None:
+def _migrate(connection: SqliteTx, path: Path, migrations: Migrations) -> None:
     version = connection.value("PRAGMA user_version")
     if version:
         with _transaction(connection):
@@ -477,13 +480,13 @@ def _migrate(connection: Tx, path: Path, migrations: Migrations) -> None:
             connection.execute(f"PRAGMA user_version = {number + 1}")
 
 
-def _index(connection: Tx) -> None:
+def _index(connection: SqliteTx) -> None:
     with _transaction(connection):
         refresh_index(connection)
 
 
 @contextlib.contextmanager
-def _transaction(connection: Tx) -> Iterator[None]:
+def _transaction(connection: SqliteTx) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

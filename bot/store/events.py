@@ -11,7 +11,8 @@ from bot.store.engine import Repository, reads, writes, writing
 from bot.store.index import index_lines
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import CallAccount, Reservation, Settlement, charge_call, release_call, reserve_call, settle_call
-from bot.store.schema import EVENT_QUEUE, placeholders
+from bot.store.schema import placeholders
+from bot.store.sqlite import EVENT_QUEUE
 from bot.store.transactions import Row, Tx
 
 SELECT_EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,

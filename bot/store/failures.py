@@ -20,8 +20,9 @@ from bot.store.ledger import (
     tell_limit_once,
 )
 from bot.store.outbox import enqueue, mark_sent, withdraw
-from bot.store.schema import EVENT_QUEUE, placeholders
+from bot.store.schema import placeholders
 from bot.store.sessions import drop_entries, drop_log
+from bot.store.sqlite import EVENT_QUEUE
 from bot.store.transactions import Tx
 from bot.store.windows import CUT_LABEL, put_follow_ups_back
 

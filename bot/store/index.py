@@ -13,6 +13,7 @@ from bot.core.people import Audience
 from bot.core.recall import HitKind, RecallRound
 from bot.language.sections import SLOT_QUESTION_WORDS, SectionRegistry, read_registry
 from bot.store.schema import IS_KEPT, SELECT_MEMORY, placeholders
+from bot.store.sqlite import SqliteTx
 from bot.store.transactions import Row, Tx
 from bot.text.terms import TERMS_VERSION, search_terms
 
@@ -57,7 +58,7 @@ def check_indexes(tx: Tx) -> None:
 def index_damage(database: Path) -> str:
     """What FTS5 says is wrong inside its own tables, "" for nothing; asked by a statement that counts as a write."""
     try:
-        with contextlib.closing(sqlite3.connect(database, isolation_level=None, factory=Tx)) as tx:
+        with contextlib.closing(sqlite3.connect(database, isolation_level=None, factory=SqliteTx)) as tx:
             tx.run("BEGIN")
             try:
                 for index in INDEXES:

@@ -15,7 +15,8 @@ from bot.store.engine import Database, Repository, reads
 from bot.store.index import index_faults
 from bot.store.ledger import SELECT_CALL
 from bot.store.people import AccessLists, persons
-from bot.store.schema import MEMORY_COLUMNS, dangling_rows, file_faults, memory_of, placeholders
+from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.sqlite import dangling_rows, file_faults
 from bot.store.transactions import Row, Tx
 from bot.store.views import HIDDEN_STATES
 from bot.text.fold import fold

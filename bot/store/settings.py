@@ -7,7 +7,7 @@ from bot.core.people import ChatContextSettings
 from bot.core.ports import ChatSetting, SettingChanges
 from bot.core.speaking import GroupMode
 from bot.store.engine import Repository, reads, writes, writing
-from bot.store.schema import read_existing
+from bot.store.sqlite import read_existing
 from bot.store.transactions import Tx
 from bot.store.windows import IN_RUNNING_TURNS
 

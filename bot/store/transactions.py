@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import sqlite3
 import typing
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
@@ -13,25 +12,31 @@ T = TypeVar("T")
 _ADD_EDGE = "INSERT INTO edge (kind, derived_id, event_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 
-class Tx(sqlite3.Connection):
-    """A connection inside a transaction; values follow their statement as further arguments."""
+class Tx:
+    """A connection inside a transaction, of any engine; values follow their statement as further arguments."""
 
-    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        """As of any connection; a file that is damaged, its schema included, is a DatabaseError."""
-        try:
-            return super().execute(sql, parameters)
-        except UnicodeDecodeError as error:
-            # SQLite quotes the schema in its message, and Python wants a message to be text.
-            raise sqlite3.DatabaseError("malformed: its schema is no text") from error
+    def execute(self, sql: str, parameters: Any = (), /) -> Any:
+        """The cursor of a statement."""
+        raise NotImplementedError
+
+    def executemany(self, sql: str, parameters: Any, /) -> Any:
+        """A statement with each of these values."""
+        raise NotImplementedError
+
+    def copied(self) -> Any:
+        """The whole database as it is now, in another one that is gone when it is closed."""
+        raise NotImplementedError
 
     def run(self, sql: str, *values: object) -> int:
         """How many rows a statement changed."""
-        return self.execute(sql, values).rowcount
+        changed: int = self.execute(sql, values).rowcount
+        return changed
 
     def insert(self, table: str, **values: object) -> int:
         """The number of the new row, which holds these values by the names of its columns."""
         names, places = ", ".join(values), ", ".join("?" * len(values))
-        return self.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(values.values())).lastrowid or 0
+        done = self.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(values.values()))
+        return done.lastrowid or 0
 
     @overload
     def all(self, sql: str, *values: object) -> tuple[Row, ...]: ...
@@ -74,12 +79,6 @@ class Tx(sqlite3.Connection):
     def ids_for(self, sql: str, many: Iterable[object], *values: object) -> set[int]:
         """What `ids` finds with each of `many` as the first value, together."""
         return {number for one in many for number in self.ids(sql, one, *values)}
-
-    def copied(self) -> "Tx":
-        """The whole database as it is now, in a temporary file that is deleted when this is closed."""
-        other = sqlite3.connect("", factory=Tx)
-        self.backup(other)
-        return other
 
     def meta(self, key: str) -> str | None:
         """What stands under this key in the table of single values; None when nothing does."""

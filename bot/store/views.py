@@ -16,8 +16,9 @@ from bot.store.events import OWN_RECENT_LINES, read_events, tellable_lines
 from bot.store.index import TALK_MS
 from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
 from bot.store.people import AccessLists, chat_of, persons
-from bot.store.schema import EVENT_QUEUE, IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.sessions import NEWEST_EPOCH_OF, SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
+from bot.store.sqlite import EVENT_QUEUE
 from bot.store.transactions import Tx
 from bot.text.dates import day_start, local_day, month_start, next_local_time
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from bot.core.speaking import UNASKED, PacedDecision, PendingMessages
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.index import index_lines
-from bot.store.schema import EVENT_QUEUE
+from bot.store.sqlite import EVENT_QUEUE
 from bot.store.transactions import Tx
 
 QUIET_KEY = "quiet:"

@@ -22,8 +22,8 @@ from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery
 from bot.store.index import Doc, put_document
+from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
-from bot.store.transactions import Tx
 from tests.bench.counts import spread
 from tests.world import World
 
@@ -48,7 +48,7 @@ def sentence(chance: random.Random, words: int = 22) -> str:
 def fill(path: Path, documents: int, people: int) -> None:
     """Lines of as many DMs, straight into the index with their events."""
     chance = random.Random(7)
-    with closing(sqlite3.connect(path, factory=Tx)) as db:
+    with closing(sqlite3.connect(path, factory=SqliteTx)) as db:
         for person in range(1, people + 1):
             db.execute("INSERT INTO person (id, name, created_at) VALUES (?, ?, 0)", (person, f"人{person}"))
             db.execute("INSERT INTO chat (id, kind, created_at) VALUES (?, 'dm', 0)", (person,))

@@ -188,7 +188,7 @@ async def backup(folder: Path, size: Size) -> Found:
     """Copies while memories are kept as fast as they can be; what is recalled after a restore is what was."""
     from bot.core.people import Audience
     from bot.store.backups import copy_to, roll_back
-    from bot.store.schema import verify_copy
+    from bot.store.sqlite import verify_copy
     from bot.store.store import open_store
     from tests.storing import NOW, ids, keep, searched
 
