@@ -65,7 +65,7 @@ _NEGATED = re.compile(
 _PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-_HAN_NUMBER = re.compile("[零〇一二两俩三四五六七八九十百千万亿]+")
+_HAN_NUMBER = re.compile("(?<!周)(?<!期)(?<!拜)[零〇一二两俩三四五六七八九十百千万亿]+")
 MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
 _ONES = "two three four five six seven eight nine"
 _EN_NUMBERS = (
@@ -387,6 +387,16 @@ def kin(folded: str) -> frozenset[int]:
     for run in _HAN.findall(folded):
         found |= {number for number, _, _ in _rows_in(run)}
     return frozenset(found)
+
+
+def one_kin(rows: frozenset[int]) -> bool:
+    """Whether rows name one relative or animal, whatever word for it."""
+    return bool(rows) and all(VOCABULARY.rows[one] & VOCABULARY.rows[other] for one in rows for other in rows)
+
+
+def is_animal(rows: frozenset[int]) -> bool:
+    """Whether an animal is among them."""
+    return not rows.isdisjoint(kin("猫 狗 兔"))
 
 
 @lru_cache(maxsize=1024)

@@ -19,9 +19,6 @@ from bot.text.clean import one_row
 from bot.text.dates import local_day
 from bot.text.fold import fold
 
-NEAR = 5
-"""So many lines before those it cites may say the numbers and days that it tells."""
-
 _SELF = frozenset(
     ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",
      "herself", "themselves", "对方", "主人")
@@ -36,9 +33,9 @@ QUESTION_CHARS = 120
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
-def check_item(grounds: TalkEvidence, item: DigestItem, *, sure: bool = False) -> GroundedItem | Refusal:
-    """Whether an item stands, in whatever words, in the lines that it cites and what their speaker said before; what a
-    second look confirmed is `sure`: it may stand anywhere in the talk. What it means, that look judges.
+def check_item(grounds: TalkEvidence, item: DigestItem) -> GroundedItem | Refusal:
+    """Whether an item stands, in whatever words, in the lines that it cites, what their speaker said before and what
+    they were asked. What it means, a second look judges.
     """
     cited = tuple(grounds.by_number[number] for number in item.cited if number in grounds.by_number)
     if not cited or len(cited) < len(item.cited):
@@ -57,12 +54,7 @@ def check_item(grounds: TalkEvidence, item: DigestItem, *, sure: bool = False) -
         return Refusal("words")
     if item.about.strip() and not harmless(item.about):
         return Refusal("about", item.about)
-    first, last = min(line.number for line in own), max(line.number for line in own)
-    near = [grounds.heard(line) for line in grounds.lines if first - NEAR <= line.number <= last]
-    said = grounds.lines if sure else [
-        line for line in grounds.lines if line in cited or (line.person_id == owner and line.number <= last)
-    ]  # fmt: skip
-    talk = grounds.talk((*map(grounds.plainly, own), *near), grounds.zone(owner, task=task), said, owner)
+    talk = grounds.talk(owner, cited, grounds.zone(owner, task=task))
     if gone := first_missing(item, talk, here, at):
         return Refusal(gone[0], gone[1])
     when = (day_of(item, talk, at) if item.when else None) or _day(item, talk, here, at)
@@ -88,7 +80,7 @@ def stands(
     new = assertions.terms(folded_plain(text)) - assertions.terms(folded_plain(known))
     for tried in (lines, whole):
         item = DigestItem(section, 1, text, tuple(line.number for line in tried))
-        if not tried or isinstance(check_item(TalkEvidence(tried, scope, {}), item, sure=True), Refusal):
+        if not tried or isinstance(check_item(TalkEvidence(tried, scope, {}), item), Refusal):
             continue
         carrying = [line.number for line in lines if new & assertions.terms(folded_plain(line.text))]
         if not new and folded_plain(text) != folded_plain(known):  # only a number or a day is another one

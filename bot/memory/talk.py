@@ -3,14 +3,28 @@ needs. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, tzinfo
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from bot.core.clock import DatedMoment
 from bot.language import assertions
-from bot.language.assertions import VOCABULARY, Clause, folded_plain, has_pronoun, novelty, numbers, parts_of, poles
+from bot.language.assertions import (
+    LINK,
+    VOCABULARY,
+    Clause,
+    folded_plain,
+    has_pronoun,
+    is_animal,
+    kin,
+    novelty,
+    numbers,
+    one_kin,
+    parts_of,
+    poles,
+)
 from bot.language.time.calendar import NamedTime
 from bot.language.time.dates import checked_when, named_times
 from bot.memory.digest.answer import DigestItem
@@ -22,6 +36,9 @@ from bot.text.fold import fold
 NEWS, FEW = 0.8, 3
 """The share of its telling words that may stand nowhere in the talk, nor in what is known; fewer new words are none."""
 
+STRANGE = 0.34
+"""The share of them that may stand only in what others said."""
+
 LEAST_CHARS = 4
 """A statement of nothing but plain words must be so long, and have been said as it stands."""
 
@@ -30,9 +47,12 @@ NEAR_DAYS = timedelta(days=15)
 MONTH = timedelta(days=45)
 """The same by its number; farther where a month or a year with it is named."""
 
+PAIR = 2
+"""So many who talk are no number that a statement counts: one of them is nuan."""
+
 _FIGURES = re.compile(r"\d+")
 
-MissingPart = tuple[Literal["number", "day", "words", "denial"], str]
+MissingPart = tuple[Literal["number", "day", "words", "owner", "about", "denial"], str]
 """A reason and the words that are meant."""
 
 Reason = Literal[
@@ -42,30 +62,40 @@ Reason = Literal[
 program; it was to be forgotten; too many words, a number or a day were not said; whom it is about may do harm; the
 contrary was said; or the second look found it wrong."""
 
+NEAR = 5
+"""So many lines before those that it cites may ask what these answer."""
+
+_ASKING = VOCABULARY.patterns["asking"]
 ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
 """The end of a line that asks."""
 
 
 @dataclass(frozen=True, slots=True)
 class TalkText:
-    """What people said, folded, line by line with when (ms), and what is known of them; `names` are who talks, `own`
-    what the speaker said, and others just before the lines that are cited."""
+    """What one person said and was asked, folded, line by line with when (ms), and what is known of them; `cited` is
+    what others say in cited lines, `others` all that they say unasked, and `names` are who talks."""
 
     said: Sequence[tuple[str, int]]
-    own: Sequence[str]
     known: Sequence[tuple[str, int]]
     names: Sequence[str]
     tz: tzinfo
+    cited: Sequence[tuple[str, int]] = ()
+    others: str = ""
+
+    @property
+    def told(self) -> tuple[tuple[str, int], ...]:
+        """What numbers, days and names may stand in, with when it was said."""
+        return (*self.said, *self.cited)
 
     @property
     def dated(self) -> tuple[tuple[str, int], ...]:
-        """All of it, with when it was said."""
-        return (*self.said, *self.known)
+        """The same with what is known."""
+        return (*self.told, *self.known)
 
     @property
-    def heard(self) -> str:
-        """All of it as one text."""
-        return "\n".join((*(text for text, _ in self.dated), *self.own, *self.names))
+    def own(self) -> str:
+        """What the person said, was asked and is known of, as one text."""
+        return "\n".join((*(text for text, _ in (*self.said, *self.known)), *self.names))
 
 
 def first_missing(
@@ -82,7 +112,8 @@ def first_missing(
     said = numbers(_without(text, days), all_of_them=False)
     if new := [one for one in said if one not in there and one.removesuffix("000") not in there]:
         return "number", " ".join(sorted(new))
-    heard = f"{talk.heard}\n{folded_plain(item.about)}"
+    mine = f"{talk.own}\n{folded_plain(item.about)}"
+    heard = "\n".join((mine, *(words for words, _ in talk.cited)))
     bare, plain = text, item.text
     for name in talk.names:
         bare, plain = bare.replace(name, " "), re.sub(re.escape(name), " ", plain, flags=re.IGNORECASE)
@@ -98,6 +129,11 @@ def first_missing(
         return "words", item.text[:20]
     if share > news and len(words) >= FEW:
         return "words", " ".join(words[:4])
+    share, words = novelty(bare, mine)
+    if share - novelty(bare, f"{mine}\n{talk.others}")[0] >= STRANGE:
+        return "owner", " ".join(words[:4])
+    if _another_relative(text, own, talk.own):
+        return "about", item.about
     return ("denial", item.text[:20]) if _turned(text, own) else None
 
 
@@ -133,7 +169,7 @@ def _spelt(one: NamedTime, text: str, spelt: set[str]) -> bool:
 
 def _told_day(day: date, talk: TalkText, said_at: int) -> bool:
     today, number = local_day(said_at, talk.tz), str(day.day)
-    named = [one for words, at in talk.said for one in times(words, at, talk.tz)]
+    named = [one for words, at in talk.told for one in times(words, at, talk.tz)]
     if abs(day - today) <= NEAR_DAYS and any(
         one.left == "week" and any(days.first.weekday() == day.weekday() for days in one.choices) for one in named
     ):
@@ -141,14 +177,14 @@ def _told_day(day: date, talk: TalkText, said_at: int) -> bool:
     around = any(days.first < days.last and days.first <= day <= days.last for one in named for days in one.choices)
     if not around and abs(day - today) > MONTH:
         return False
-    return any(number in numbers(words, all_of_them=True) for words, _ in talk.said)
+    return any(number in numbers(words, all_of_them=True) for words, _ in talk.told)
 
 
 def _numbers(talk: TalkText, said_at: int) -> set[str]:
-    texts = (*talk.own, *(text for text, _ in talk.known))
-    there = {number for text in texts for number in numbers(text, all_of_them=True)}
+    there = {number for text, _ in talk.dated for number in numbers(text, all_of_them=True)}
     today = local_day(said_at, talk.tz)
-    return there | {str(today.year), str(len(talk.names))}
+    several = {str(len(talk.names))} if len(talk.names) > PAIR else set[str]()
+    return there | {str(today.year)} | several
 
 
 def _without(text: str, days: Iterable[NamedTime]) -> str:
@@ -163,12 +199,18 @@ def shortened(name: str, heard: str) -> bool:
     return not name.isascii() and len(name) > 2 and any(name[0] + other in heard for other in name[2:])
 
 
+def _another_relative(text: str, own: Sequence[Clause], heard: str) -> bool:
+    """Whether it tells of one relative or animal, who was not named, what the lines tell of another."""
+    told, meant = kin(text), kin("\n".join(part.folded for part in own))
+    return one_kin(told) and one_kin(meant) and not told & kin(heard) and is_animal(told) == is_animal(meant)
+
+
 def _turned(text: str, own: Sequence[Clause]) -> bool:
     """Whether it denies what they plainly say, or says plainly what all clauses of it deny."""
     if VOCABULARY.patterns["ended"].search(text):
         return False
     claimed, wanted = poles(text, told=True), assertions.terms(text)
-    near = [part for part in own if wanted & part.terms]
+    near = [part for part in own if wanted & part.terms and kin(part.folded) <= kin(text)]
     if claimed == {True}:
         against = [key for part in own for key in assertions.negated(part.folded)]
         return any(
@@ -210,27 +252,50 @@ class TalkEvidence:
         play = played(lines)
         self.own = {line.number: words for line, words in self.told if words and line.number not in play}
         self._parts = {number: parts_of(number, words) for number, words in self.own.items()}
+        # What is asked is what the answer is about: 去上海吗 / 不去.
+        for asking, line in pairwise(lines):
+            parts = self._parts.get(line.number, ())
+            if parts and asking.person_id != line.person_id and _ASKING.search(asked := self._words(asking)):
+                first = replace(parts[0], terms=parts[0].terms | assertions.terms(asked))
+                self._parts[line.number] = (first, *parts[1:])
 
-    def talk(self, words: Iterable[str], tz: tzinfo, lines: Iterable[DigestLine], owner: int | None = None) -> TalkText:
-        """What people said in these lines, what others than the owner asked with it, and what is known of them; numbers
-        must stand in these words."""
-        said = [
-            (self.plainly(line) if line.is_bot or owner in (None, line.person_id) else self.heard(line), line.at)
-            for line in lines
-        ]  # fmt: skip
-        known = [(folded_plain(text), at) for facts in self.facts.values() for text, at in facts]
-        return TalkText(said, [folded_plain(one) for one in words], known, self.names(), tz)
+    def talk(self, owner: int, cited: Sequence[DigestLine], tz: tzinfo) -> TalkText:
+        """What a person said till the last of these lines, what they were asked just before those, and what is known
+        of them; numbers, days and names may stand in another's line, too, where that is cited."""
+        own = [line.number for line in cited if line.person_id == owner]
+        first, last = min(own), max(own)
+        said, told, others = list[tuple[str, int]](), list[tuple[str, int]](), list[str]()
+        for line in self.lines:
+            if line.person_id == owner:
+                said += [(self.heard(line), line.at)] if line.number <= last else []
+                continue
+            words = self._words(line)
+            if first - NEAR <= line.number < last and _ASKING.search(words):
+                said.append((words, line.at))
+            else:
+                others.append(words)
+                told += [(self.plainly(line), line.at)] if line in cited else []
+        return TalkText(said, self._known(owner), self.names(), tz, told, "\n".join(others))
+
+    def _words(self, line: DigestLine) -> str:
+        """All that stands in a line, links apart, folded."""
+        return LINK.sub(" ", folded_plain(line.text if line.is_bot else self.own.get(line.number, "")))
+
+    def _known(self, *people: int) -> list[tuple[str, int]]:
+        """What is known of these people, folded, with when it was told."""
+        return [(folded_plain(text), at) for one in people for text, at in self.facts.get(one, ())]
 
     def sentence(self, text: str) -> bool:
         """Whether numbers, days and names of a sentence of a summary stand in what people said, with a word of it."""
-        talk = self.talk(map(self.plainly, self.lines), self.scope.tz, self.lines)
+        said = [(self.plainly(line), line.at) for line in self.lines]
+        talk = TalkText(said, self._known(*self.facts), self.names(), self.scope.tz)
         bare = DigestItem("statements", 0, SCAFFOLD.sub(" ", text), ())
         return first_missing(bare, talk, (), self.lines[-1].at, news=1) is None
 
     def heard(self, line: DigestLine) -> str:
-        """What nuan says in a line, or somebody asks or plainly says."""
-        words = line.text if line.is_bot else self.own.get(line.number, "")
-        return words if line.is_bot or ASKED.search(words) else self.plainly(line)
+        """What somebody asks or plainly says in a line."""
+        words = self.own.get(line.number, "")
+        return folded_plain(words) if ASKED.search(words) else self.plainly(line)
 
     def plainly(self, line: DigestLine) -> str:
         """What somebody plainly says in a line, folded: nothing that is quoted, asked or linked."""

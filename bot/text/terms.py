@@ -23,8 +23,8 @@ LONG_WORD = 4
 EVERYDAY, SELDOM, UNKNOWN = 7.0, 12.0, 0.3
 """ln(1/share) of everyday words (知道 7.2, 工作 6.8) and of seldom ones (过敏 11.7, 祝福 12.1) in jieba's list."""
 
-NAMES, NAMED = ("ns", "nt"), 0.4
-"""The marks of places and organisations in the dictionary, and how much such a word tells at least (东西 is marked)."""
+NAMES, NO_NAMES = ("ns", "nt", "j"), frozenset(("东西", "城市", "平原"))
+"""The marks of places, organisations and names cut short in the dictionary, and marked words that are none."""
 
 _UNSPACED = (
     "\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff"
@@ -135,13 +135,13 @@ def informativeness(term: str) -> float:
 
 
 def proper_names(folded: str) -> list[str]:
-    """The names of places and organisations in a folded Chinese text, as the dictionary marks them.
+    """The names of places and organisations, also cut short, in a folded Chinese text, as the dictionary marks them.
 
     The first call loads a dictionary and the tagger's tables (about 2 s; call it in a thread).
     """
     with _LOADING:
         tagged = [(pair.word, pair.flag) for pair in _tagger().cut(folded, HMM=False)]
-    return [word for word, flag in tagged if len(word) > 1 and flag[:2] in NAMES and informativeness(word) >= NAMED]
+    return [word for word, flag in tagged if len(word) > 1 and flag[:2] in NAMES and word not in NO_NAMES]
 
 
 def words(run: str) -> list[str]:

@@ -137,7 +137,7 @@ def checked(
         told = item if change is None else replace(
             item, text=change.text, when=change.when or item.when, cited=change.cited or item.cited
         )  # fmt: skip
-        judged = _judged(told, grounds, sure=True)
+        judged = _judged(told, grounds)
         if told != item:
             again.add(item.number)
         if isinstance(judged, GroundedItem):
@@ -206,7 +206,7 @@ def _reviewed(found: DigestAnswer, grounds: TalkEvidence) -> Review:
     kept: list[tuple[DigestItem, GroundedItem]] = []
     refused: list[RefusedItem] = []
     for item in found.items:
-        judged = _judged(item, grounds, sure=False)
+        judged = _judged(item, grounds)
         if isinstance(judged, Refusal):
             refused.append(RefusedItem(item, judged))
         else:
@@ -214,10 +214,10 @@ def _reviewed(found: DigestAnswer, grounds: TalkEvidence) -> Review:
     return Review(found, tuple(kept), tuple(refused))
 
 
-def _judged(item: DigestItem, grounds: TalkEvidence, *, sure: bool) -> GroundedItem | Refusal:
+def _judged(item: DigestItem, grounds: TalkEvidence) -> GroundedItem | Refusal:
     if estimate_tokens(item.text) > STATEMENT_TOKENS:
         return Refusal("empty", "too long")
-    return check_item(grounds, item, sure=sure)
+    return check_item(grounds, item)
 
 
 def _clipped(item: DigestItem, grounds: TalkEvidence) -> tuple[DigestItem, GroundedItem] | None:
@@ -230,12 +230,12 @@ def _clipped(item: DigestItem, grounds: TalkEvidence) -> tuple[DigestItem, Groun
         text = (", " if piece[0] != " " and item.text.isascii() else "" if piece[0] == " " else "，").join(
             [*kept, piece]
         )  # fmt: skip
-        if isinstance(_judged(replace(item, text=text.strip(" ,，")), grounds, sure=True), GroundedItem):
+        if isinstance(_judged(replace(item, text=text.strip(" ,，")), grounds), GroundedItem):
             kept = [text]
         elif not kept:
             return None
     short = replace(item, text=kept[0].strip(" ,，"))
-    judged = _judged(short, grounds, sure=True)
+    judged = _judged(short, grounds)
     return None if isinstance(judged, Refusal) or short.text == item.text else (short, judged)
 
 
