@@ -8,7 +8,8 @@ from typing import cast
 from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.people import Audience
-from bot.core.recall import RecallQuery, SimilaritySearch
+from bot.core.recall import RecallQuery
+from bot.pipeline.vectors import VectorSearch
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 from tests.world import World
 
@@ -20,7 +21,7 @@ Answers = Callable[[list[str]], Vectors]
 class EmbeddedWorld(World):
     """A World with the dense half of its recall to look at."""
 
-    dense: SimilaritySearch
+    dense: VectorSearch
 
     async def open(self, *, settle: bool = True) -> "EmbeddedWorld":
         """Start it."""

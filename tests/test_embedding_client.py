@@ -113,7 +113,7 @@ async def test_a_server_that_fails_is_one_fault_in_time(
     answer: Vectors, fault: ModelFault, wait: float | None
 ) -> None:  # fmt: skip
     async with asking(answer) as (client, server):
-        await client._transport.get()
+        await client.prepare()
         with pytest.raises(ModelError) as caught:
             await client.embed(["dog"], 0.3 if fault == "timeout" else 5.0)
         assert len(server.asked.inputs) == 1, "it does not try again by itself"

@@ -21,7 +21,7 @@ from bot.config.keys import UNSET, SettingKey, keys
 from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.config.sources import load
-from bot.model.client import LazyTransport
+from bot.model.client import ServerClient
 from bot.model.pool import Endpoint, ModelPool
 from bot.pipeline.configuration import texts_key
 from bot.pipeline.endpoints import make_pool, pool_key
@@ -175,7 +175,7 @@ def shape(thing: object, seen: set[int] | None = None) -> object:
     if isinstance(thing, type) or not type(thing).__module__.startswith("bot."):
         return type(thing).__name__
     names = {*getattr(thing, "__dict__", ()), *getattr(type(thing), "__slots__", ())}
-    if isinstance(thing, LazyTransport):
+    if isinstance(thing, ServerClient):
         names.discard("_loaded")  # there once it was asked for
     held = {name: getattr(thing, name, None) for name in sorted(names)}
     if isinstance(thing, Endpoint):

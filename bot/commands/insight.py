@@ -12,7 +12,7 @@ from bot.core.inspection import ToldMemory
 from bot.core.memories import SIGN_WEIGHTS
 from bot.core.models import RecentCall, ToolSpec
 from bot.core.people import Person
-from bot.pipeline.background import BackgroundGate
+from bot.pipeline.calls import BackgroundGate
 from bot.pipeline.inspection import inspect_plan, plan_imagined
 from bot.store.inspector import TurnRequest
 from bot.text.dates import clock_label, local, local_day

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from bot.core.events import ChatKind
 from bot.core.memories import Memory, MemoryKind
@@ -185,29 +185,6 @@ class RecallTrace:
     def chosen(self) -> tuple[ScoredHit, ...]:
         """What is brought, best first."""
         return tuple(one for one in self.scored if not one.cut)
-
-
-class Similarities(Protocol):
-    """Documents that are like a question: place, from 1, and cosine, by number; `missing` says why there are none."""
-
-    @property
-    def found(self) -> Mapping[int, tuple[int, float]]: ...
-
-    @property
-    def missing(self) -> str: ...
-
-    @property
-    def weight(self) -> float:
-        """What a place counts beside one among those found by words."""
-        ...
-
-
-class SimilaritySearch(Protocol):
-    """Finds documents by likeness, of what the audience may see."""
-
-    async def like(self, asking: RecallQuery, most: int) -> Similarities:
-        """At most `most` of them."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class LazyTransport:
+class ServerClient:
     """One server and one model name; the library and its connections are loaded at the first use, in a thread (about
     1 s). An empty `api_key` sends no Authorization header."""
 
@@ -35,16 +35,16 @@ class LazyTransport:
         self._loading = asyncio.Lock()
         self._loaded: Transport | None = None
 
-    async def get(self) -> "Transport":
-        """The connections, loaded once however many ask for them."""
+    async def prepare(self) -> "Transport":
+        """The connections, loaded once however many ask for them: before the first answer, so that it need not wait."""
         async with self._loading:
             if self._loaded is None:
                 self._loaded = await asyncio.to_thread(self._load)
             return self._loaded
 
-    async def names(self, deadline_s: float) -> tuple[str, ...]:
+    async def reach(self, deadline_s: float) -> tuple[str, ...]:
         """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
-        return await within_deadline(deadline_s, (await self.get()).names())
+        return await within_deadline(deadline_s, (await self.prepare()).names())
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
@@ -62,7 +62,7 @@ async def within_deadline(deadline_s: float, call: Awaitable[T], late: str = "no
         raise ModelError("timeout", f"{late} after {deadline_s:g} s") from None
 
 
-class OpenAIModel:
+class OpenAIModel(ServerClient):
     """One server and one model name. `speaks` is what the provider wants otherwise than others, `sees` what its model
     for pictures wants."""
 
@@ -83,14 +83,8 @@ class OpenAIModel:
         self.dialect = speaks.capabilities.provider
         self._stream = stream
         self._speaks = speaks
-        self._transport = LazyTransport(
-            base_url, api_key, name, stream=stream, dialect=speaks, seeing=sees, proxy=proxy
-        )  # fmt: skip
+        super().__init__(base_url, api_key, name, stream=stream, dialect=speaks, seeing=sees, proxy=proxy)
         self._only_ends = False
-
-    async def prepare(self) -> None:
-        """Load the library now, so that the first answer need not wait for it (about 1 s)."""
-        await self._transport.get()
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Answer within `deadline_s` seconds, or raise ModelError; cancelling closes the connection."""
@@ -98,7 +92,7 @@ class OpenAIModel:
 
     async def stream(self, request: ModelRequest, hear: Callable[[Callable[[], str]], None]) -> Completion:
         """As `complete`; `hear` gets a function for the text so far, each time there is more of it."""
-        transport = await self._transport.get()
+        transport = await self.prepare()
         taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
         can, keep = self._speaks.capabilities, self._speaks.keeps_reasoning
         answer = CompletionBuilder(
@@ -115,26 +109,18 @@ class OpenAIModel:
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, deadline_s: float
     ) -> Completion:
         """What another model of the server answers about a picture, cut at `max_tokens`; raises ModelError."""
-        transport, answer = await self._transport.get(), CompletionBuilder(frozenset(), whole=False)
+        transport, answer = await self.prepare(), CompletionBuilder(frozenset(), whole=False)
         await within_deadline(deadline_s, transport.see(model, picture, mime, question, max_tokens, answer))
         return answer.completion()
 
     async def listen(self, model: str, sound: bytes, name: str, deadline_s: float) -> str:
         """What is said in a recording, "" when nothing is; raises ModelError."""
-        transport = await self._transport.get()
+        transport = await self.prepare()
         return await within_deadline(deadline_s, transport.listen(model, sound, name))
-
-    async def reach(self, deadline_s: float) -> tuple[str, ...]:
-        """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
-        return await self._transport.names(deadline_s)
 
     async def body(self, request: ModelRequest) -> bytes:
         """The exact bytes that `complete` would send, made by the same call against a transport that only looks."""
-        return await (await self._transport.get()).body(request)
-
-    async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
-        await self._transport.close()
+        return await (await self.prepare()).body(request)
 
 
 async def _ask_within(
@@ -153,7 +139,7 @@ async def _ask_within(
         raise ModelError("timeout", after) from None
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(ServerClient):
     """One server and one model name; `dimensions` is asked for where it is given, else the model's own count."""
 
     calls = True
@@ -164,22 +150,14 @@ class OpenAIEmbedder:
         self.name = f"{model}-{dimensions}" if dimensions else model
         self.model = model
         self._dimensions = dimensions
-        self._transport = LazyTransport(base_url, api_key, model, proxy=proxy)
+        super().__init__(base_url, api_key, model, proxy=proxy)
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
         """The vectors within `deadline_s` seconds, or ModelError, whatever the server answers."""
         return await within_deadline(deadline_s, self._embed(texts), "no vectors")
 
-    async def reach(self, deadline_s: float) -> tuple[str, ...]:
-        """The names of the server's models, for nothing; raises ModelError. A server may have no list: none."""
-        return await self._transport.names(deadline_s)
-
-    async def close(self) -> None:
-        """Close the connections; a later call opens new ones."""
-        await self._transport.close()
-
     async def _embed(self, texts: Sequence[str]) -> Embeddings:
-        raw = await (await self._transport.get()).embed(texts, self._dimensions)
+        raw = await (await self.prepare()).embed(texts, self._dimensions)
         return await asyncio.to_thread(read_embeddings, raw, len(texts), self._dimensions)
 
 

@@ -1,11 +1,10 @@
-"""Calls that nobody waits for: whether they are allowed, and texts that a model writes then."""
+"""Texts that a model writes in the background, where nobody waits for them."""
 
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from bot.config.settings import BackgroundRules, BackgroundSource
 from bot.core.models import Message, ModelRequest, Prompt, ResponseFormat
 from bot.core.people import Script
 from bot.core.ports import Clock
@@ -15,45 +14,10 @@ from bot.pipeline.calls import ModelCaller, complete_whole, end_failed, settleme
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
 from bot.store.ledger import Ledger, Reservation, Settlement
-from bot.store.settings import StoredSettings
 from bot.text.length import message_tokens
 
 ReserveAt = Callable[[Reservation, int], Awaitable[ModelCall]]
 """Commits a reservation at an instant, ms; it may raise OverBudget, and ModelError when the call is not wanted now."""
-
-
-class BackgroundGate:
-    """The gate before every call in the background (seed AI Chat Pipeline, C43)."""
-
-    def __init__(self, settings: StoredSettings, current: Current) -> None:
-        self._settings = settings
-        self._current = current
-
-    @property
-    def _rules(self) -> BackgroundRules:
-        return self._current.settings.background
-
-    async def allows(self, source: BackgroundSource) -> bool:
-        """Whether that source may call now."""
-        return source in self._rules.sources and await self.is_on()
-
-    async def is_on(self) -> bool:
-        """Whether background calls are on at all."""
-        return self._rules.on and await self._settings.background()
-
-    @property
-    def configured(self) -> bool:
-        """Whether the configuration lets anything call."""
-        return self._rules.on and bool(self._rules.sources)
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """What may call while it is on."""
-        return self._rules.sources
-
-    async def switch(self, on: bool) -> None:
-        """Remember the owner's word, across restarts; what the configuration switched off stays off."""
-        await self._settings.switch_background(on)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""Model calls within one deadline: slots, retries over the pool, a reservation for each request, settlement."""
+"""Model calls within one deadline: slots, retries over the pool, a reservation for each request, settlement; and whether
+calls that nobody waits for are allowed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -6,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from bot import money
+from bot.config.settings import BackgroundRules, BackgroundSource
 from bot.core.errors import ModelError, OverBudget, OverLimit, StoreError
 from bot.core.models import Completion, ModelRequest, PriceAt, Usage
 from bot.core.ports import Clock, Log, Model, model_fields, pause
@@ -14,6 +16,7 @@ from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure, ModelSlots
 from bot.pipeline.configuration import Current
 from bot.prompt.composition import credible
 from bot.store.ledger import Ledger, Reservation, Settlement
+from bot.store.settings import StoredSettings
 from bot.store.store import Store
 from bot.text.length import TokenVocabulary, message_tokens
 
@@ -48,6 +51,40 @@ async def end_failed(ledger: Ledger, call: int, error: BaseException, now: int) 
     """End the reservation of a call that failed: released when a model says that nothing was billed, else charged."""
     billed = not isinstance(error, ModelError) or error.billed
     await (ledger.charge if billed else ledger.release)(call, now)
+
+
+class BackgroundGate:
+    """The gate before every call in the background (seed AI Chat Pipeline, C43)."""
+
+    def __init__(self, settings: StoredSettings, current: Current) -> None:
+        self._settings = settings
+        self._current = current
+
+    @property
+    def _rules(self) -> BackgroundRules:
+        return self._current.settings.background
+
+    async def allows(self, source: BackgroundSource) -> bool:
+        """Whether that source may call now."""
+        return source in self._rules.sources and await self.is_on()
+
+    async def is_on(self) -> bool:
+        """Whether background calls are on at all."""
+        return self._rules.on and await self._settings.background()
+
+    @property
+    def configured(self) -> bool:
+        """Whether the configuration lets anything call."""
+        return self._rules.on and bool(self._rules.sources)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What may call while it is on."""
+        return self._rules.sources
+
+    async def switch(self, on: bool) -> None:
+        """Remember the owner's word, across restarts; what the configuration switched off stays off."""
+        await self._settings.switch_background(on)
 
 
 class InterruptibleModel:

@@ -100,17 +100,28 @@ def vision_rate(settings: Settings) -> PriceAt | None:
 
 def public_rate_of(settings: Settings, model: ModelSettings, name: str) -> PriceAt | None:
     """The public prices of a model of that server in the budget's currency, where both are known."""
-    base_url, budget = model.base_url or settings.model.base_url, settings.budget
-    worth = 1.0 if budget.currency == "USD" else budget.usd_rate
+    base_url = model.base_url or settings.model.base_url
+    return _public_rate(settings, base_url, name, capabilities_of(settings, model, name))
+
+
+def _public_rate(
+    settings: Settings, base_url: str, name: str, can: Capabilities, output: float | None = None
+) -> PriceAt | None:
+    worth = 1.0 if settings.budget.currency == "USD" else settings.budget.usd_rate
     if not base_url or is_loopback(base_url) or worth is None:
         return None
-    return public_rate(base_url, name, worth, SystemClock().now(), capabilities_of(settings, model, name))
+    return public_rate(base_url, name, worth, SystemClock().now(), can, output=output)
+
+
+def _limit_in_money(settings: Settings) -> str:
+    """The first of the limits in money that are set, "" for none."""
+    names = (name for name in Budget.model_fields if name.endswith("_money"))
+    return next((name for name in names if getattr(settings.budget, name) is not None), "")
 
 
 def price_problems(settings: Settings) -> tuple[str, ...]:
     """Limits in money need the price of every model that may answer; and who sets one price needs plain ones, too."""
-    limits = tuple(name for name in Budget.model_fields if name.endswith("_money"))
-    limited = next((name for name in limits if getattr(settings.budget, name) is not None), "")
+    limited = _limit_in_money(settings)
     unpriced = (
         problem
         for path, model in settings.models.items()
@@ -175,26 +186,16 @@ def embedding_capabilities(settings: Settings) -> Capabilities:
 
 def embedding_rate(settings: Settings) -> PriceAt | None:
     """What a million tokens cost: as configured, else by the public table, in which vectors have no price of output."""
-    server, budget, address = settings.memory.embedding, settings.budget, embedding_url(settings)
+    server = settings.memory.embedding
     if server.price_input is not None:
         price = Price(server.price_input, server.price_input, 0.0, server.price_input)
         return lambda now: price
-    worth = 1.0 if budget.currency == "USD" else budget.usd_rate
-    if not address or is_loopback(address) or worth is None:
-        return None
-    return public_rate(address, server.model, worth, SystemClock().now(), embedding_capabilities(settings), output=0.0)
+    return _public_rate(settings, embedding_url(settings), server.model, embedding_capabilities(settings), output=0.0)
 
 
 def embedding_problems(settings: Settings) -> tuple[str, ...]:
     """A limit in money needs the price of vectors, too, unless their server is on this machine."""
-    limited = next(
-        (
-            name
-            for name in Budget.model_fields
-            if name.endswith("_money") and getattr(settings.budget, name) is not None
-        ),
-        "",
-    )
+    limited = _limit_in_money(settings)
     used = settings.memory.mode == "hybrid" and settings.memory.embedding.provider == "openai"
     if not limited or not used or is_loopback(embedding_url(settings)) or embedding_rate(settings) is not None:
         return ()

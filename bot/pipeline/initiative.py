@@ -11,7 +11,7 @@ from bot.core.recall import RecallQuery
 from bot.core.sessions import Occasion
 from bot.core.speaking import HEARTBEAT, JOIN, GroupLine, GroupTalk, JoinVerdict, SilentChat
 from bot.language.small_talk import asks_something
-from bot.pipeline.background import BackgroundGate
+from bot.pipeline.calls import BackgroundGate
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner
 from bot.pipeline.recall import Recall

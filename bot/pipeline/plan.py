@@ -27,6 +27,7 @@ from bot.prompt.composition import (
     prefix_tokens,
     prompt_sizes,
     whole_prompt,
+    window_room,
 )
 from bot.prompt.opening_facts import OpeningBlock
 from bot.prompt.persona import Personas, Prefix
@@ -199,9 +200,9 @@ class Planner:
             # The opening tells the present scene; after it only a change is news.
             events = tuple(event for event in events if event.label != SCENE_LABEL)
         every = tuple(sorted({e.id: e for e in (*events, *occasion.answering)}.values(), key=lambda event: event.id))
-        answered = (
-            whole_lines(occasion.answering, self._room(), told.limits.answered, estimate_tokens) | told.unanswered
-        )
+        # Of answered messages a prompt takes half of what the window has room for.
+        room = window_room(self._current.settings) // 2
+        answered = whole_lines(occasion.answering, room, told.limits.answered, estimate_tokens) | told.unanswered
         frame = self._current.words.frame(now, zone, script, first=first, group=chat.kind == "group")
         to, follow = waiting_names(occasion.answering, every), following_names(occasion.answering)
         frame = replace(frame, to=to, follow=follow)
@@ -276,11 +277,6 @@ class Planner:
     def _opened(self, opening: str) -> tuple[ToldItem, ...]:
         """What the opening block weighs."""
         return (ToldItem("opening", "", estimate_tokens(opening, self.vocabulary)),) if opening else ()
-
-    def _room(self) -> int:
-        """Tokens of answered messages that a prompt takes at most: half of what the window has room for."""
-        model, limits = self._current.settings.model, self._current.settings.session
-        return (model.window_tokens - model.max_output_tokens - limits.reserve_tokens) // 2
 
     def cheaper(self, plan: TurnPlan) -> BudgetStep | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""

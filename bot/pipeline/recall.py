@@ -16,8 +16,6 @@ from bot.core.recall import (
     RecallRound,
     RecallTrace,
     ScoredHit,
-    Similarities,
-    SimilaritySearch,
     TopicLine,
 )
 from bot.core.sessions import BootstrapMode, Occasion, ToldItem
@@ -28,11 +26,12 @@ from bot.language.time.schedule import zone_or
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.findings import already_told, memory_line
+from bot.pipeline.vectors import VectorSearch
 from bot.prompt.days import DayFormatter
 from bot.recall.filters import asks_about_past
 from bot.recall.lexical import candidate_pool
 from bot.recall.query import SearchQuery, Talker, asking_part, own_lines, search_query
-from bot.recall.ranking import PROFILES, RankRules, RankTask, rank, raw_score, relevance, with_context
+from bot.recall.ranking import PROFILES, Likeness, RankRules, RankTask, rank, raw_score, relevance, with_context
 from bot.recall.sections import FRESH_MS, current_topic, round_of, sections_to_search
 from bot.recall.selection import called_for, score_text
 from bot.store.search import WantedDocuments
@@ -117,7 +116,7 @@ async def topic_of(store: Store, rules: SectionRules, audience: Audience, person
 class Recall:
     """Answers questions from memory, each for its audience alone."""
 
-    def __init__(self, store: Store, thread: TextThread, current: Current, near: SimilaritySearch) -> None:
+    def __init__(self, store: Store, thread: TextThread, current: Current, near: VectorSearch) -> None:
         """`near` finds by likeness in the mode hybrid."""
         self._store = store
         self._thread = thread
@@ -205,9 +204,7 @@ def rules_of(settings: MemoryRules, profile: RankingProfile) -> RankRules:
     return replace(PROFILES[profile], **{name: value for name, value in given.items() if value is not None})
 
 
-def _ranked(
-    task: RankTask, matches: Matches, candidates: Sequence[Candidate], like: Similarities | None
-) -> RecallTrace:
+def _ranked(task: RankTask, matches: Matches, candidates: Sequence[Candidate], like: Likeness | None) -> RecallTrace:
     return with_context(rank(task, matches, candidates, like))
 
 

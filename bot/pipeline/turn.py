@@ -266,9 +266,7 @@ class TurnRunner:
         )  # fmt: skip
         self._sender.enqueue(turn.chat_id, await self._store.say(turn.why, saying, now))
         await self._report(turn, reply=said.line)
-        model, limits = self._current.settings.model, self._current.settings.session
-        most = log_budget(limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens)
-        if log_tokens(running.epoch) + saying.tokens >= most:
+        if log_tokens(running.epoch) + saying.tokens >= log_budget(self._current.settings):
             # The log has reached its budget: the next turn opens a new session on its raw tail.
             await self._store.sessions.close(turn.session_id, "budget", now)
 

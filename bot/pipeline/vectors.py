@@ -16,8 +16,7 @@ from bot.core.people import Audience
 from bot.core.ports import Alarm, Clock, Log, model_fields
 from bot.core.recall import RecallQuery
 from bot.model.pool import CircuitBreaker, EmbeddingEndpoint
-from bot.pipeline.background import BackgroundGate
-from bot.pipeline.calls import end_failed, reservation, reserve_shielded
+from bot.pipeline.calls import BackgroundGate, end_failed, reservation, reserve_shielded
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.recall.ranking import HASH_WEIGHT, Likeness

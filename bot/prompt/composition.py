@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from functools import lru_cache
 
+from bot.config.settings import Settings
 from bot.core.models import Message, Prompt, Role, ToolSpec, Usage
 from bot.core.sessions import BootstrapMode, Epoch, LightPolicy
 from bot.text.length import TokenVocabulary, message_tokens, tools_tokens
@@ -70,9 +71,14 @@ def log_tokens(epoch: Epoch) -> int:
     return sum([entry.tokens for entry in epoch.entries])
 
 
-def log_budget(most: int, window: int, output: int, reserve: int) -> int:
-    """How large a log may grow before its session closes: `most`, or what the model's window leaves for it."""
-    return max(0, min(most, window - output - reserve))
+def window_room(settings: Settings) -> int:
+    """Tokens of the model's window that are left beside its answer and what is kept free."""
+    return settings.model.window_tokens - settings.model.max_output_tokens - settings.session.reserve_tokens
+
+
+def log_budget(settings: Settings) -> int:
+    """How large a log may grow before its session closes: as configured, or what the model's window leaves for it."""
+    return max(0, min(settings.session.log_tokens, window_room(settings)))
 
 
 def prompt_sizes(epoch: Epoch | None, prefix: int, added: int, ratio: float, model: str) -> tuple[int, int]:

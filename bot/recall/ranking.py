@@ -17,7 +17,6 @@ from bot.core.recall import (
     RecallTrace,
     ScoredHit,
     SearchHit,
-    Similarities,
     TalkScore,
 )
 from bot.recall.filters import filtered, lines_to_hide, only_asks, own_terms_fit
@@ -199,7 +198,7 @@ class RankTask:
 
 
 def rank(
-    task: RankTask, matches: Matches, candidates: Sequence[Candidate], like: Similarities | None = None
+    task: RankTask, matches: Matches, candidates: Sequence[Candidate], like: Likeness | None = None
 ) -> RecallTrace:
     """At most `limit` of the candidates, and why these.
 
@@ -325,7 +324,7 @@ def _in_talks(scored: Sequence[ScoredHit], talks: Sequence[TalkScore]) -> list[S
     return done
 
 
-def _hybrid(task: RankTask, ordered: Sequence[ScoredHit], like: Similarities) -> list[ScoredHit]:
+def _hybrid(task: RankTask, ordered: Sequence[ScoredHit], like: Likeness) -> list[ScoredHit]:
     """Both lists fused: their places order (in the reference they only broke ties)."""
     words = [one for one in ordered if one.cut != "no_term"]
     lexical = rank_places(one.finding.doc for one in (words[:SEED_LIST] if task.profile == "seed" else words))

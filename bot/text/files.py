@@ -8,7 +8,8 @@ from typing import cast
 from bot.core.archive import FrontMatter, NoteChunk, NoteRefused
 from bot.core.memories import Visibility
 from bot.text.clean import clean
-from bot.text.length import clip, estimate_tokens, longest_prefix
+from bot.text.length import clip, estimate_tokens
+from bot.text.split import longest_prefix
 
 LONGEST_CHAR = 4
 """Bytes of one character in any of the encodings tried."""

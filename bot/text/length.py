@@ -3,14 +3,14 @@ clauses."""
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from bot.core.models import Message, ToolSpec
 from bot.text.fold import fold
-from bot.text.split import LONGEST_CLUSTER, cluster_boundary, in_cluster, split
+from bot.text.split import LONGEST_CLUSTER, cluster_boundary, in_cluster, longest_prefix, split
 from bot.text.terms import informative_count
 
 TokenVocabulary = Literal["o200k", "deepseek", "qwen", "cl100k"]
@@ -147,15 +147,6 @@ def tools_tokens(tools: tuple[ToolSpec, ...], vocabulary: TokenVocabulary = "o20
     """Estimated tokens of the tool schemas."""
     texts = (text for tool in tools for text in (tool.name, tool.description, tool.parameters))
     return sum(estimate_tokens(text, vocabulary) for text in texts)
-
-
-def longest_prefix(text: str, most_chars: int, fits: Callable[[str], bool]) -> int:
-    """How many characters of the beginning fit, 1 to `most_chars`; what is longer must not fit better."""
-    low, high = 1, min(len(text), most_chars)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(text[:middle]) else (low, middle - 1)
-    return low
 
 
 def clip(text: str, max_chars: int) -> str:

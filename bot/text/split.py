@@ -112,6 +112,17 @@ def _opened(text: str) -> str:
     return last[0].head if last and last[0].close == len(text) == last[0].end else ""
 
 
+def longest_prefix(text: str, most_chars: int, fits: Callable[[str], bool]) -> int:
+    """How many characters of the beginning fit, 1 to `most_chars`; what is longer must not fit better."""
+    low, high = 1, min(len(text), most_chars)
+    if fits(text[:high]):
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(text[:middle]) else (low, middle - 1)
+    return low
+
+
 class _Cutter:
     """One text on its way into parts; `fences` are those worth closing and opening again."""
 
@@ -155,17 +166,8 @@ class _Cutter:
 
     def _fit(self, start: int, room: int) -> int:
         """The last place up to which the text fits, at least one code point on."""
-        end = min(len(self._text), start + max(room, 1))
-        if self._size(self._text[start:end]) <= room:
-            return end
-        low, high = start + 1, end
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._size(self._text[start:middle]) <= room:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        rest = self._text[start : start + max(room, 1)]
+        return start + longest_prefix(rest, len(rest), lambda part: self._size(part) <= room)
 
     def _cut(self, start: int, end: int, room: int) -> tuple[int, Fence | None]:
         """Where the part from `start` ends, at most at `end`, and the fence that is cut there."""

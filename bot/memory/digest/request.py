@@ -13,7 +13,8 @@ from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
 from bot.text.clean import clean_name, escaped, named_once, one_row
 from bot.text.dates import local
 from bot.text.fold import fold
-from bot.text.length import ELLIPSIS, clip, estimate_tokens, longest_prefix
+from bot.text.length import ELLIPSIS, clip, estimate_tokens
+from bot.text.split import longest_prefix
 from bot.text.terms import STOP_WORDS, index_terms
 
 LINE_TOKENS, TALK_TOKENS, KNOWN_TOKENS = 400, 6_000, 300

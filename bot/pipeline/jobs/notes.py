@@ -28,7 +28,8 @@ from bot.core.speaking import HEARTBEAT
 from bot.language.wishes.reader import menu_command, understand
 from bot.memory.screening import carried, harmless
 from bot.memory.transcript import DigestLine, excerpt
-from bot.pipeline.background import BackgroundGate, BackgroundWriter, WritingTask
+from bot.pipeline.background import BackgroundWriter, WritingTask
+from bot.pipeline.calls import BackgroundGate
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.digests import read_talk
@@ -364,10 +365,7 @@ class LogFlusher:
 
     def _part(self, share: float) -> float:
         """So much of the log budget, in tokens."""
-        model, limits = self._current.settings.model, self._current.settings.session
-        return share * log_budget(
-            limits.log_tokens, model.window_tokens, model.max_output_tokens, limits.reserve_tokens
-        )
+        return share * log_budget(self._current.settings)
 
     async def _flush(self, log: FullLog) -> bool:
         session = await self._store.sessions.session(log.session_id)

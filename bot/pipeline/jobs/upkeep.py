@@ -12,7 +12,8 @@ from bot.memory.dialogue import plan_rolls, rollup_text
 from bot.memory.grounding import RewriteVerdict, grounded, parse_verdict
 from bot.memory.lifecycle import Capacity, count_after, crowded_out, reread, used_at, worn_out
 from bot.memory.transcript import TalkScope
-from bot.pipeline.background import BackgroundGate, BackgroundWriter, WritingTask
+from bot.pipeline.background import BackgroundWriter, WritingTask
+from bot.pipeline.calls import BackgroundGate
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.store.agents import PendingRewrite, RewriteOutcome
