@@ -44,9 +44,7 @@ def merge_terms(tx: Tx, index: str) -> None:
 
 def check_indexes(tx: Tx) -> None:
     """An index with too many levels is built anew from its rows; any other fault is a sqlite3.Error."""
-    for index in INDEXES:
-        if not tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", index):
-            continue
+    for index in _indexes(tx):
         found = levels(tx, index)
         if found > MOST_LEVELS:
             _empty(tx, index)
@@ -55,15 +53,18 @@ def check_indexes(tx: Tx) -> None:
         tx.run(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
 
 
+def _indexes(tx: Tx) -> list[str]:
+    return [index for index in INDEXES if tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", index)]
+
+
 def index_damage(database: Path) -> str:
     """What FTS5 says is wrong inside its own tables, "" for nothing; asked by a statement that counts as a write."""
     try:
         with contextlib.closing(sqlite3.connect(database, isolation_level=None, factory=SqliteTx)) as tx:
             tx.run("BEGIN")
             try:
-                for index in INDEXES:
-                    if tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", index):
-                        tx.run(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+                for index in _indexes(tx):
+                    tx.run(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
             finally:
                 tx.run("ROLLBACK")
     except sqlite3.Error as error:
@@ -293,80 +294,54 @@ def note_hit(tx: Tx, turn_id: int, memories: Sequence[int]) -> None:
     tx.run("UPDATE section_round SET hits = ?, held = 0 WHERE turn_id = ?", hits, turn_id)
 
 
-IS_INDEXED_LINE = """kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND label IN ('', 'cut')"""
-"""Lines of the transcript that may come back: what people and nuan said. Receipts, commands and what is forgotten,
-deleted, a copy, too old or not to be recorded are none."""
+INDEXED: dict[HitKind, str] = {
+    "memory": "memory WHERE disabled_at IS NULL",
+    "digest": "digest WHERE summary <> '' AND into_id IS NULL",
+    "line": "event WHERE kind IN ('message', 'bot') AND hidden = '' AND off_record = 0 AND label IN ('', 'cut')",
+    "note": "note_chunk JOIN note ON note.id = note_id WHERE 1 = 1",
+}
+"""What may come back, by kind. Of lines what people and nuan said: receipts, commands and what is forgotten, deleted, a
+copy, too old or not to be recorded are none."""
 
-IS_INDEXED_MEMORY = "disabled_at IS NULL"
-IS_INDEXED_DIGEST = "summary <> '' AND into_id IS NULL"
+SELECT_INDEXED: dict[HitKind, str] = {
+    "memory": f"visibility, owner_id, chat_id, observed_at, text, CASE WHEN {IS_KEPT} THEN '' ELSE section END, slot",
+    "digest": "'private', owner_id, chat_id, ended_at, summary, '', ''",
+    "line": f"'', person_id, chat_id, at, {LINE_TEXT}, '', ''",
+    "note": "visibility, owner_id, chat_id, at, text, '', ''",
+}
+"""Who may see it, whose it is, where and when it was, what it says, its section and its slot."""
+
+ID_OF: dict[HitKind, str] = {"memory": "id", "digest": "id", "line": "id", "note": "note_chunk.id"}
+
+
+def index_document(tx: Tx, kind: HitKind, number: int) -> None:
+    """The index has this document as its row is now, or not when that may not come back."""
+    row = tx.one(f"SELECT {SELECT_INDEXED[kind]} FROM {INDEXED[kind]} AND {ID_OF[kind]} = ?", number)
+    if row is None:
+        drop_documents(tx, kind, (number,))
+        return
+    seen, owner, chat, at, text, section, slot = row
+    text = f"{text} {SLOT_QUESTION_WORDS.get(slot.casefold(), '')}".rstrip() if slot else text
+    line = kind == "line"
+    scope = _heard_by(tx, chat) if line else scope_of(seen, owner, chat)
+    talk, place = _place_of(tx, chat, number, at) if line else (0, 0)
+    put_document(tx, Doc(kind, number, scope, chat, owner, at, text, talk, place, section))
 
 
 def index_memory(tx: Tx, number: int) -> None:
     """The index has this memory as it is now, or not when it is over."""
-    row = tx.one(
-        f"SELECT owner_id, chat_id, visibility, text, observed_at, CASE WHEN {IS_KEPT} THEN '' ELSE section END, slot "
-        f"FROM memory WHERE id = ? AND {IS_INDEXED_MEMORY}",
-        number,
-    )
-    if row is None:
-        drop_documents(tx, "memory", (number,))
-        return
-    owner, chat, seen, text, at, section, slot = row
-    text = f"{text} {SLOT_QUESTION_WORDS.get(slot.casefold(), '')}".rstrip()
-    put_document(tx, Doc("memory", number, scope_of(seen, owner, chat), chat, owner, at, text, section=section))
+    index_document(tx, "memory", number)
 
 
 def index_digest(tx: Tx, number: int) -> None:
     """The index has this summary as it is now, or not when it was emptied."""
-    row = tx.one(
-        f"SELECT owner_id, chat_id, summary, ended_at FROM digest WHERE id = ? AND {IS_INDEXED_DIGEST}", number
-    )
-    if row is None:
-        drop_documents(tx, "digest", (number,))
-        return
-    owner, chat, text, at = row
-    put_document(tx, Doc("digest", number, scope_of("private", owner, chat), chat, owner, at, text))
-
-
-def index_note(tx: Tx, chunk: int) -> None:
-    """The index has this piece of a note as it was read last, or not when it is there no more."""
-    row = tx.one(
-        "SELECT visibility, owner_id, chat_id, at, text FROM note_chunk JOIN note ON note.id = note_id "
-        "WHERE note_chunk.id = ?",
-        chunk,
-    )
-    if row is None:
-        drop_documents(tx, "note", (chunk,))
-        return
-    seen, owner, chat, at, text = row
-    put_document(tx, Doc("note", chunk, scope_of(seen, owner, chat), chat, owner, at, text))
+    index_document(tx, "digest", number)
 
 
 def index_lines(tx: Tx, numbers: Iterable[int]) -> None:
     """The index has these lines as they are now, or not when they may not come back."""
     for number in sorted(numbers):
-        row = tx.one(
-            f"SELECT chat_id, person_id, at, {LINE_TEXT} FROM event WHERE id = ? AND {IS_INDEXED_LINE}", number
-        )
-        if row is None:
-            drop_documents(tx, "line", (number,))
-            continue
-        chat, person, at, text = row
-        place = _place_of(tx, chat, number, at)
-        put_document(tx, Doc("line", number, _heard_by(tx, chat), chat, person, at, text, *place))
-
-
-def index_document(tx: Tx, kind: str, ref: int) -> None:
-    """The index has this document as its row is now, or not when that may not come back."""
-    match kind:
-        case "memory":
-            index_memory(tx, ref)
-        case "digest":
-            index_digest(tx, ref)
-        case "note":
-            index_note(tx, ref)
-        case _:
-            index_lines(tx, (ref,))
+        index_document(tx, "line", number)
 
 
 def indexed_documents(tx: Tx) -> dict[tuple[str, int], Row]:
@@ -423,13 +398,9 @@ def rebuild_index(tx: Tx) -> int:
     keep_vectors(tx)
     for kind, ref in tx.all("SELECT kind, ref FROM doc"):
         drop_documents(tx, kind, (ref,))
-    for number in tx.ids(f"SELECT id FROM memory WHERE {IS_INDEXED_MEMORY} ORDER BY id"):
-        index_memory(tx, number)
-    for number in tx.ids(f"SELECT id FROM digest WHERE {IS_INDEXED_DIGEST} ORDER BY id"):
-        index_digest(tx, number)
-    index_lines(tx, tx.ids(f"SELECT id FROM event WHERE {IS_INDEXED_LINE} ORDER BY id"))
-    for number in tx.ids("SELECT id FROM note_chunk ORDER BY id"):
-        index_note(tx, number)
+    for kind, rows in INDEXED.items():
+        for number in tx.ids(f"SELECT {ID_OF[kind]} FROM {rows} ORDER BY 1"):
+            index_document(tx, kind, number)
     restore_vectors(tx)
     count: int = tx.value("SELECT count(*) FROM doc")
     return count

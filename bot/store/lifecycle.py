@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 from bot.core.clock import DAY_MS
 from bot.core.inspection import MemoryFault, PlacedMemory, RepairPart
 from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, PastMerge, ReviewedMemory
 from bot.core.people import Audience
+from bot.core.recall import HitKind
 from bot.language.sections import SectionRegistry
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.index import (
@@ -334,7 +335,7 @@ def _mend(tx: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: 
             if text is not None:
                 tx.run("UPDATE memory SET folded = ? WHERE id = ?", fold(text), number)
         case _:
-            index_document(tx, fault.about, number)
+            index_document(tx, cast("HitKind", fault.about), number)
     return True
 
 

@@ -20,7 +20,7 @@ from bot.core.memories import Visibility
 from bot.core.people import Audience
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.files import DataFiles, NoteFiles, content_of
-from bot.store.index import Doc, drop_documents, forget_terms, put_document, scope_of
+from bot.store.index import drop_documents, forget_terms, index_document, scope_of
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_rows
 from bot.store.people import AccessLists, persons
@@ -108,9 +108,8 @@ def _hide_curated(
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
     lines = read_note(files, path) or []
     said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
-    for line in said:
-        files.tombstones.add_tombstone(0, line, at)
     if said:
+        files.tombstones.add_tombstones([(0, line) for line in said], at)
         unindex_note(tx, number)
         forget_terms(tx)
         files.told.append((number, path, len(said), "hushed"))
@@ -133,8 +132,7 @@ def _take_out(tx: Tx, files: DataFiles, number: int, made: _Made, unsaid: Remove
             out.add(place)
     if not out and not made:
         return False
-    for place in sorted(out):
-        files.tombstones.add_tombstone(0, lines[place], at)
+    files.tombstones.add_tombstones([(0, lines[place]) for place in sorted(out)], at)
     echoed = {marks[place] for place in out} - texts.keys()
     known = tx.all("SELECT id, mark FROM note_line WHERE note_id = ?", number)
     delete_note_lines(
@@ -382,7 +380,7 @@ def _index(tx: Tx, number: int, audience: NoteAudience, taken: ReadNoteFile) -> 
         ref = tx.insert(
             "note_chunk", note_id=number, first_line=chunk.first, last_line=chunk.last, text=chunk.text, hash=told
         )
-        put_document(tx, Doc("note", ref, scope, audience.chat_id, audience.owner_id, taken.at, chunk.text))
+        index_document(tx, "note", ref)
     _drop_chunks(tx, [chunk_id for rest in old.values() for chunk_id in rest])
 
 

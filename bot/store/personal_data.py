@@ -198,9 +198,8 @@ def _notes(tx: Tx, who: ErasureScope) -> None:
             if not tx.has("SELECT 1 FROM note WHERE path = ? AND owner_id IS DISTINCT FROM ?", path, who.id):
                 paths.add(path)
     for path in sorted(paths):
-        for line in read_note(who.files, path) or ():
-            if line.strip():
-                who.files.tombstones.add_tombstone(0, line, who.at)
+        lines = [(0, line) for line in read_note(who.files, path) or () if line.strip()]
+        who.files.tombstones.add_tombstones(lines, who.at)
         files.remove(path)
 
 
@@ -215,9 +214,11 @@ def _chat_of(files: DataFiles, path: str) -> int | None:
 
 def _memories(tx: Tx, who: ErasureScope) -> None:
     """Theirs, and what belongs to nobody in a direct chat of theirs; none of it comes back by an import."""
-    for number in who.ids(tx, "memory", "owner_id"):
-        for wording in filter(None, tx.all("SELECT text, original FROM memory WHERE id = ?", number)[0]):
-            who.files.tombstones.add_tombstone(number, wording, who.at)
+    numbers = who.ids(tx, "memory", "owner_id")
+    texts = "SELECT text, original FROM memory WHERE id = ?"
+    said = [(number, each) for number in numbers for each in tx.row(texts, number) if each]
+    who.files.tombstones.add_tombstones(said, who.at)
+    for number in numbers:
         tx.run("DELETE FROM rewriting WHERE memory_id = ?", number)
         end_memory(tx, number, "deleted", who.at, who.at)
     purge_rows(tx, who.at)
@@ -225,10 +226,8 @@ def _memories(tx: Tx, who: ErasureScope) -> None:
 
 def _talks(tx: Tx, who: ErasureScope) -> None:
     """Summaries of their direct chats go; those of a group they took part in are made again of what others said."""
-    drop_talks(tx, tx.ids(
-        f"SELECT id FROM digest WHERE (owner_id = ? OR chat_id IN ({placeholders(who.dms)})) AND session_id IS NOT NULL",
-        who.id, *who.dms,
-    ))  # fmt: skip
+    numbers = who.ids(tx, "digest", "owner_id")
+    drop_talks(tx, [number for number in numbers if tx.value("SELECT session_id FROM digest WHERE id = ?", number)])
     for number in who.ids(tx, "digest", "owner_id"):
         drop_documents(tx, "digest", (number,))
         tx.run("DELETE FROM talker WHERE digest_id = ?", number)
@@ -248,10 +247,11 @@ def _plans(tx: Tx, who: ErasureScope) -> None:
     """What they promised and wanted to be reminded of."""
     delete_commitments(tx, who.ids(tx, "commitment", "owner_id"))
     for number in who.ids(tx, "reminder"):
-        for line in tx.ids("SELECT event_id FROM edge WHERE kind = 'reminded' AND derived_id = ?", number):
+        for line in tx.sources("reminded", number):
             tx.run("UPDATE event SET text = '', hidden = 'deleted' WHERE id = ?", line)
             tx.run("UPDATE outbox SET text = '' WHERE event_id = ?", line)
-        tx.run("DELETE FROM edge WHERE kind IN ('reminder', 'reminded') AND derived_id = ?", number)
+        tx.unlink("reminder", number)
+        tx.unlink("reminded", number)
         tx.run("DELETE FROM reminder WHERE id = ?", number)
 
 
@@ -299,7 +299,7 @@ def _turns(tx: Tx, who: ErasureScope) -> None:
 def _index(tx: Tx, who: ErasureScope) -> None:
     """Whatever could still be found of theirs; vectors go with their documents."""
     for number in who.ids(tx, "doc"):
-        kind, ref = tx.all("SELECT kind, ref FROM doc WHERE id = ?", number)[0]
+        kind, ref = tx.row("SELECT kind, ref FROM doc WHERE id = ?", number)
         drop_documents(tx, kind, (ref,))
 
 

@@ -419,8 +419,7 @@ def _forget(tx: Tx, events: set[int], at: int, files: DataFiles) -> None:
             if asked and other:
                 continue
             if not other:
-                for wording in filter(None, (text, original)):
-                    files.tombstones.add_tombstone(number, wording, at)
+                files.tombstones.add_tombstones([(number, each) for each in (text, original) if each], at)
             take_memory_back(tx, number, "deleted", at)
     scrub_merges(tx, events)
 
