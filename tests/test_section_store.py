@@ -164,7 +164,7 @@ async def test_what_becomes_kept_is_searched_always_and_a_new_text_stands_in_a_n
         assert look(tmp_path, where) == [("health", "health")]
         await keep(store, "牙疼去看了医生")
         assert look(tmp_path, where) == [("health", "")]
-        assert await store.operator_edits.reword(1, "公司的老板很严格", NOW) == "done"
+        assert await store.lives.reword(1, "公司的老板很严格", NOW) == "done"
         assert look(tmp_path, where) == [("work", "")]
 
 

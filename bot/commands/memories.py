@@ -225,11 +225,11 @@ async def _do(call: Invocation, deed: str, memory: Memory | None) -> str:
 async def _share(call: Invocation, memory: Memory | None, *, on: bool) -> str:
     if memory is None or memory.disabled_at is not None:
         return call.text("mem_none")
-    sharing, now = call.store.sharing, call.now
+    lives, now = call.store.lives, call.now
     if on:
-        done = "mem_did_share" if await sharing.share(memory, now) else "mem_is_shared"
+        done = "mem_did_share" if await lives.share(memory, now) else "mem_is_shared"
     else:
-        back = await sharing.unshare(memory, now)
+        back = await lives.unshare(memory, now)
         done = f"mem_did_unshare_{back}" if back is not None else "mem_not_shared"
     return call.text(done, id=memory.id)
 

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.core.memories import Memory, NumberedThing, Visibility
+from bot.core.memories import Memory, NumberedThing
 from bot.core.people import Audience, Chat
 from bot.store.commitments import drop_commitment, settle_commitment, withdraw_promises
 from bot.store.digests import take_memory_back
 from bot.store.engine import reads, writes
 from bot.store.files import DataFiles
-from bot.store.index import index_lines, index_memory
-from bot.store.memories import Receipt, active_memory, earlier_receipt, replace_same, store_receipt, visible_memory
+from bot.store.index import index_lines
+from bot.store.memories import Receipt, active_memory, earlier_receipt, store_receipt, visible_memory
 from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.reminders import REMINDER_TEXT, end_reminders
 from bot.store.removal import (
@@ -21,17 +21,13 @@ from bot.store.removal import (
     empty_digests,
     final_key,
     forget_memories,
-    hide_lines,
     lines_of_message,
-    own_lines,
     purge_now,
     replies_to,
 )
 from bot.store.schema import SELECT_MEMORY, placeholders
-from bot.store.sessions import end_logs
 from bot.store.transactions import Tx
 from bot.text.fold import fold
-from bot.text.similarity import echoes
 
 TOGETHER_MS = 10_000
 """What was kept from one message within this time was one wish."""
@@ -361,59 +357,3 @@ def _kept(tx: Tx, event_id: int, chat_id: int, person_id: int, text: str) -> tup
         "OR (folded = ?3 AND folded <> '' AND chat_id = ?4))",
         person_id, event_id, fold(text.strip()), chat_id, to=Memory,
     )  # fmt: skip
-
-
-class Sharing(ScrubbingRepository):
-    """Who may see a memory, as its owner says."""
-
-    @writes
-    def share(self, tx: Tx, memory: Memory, at: int) -> bool:
-        """From now on it is told wherever its owner speaks; False when it is so already, or is gone."""
-        found = active_memory(tx, memory.id)
-        if found is None or found.owner_id is None or found.visibility == "public":
-            return False
-        _move(tx, found, "public", at)
-        return True
-
-    @writes
-    def unshare(self, tx: Tx, memory: Memory, at: int) -> Visibility | None:
-        """It is of the chat again in which it was told, of its owner alone if that was a DM; None when not shared.
-
-        Elsewhere no log tells it any more, and what nuan said of it there is not shown again.
-        """
-        found = active_memory(tx, memory.id)
-        if found is None or found.visibility != "public":
-            return None
-        kind = tx.value("SELECT kind FROM chat WHERE id = ?", found.chat_id)
-        back: Visibility = "private" if kind == "dm" else "chat"
-        _move(tx, found, back, at)
-        _end_logs_elsewhere(tx, memory, back, at, self._files)
-        return back
-
-
-def _move(tx: Tx, memory: Memory, seen: Visibility, at: int) -> None:
-    """It takes the place of what its owner has there already: the same, or another name."""
-    replace_same(tx, replace(memory, visibility=seen), at)
-    tx.run("UPDATE memory SET visibility = ? WHERE id = ?", seen, memory.id)
-    index_memory(tx, memory.id)
-
-
-def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, files: DataFiles) -> None:
-    """Logs that were told it where it may not be told any more end, and nuan's own words of it go with them."""
-    if back == "private":
-        elsewhere, who = "NOT (chat.kind = 'dm' AND turn.person_id IS NOT DISTINCT FROM ?)", memory.owner_id
-    else:
-        elsewhere, who = "chat.id <> ?", memory.chat_id
-    turns = tx.ids(
-        "SELECT turn.id FROM turn_memory JOIN turn ON turn.id = turn_id JOIN chat ON chat.id = turn.chat_id "
-        f"WHERE memory_id = ? AND {elsewhere}",
-        memory.id, who,
-    )  # fmt: skip
-    logs = tx.ids_for(
-        "SELECT epoch_id FROM turn WHERE id = ?1 UNION SELECT epoch_id FROM entry WHERE turn_id = ?1", turns
-    )
-    said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}
-    remove_from_notes(tx, files, RemovedContent(frozenset(said)), at)
-    end_logs(tx, logs)
-    empty_digests(tx, said, at)
-    hide_lines(tx, said, "forgotten")

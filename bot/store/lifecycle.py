@@ -6,11 +6,12 @@ from typing import Literal, cast
 
 from bot.core.clock import DAY_MS
 from bot.core.inspection import MemoryFault, PlacedMemory, RepairPart
-from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, PastMerge, ReviewedMemory
+from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, PastMerge, ReviewedMemory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind
 from bot.language.sections import SectionRegistry
-from bot.store.engine import Repository, reads, writes, writing
+from bot.store.engine import reads, writes, writing
+from bot.store.files import DataFiles
 from bot.store.index import (
     documents_anew,
     drop_stray_terms,
@@ -22,9 +23,18 @@ from bot.store.index import (
     stray_terms,
 )
 from bot.store.inspector import FORGOTTEN_REASONS
-from bot.store.memories import active_memory, begin_logs_anew, bring_back_forgotten, known_memory, visible_memory
-from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories
+from bot.store.memories import (
+    active_memory,
+    begin_logs_anew,
+    bring_back_forgotten,
+    known_memory,
+    replace_same,
+    visible_memory,
+)
+from bot.store.notes import RemovedContent, remove_from_notes
+from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories, empty_digests, hide_lines, own_lines
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
+from bot.store.sessions import end_logs
 from bot.store.supersession import (
     bring_back,
     delete_merges,
@@ -36,6 +46,7 @@ from bot.store.supersession import (
 )
 from bot.store.transactions import Tx
 from bot.text.fold import fold
+from bot.text.similarity import echoes
 
 REVIEW_BATCH = 200
 """Rows of an older nuan that are read again at a time."""
@@ -103,8 +114,12 @@ def restore_memory(tx: Tx, number: int, at: int) -> bool:
 PlacementJudge = Callable[[PlacedMemory], MemoryFault | None]
 """What is wrong with a memory's namespace, and where it belongs."""
 
+RewordResult = Literal["done", "gone", "named", "known", "buried"]
+"""What became of new words: taken; there is no such memory (any more); it is how somebody is called, which only they
+change; another memory says that already; it was forgotten, and only its owner can have it kept again."""
 
-class MemoryLifecycle(Repository):
+
+class MemoryLifecycle(ScrubbingRepository):
     """Memories as time and their owners change them, and what does not stand as it should."""
 
     archive = writing(archive_memory)
@@ -246,21 +261,35 @@ class MemoryLifecycle(Repository):
         """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once."""
         return sum(_mend(tx, fault, judge, at, registry) for fault in found)
 
-
-RewordResult = Literal["done", "gone", "named", "known", "buried"]
-"""What became of new words: taken; there is no such memory (any more); it is how somebody is called, which only they
-change; another memory says that already; it was forgotten, and only its owner can have it kept again."""
-
-
-class OperatorEdits(ScrubbingRepository):
-    """Memories in their keeper's hands."""
-
-    async def reword(self, number: int, text: str, at: int) -> RewordResult:
-        """Say a memory otherwise. Its sources stay, and what it said first is forgotten together with it."""
-        return "buried" if self._files.tombstones.covers(text) else await self._reword(number, text, at)
+    @writes
+    def share(self, tx: Tx, memory: Memory, at: int) -> bool:
+        """From now on it is told wherever its owner speaks; False when it is so already, or is gone."""
+        found = active_memory(tx, memory.id)
+        if found is None or found.owner_id is None or found.visibility == "public":
+            return False
+        _move(tx, found, "public", at)
+        return True
 
     @writes
-    def _reword(self, tx: Tx, number: int, text: str, at: int) -> RewordResult:
+    def unshare(self, tx: Tx, memory: Memory, at: int) -> Visibility | None:
+        """It is of the chat again in which it was told, of its owner alone if that was a DM; None when not shared.
+
+        Elsewhere no log tells it any more, and what nuan said of it there is not shown again.
+        """
+        found = active_memory(tx, memory.id)
+        if found is None or found.visibility != "public":
+            return None
+        kind = tx.value("SELECT kind FROM chat WHERE id = ?", found.chat_id)
+        back: Visibility = "private" if kind == "dm" else "chat"
+        _move(tx, found, back, at)
+        _end_logs_elsewhere(tx, memory, back, at, self._files)
+        return back
+
+    @writes
+    def reword(self, tx: Tx, number: int, text: str, at: int) -> RewordResult:
+        """Say a memory otherwise. Its sources stay, and what it said first is forgotten together with it."""
+        if self._files.tombstones.covers(text):
+            return "buried"
         memory = active_memory(tx, number)
         if memory is None:
             return "gone"
@@ -306,6 +335,34 @@ class OperatorEdits(ScrubbingRepository):
         if found is not None:
             begin_logs_anew(tx)
         return found
+
+
+def _move(tx: Tx, memory: Memory, seen: Visibility, at: int) -> None:
+    """It takes the place of what its owner has there already: the same, or another name."""
+    replace_same(tx, replace(memory, visibility=seen), at)
+    tx.run("UPDATE memory SET visibility = ? WHERE id = ?", seen, memory.id)
+    index_memory(tx, memory.id)
+
+
+def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, files: DataFiles) -> None:
+    """Logs that were told it where it may not be told any more end, and nuan's own words of it go with them."""
+    if back == "private":
+        elsewhere, who = "NOT (chat.kind = 'dm' AND turn.person_id IS NOT DISTINCT FROM ?)", memory.owner_id
+    else:
+        elsewhere, who = "chat.id <> ?", memory.chat_id
+    turns = tx.ids(
+        "SELECT turn.id FROM turn_memory JOIN turn ON turn.id = turn_id JOIN chat ON chat.id = turn.chat_id "
+        f"WHERE memory_id = ? AND {elsewhere}",
+        memory.id, who,
+    )  # fmt: skip
+    logs = tx.ids_for(
+        "SELECT epoch_id FROM turn WHERE id = ?1 UNION SELECT epoch_id FROM entry WHERE turn_id = ?1", turns
+    )
+    said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}
+    remove_from_notes(tx, files, RemovedContent(frozenset(said)), at)
+    end_logs(tx, logs)
+    empty_digests(tx, said, at)
+    hide_lines(tx, said, "forgotten")
 
 
 def _mend(tx: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: SectionRegistry) -> bool:

@@ -22,11 +22,11 @@ from bot.store.events import Attachments, Events
 from bot.store.failures import Failures
 from bot.store.feedback import Insight, SectionRounds
 from bot.store.files import DataFiles
-from bot.store.forget import MemoryForgetting, Sharing
+from bot.store.forget import MemoryForgetting
 from bot.store.inspector import Inspector, Vitals
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
-from bot.store.lifecycle import MemoryLifecycle, OperatorEdits
+from bot.store.lifecycle import MemoryLifecycle
 from bot.store.memories import Memories
 from bot.store.notes import Notes
 from bot.store.outbox import Outbox
@@ -73,7 +73,6 @@ class Store:
         self.heartbeats = Heartbeats(database, lists, self.boot)
         self.joins = Joins(database, lists, self.boot)
         self.inspector = Inspector(database, lists)
-        self.operator_edits = OperatorEdits(database, files)
         self.insight = Insight(database)
         self.personal_data = PersonalData(database, files)
         self._database = database
@@ -86,8 +85,7 @@ class Store:
         self.memories = Memories(database)
         self.search = SearchIndex(database)
         self.vectors = Vectors(database)
-        self.lives = MemoryLifecycle(database)
-        self.sharing = Sharing(database, files)
+        self.lives = MemoryLifecycle(database, files)
         self.asked = OwnLines(database, files)
         self.forgetting = MemoryForgetting(database, files)
         self.agents = AgentWrites(database, files)

@@ -77,7 +77,7 @@ async def _reword(ask: PageRequest, found: MemoryRow) -> str:
         return "length"
     if text == found.memory.text:
         return "same"
-    done = await ask.site.store.operator_edits.reword(found.memory.id, text, ask.site.clock.now())
+    done = await ask.site.store.lives.reword(found.memory.id, text, ask.site.clock.now())
     return {"done": "edited", "gone": "over", "named": "named", "known": "known", "buried": "buried"}[done]
 
 
@@ -87,13 +87,13 @@ async def _do(ask: PageRequest, found: MemoryRow, deed: str) -> str:
     match deed:
         case "forget":
             purge_at = now + rules.undo_days * DAY_MS if rules.undo_days else None
-            return "forgot" if await store.operator_edits.forget(memory.id, purge_at, now) else "over"
+            return "forgot" if await store.lives.forget(memory.id, purge_at, now) else "over"
         case "purge":
-            return "purged" if await store.operator_edits.forget(memory.id, None, now) else "over"
+            return "purged" if await store.lives.forget(memory.id, None, now) else "over"
         case "restore" if found.ended == "archived":
             return "restored" if await store.lives.restore(memory.id, now) else "over"
         case "restore" if found.forgotten:
-            return "restored" if await store.operator_edits.bring_back(memory.id, now) else "over"
+            return "restored" if await store.lives.bring_back(memory.id, now) else "over"
         case _ if found.ended or deed == "restore":
             return "over"
         case "archive":
