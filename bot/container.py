@@ -10,8 +10,7 @@ from bot.core.ports import ApplySettings, Clock, Log, Reload
 from bot.core.sessions import Occasion
 from bot.model.pool import ModelSlots
 from bot.pipeline.actions.remember import RememberActions
-from bot.pipeline.background import BackgroundWriter
-from bot.pipeline.calls import ModelCaller
+from bot.pipeline.calls import BackgroundWriter, ModelCaller
 from bot.pipeline.concurrency import TextThread, TurnStopper
 from bot.pipeline.configuration import Current
 from bot.pipeline.dispatch import Dispatcher
@@ -119,7 +118,7 @@ def make_services(
         await TurnRunner(store, planner, behind, tools.tools, clock, current, log, sender).begin(occasion)
 
     def writer(folder: str) -> BackgroundWriter:
-        return BackgroundWriter(caller.behind(), folder, planner, store.ledger, clock, current)
+        return BackgroundWriter(caller.behind(), folder, store.ledger, clock, current)
 
     limiter = TalkLimiter(store, clock, current, log)
     remember_actions = RememberActions(store, clock, current, thread)

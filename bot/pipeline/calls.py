@@ -1,7 +1,8 @@
-"""Model calls within one deadline: slots, retries over the pool, a reservation for each request, settlement; and whether
-calls that nobody waits for are allowed."""
+"""Model calls within one deadline: slots, retries over the pool, a reservation for each request, settlement; and texts that
+a model writes in the background, where that is allowed."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -9,7 +10,8 @@ from dataclasses import dataclass, replace
 from bot import money
 from bot.config.settings import BackgroundRules, BackgroundSource
 from bot.core.errors import ModelError, OverBudget, OverLimit, StoreError
-from bot.core.models import Completion, ModelRequest, PriceAt, Usage
+from bot.core.models import Completion, Message, ModelRequest, PriceAt, Prompt, ResponseFormat, Usage
+from bot.core.people import Script
 from bot.core.ports import Clock, Log, Model, model_fields, pause
 from bot.core.sessions import CallCause, ModelCall
 from bot.model.pool import OTHERS_SHARE, Endpoint, EndpointFailure, ModelSlots
@@ -23,14 +25,27 @@ from bot.text.length import TokenVocabulary, message_tokens
 Reserve = Callable[[Endpoint], Awaitable[ModelCall]]
 Listen = Callable[[Model, ModelRequest], Awaitable[Completion]]
 
+ReserveAt = Callable[[Reservation, int], Awaitable[ModelCall]]
+"""Commits a reservation at an instant, ms; it may raise OverBudget, and ModelError when the call is not wanted now."""
+
 
 def reservation(
-    current: Current, cause: CallCause, model: str, prompt: int, output: int, rate: PriceAt, now: int
+    current: Current,
+    cause: CallCause,
+    model: str,
+    prompt: int,
+    output: int,
+    rate: PriceAt,
+    now: int,
+    estimated: int = 0,
 ) -> Reservation:
-    """What a call with a prompt of so many tokens, and an answer of so many, must reserve under every limit."""
+    """What a call with a prompt of so many tokens, and an answer of so many, must reserve under every limit.
+
+    `estimated` is what a bare estimate makes of the prompt.
+    """
     most = money.estimate(prompt, output, rate(now))
     day, month = money.periods(now, current.words.default_tz)
-    return Reservation(cause, model, most.tokens, most.cost, money.limits(current.settings), day, month)
+    return Reservation(cause, model, most.tokens, most.cost, money.limits(current.settings), day, month, estimated)
 
 
 async def reserve_shielded(booking: Awaitable[ModelCall], store: Store, clock: Clock) -> int:
@@ -191,11 +206,7 @@ class ModelCaller:
                 yield
             return
         late, held = asyncio.Event(), False
-
-        def expire() -> None:
-            late.set()
-
-        alarm = self._clock.at(by, expire)
+        alarm = self._clock.at(by, late.set)
         try:
             async with self._slots.of(chat_id, stop=late):
                 held = True
@@ -262,3 +273,79 @@ def settlement_of(answered: ModelReply, vocabulary: TokenVocabulary, now: int, w
     written = min(message_tokens(answer.message(), vocabulary), call.reserved_tokens)
     usage = Usage(call.reserved_tokens - written, 0, written, returned=False)
     return Settlement(call.id, usage, call.reserved_cost, reserved=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WritingTask:
+    """What is written for which chat: from this text, by the instructions in that language, in so many tokens.
+
+    `more` is what follows the text: an answer, and what is to be better about it. `shape` is that of the answer.
+    """
+
+    cause: CallCause
+    chat_id: int
+    script: Script
+    text: str
+    output_tokens: int
+    small: bool
+    more: tuple[Message, ...] = ()
+    shape: ResponseFormat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenText:
+    """What a model wrote, and what is to be committed for it."""
+
+    text: str
+    settlement: Settlement
+
+
+class BackgroundWriter:
+    """Who writes one kind of these texts, by the instructions of that folder."""
+
+    def __init__(self, caller: ModelCaller, folder: str, ledger: Ledger, clock: Clock, current: Current) -> None:
+        self._caller = caller
+        self._folder = folder
+        self._ledger = ledger
+        self._clock = clock
+        self._current = current
+
+    @property
+    def able(self) -> bool:
+        """Whether the first model can write such texts; the offline one cannot."""
+        return self._current.pool.first.model.digests
+
+    @asynccontextmanager
+    async def written(self, task: WritingTask, reserve: ReserveAt) -> AsyncIterator[WrittenText]:
+        """The model's text, by one call; whatever the call or the block raises, its reservation is settled.
+
+        ModelError: no model answered. OverBudget: a limit leaves no room for the call.
+        """
+        model, pool = self._current.settings.model, self._current.pool
+        system = Message("system", self._current.value.texts.instructions[self._folder][task.script])
+        prompt = Prompt((), (system, Message("user", task.text), *task.more))
+        vocabulary = self._current.value.vocabulary
+        estimated = sum(message_tokens(message, vocabulary) for message in prompt.messages)
+        most = min(task.output_tokens, model.max_output_tokens)
+        request = ModelRequest(prompt, most, 0.0, model.deadline_seconds, shape=task.shape)
+        calls: list[ModelCall] = []
+
+        async def book(endpoint: Endpoint) -> ModelCall:
+            now, name = self._clock.now(), endpoint.model.name
+            tokens = math.ceil(estimated * await self._ledger.ratio(name))
+            wanted = reservation(
+                self._current, task.cause, name, tokens, model.max_output_tokens, endpoint.rate, now, estimated
+            )
+            calls.append(await reserve(wanted, now))
+            return calls[-1]
+
+        endpoint = pool.pick(self._clock.now(), small=task.small)
+        try:
+            first = endpoint, await book(endpoint)
+            answered = await self._caller.ask(task.chat_id, request, first, book, self._ledger, complete_whole)
+            paid = settlement_of(answered, vocabulary, self._clock.now(), model.window_tokens)
+            yield WrittenText(answered.completion.text, paid)
+        except Exception as error:
+            if calls:
+                await end_failed(self._ledger, calls[-1].id, error, self._clock.now())
+            raise

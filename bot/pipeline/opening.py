@@ -34,18 +34,27 @@ COMMITMENTS = 100
 """Open promises that an opening chooses from, the newest."""
 
 
+NO_OPENING = OpeningBlock("")
+
+
 async def past_talks(store: Store, audience: Audience, person_id: int, now: int) -> tuple[Dialogue, ...]:
     """What an opening tells of them, that person's own first, the newest of each first."""
     return select_talks(await store.digests.told(audience, person_id, now - OLDEST_MS), now)
 
 
 @dataclass(frozen=True, slots=True)
-class OpeningLines:
-    """What a log begins with, and how much of it; `earlier` lines are not among the events and only counted."""
+class ToldLines:
+    """The lines of a message with their limits; `earlier` lines are not among the events and only counted.
+
+    `opened` is what opens a log. `unanswered` are lines that nuan wrote first, which are always shown: the person may
+    answer them.
+    """
 
     events: tuple[Event, ...]
     limits: CtxLimits
     earlier: int
+    opened: OpeningBlock = NO_OPENING
+    unanswered: frozenset[int] = frozenset()
 
 
 class OpeningLineReader:
@@ -62,7 +71,7 @@ class OpeningLineReader:
             scene=self._current.settings.context.scene.max_chars, gap_ms=self._current.settings.context.gap_seconds * 1000,
         )  # fmt: skip
 
-    async def read(self, occasion: Occasion, session: Session | None, now: int, light: bool) -> OpeningLines:
+    async def read(self, occasion: Occasion, session: Session | None, now: int, light: bool) -> ToldLines:
         """The lines that a new log begins with; what its first turn answers comes besides.
 
         A session that is open tells its own lines, and before them what it was, or would have been, opened with.
@@ -88,7 +97,7 @@ class OpeningLineReader:
         )  # fmt: skip
         if light:
             limits = self.limits(LIGHT_TOKENS)
-            return OpeningLines(events, replace(limits, bot=limits.message), earlier)
+            return ToldLines(events, replace(limits, bot=limits.message), earlier)
         lead = fold_events(event for event in events if event.id <= own)
         dropped = max(0, len(lead) - recent)
         if not stands_in and wish.recent is None:
@@ -101,7 +110,7 @@ class OpeningLineReader:
             limits = replace(limits, bot=limits.message, bot_lines=most)
         else:
             limits = replace(limits, message=PERSON_CHARS)
-        return OpeningLines(with_corrections(events[cut:]), limits, earlier + cut)
+        return ToldLines(with_corrections(events[cut:]), limits, earlier + cut)
 
 
 def with_corrections(events: Iterable[Event]) -> tuple[Event, ...]:

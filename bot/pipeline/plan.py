@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bot import money as prices
-from bot.context import SCENE_LABEL, CtxLimits, following_names, render_delta, waiting_names, whole_lines
+from bot.context import SCENE_LABEL, following_names, render_delta, waiting_names, whole_lines
 from bot.core.clock import HOUR_MS
 from bot.core.events import Event
 from bot.core.models import BudgetPressure, Message, ModelRequest, Prompt, ToolSpec
@@ -16,7 +16,7 @@ from bot.model.pool import Endpoint
 from bot.money import BudgetStep, cheaper, later_step, step_of
 from bot.pipeline.calls import reservation
 from bot.pipeline.configuration import Current
-from bot.pipeline.opening import OpeningLineReader, OpeningReader
+from bot.pipeline.opening import OpeningLineReader, OpeningReader, ToldLines
 from bot.pipeline.recall import AutoRecall, AutoRecalled
 from bot.prompt.composition import (
     BootstrapChoice,
@@ -42,6 +42,9 @@ from bot.text.length import TokenVocabulary, estimate_tokens
 
 LAST_LINES = 20
 """Lines among which nuan's last one is looked for."""
+
+CAUSES: dict[str, CallCause] = {"window": "followup", HEARTBEAT: "heartbeat", JOIN: "join"}
+"""What a turn's first call is for, by why it is taken, where it is no plain reply."""
 
 NOT_LATE: CloseReason = ""
 """No reason to close the session of a turn."""
@@ -133,20 +136,6 @@ class TurnPlan:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class TurnLines:
-    """The lines of a message with their limits, how many earlier ones are left out, and what opens a log.
-
-    `unanswered` are those that nuan wrote first, which are always shown: the person may answer them.
-    """
-
-    events: tuple[Event, ...]
-    limits: CtxLimits
-    earlier: int
-    opened: OpeningBlock
-    unanswered: frozenset[int] = frozenset()
-
-
 class Planner:
     """Composes turns for any chat."""
 
@@ -213,31 +202,44 @@ class Planner:
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         endpoint = self._current.pool.pick(now, small=step != "full")
-        size = self._sized(endpoint, prefix, epoch, composed.tokens, log.ratios)
-        asking = replace(
-            self._asking(occasion, session, epoch, composed, now, new, endpoint, size),
+        tokens, estimated = self._sized(endpoint, prefix, epoch, composed.tokens, log.ratios)
+        reserved = self.reservation(CAUSES.get(occasion.why, "reply"), endpoint, tokens, now, estimated)
+        asking = TurnToAsk(
+            chat_id=chat.id,
+            session_id=session.id if session is not None else None,
+            epoch_id=epoch.id if epoch is not None else None,
+            epoch=new if epoch is None else None,
+            entry=composed.message,
+            tokens=composed.tokens,
             shown=tuple(number for line in shown.lines for number in line.event_ids),
             logged_upto=upto,
+            answering=answering,
+            why=occasion.why,
+            person_id=occasion.person.id,
+            receipts=occasion.receipts,
+            close_at=self.close_at(session.opened_at if session else now, chat, occasion.person, now),
+            reservation=replace(reserved, pace=occasion.pace),
             ends=ends,
             memories=opened.memories,
-            recalled=recalled.memories,
-            round=recalled.round,
-            brought=(*self._opened(opened.text), *recalled.brought),
             digests=opened.told("dialogue"),
             commitments=opened.told("commitment"),
             reminders=opened.told("reminder"),
             mode_why=choice.why,
+            recalled=recalled.memories,
+            brought=(*self._opened(opened.text), *recalled.brought),
+            rest_ms=self._current.settings.memory.life.interval_hours * HOUR_MS,
+            round=recalled.round,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
         return TurnPlan(asking, prompt, composed, epoch, prefix, choice, endpoint, step)
 
     async def _told(
         self, occasion: Occasion, session: Session | None, log: OpenLog, now: int, begins: BootstrapMode | None
-    ) -> TurnLines:
+    ) -> ToldLines:
         """What the next message tells; `begins` is the mode of the log that it opens, None where one goes on."""
         if begins is None:
             limits = self._lines.limits(self._current.settings.context.delta_tokens)
-            return TurnLines(log.news, limits, log.earlier, OpeningBlock(""))
+            return ToldLines(log.news, limits, log.earlier)
         light = begins == "light"
         begun = await self._lines.read(occasion, session, now, light)
         start = session.from_event if session is not None else min(event.id for event in occasion.answering) - 1
@@ -249,7 +251,8 @@ class Planner:
         opened = self._booting.light(facts, person) if light else self._booting.opening(facts, person)
         lines = {event.id: event for event in (*first, *begun.events)}
         earlier = max(0, begun.earlier - len(lines) + len(begun.events))
-        return TurnLines(tuple(lines.values()), begun.limits, earlier, opened, frozenset(event.id for event in first))
+        unanswered = frozenset(event.id for event in first)
+        return replace(begun, events=tuple(lines.values()), earlier=earlier, opened=opened, unanswered=unanswered)
 
     def _cues(self, occasion: Occasion, choice: BootstrapChoice) -> str:
         """A line for each thing that the messages may ask of memory, for a model that has the tools for it."""
@@ -320,8 +323,8 @@ class Planner:
         self, endpoint: Endpoint, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch
     ) -> tuple[int, int]:
         """Tokens of a prompt as that model counts them, and as a bare estimate makes them."""
-        bare = prefix_tokens(prefix, tools, self.vocabulary)
-        return prompt_sizes(epoch, bare, 0, await self.ratio(endpoint), endpoint.model.name)
+        name, bare = endpoint.model.name, prefix_tokens(prefix, tools, self.vocabulary)
+        return prompt_sizes(epoch, bare, 0, await self._store.ledger.ratio(name), name)
 
     def _sized(
         self, endpoint: Endpoint, prefix: Prefix, epoch: Epoch | None, added: int, ratios: Mapping[str, float]
@@ -329,38 +332,16 @@ class Planner:
         name, bare = endpoint.model.name, prefix_tokens(prefix.message, prefix.tools, self.vocabulary)
         return prompt_sizes(epoch, bare, added, ratios.get(name, 1.0), name)
 
-    async def ratio(self, endpoint: Endpoint) -> float:
-        """How many tokens the model counts for each that we estimate."""
-        return await self._store.ledger.ratio(endpoint.model.name)
-
     def reservation(self, cause: CallCause, endpoint: Endpoint, tokens: int, now: int, estimated: int) -> Reservation:
         """What a call with a prompt of `tokens` must reserve; `estimated` is what a bare estimate makes of it."""
         settings, name = self._current.settings, endpoint.model.name
         own = {HEARTBEAT: settings.heartbeat.day_tokens, JOIN: settings.speak.join.day_tokens}.get(cause)
-        most = reservation(self._current, cause, name, tokens, settings.model.max_output_tokens, endpoint.rate, now)
-        return replace(most, estimated=estimated, own_tokens=own)
+        most = settings.model.max_output_tokens
+        wanted = reservation(self._current, cause, name, tokens, most, endpoint.rate, now, estimated)
+        return replace(wanted, own_tokens=own)
 
     def close_at(self, opened: int, chat: Chat, person: Person, now: int) -> int:
         """When a session that was opened at `opened` is to be closed: after silence, or at the next early hour."""
         tz = self._current.words.tz_of(chat, person)
         limits = self._current.settings.session
         return min(now + limits.idle_seconds * 1000, next_local_time(opened, limits.close_hour, tz))
-
-    def _asking(
-        self, occasion: Occasion, session: Session | None, epoch: Epoch | None,
-        composed: Composed, now: int, new: NewEpoch, endpoint: Endpoint, size: tuple[int, int],
-    ) -> TurnToAsk:  # fmt: skip
-        tokens, estimated = size
-        causes: dict[str, CallCause] = {"window": "followup", HEARTBEAT: "heartbeat", JOIN: "join"}
-        cause = causes.get(occasion.why, "reply")
-        return TurnToAsk(
-            chat_id=occasion.chat.id, session_id=session.id if session is not None else None,
-            epoch_id=epoch.id if epoch is not None else None, epoch=new if epoch is None else None,
-            entry=composed.message,
-            tokens=composed.tokens, shown=(), logged_upto=0,
-            answering=tuple(event.id for event in occasion.answering), why=occasion.why,
-            person_id=occasion.person.id, receipts=occasion.receipts,
-            close_at=self.close_at(session.opened_at if session else now, occasion.chat, occasion.person, now),
-            reservation=replace(self.reservation(cause, endpoint, tokens, now, estimated), pace=occasion.pace),
-            rest_ms=self._current.settings.memory.life.interval_hours * HOUR_MS,
-        )  # fmt: skip

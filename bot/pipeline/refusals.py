@@ -3,6 +3,8 @@
 import errno
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 from bot import money
 from bot.core.clock import MINUTE_MS
@@ -100,12 +102,11 @@ class TalkLimiter:
         rules, tz = self._current.settings.limits, self._current.words.default_tz
         now, first = self._clock.now(), min(event.id for event in batch)
         since, until = day_start(now, tz), next_local_time(now, 0, tz)
+        limits = AnswerLimits(first, since, until, global_minute=rules.global_minute, global_day=rules.global_day)
         if person is None or person.is_owner:
-            return AnswerLimits(first, since, until, None, None, None, rules.global_minute, rules.global_day)
+            return limits
         cooldown = None if rules.cooldown_seconds is None else rules.cooldown_seconds * 1000
-        return AnswerLimits(
-            first, since, until, cooldown, rules.person_minute, rules.person_day, rules.global_minute, rules.global_day
-        )
+        return replace(limits, cooldown_ms=cooldown, person_minute=rules.person_minute, person_day=rules.person_day)
 
     async def within_limits(self, batch: tuple[Event, ...], waiting: WaitingChat) -> tuple[Event, ...]:
         """The part of a batch to answer first: whoever reached their own limit does not hold up the others.
@@ -203,19 +204,12 @@ class BudgetRefusal:
         outage = error.fault not in OF_MESSAGE
         if outage and await self._store.failures.sorry(chat_id, self._clock.now() - OUTAGE_MS):
             return "", False
-        return self._current.words.messages.text(
-            f"model_failed_{error.fault}", self._current.words.script(person)
-        ), outage
+        return self._current.words.tell(person, f"model_failed_{error.fault}"), outage
 
     def text(self, person: Person, error: OverBudget) -> str:
         """The line, in the person's script."""
-        script = self._current.words.script(person)
-
-        def text(key: str, **values: object) -> str:
-            return self._current.words.messages.text(key, script, **values)
-
-        key = "budget_over" if error.used >= 1 else "budget_short"
-        return text(key, limit=money.shortage(error, text))
+        text = partial(self._current.words.tell, person)
+        return text("budget_over" if error.used >= 1 else "budget_short", limit=money.shortage(error, text))
 
 
 def is_machine_error(error: Exception) -> bool:
@@ -261,9 +255,7 @@ class FailureRetry:
                     continue
                 person = await self._store.people.person(event.person_id or 0)
                 if not person.is_bot:
-                    return Draft(
-                        self._current.words.messages.text("went_wrong", self._current.words.script(person)), "notice"
-                    )
+                    return Draft(self._current.words.tell(person, "went_wrong"), "notice")
         except Exception as error:  # noqa: BLE001 - what makes a message fail may be who wrote it
             self._log.error("notice_failed", exc_info=error)
         return None

@@ -89,6 +89,10 @@ class Texts:
         """The zone that `zone_of` names."""
         return self.tz(self.zone_of(chat, person))
 
+    def tell(self, person: Person, key: str, **values: object) -> str:
+        """A sentence for a person, in what they usually write in."""
+        return self.messages.text(key, self.script(person), **values)
+
     def opening(self, script: Script) -> Callable[..., str]:
         """The opening's words in one language."""
         return lambda key, **values: self.openings.text(key, script, **values)

@@ -3,6 +3,7 @@ again at any of its commits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bot.core.clock import DAY_MS
 from bot.core.errors import LogForgottenError, ModelError, OverBudget, StoreError
@@ -123,9 +124,7 @@ class TurnRunner:
         chat, person = await self._store.people.chat(turn.chat_id), await self._store.people.person(turn.person_id)
         epoch = await self._store.sessions.epoch(turn.session_id)
         if epoch is None or not messages_of(epoch, turn):
-            await self._fail(
-                turn, person, "log gone", self._current.words.messages.text("went_wrong", person.script), "charge"
-            )
+            await self._fail(turn, person, "log gone", self._current.words.tell(person, "went_wrong"), "charge")
             return
         if epoch.stale == "forgotten":
             await self._begin_anew(turn, "forgotten", "charge")
@@ -161,7 +160,7 @@ class TurnRunner:
             if turn.why not in UNASKED and not await self._store.failures.acted(turn.id):
                 await self._begin_anew(turn, type(error).__name__, "charge")
                 raise
-            text = self._current.words.messages.text("went_wrong", self._current.words.script(person))
+            text = self._current.words.tell(person, "went_wrong")
             await self._fail(turn, person, type(error).__name__, text, "charge")
 
     async def _step(self, running: RunningTurn) -> RunningTurn | None:
@@ -221,13 +220,8 @@ class TurnRunner:
                 raise ModelError("invalid", f"no end after {made} answers and {lost} requests without one")
             step, _ = await self._planner.step(turn.chat_id, turn.person_id, self._clock.now())
             first = await self._reserved(running, small=step != "full")
-
-        async def reserve(endpoint: Endpoint) -> ModelCall:
-            return await self._reserve(running, endpoint)
-
-        async def listen(model: Model, request: ModelRequest) -> Completion:
-            return await self._stream_listener.listen(running.chat, turn, model, request)
-
+        reserve = partial(self._reserve, running)
+        listen = partial(self._stream_listener.listen, running.chat, turn)
         by = running.written_at + self._current.settings.speak.late_seconds * 1000
         return await self._caller.ask(turn.chat_id, request, first, reserve, ledger, listen, by)
 
@@ -341,12 +335,10 @@ class TurnRunner:
             person = await self._store.people.person(person_id)
             if not person.is_owner:
                 continue
-            line = self._current.words.messages.text(
-                "trace_line", self._current.words.script(person), chat=turn.chat_id, session=turn.session_number,
-                turn=turn.number, why=turn.why, mode=turn.mode, outcome=outcome, model=model, calls=calls,
-                prompt=prompt, cached=cached, output=output, money=f"{cost:.5f} "
-                    f"{self._current.settings.budget.currency}",
-                ms=now - turn.asked_at,
+            line = self._current.words.tell(
+                person, "trace_line", chat=turn.chat_id, session=turn.session_number, turn=turn.number, why=turn.why,
+                mode=turn.mode, outcome=outcome, model=model, calls=calls, prompt=prompt, cached=cached, output=output,
+                money=f"{cost:.5f} {self._current.settings.budget.currency}", ms=now - turn.asked_at,
             )  # fmt: skip
             await self._store.outbox.tell(chat_id, Draft(line, "notice"), now)
 
@@ -424,7 +416,7 @@ class ReplyBuilder:
         if is_silent_answer(text, turn.why, chat.kind):
             parts, text = (), ""
         elif chat.kind == "dm" and (is_skip_word(text) or (completion.text.strip() and not text)):
-            text = self._current.words.messages.text("listening", self._current.words.script(person))
+            text = self._current.words.tell(person, "listening")
             parts, message = (PacedMessage(text),), Message("assistant", text)
         return BuiltReply(message, text, self._drafts(parts, turn, chat), checked.removed)
 

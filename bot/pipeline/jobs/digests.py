@@ -31,8 +31,7 @@ from bot.memory.digest.review import Review, checked, digest_of, review
 from bot.memory.digest.rule import rule_digest
 from bot.memory.supersession import merge_rule
 from bot.memory.transcript import DigestLine, TalkScope
-from bot.pipeline.background import BackgroundWriter, ReserveAt, WritingTask
-from bot.pipeline.calls import BackgroundGate
+from bot.pipeline.calls import BackgroundGate, BackgroundWriter, ReserveAt, WritingTask
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
+from functools import partial
 
 from bot.config.memory import NoteRules
 from bot.core.archive import (
@@ -23,20 +24,17 @@ from bot.core.errors import ModelError, OverBudget, StoreError
 from bot.core.events import Event
 from bot.core.people import Audience, Chat, Person
 from bot.core.ports import Alarm, Clock, Log
-from bot.core.sessions import ModelCall
 from bot.core.speaking import HEARTBEAT
 from bot.language.wishes.reader import menu_command, understand
 from bot.memory.screening import carried, harmless
 from bot.memory.transcript import DigestLine, excerpt
-from bot.pipeline.background import BackgroundWriter, WritingTask
-from bot.pipeline.calls import BackgroundGate
+from bot.pipeline.calls import BackgroundGate, BackgroundWriter, WritingTask
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.pipeline.jobs.digests import read_talk
 from bot.pipeline.plan import Planner
 from bot.prompt.composition import log_budget
 from bot.store.files import Listing, NoteFiles
-from bot.store.ledger import Reservation
 from bot.store.notes import FullLog, hash_of
 from bot.store.store import Store
 from bot.text.clean import clean, clean_name, one_row
@@ -379,10 +377,7 @@ class LogFlusher:
             return False
         if not await self._store.notes.begin_flush(log.epoch_id, upto):
             return False
-
-        async def reserve(reservation: Reservation, now: int) -> ModelCall:
-            return await self._store.ledger.reserve(log.session_id, reservation, now)
-
+        reserve = partial(self._store.ledger.reserve, log.session_id)
         script = script_of(" ".join(line.text for line in lines if not line.is_bot), self._current.words.language)
         shown = excerpt(lines, ROWS, ROW_CHARS, SHOWN_CHARS)
         task = WritingTask("flush", chat.id, script, shown, OUTPUT_TOKENS, small=False)

@@ -1,5 +1,7 @@
 """Upkeep of memory: aging once a day, rolling up talks, and rewriting kept sentences into clean statements."""
 
+from functools import partial
+
 from bot.core.clock import DAY_MS, HOUR_MS
 from bot.core.errors import ModelError, OverBudget
 from bot.core.events import Draft
@@ -7,18 +9,16 @@ from bot.core.memories import Memory, MemoryQuestion, OldMemory, ReviewedMemory
 from bot.core.models import Message
 from bot.core.people import Person, Script
 from bot.core.ports import Clock, Log
-from bot.core.sessions import ModelCall
 from bot.memory.dialogue import plan_rolls, rollup_text
 from bot.memory.grounding import RewriteVerdict, grounded, parse_verdict
 from bot.memory.lifecycle import Capacity, count_after, crowded_out, reread, used_at, worn_out
 from bot.memory.transcript import TalkScope
-from bot.pipeline.background import BackgroundWriter, WritingTask
-from bot.pipeline.calls import BackgroundGate
+from bot.pipeline.calls import BackgroundGate, BackgroundWriter, WritingTask
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Current
 from bot.store.agents import PendingRewrite, RewriteOutcome
 from bot.store.digests import UnwrittenRollup
-from bot.store.ledger import Reservation, Settlement
+from bot.store.ledger import Settlement
 from bot.store.lifecycle import UpkeepPlan
 from bot.store.memories import OpenQuestion
 from bot.store.store import Store
@@ -164,10 +164,6 @@ class DialogueRollup:
 
     async def _write(self, chat_id: int, row: UnwrittenRollup, zone: str) -> None:
         """A model's sentences for a row; whatever goes wrong, what stands there stays till the next roll."""
-
-        async def reserve(reservation: Reservation, now: int) -> ModelCall:
-            return await self._store.ledger.book(chat_id, reservation, now)
-
         told, tz = [text for _, text in row.talks], self._current.words.tz(zone)
         script = script_of(" ".join(told), self._current.words.language)
         mark = self._current.words.opening(script)("talk_changed")
@@ -177,7 +173,7 @@ class DialogueRollup:
         )
         try:
             task = WritingTask("digest", chat_id, script, shown, ROLLUP_TOKENS, small=True)
-            async with self._writer.written(task, reserve) as written:
+            async with self._writer.written(task, partial(self._store.ledger.book, chat_id)) as written:
                 summary = await self._thread.run(rollup_text, written.text, told)
                 made = await self._store.digests.write(row, summary, written.settlement, self._clock.now())
         except OverBudget as error:
@@ -218,16 +214,12 @@ class StatementRewriter:
         memory = waiting.memory
         person = await self._store.people.person(memory.owner_id or 0)
         script = self._current.words.script(person)
-
-        async def reserve(reservation: Reservation, now: int) -> ModelCall:
-            return await self._store.rewrites.reserve(memory, reservation, now)
-
         answer, more = waiting.answer, tuple[Message, ...]()
         if answer is not None:
             more = (Message("assistant", waiting.question), Message("user", clip(answer.text, ANSWER_CHARS)))
         task = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
         try:
-            async with self._writer.written(task, reserve) as written:
+            async with self._writer.written(task, partial(self._store.rewrites.reserve, memory)) as written:
                 verdict = parse_verdict(written.text)
                 if verdict is not None:
                     stands = await self._grounded(verdict, waiting, person)
