@@ -18,9 +18,8 @@ from bot.cli.main import app
 from bot.cli.terminal import ExitCode
 from bot.commands.command import TOPICS, Command, Permission
 from bot.commands.registry import COMMANDS, MENU_PHRASES, SHORT_COMMANDS, usage
-from bot.config.keys import SettingKey, keys
-from bot.config.resources import PromptFiles
-from bot.config.settings import Settings
+from bot.config.settings import SettingKey, Settings, keys
+from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS
 from bot.text.catalogue import Catalogue, catalogue
 

@@ -12,7 +12,7 @@ from mcp.types import Implementation, TextContent
 from bot.cli.installation import Installation
 from bot.cli.lookup import find_principal
 from bot.cli.mcp import agent_tools, change_handler
-from bot.config.resources import PromptFiles, resource_dir
+from bot.core.files import PromptFiles, resource_dir
 from bot.mcp.server import make_server
 from bot.ops.control import control_socket
 from bot.store.store import open_store

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
+from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import Capabilities
 from bot.core.ports import Log
 from bot.model.pool import Endpoint, ModelPool

@@ -84,6 +84,9 @@ class RecordingSink:
     async def places(self, platform: str) -> tuple[Place, ...]:
         return tuple({one.place.external_id: one.place for one in self.stored}.values())
 
+    def typing(self, place: Place, account: str) -> None:
+        """Nobody looks."""
+
     @property
     def texts(self) -> list[str]:
         return [one.text for one in self.stored]

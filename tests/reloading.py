@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.app import App
-from bot.cli.installation import ConfigSource, make_dependencies
-from bot.cli.platforms import RESTART_PLATFORM_KEYS
+from bot.cli.installation import RESTART_PLATFORM_KEYS, ConfigSource, make_dependencies
 from bot.cli.reload import RESTART_LOG_KEYS, Reloader
-from bot.config.resources import resource_dir
 from bot.config.settings import Settings
+from bot.core.files import resource_dir
 from bot.core.ports import ReloadResult
 from bot.model.pool import ModelPool
 from bot.store.store import open_store

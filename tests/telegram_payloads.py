@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from telegram import Update
 
-from adapters.telegram.content import BotAccount
-from adapters.telegram.events import events_of
+from adapters.telegram.events import BotAccount, events_of
 from bot.core.events import CommandSpec, Incoming
 
 Json = dict[str, object]

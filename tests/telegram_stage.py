@@ -52,6 +52,12 @@ class RecordingSink:
     async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
         return ()
 
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        return ()
+
+    def typing(self, place: Place, account: str) -> None:
+        """Nobody looks."""
+
     async def until(self, count: int) -> list[Incoming]:
         async with asyncio.timeout(8), self._news:
             await self._news.wait_for(lambda: len(self.stored) >= count)

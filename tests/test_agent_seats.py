@@ -12,8 +12,8 @@ import pytest
 
 from bot.cli.lookup import find_principal
 from bot.cli.mcp import LIBRARY_MISSING, ChangeClient, change_handler, require_library
-from bot.config.resources import PromptFiles
 from bot.core.errors import ConfigError, StoreError
+from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS, AgentReply, AgentRequest, Principal
 from bot.mcp.agents import read_texts
 from bot.ops.control import SOCKET, control_socket, request_change

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.config.resources import resource_dir
+from bot.core.files import resource_dir
 from bot.core.memories import NewMemory, Visibility
 from bot.core.people import Chat, Script
 from bot.prompt.templates import read_templates

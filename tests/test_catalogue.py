@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config.resources import PromptFiles, resource_dir
 from bot.core.errors import ConfigError
+from bot.core.files import PromptFiles, resource_dir
 from bot.core.people import SCRIPTS
 from bot.text.catalogue import Catalogue
 from bot.text.catalogue import catalogue as read

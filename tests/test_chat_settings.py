@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.settings import chat_setting_findings
+from bot.cli.reload import chat_setting_findings
 from bot.commands.registry import COMMANDS
 from bot.commands.settings import SETTING_WORDS, InvalidWords, parse_setting
 from bot.config.checks import value_fits

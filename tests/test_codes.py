@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands.registry import command_specs
-from bot.config.resources import PromptFiles
+from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS
 from bot.store.codes import new_code
 from bot.text.catalogue import catalogue

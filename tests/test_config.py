@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.config.base import is_loopback
-from bot.config.keys import keys
-from bot.config.resources import resource_dir
-from bot.config.settings import Settings
+from bot.config.settings import Settings, keys
 from bot.config.sources import load
 from bot.core.errors import ConfigError
+from bot.core.files import resource_dir
 from bot.pipeline.endpoints import price_problems
 from docs.write import example_toml
 

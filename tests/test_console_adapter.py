@@ -41,6 +41,12 @@ class RecordingSink:
     async def recent(self, place: Place, limit: int) -> tuple[str, ...]:
         return ()
 
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        return ()
+
+    def typing(self, place: Place, account: str) -> None:
+        """Nobody looks."""
+
     @property
     def texts(self) -> list[str]:
         return [incoming.text for incoming in self.seen]

@@ -11,9 +11,9 @@ from rich.cells import cell_len
 from bot.cli.inspection import CtxRequest, show_ctx
 from bot.cli.installation import Installation
 from bot.cli.lookup import PromptTarget
-from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.core.errors import ConfigError
+from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import Completion, Usage
 from bot.core.recall import RECALL_MODES
 from bot.model.offline import OfflineModel

@@ -10,8 +10,8 @@ import pytest
 from bot.cli.inspection import CtxRequest, show_ctx
 from bot.cli.installation import Installation
 from bot.cli.lookup import PromptTarget
-from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
+from bot.core.files import PromptFiles, resource_dir
 from bot.model.client import OpenAIModel
 from bot.model.dialect import Dialect
 from bot.pipeline.endpoints import capabilities_of

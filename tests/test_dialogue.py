@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config.resources import PromptFiles
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from bot.core.files import PromptFiles
 from bot.core.people import Script
 from bot.core.sessions import TIERS, Dialogue, DialogueRow, RollupPlan, Tier
 from bot.memory.dialogue import CAPS, plan_rolls, select_talks

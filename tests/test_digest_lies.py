@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.config.resources import resource_dir
+from bot.core.files import resource_dir
 from bot.core.people import SCRIPTS
 from bot.language.time.dates import checked_when
 from bot.memory.digest.answer import DIGEST_SHAPE, BrokenAnswer, read_answer

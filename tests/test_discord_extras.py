@@ -6,10 +6,10 @@ import pytest
 
 from adapters.discord.client import Address
 from bot.commands.registry import command_specs
-from bot.config.resources import PromptFiles
 from bot.core.errors import SendError
 from bot.core.events import Attachment as Attached
 from bot.core.events import Button
+from bot.core.files import PromptFiles
 from bot.text.catalogue import catalogue
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.discord_world import FORUM, Attachment

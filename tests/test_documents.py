@@ -11,8 +11,7 @@ from types import ModuleType
 import pytest
 
 from bot.commands.registry import COMMANDS
-from bot.config.keys import keys
-from bot.config.settings import Settings
+from bot.config.settings import Settings, keys
 from docs.write import DOCS, pages, shell_commands
 from tests.fakes.clock import let_others_run
 from tests.test_shape import LAYERS

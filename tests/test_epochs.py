@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.config.resources import resource_dir
 from bot.core.errors import ModelError
+from bot.core.files import resource_dir
 from bot.core.models import ModelRequest
 from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bot.config.checks import contradictions
-from bot.config.resources import resource_dir
 from bot.config.settings import Settings
+from bot.core.files import resource_dir
 from tests.beating import DAY_S, FIRST, HOUR_S, ON, firsts, writes
 from tests.conftest import NewWorld
 from tests.peek import SOME, Other

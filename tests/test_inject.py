@@ -4,7 +4,7 @@ import pytest
 
 from bot.cli.installation import Installation
 from bot.cli.usage import show_usage
-from bot.config.resources import PromptFiles, resource_dir
+from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls

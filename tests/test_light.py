@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.config.resources import PromptFiles
+from bot.core.files import PromptFiles
 from bot.core.sessions import BootstrapMode, LightPolicy
 from bot.language.small_talk import is_casual
 from bot.model.offline import OfflineModel

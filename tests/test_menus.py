@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands.registry import COMMANDS, command_specs, is_command
-from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.core.errors import SendError, SendFate
 from bot.core.events import Outgoing
+from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS
 from bot.language.wishes.reader import ORDERS, menu_command
 from bot.text.catalogue import catalogue

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.platforms import configured_secrets
-from bot.config.resources import PromptFiles
+from bot.cli.installation import configured_secrets
 from bot.config.settings import Settings
+from bot.core.files import PromptFiles
 from bot.ops.logs import Logs
 from bot.pipeline.endpoints import make_pool, price_problems
 from tests.test_config import LOCAL, REMOTE, problems, settings

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from bot.config.resources import PromptFiles
 from bot.core.errors import ModelError, ModelFault
+from bot.core.files import PromptFiles
 from bot.core.ports import PerceptionModel
 from bot.model.client import OpenAIModel
 from bot.model.offline import OfflineModel

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.api import menu
+from adapters.telegram.adapter import menu
 from bot.commands.command import TOPICS, Command, Invocation, command, corrected
 from bot.commands.registry import COMMANDS, command_specs, find_command, is_command, nearest_command, parse_command
-from bot.config.resources import PromptFiles
 from bot.core.events import CommandSpec
+from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS
 from bot.text.catalogue import catalogue
 from tests.world import World

@@ -19,8 +19,8 @@ from pydantic import ValidationError
 
 from adapters.discord.sending import _wait
 from bot.cli.main import app
-from bot.config.resources import PromptFiles
 from bot.core.errors import LONGEST_WAIT_MS, ConfigError, StoreError
+from bot.core.files import PromptFiles
 from bot.core.people import ErasedPerson
 from bot.core.tools import ToolArguments, ToolRefused, read_arguments
 from bot.language.time.schedule import zone_named, zone_near

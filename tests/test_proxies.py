@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.telegram.api import check
+from adapters.telegram.adapter import check
 from bot.core.models import Message, ModelRequest, Prompt
 from bot.model.client import OpenAIModel
 from tests.fakes.openai_server import FakeOpenAI

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from bot.config.resources import PromptFiles
+from bot.core.files import PromptFiles
 from bot.core.memories import NewMemory
 from bot.core.people import SCRIPTS
 from bot.core.recall import CutReason

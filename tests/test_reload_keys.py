@@ -14,13 +14,11 @@ import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from adapters.console import ConsoleAdapter, PipeTerminal
-from bot.cli.installation import ConfigSource, make_configuration
-from bot.cli.platforms import RESTART_PLATFORM_KEYS
+from bot.cli.installation import RESTART_PLATFORM_KEYS, ConfigSource, make_configuration
 from bot.cli.reload import RESTART_LOG_KEYS
-from bot.config.keys import UNSET, SettingKey, keys
-from bot.config.resources import PromptFiles, resource_dir
-from bot.config.settings import Settings
+from bot.config.settings import UNSET, SettingKey, Settings, keys
 from bot.config.sources import load
+from bot.core.files import PromptFiles, resource_dir
 from bot.model.client import ServerClient
 from bot.model.pool import Endpoint, ModelPool
 from bot.pipeline.configuration import texts_key

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from bot.cli.installation import Installation
 from bot.cli.main import app
 from bot.cli.sections import show_sections
-from bot.config.resources import PromptFiles, resource_dir
+from bot.core.files import PromptFiles, resource_dir
 from tests.conftest import NewWorld
 from tests.test_sections import PILLS, told
 from tests.world import World

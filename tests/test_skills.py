@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.config.resources import PromptFiles, resource_dir
 from bot.core.errors import ConfigError
+from bot.core.files import PromptFiles, resource_dir
 from bot.prompt.persona import PURPOSE_CHARS, SKILL_CHARS, Persona, read_bootstraps, read_skills
 from bot.text.length import estimate_tokens
 from tests.configured import configured

@@ -8,7 +8,7 @@ import pytest
 from telegram import Message, Update
 from telegram.error import NetworkError, RetryAfter
 
-from adapters.telegram.content import BotAccount
+from adapters.telegram.events import BotAccount
 from adapters.telegram.polling import STORE_TRIES, IngestQueue
 from bot.core.errors import PlatformError, StatementError, StoreError
 from bot.core.ports import Adapter, Drafts, Edits, Files, Splits, Typing

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from adapters.telegram.api import read_file
+from adapters.telegram.adapter import read_file
 from bot.core.errors import SendError
 from bot.core.events import Attachment, Button
 from tests.fakes.clock import SimClock, let_others_run

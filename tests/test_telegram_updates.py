@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.api import menu
+from adapters.telegram.adapter import menu
 from bot.core.events import Attachment, CommandSpec, Incoming, Place, Sender
 from tests.telegram_payloads import (
     ANN,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.cli.installation import Installation
 from bot.cli.usage import BAR_CELLS, EIGHTHS, HIT_CELLS, bar, show_usage
-from bot.config.resources import PromptFiles, resource_dir
+from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import Completion, Usage
 from tests.conftest import NewWorld
 from tests.e2e import Home, run

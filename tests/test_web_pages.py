@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.config.sources import settings_shown
+from bot.core.files import resource_dir
 from bot.core.people import SCRIPTS
 from bot.web.requests import FOLDER
 from tests.conftest import NewWorld

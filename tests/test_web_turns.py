@@ -3,8 +3,8 @@
 import tomllib
 from typing import get_args
 
-from bot.config.resources import resource_dir
 from bot.core.errors import ModelError
+from bot.core.files import resource_dir
 from bot.core.sessions import BootstrapMode, CallCause, TurnState
 from tests.conftest import NewWorld
 from tests.fakes.model import Answer, calls, says

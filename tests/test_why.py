@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.core.errors import ModelError
+from bot.core.files import resource_dir
 from bot.core.people import SCRIPTS
 from bot.core.speaking import JoinReason, LastDecisions, LastEntry, LastLine, LastLook, Why
 from bot.speaking.activation import OUTCOME_KEYS, explain_decision

@@ -3,8 +3,8 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.config.resources import PromptFiles, resource_dir
 from bot.core.commitments import Commitment
+from bot.core.files import PromptFiles, resource_dir
 from bot.core.memories import STABILITY_DAYS, Dated, Memory, MemoryKind
 from bot.core.people import Chat, Person, Script
 from bot.core.sessions import Dialogue

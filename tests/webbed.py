@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode, urlsplit
 from starlette.types import ASGIApp, Message, Scope
 
 from adapters.web import WebAdapter
-from bot.config.resources import PromptFiles
 from bot.config.sources import ShownSetting
+from bot.core.files import PromptFiles
 from bot.text.catalogue import catalogue
 from bot.web.login import Logins
 from bot.web.requests import SiteData

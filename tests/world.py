@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 
 from bot.app import App
-from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.container import Dependencies
 from bot.core.events import Incoming, Outgoing, Place, Sender
+from bot.core.files import PromptFiles
 from bot.core.models import Capabilities, Message
 from bot.core.people import ErasedPerson
 from bot.core.ports import SettingChanges

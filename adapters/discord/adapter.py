@@ -10,16 +10,15 @@ import discord
 from aiohttp_socks import ProxyError
 
 from adapters.discord import DiscordSettings
-from adapters.discord.channels import ChannelQueues
+from adapters.discord.channels import ChannelQueues, History, readable
 from adapters.discord.client import Address, Client, ServerFault, check, library_logs_forwarded, silent_ms
 from adapters.discord.events import PLATFORM, events_of, typing_of
-from adapters.discord.history import History, readable
 from adapters.discord.sending import FAILURES, DiscordSender, error_text, fate_of
 from adapters.discord.slash import Interactions, interaction_event, sync
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing
 from bot.core.inspection import CheckResult
-from bot.core.ports import Clock, EventSink, Log, TypingListener
+from bot.core.ports import Clock, EventSink, Log
 from bot.text.split import split, utf16_units
 
 PART_CHARS = 1_900
@@ -225,7 +224,7 @@ class DiscordAdapter:
                 case "interaction", (discord.Interaction() as interaction,):
                     self._start(self._used(client, queues, interaction))
                 case "raw_typing", (discord.RawTypingEvent() as typing,):
-                    if isinstance(self._sink, TypingListener) and (found := typing_of(typing, client)) is not None:
+                    if self._sink is not None and (found := typing_of(typing, client)) is not None:
                         self._sink.typing(*found)
                 case _:
                     for incoming in events_of(event, args, client):

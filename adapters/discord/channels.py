@@ -1,11 +1,17 @@
-"""Events in order, channel by channel: what changed, what was missed, then what is new. It reads no payloads."""
+"""Events in order, channel by channel: what its history tells of an absence, then what is new. It stores nothing."""
 
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
+import discord
+from discord.abc import GuildChannel, Messageable
+
+from adapters.discord.client import Client
+from adapters.discord.events import PLATFORM, deletion, edit_of, from_message, place
+from adapters.discord.sending import FAILURES, error_text
 from bot.core.errors import NuanError, StatementError
 from bot.core.events import Incoming, Place
 from bot.core.ports import Clock, EventSink, Log, pause
@@ -14,7 +20,7 @@ PARALLEL_READS = 4
 """Channels whose history is read at the same time; Discord allows 50 requests a second overall."""
 
 COMPARED = 100
-"""Stored messages of a channel that are looked up after an absence: what one request shows."""
+"""Stored messages of a channel that are looked up after an absence, newest first: what one request shows."""
 
 UNSEEN_WAIT_S = 10.0
 """How long the known channels of a guild wait until those never seen were read: what they store moves the mark."""
@@ -25,6 +31,10 @@ RETRIES_MS = (1_000, 2_000, 4_000, 8_000, 16_000)
 IDLE_CHANNELS_KEPT = 1_024
 """Channels at rest that are remembered (FAULTS R4); of one that is forgotten the history is looked at once more."""
 
+BACKLOG = 1_000
+"""Messages of one channel that are read after an absence, the newest of them: ten requests."""
+_MALFORMED_PAYLOAD = (KeyError, TypeError, ValueError, AttributeError)
+
 
 class HistoryUnavailable(Exception):
     """A history cannot be read now; the text says why."""
@@ -34,20 +44,11 @@ class MessageHistory(Protocol):
     """What a connection can find out about the time before it."""
 
     async def missed(self, there: Place, after: str) -> tuple[Incoming, ...]:
-        """What was said in a place after the message of that id, oldest first. Unread when another try may help."""
+        """What was said after the message of that id, oldest first. HistoryUnavailable when another try may help."""
         ...
 
     async def changed(self, there: Place, stored: Collection[str]) -> tuple[Incoming, ...]:
         """Which of these messages were deleted or edited; nothing when that cannot be told."""
-        ...
-
-
-@runtime_checkable
-class KnowsPlaces(Protocol):
-    """A sink that knows its places. Without one, what is missed in direct messages stays missed."""
-
-    async def places(self, platform: str) -> tuple[Place, ...]:
-        """Every place of that platform that is stored."""
         ...
 
 
@@ -115,8 +116,8 @@ class ChannelQueues:
             queue.task = asyncio.create_task(self._work(queue), name=f"discord {place.external_id}")
 
     async def known(self) -> tuple[Place, ...]:
-        """The places that are stored, where the sink can tell."""
-        return await self._sink.places("discord") if isinstance(self._sink, KnowsPlaces) else ()
+        """The places that are stored."""
+        return await self._sink.places(PLATFORM)
 
     async def close(self) -> None:
         """Stop; what still waits is read from the history when nuan comes back."""
@@ -138,11 +139,11 @@ class ChannelQueues:
         """What is stored before this connection stores anything: there the unknown channels of a guild begin."""
         found: dict[str, int] = {}
         places = await self.known()
-        for place in places:
-            if place.parent and (newest := await self._sink.newest(place)).isdecimal():
-                found[place.parent] = max(found.get(place.parent, 0), int(newest))
+        for there in places:
+            if there.parent and (newest := await self._sink.newest(there)).isdecimal():
+                found[there.parent] = max(found.get(there.parent, 0), int(newest))
         newest_of = {parent: str(number) for parent, number in found.items()}
-        return _StoredBefore(frozenset(place.external_id for place in places), newest_of)
+        return _StoredBefore(frozenset(there.external_id for there in places), newest_of)
 
     async def _after_the_unseen(self, parent: str, before: _StoredBefore) -> None:
         waits = [
@@ -239,3 +240,84 @@ class ChannelQueues:
     def _fail(self, error: Exception) -> None:
         if not self.failed.done():
             self.failed.set_exception(error)
+
+
+class History:
+    """The histories that a connection can read."""
+
+    def __init__(self, client: Client, log: Log) -> None:
+        self._client = client
+        self._log = log
+
+    async def missed(self, there: Place, after: str) -> tuple[Incoming, ...]:
+        """What was said in a channel after that message, oldest first; HistoryUnavailable when another try may help."""
+        client = self._client
+        if client.user is None or not after.isdecimal():
+            return ()
+        channel = client.get_channel(int(there.external_id))
+        last = getattr(channel, "last_message_id", None)
+        if last is not None and last <= int(after):
+            return ()
+        read: list[discord.Message] = []
+        try:
+            since = discord.Object(int(after))
+            async for message in self._source(there).history(limit=BACKLOG, after=since, oldest_first=False):
+                read.append(message)  # noqa: PERF401 - what was read before an error is not lost
+        except (discord.Forbidden, discord.NotFound) as error:
+            self._log.info("discord_no_history", channel=there.external_id, code=error.code)
+        except _MALFORMED_PAYLOAD as error:
+            self._log.warning("discord_malformed", gateway_event="history", error=type(error).__name__)
+        except FAILURES as error:
+            raise HistoryUnavailable(error_text(error)) from error
+        if len(read) == BACKLOG:
+            self._log.warning("discord_backlog_cut", channel=there.external_id, messages=BACKLOG)
+        found = (from_message(message, client.user) for message in reversed(read))
+        return tuple(one for one in found if one is not None)
+
+    async def changed(self, there: Place, stored: Collection[str]) -> tuple[Incoming, ...]:
+        """Which of these messages were deleted or edited, oldest first; nothing when the history cannot be read.
+
+        One request: only what is not older than the oldest message that it shows can be missing there.
+        """
+        me = self._client.user
+        known = sorted(int(one) for one in stored if one.isdecimal())
+        if me is None or not known or not self._shows_all(there):
+            return ()
+        try:
+            before = discord.Object(known[-1] + 1)
+            shown = {one.id: one async for one in self._source(there).history(limit=COMPARED, before=before)}
+            start = min(shown) if len(shown) == COMPARED else 0
+            found = [
+                edit_of(shown[one], me) if one in shown else deletion(there, one, me.id)
+                for one in known
+                if one >= start
+            ]
+        except (*FAILURES, *_MALFORMED_PAYLOAD) as error:
+            self._log.info("discord_not_compared", channel=there.external_id, error=type(error).__name__)
+            return ()
+        return tuple(one for one in found if one is not None)
+
+    def _source(self, there: Place) -> Messageable:
+        number = int(there.external_id)
+        channel = self._client.get_channel(number)
+        return channel if isinstance(channel, Messageable) else self._client.get_partial_messageable(number)
+
+    def _shows_all(self, there: Place) -> bool:
+        """Whether what is not in the history is gone: without the permission to read it Discord shows an empty one."""
+        channel = self._client.get_channel(int(there.external_id))
+        if isinstance(channel, GuildChannel | discord.Thread):
+            return may_read(channel)
+        return there.kind == "dm"
+
+
+def readable(guild: discord.Guild) -> list[Place]:
+    """Every channel and active thread whose history may be read."""
+    channels: list[discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread] = []
+    channels += [*guild.text_channels, *guild.voice_channels, *guild.stage_channels, *guild.threads]
+    return [place(channel, channel.id, guild.id) for channel in channels if may_read(channel)]
+
+
+def may_read(channel: GuildChannel | discord.Thread) -> bool:
+    """Whether the bot may read what was said there before."""
+    may = channel.permissions_for(channel.guild.me)
+    return may.read_messages and may.read_message_history

@@ -1,7 +1,9 @@
-"""A Telegram update as events of ours: pure, without clock, network or memory."""
+"""A Telegram update as events of ours, with what its message holds: pure, without clock, network or memory."""
 
 import datetime as dtm
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from telegram import (
     CallbackQuery,
@@ -10,6 +12,7 @@ from telegram import (
     ChatMemberRestricted,
     ChatMemberUpdated,
     Message,
+    MessageEntity,
     MessageReactionUpdated,
     ReactionType,
     ReactionTypeEmoji,
@@ -17,21 +20,10 @@ from telegram import (
     User,
 )
 
-from adapters.telegram.content import (
-    PLATFORM,
-    BotAccount,
-    addressing_of,
-    attachments_of,
-    message_place,
-    place_of,
-    quoted,
-    replied,
-    sender_of,
-    sender_of_user,
-    text_of,
-)
-from bot.core.events import Incoming, Place, Sender
+from bot.core.events import Attachment, AttachmentKind, CommandSpec, Incoming, Place, Sender
+from bot.text.clean import clean_name
 from bot.text.length import clip
+from bot.text.split import utf16_units
 
 ALLOWED_UPDATES = ("message", "edited_message", "message_reaction", "callback_query", "my_chat_member", "chat_member")
 """What the bot asks for; channel posts are not among it, and a new kind of update is none until it is read here."""
@@ -40,6 +32,228 @@ PIN_CHARS = 80
 """How much of a pinned message is told."""
 
 OUT_STATUSES = frozenset({ChatMember.LEFT, ChatMember.BANNED})
+
+PLATFORM = "telegram"
+SERVICE_ACCOUNTS = frozenset({777000, 1087968824, 136817688})
+"""Accounts behind which others write: Telegram, GroupAnonymousBot, Channel Bot (documented at Message.from)."""
+
+_MISTYPED = re.compile(r"(?i)ai_[a-z]")
+_COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?")
+_EDGE = " \t\n,，、:："
+"""What stands between a call and what is said."""
+_OTHERS = ("poll", "dice", "venue", "location", "contact", "story", "game", "checklist")
+"""Things with neither text nor file; they are told by their name. A venue is also a location."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotAccount:
+    """The bot itself; `username` without @, `commands` are those of its menu, `name` is what people see."""
+
+    id: int
+    username: str
+    commands: tuple[CommandSpec, ...] = ()
+    name: str = ""
+
+    def named(self, name: str) -> bool:
+        """Whether a name, with or without @, is its own."""
+        return name.removeprefix("@").lower() == self.username.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Addressing:
+    """Whom a message is meant for, by its mentions, its command and what it replies to."""
+
+    mentions_bot: bool = False
+    replies_to_bot: bool = False
+    addresses_other: bool = False
+
+
+def place_of(chat: Chat, thread: int | None = None) -> Place:
+    """The chat, or the forum topic `thread` of it."""
+    if chat.type == Chat.PRIVATE:
+        return Place(PLATFORM, str(chat.id), "dm")
+    title = clean_name(chat.title or "")
+    if thread:
+        return Place(PLATFORM, f"{chat.id}:{thread}", "group", title, parent=str(chat.id))
+    return Place(PLATFORM, str(chat.id), "group", title)
+
+
+def message_place(message: Message) -> Place:
+    """Where a message stands; the comment threads of ordinary groups are no places of their own."""
+    return place_of(message.chat, message.message_thread_id if message.is_topic_message else None)
+
+
+def sender_of_user(user: User) -> Sender:
+    """An account as a sender."""
+    return Sender(PLATFORM, str(user.id), clean_name(user.full_name), user.is_bot or user.id in SERVICE_ACCOUNTS)
+
+
+def sender_of(message: Message) -> Sender | None:
+    """Who wrote it. Whoever writes as a chat (anonymous admin, channel) is that chat and counts as a bot."""
+    if message.sender_chat is not None:
+        chat = message.sender_chat
+        return Sender(PLATFORM, str(chat.id), clean_name(chat.title or chat.full_name or ""), is_bot=True)
+    return sender_of_user(message.from_user) if message.from_user is not None else None
+
+
+def replied(message: Message) -> Message | None:
+    """The message it replies to; the first message of a topic is what every plain line there "replies" to."""
+    target = message.reply_to_message
+    if target is None or target.forum_topic_created is not None:
+        return None
+    if message.is_topic_message and target.message_id == message.message_thread_id:
+        return None
+    return target
+
+
+def quoted(message: Message, me: BotAccount) -> str:
+    """What it replies to, as Telegram sends it along: the part that was marked, else the text; also of another chat."""
+    if message.quote is not None:
+        return message.quote.text
+    target = replied(message)
+    return text_of(target, me) if target is not None else ""
+
+
+def addressing_of(message: Message, me: BotAccount) -> Addressing:
+    """Whom it is meant for; a command for another bot is meant for that one."""
+    text = message.text or message.caption or ""
+    bot = other = False
+    for entity in message.entities or message.caption_entities:
+        if entity.type == MessageEntity.TEXT_MENTION and entity.user is not None:
+            mine, own = entity.user.id == me.id, _wrote(message, entity.user.id)
+        elif entity.type == MessageEntity.MENTION:
+            name = _slice(text, entity)
+            mine, own = me.named(name), _called(message.from_user, name)
+        elif entity.type == MessageEntity.BOT_COMMAND and "@" in (command := _slice(text, entity)):
+            mine, own = me.named(command.partition("@")[2]), False
+        else:
+            continue
+        bot |= mine
+        other |= not (mine or own)
+    target = replied(message)
+    author = target.from_user if target is not None else None
+    to_bot = author is not None and author.id == me.id
+    to_other = target is not None and not to_bot and not (author is not None and _wrote(message, author.id))
+    return Addressing(bot, to_bot, other or to_other)
+
+
+def text_of(message: Message, me: BotAccount) -> str:
+    """Its text; a command of the menu becomes what a person would type, `/ai@name ctx` becomes `/ai ctx`.
+
+    Who is called stands in `addressing_of`: at either end the call is left out, so that commands are understood.
+    """
+    text = message.text or message.caption or ""
+    if not text or message.forward_origin is not None:
+        return text or _other_text(message)
+    start, text = _without_call(text, message, me)
+    found = _COMMAND.match(text)
+    if found is None or not _command_at(start, message):
+        return text
+    name, bot = found[1], found[2]
+    if bot and not me.named(bot):
+        return text
+    rest = text[found.end() :]
+    says: Mapping[str, str] = {menu_name(spec): spec.says for spec in me.commands}
+    own = says.get(name.lower())
+    if own is None and _MISTYPED.match(name) and (bot or message.chat.type == "private"):
+        own = f".ai {name[3:]}"  # the installation says which it may have been; in a group it may be another bot's
+    return f"/{name}{rest}" if own is None else f"{own.strip()} {rest.strip()}".strip()
+
+
+def menu_name(spec: CommandSpec) -> str:
+    """The command's name in Telegram's letters: "ai ctx" is ai_ctx."""
+    return spec.name.strip().replace("-", "_").replace(" ", "_").lower()
+
+
+def attachments_of(message: Message) -> tuple[Attachment, ...]:
+    """Its files: of a photo the largest size."""
+    if message.photo:
+        photo = max(message.photo, key=lambda size: size.width * size.height)
+        return (Attachment("image", photo.file_id, mime="image/jpeg", size=photo.file_size or 0),)
+    if (voice := message.voice) is not None:
+        return (Attachment("voice", voice.file_id, "", voice.mime_type or "audio/ogg", voice.file_size or 0),)
+    if (audio := message.audio) is not None:
+        return (Attachment("voice", audio.file_id, audio.file_name or "", audio.mime_type or "", audio.file_size or 0),)
+    if (file := message.animation or message.document or message.video) is not None:
+        mime = file.mime_type or ""
+        kind: AttachmentKind = "image" if mime.startswith("image/") else "file"
+        return (Attachment(kind, file.file_id, file.file_name or "", mime, file.file_size or 0),)
+    if (note := message.video_note) is not None:
+        return (Attachment("file", note.file_id, mime="video/mp4", size=note.file_size or 0),)
+    return ()
+
+
+def _other_text(message: Message) -> str:
+    if message.sticker is not None:
+        return f"[sticker {message.sticker.emoji}]" if message.sticker.emoji else "[sticker]"
+    if message.poll is not None:
+        return f"[poll] {message.poll.question}"
+    if message.dice is not None:
+        return f"[dice {message.dice.emoji} {message.dice.value}]"
+    return next((f"[{name}]" for name in _OTHERS if getattr(message, name, None) is not None), "")
+
+
+def _command_at(start: int, message: Message) -> bool:
+    """Whether a command begins there, in UTF-16 units."""
+    return any(
+        entity.type == MessageEntity.BOT_COMMAND and entity.offset == start
+        for entity in message.entities or message.caption_entities
+    )
+
+
+def _without_call(text: str, message: Message, me: BotAccount) -> tuple[int, str]:
+    """Where it begins (UTF-16 units) and its text: calls of the bot are cut off at both ends, inside they are named.
+
+    Of a message that is nothing but a call the call is left.
+    """
+    raw = text.encode("utf-16-le", "surrogatepass")
+    calls = [
+        (entity.offset, entity.offset + entity.length)
+        for entity in sorted(message.entities or message.caption_entities, key=lambda each: each.offset)
+        if (entity.type == MessageEntity.MENTION and me.named(_slice(text, entity)))
+        or (entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id == me.id)
+    ]
+
+    def piece(start: int, end: int) -> str:
+        return raw[2 * start : 2 * end].decode("utf-16-le", "replace")
+
+    def named(start: int, end: int) -> str:
+        shown = ""
+        for first, last in calls:
+            if start <= first and last <= end:
+                shown += piece(start, first) + (f"@{me.name}" if me.name else piece(first, last))
+                start = last
+        return shown + piece(start, end)
+
+    if not calls:
+        return 0, text
+    begin, end = 0, len(raw) // 2
+    for first, last in calls:
+        if not piece(begin, first).strip(_EDGE):
+            begin = last
+    for first, last in reversed(calls):
+        if begin <= first and not piece(last, end).strip(_EDGE):
+            end = first
+    left, whole = named(begin, end), piece(begin, end)
+    if not left.strip(_EDGE):
+        return 0, named(0, len(raw) // 2)
+    start = begin + utf16_units(whole) - utf16_units(whole.lstrip(_EDGE)) if begin else 0
+    left = left.lstrip(_EDGE) if begin else left
+    return start, left.rstrip(_EDGE) if end < len(raw) // 2 else left
+
+
+def _slice(text: str, entity: MessageEntity) -> str:
+    """The entity's text: Telegram counts UTF-16 units."""
+    raw = text.encode("utf-16-le", "surrogatepass")
+    return raw[2 * entity.offset : 2 * (entity.offset + entity.length)].decode("utf-16-le", "replace")
+
+
+def _wrote(message: Message, user_id: int) -> bool:
+    return message.from_user is not None and message.from_user.id == user_id
+
+
+def _called(user: User | None, name: str) -> bool:
+    return user is not None and bool(user.username) and name.removeprefix("@").lower() == str(user.username).lower()
 
 
 def events_of(update: Update, me: BotAccount) -> tuple[Incoming, ...]:

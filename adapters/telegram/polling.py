@@ -9,8 +9,7 @@ from telegram import Update
 from telegram.error import Conflict, NetworkError, RetryAfter, TelegramError
 from telegram.request import HTTPXRequest, RequestData
 
-from adapters.telegram.content import BotAccount
-from adapters.telegram.events import events_of
+from adapters.telegram.events import BotAccount, events_of
 from bot.core.errors import PlatformError, StatementError, StoreError
 from bot.core.ports import Alarm, Clock, EventSink, Log
 

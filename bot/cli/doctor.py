@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot import money
-from bot.cli.installation import Installation, make_words
-from bot.cli.platforms import library_missing, make_adapter
-from bot.cli.settings import chat_setting_findings
+from bot.cli.installation import Installation, library_missing, make_adapter, make_words
+from bot.cli.reload import chat_setting_findings
 from bot.cli.terminal import json_document
 from bot.config.base import is_loopback
 from bot.config.models import ModelSettings

@@ -23,10 +23,10 @@ from pydantic import ValidationError
 from bot.cli.terminal import YES_WORDS
 from bot.config.base import is_loopback
 from bot.config.models import ModelServer
-from bot.config.resources import PromptFiles
 from bot.config.sources import load
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
+from bot.core.files import PromptFiles
 from bot.core.models import Price
 from bot.pipeline.endpoints import price_problems
 from bot.store.codes import leave_owner_code

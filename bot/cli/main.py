@@ -150,7 +150,7 @@ def unset(
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show or take back what owners set in chats, while no nuan runs."""
-    from bot.cli.settings import unset as take_back
+    from bot.cli.reload import unset as take_back
 
     print_result(run_guarded(take_back(data, keys or (), everything=everything, as_json=as_json)))
 
@@ -373,7 +373,7 @@ def reload(as_json: JsonOption = False, data: DataOption = DATA_FOLDER) -> None:
     It says what it took and what waits for a restart; what is wrong is told line by line (exit code 2), and the running
     nuan goes on as it was.
     """
-    from bot.cli.settings import reload as ask
+    from bot.cli.reload import reload as ask
 
     text, code = run_guarded(ask(data, as_json=as_json))
     print_result(text)

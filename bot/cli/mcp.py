@@ -8,9 +8,8 @@ from importlib import import_module
 
 from adapters.console import PipeTerminal
 from bot.app import App
-from bot.cli.installation import Installation, make_words, open_dependencies
+from bot.cli.installation import Installation, configured_secrets, make_words, open_dependencies
 from bot.cli.lookup import find_principal
-from bot.cli.platforms import configured_secrets
 from bot.cli.terminal import stopped_by_sigterm
 from bot.container import make_planner, make_recall
 from bot.core.clock import SystemClock

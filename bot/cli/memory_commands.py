@@ -162,7 +162,7 @@ def backfill(
     Everything unless parts are named. Without --apply nothing is changed, beside a running nuan, too. With it nuan must
     be stopped; a run that was cut off is ended by the next, and `nuan memory rollback` takes it back.
     """
-    from bot.cli.backfill import backfill as mend
+    from bot.cli.memories import backfill as mend
 
     wanted: dict[RepairPart, bool] = {
         "namespaces": namespaces, "vectors": vectors, "sections": sections,
@@ -184,7 +184,7 @@ def rollback(
 
     The present database is kept beside it. What was forgotten since stays forgotten. Stop nuan first.
     """
-    from bot.cli.backfill import rollback as put_back
+    from bot.cli.memories import rollback as put_back
 
     print_out(run_guarded(put_back(read_installation(config, data), backup, as_json=as_json)))
 

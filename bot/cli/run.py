@@ -15,9 +15,13 @@ from adapters.console import ConsoleAdapter, open_terminal
 from adapters.web import WebAdapter
 from bot.app import App
 from bot.cli.installation import (
+    RESTART_PLATFORM_KEYS,
     ConfigSource,
     Installation,
     collector_frozen,
+    configured_secrets,
+    lock_tokens,
+    make_adapters,
     make_dependencies,
     make_words,
     owner_name,
@@ -25,7 +29,6 @@ from bot.cli.installation import (
     read_only,
 )
 from bot.cli.mcp import change_handler
-from bot.cli.platforms import RESTART_PLATFORM_KEYS, configured_secrets, lock_tokens, make_adapters
 from bot.cli.reload import RESTART_LOG_KEYS, Reloader
 from bot.cli.terminal import stopped_by_sigterm
 from bot.config.settings import MetricsPage, Settings

@@ -5,7 +5,7 @@ A new command is a function with `@command` in one of `MODULES` and its texts in
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
-from bot.commands import budget, chat, insight, memories, people, promises, settings
+from bot.commands import chat, insight, memories, people, promises, settings
 from bot.commands.command import (
     TOPICS,
     Command,
@@ -27,7 +27,7 @@ from bot.text.fold import fold
 BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "admin")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
 
-MODULES = (chat, memories, promises, insight, budget, settings, people)
+MODULES = (chat, memories, promises, insight, settings, people)
 """Modules with commands, in the order of help within a topic."""
 
 SHORT_COMMANDS = ("/new", "/start", "/help")

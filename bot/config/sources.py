@@ -16,9 +16,8 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource, InitSettingsSource
 
 from bot.config.checks import contradictions
-from bot.config.keys import PREFIX, SettingKey, keys
 from bot.config.models import CapabilityRule
-from bot.config.settings import Settings
+from bot.config.settings import PREFIX, SettingKey, Settings, keys
 from bot.core.errors import ConfigError
 from bot.core.ports import ChatSetting
 

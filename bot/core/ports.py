@@ -168,10 +168,9 @@ class EventSink(Protocol):
         """The platform's ids of the newest visible messages of people of that place, newest first."""
         ...
 
-
-@runtime_checkable
-class TypingListener(Protocol):
-    """A sink that wants to know who is writing just now."""
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        """Every place of that platform that is stored."""
+        ...
 
     def typing(self, place: Place, account: str) -> None:
         """The account of that platform is typing there; nothing of it is stored."""

@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tzlocal import get_localzone_name
 
-from bot.config.keys import keys
-from bot.config.settings import Settings
+from bot.config.settings import Settings, keys
 from bot.core.clock import DAY_MS
 from bot.core.errors import FolderLockedError, StoreError
 from bot.core.inspection import CheckResult, failed, passed, warned

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from bot.config.base import is_loopback
 from bot.config.models import Budget, CapabilityRule, ModelSettings, read_rules
-from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
 from bot.core.errors import ModelError, StoreError
+from bot.core.files import resource_dir
 from bot.core.inspection import CheckResult, failed, passed
 from bot.core.models import Capabilities, Price, PriceAt
 from bot.model.client import OpenAIEmbedder, OpenAIModel

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from bot.config.resources import PromptFiles
 from bot.context import CtxLimits, fold_events, scene_text
 from bot.core.events import Event
+from bot.core.files import PromptFiles
 from bot.core.people import Audience, Chat, Person, Script
 from bot.core.ports import Log
 from bot.core.sessions import Dialogue, Occasion, Session

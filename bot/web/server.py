@@ -22,14 +22,8 @@ from bot.config.base import is_loopback_host
 from bot.config.settings import WebPage
 from bot.core.errors import ConfigError, NuanError
 from bot.core.ports import Log
-from bot.web.chat import ACTIONS as CHAT_ACTIONS
-from bot.web.chat import PAGES as CHAT_PAGES
 from bot.web.login import TOKEN_FILE, LoginRefused, Logins, has_token_of, open_token
-from bot.web.memories import ACTIONS as MEMORY_ACTIONS
-from bot.web.memories import PAGES as MEMORY_PAGES
-from bot.web.memories import PEOPLE_PAGES
-from bot.web.operation import PAGES as USAGE_PAGES
-from bot.web.operation import SETTINGS_PAGES
+from bot.web.pages import ACTIONS, PAGES
 from bot.web.requests import (
     LANGUAGE_COOKIE,
     MOST_BYTES,
@@ -41,7 +35,6 @@ from bot.web.requests import (
     language_of,
     render,
 )
-from bot.web.turns import PAGES as TURN_PAGES
 
 HEADERS = {
     "content-security-policy": (
@@ -91,13 +84,9 @@ class Site:
             Route("/logout", self._guarded(self._log_out), methods=["POST"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
-        shown = {**TURN_PAGES, **USAGE_PAGES, **MEMORY_PAGES, **PEOPLE_PAGES, **SETTINGS_PAGES, **CHAT_PAGES}
-        routes += [Route(path, self._guarded(handler), methods=["GET"]) for path, handler in shown.items()]
-        deeds = {**MEMORY_ACTIONS, **CHAT_ACTIONS}
-        routes += [Route(path, self._guarded(handler), methods=["POST"]) for path, handler in deeds.items()]
-        handlers = {HTTPException: self._failed}
-        inner = Starlette(routes=routes, exception_handlers=handlers)
-        return _WithHeaders(inner, self._hosts)
+        for method, handlers in (("GET", PAGES), ("POST", ACTIONS)):
+            routes += [Route(path, self._guarded(handler), methods=[method]) for path, handler in handlers.items()]
+        return _WithHeaders(Starlette(routes=routes, exception_handlers={HTTPException: self._failed}), self._hosts)
 
     def _open(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:

@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from bot.app import App
-from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
 from bot.container import Dependencies
 from bot.core.events import Event, Incoming, Outgoing, Place
+from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import Capabilities, Completion, Message, ModelRequest, Prompt, ToolCall
 from bot.language.small_talk import is_casual
 from bot.model.pool import Endpoint, ModelPool

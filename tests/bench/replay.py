@@ -18,9 +18,9 @@ from pathlib import Path
 from time import perf_counter
 
 from bot.app import App
-from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.container import Dependencies
+from bot.core.files import PromptFiles
 from bot.core.models import Capabilities
 from bot.core.speaking import GroupMode
 from bot.model.offline import OfflineModel

@@ -17,10 +17,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.app import App
-from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.container import Dependencies, make_planner
 from bot.core.events import Incoming, Outgoing, Place, Sender
+from bot.core.files import PromptFiles
 from bot.pipeline.endpoints import make_pool
 from bot.store.store import Store, open_store
 from tests.configured import configured as current_of

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bot.config.resources import PromptFiles
 from bot.config.settings import Settings
 from bot.core.errors import ModelError
+from bot.core.files import PromptFiles
 from bot.core.models import Completion, ModelRequest
 from bot.core.ports import Model
 from bot.model.offline import OfflineModel

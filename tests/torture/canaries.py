@@ -18,8 +18,8 @@ from pathlib import Path
 from bot.cli.inspection import CtxRequest, show_boot, show_ctx
 from bot.cli.installation import Installation
 from bot.cli.lookup import PromptTarget
-from bot.config.resources import PromptFiles, resource_dir
 from bot.config.settings import Settings
+from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import ModelRequest
 from bot.core.recall import RECALL_MODES
 from tests.fakes.model import Answer, calls

@@ -36,6 +36,13 @@ class Sea:
         """None were."""
         return ()
 
+    async def places(self, platform: str) -> tuple[Place, ...]:
+        """None."""
+        return ()
+
+    def typing(self, place: Place, account: str) -> None:
+        """Nobody looks."""
+
     async def missed(self, there: Place, after: str) -> tuple[Incoming, ...]:
         """Nothing."""
         return ()

@@ -52,7 +52,7 @@ async def bombs(folder: Path, size: Size) -> Found:
 
     from adapters.discord import DiscordSettings
     from adapters.discord.adapter import DiscordAdapter
-    from adapters.telegram.api import read_file
+    from adapters.telegram.adapter import read_file
     from bot.core.errors import SendError
     from bot.core.events import Attachment
     from tests.discord_support import Lines

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from pathlib import Path
 
-from bot.config.resources import resource_dir
 from bot.config.settings import Settings
 from bot.context import scene_text
 from bot.core.errors import ConfigError
+from bot.core.files import resource_dir
 from bot.core.models import ToolSpec
 from bot.core.recall import RecallQuery, SearchHit
 from bot.core.tools import Tool, ToolArguments, ToolContext
