@@ -7,7 +7,18 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from bot.core.errors import StoreError
+
 PRIVATE = 0o600
+
+
+@contextlib.contextmanager
+def disk_errors(what: str, advice: str = "", other: type[Exception] = OSError) -> Iterator[None]:
+    """StoreError that tells what cannot be done and why, when the disk refuses or the `other` error is raised."""
+    try:
+        yield
+    except (OSError, other) as error:
+        raise StoreError(f"{what} ({error}){advice}") from error
 
 
 def create_file(path: Path) -> None:

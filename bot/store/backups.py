@@ -12,7 +12,7 @@ from pathlib import Path
 from bot.config.settings import BackupRules
 from bot.core.clock import DAY_MS
 from bot.core.errors import StoreError
-from bot.core.files import create_file, lock_file, sync_to_disk
+from bot.core.files import create_file, disk_errors, lock_file, sync_to_disk
 from bot.core.memories import Memory
 from bot.store.commitments import delete_commitments, settle_nudges, withdraw_promises
 from bot.store.digests import summary_changed
@@ -369,11 +369,12 @@ def _swap(present: Path, new: Path, previous: Path) -> bool:
 
 def _copy(source: Path, target: Path, tell: CopyProgress) -> None:
     create_file(target)
-    try:
-        with contextlib.closing(open_existing(source)) as copy, contextlib.closing(sqlite3.connect(target)) as db:
-            copy.backup(db, pages=PAGES, progress=lambda _, left, pages: tell(left, pages))
-    except (OSError, sqlite3.Error) as error:
-        raise StoreError(f"{source.name} cannot be copied ({error}): nothing was changed") from error
+    with (
+        disk_errors(f"{source.name} cannot be copied", ": nothing was changed", sqlite3.Error),
+        contextlib.closing(open_existing(source)) as copy,
+        contextlib.closing(sqlite3.connect(target)) as db,
+    ):
+        copy.backup(db, pages=PAGES, progress=lambda _, left, pages: tell(left, pages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,14 +393,12 @@ def folder_of(data: Path, named: str) -> Path:
 
 def backups_in(folder: Path) -> tuple[KeptBackup, ...]:
     """The backups in a folder, oldest first; StoreError when it cannot be read. Other files are none of ours."""
-    try:
+    with disk_errors("the backups cannot be read"):
         found = [path for path in folder.glob("nuan-*.db") if path.name == f"nuan-{stamp_in(path.name)}.db"]
         return tuple(
             KeptBackup(path, stamp_in(path.name), path.stat().st_size)
             for path in sorted(found, key=lambda path: path.name)
         )
-    except OSError as error:
-        raise StoreError(f"the backups cannot be read ({error})") from error
 
 
 def expired_backups(kept: tuple[KeptBackup, ...], most: int, before: int) -> tuple[KeptBackup, ...]:
@@ -414,15 +413,13 @@ def expired_backups(kept: tuple[KeptBackup, ...], most: int, before: int) -> tup
 def tidy_beside(data: Path, before: int) -> int:
     """Copies beside the database that were made before that instant, ms, go; how many. StoreError when one cannot."""
     gone = 0
-    try:
+    with disk_errors("an old copy of the database cannot be removed"):
         for path in {path for pattern in LEFTOVER_PATTERNS for path in data.glob(pattern)}:
             found = path.stat()
             # A restore only gives the old file another name, which its last change does not tell.
             if max(found.st_mtime, found.st_ctime) * 1000 < before:
                 path.unlink(missing_ok=True)
                 gone += 1
-    except OSError as error:
-        raise StoreError(f"an old copy of the database cannot be removed ({error})") from error
     return gone
 
 
@@ -433,27 +430,18 @@ def write_backup(
 
     Works beside a running nuan. StoreError when it fails, another one is under way or its name is taken.
     """
-    lock = _lock(folder)
-    try:
-        for half in folder.glob(".nuan-*.db.new*"):  # of a backup that a crash cut off
-            half.unlink()
-        path = copy_to(data, folder / f"nuan-{stamp(at)}.db", tell)
-        gone = expired_backups(backups_in(folder), rules.keep, at - rules.days * DAY_MS)
-        for each in gone:
-            each.path.unlink(missing_ok=True)
-        return path, len(gone)
-    except OSError as error:
-        raise StoreError(f"the backups cannot be written ({error})") from error
-    finally:
-        os.close(lock)
-
-
-def _lock(folder: Path) -> int:
-    try:
+    with disk_errors("the backups cannot be written"):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = lock_file(folder / ".lock")
-    except OSError as error:
-        raise StoreError(f"the backups cannot be written ({error})") from error
-    if lock is None:
-        raise StoreError("another backup is being made: wait for it")
-    return lock
+        if lock is None:
+            raise StoreError("another backup is being made: wait for it")
+        try:
+            for half in folder.glob(".nuan-*.db.new*"):  # of a backup that a crash cut off
+                half.unlink()
+            path = copy_to(data, folder / f"nuan-{stamp(at)}.db", tell)
+            gone = expired_backups(backups_in(folder), rules.keep, at - rules.days * DAY_MS)
+            for each in gone:
+                each.path.unlink(missing_ok=True)
+            return path, len(gone)
+        finally:
+            os.close(lock)

@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.core.archive import CURATED_NOTE, NOTES_FOLDER, NoteRefused
 from bot.core.errors import StoreError
-from bot.core.files import append_to_file, file_beside, give_name, write_file
+from bot.core.files import append_to_file, disk_errors, file_beside, give_name, write_file
 from bot.store.transactions import Tx
 from bot.text.dates import stamp, stamp_in
 from bot.text.fold import fold
@@ -76,7 +76,7 @@ class NoteFiles:
     def create(self, path: str, data: bytes) -> bool:
         """Write a new note, whole or not at all; False when there is a file of that name. StoreError when it fails."""
         file = self._data / path
-        try:
+        with disk_errors("no note can be written", ": check the folder notes"):
             self._folder(Path(path).parent)
             with file_beside(file.parent / SCRATCH, (data,)) as new:
                 try:
@@ -84,19 +84,15 @@ class NoteFiles:
                 except FileExistsError:
                     return False
             return True
-        except OSError as error:
-            raise StoreError(f"no note can be written ({error.strerror}): check the folder notes") from error
 
     def replace(self, path: str, data: bytes) -> None:
         """Put other content in the place of a note, whole or not at all; StoreError when the disk refuses."""
         file = self._data / path
-        try:
+        with disk_errors("a note cannot be written", ": nothing was changed", NoteRefused):
             with self._open(path) as descriptor:
                 mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
             with file_beside(file.parent / SCRATCH, (data,), mode) as new:
                 new.replace(file)
-        except (OSError, NoteRefused) as error:
-            raise StoreError(f"a note cannot be written ({error}): nothing was changed") from error
 
     def rename(self, path: str, other: str) -> bool:
         """Give a note another name; False when that is taken. StoreError when the disk refuses."""
@@ -111,10 +107,8 @@ class NoteFiles:
 
     def remove(self, path: str) -> None:
         """The note is gone; StoreError when the disk refuses."""
-        try:
+        with disk_errors("a note cannot be removed", ": nothing was changed"):
             (self._data / path).unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"a note cannot be removed ({error.strerror}): nothing was changed") from error
 
     def _folder(self, where: Path) -> None:
         """Make the folders of a note; OSError for one below the folder of notes that is a link."""
@@ -214,11 +208,9 @@ class Tombstones:
         self._path = folder / TOMBSTONES_FILE
         self._key_path = folder / KEY_FILE
         self._key = b""
-        try:
+        with disk_errors("the tombstones cannot be read", ": check the data folder's rights"):
             if self._key_path.exists():
                 self._key = self._key_path.read_bytes()
-        except OSError as error:
-            raise StoreError(f"the tombstones cannot be read ({error}): check the data folder's rights") from error
         self._macs: set[str] = set()
         self._numbers: dict[int, str] = {}
         self.added_at = 0
@@ -306,19 +298,15 @@ def _append(path: Path, rows: list[dict[str, object]], done: str) -> None:
     """Add these lines; StoreError when the disk refuses."""
     # The first line end closes half a line before it.
     lines = "".join(("\n", *(f"{json.dumps(row)}\n" for row in rows)))
-    try:
+    with disk_errors(f"{path.name} cannot be written", f": nothing was {done}"):
         append_to_file(path, lines.encode())
-    except OSError as error:
-        raise StoreError(f"{path.name} cannot be written ({error}): nothing was {done}") from error
 
 
 def _new_key(path: Path) -> bytes:
     """A fresh key, whole on disk before anything is signed with it."""
     key = secrets.token_bytes(32)
-    try:
+    with disk_errors(f"{path.name} cannot be written", ": nothing was forgotten"):
         write_file(path, key)
-    except OSError as error:
-        raise StoreError(f"{path.name} cannot be written ({error}): nothing was forgotten") from error
     return key
 
 
@@ -387,11 +375,9 @@ class WaitingArchives:
     def write(self, person_id: int, data: bytes, at: int) -> Path:
         """Put an archive in the folder (0600), in the place of the one before; StoreError when the disk refuses."""
         path = self._folder / f"nuan-export-{person_id}-{stamp(at)}.zip"
-        try:
+        with disk_errors("the archive cannot be written"):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_file(path, data)
-        except OSError as error:
-            raise StoreError(f"the archive cannot be written ({error})") from error
         self._unlink(other for other in self._of(str(person_id)) if other != path)
         return path
 
@@ -410,11 +396,9 @@ class WaitingArchives:
         return [path for name in names for path in self._folder.glob(name.format(whose))]
 
     def _unlink(self, paths: Iterable[Path]) -> None:
-        try:
+        with disk_errors("an archive cannot be removed"):
             for path in paths:
                 path.unlink(missing_ok=True)
-        except OSError as error:
-            raise StoreError(f"an archive cannot be removed ({error})") from error
 
 
 class DataFiles:

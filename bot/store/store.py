@@ -6,9 +6,9 @@ import secrets
 from pathlib import Path
 from types import TracebackType
 
-from bot.core.errors import FolderLockedError, StoreError
+from bot.core.errors import FolderLockedError
 from bot.core.events import Outgoing
-from bot.core.files import lock_file
+from bot.core.files import disk_errors, lock_file
 from bot.core.speaking import HEARTBEAT, JOIN
 from bot.store.agents import AgentWrites, OwnLines, Rewrites
 from bot.store.archive import MemoryArchive
@@ -153,11 +153,9 @@ async def open_store(
 def lock_folder(folder: Path) -> int:
     """Keep every other nuan that writes out of the folder, until the descriptor is closed; FolderLockedError when one
     is in."""
-    try:
+    with disk_errors("the data folder cannot be used", ": choose another with --data DIR"):
         folder.mkdir(parents=True, exist_ok=True)
         lock = lock_file(folder / LOCK)
-    except OSError as error:
-        raise StoreError(f"the data folder cannot be used ({error}): choose another with --data DIR") from error
     if lock is None:
         raise FolderLockedError("another nuan is answering from this data folder: stop it, or give --data DIR")
     return lock
@@ -165,8 +163,6 @@ def lock_folder(folder: Path) -> int:
 
 def remove_rollback_files(folder: Path) -> None:
     """Take away what a restore that was cut off left: it may hold what was forgotten. For who holds the folder."""
-    try:
+    with disk_errors("the data folder cannot be used", ": choose another with --data DIR"):
         for left in folder.glob(f"{ROLLBACK}*"):
             left.unlink()
-    except OSError as error:
-        raise StoreError(f"the data folder cannot be used ({error}): choose another with --data DIR") from error
