@@ -269,3 +269,11 @@ async def test_it_costs_nothing_though_a_price_is_set_and_counts_what_was_estima
     assert (used["calls"], used["money"]) == (2, 0.0)
     rows = Peek(home.data_folder / "nuan.db").calls("prompt_tokens", "estimated_tokens")
     assert [prompt for prompt, _ in rows] == [estimated for _, estimated in rows]
+
+
+async def test_what_was_just_said_answers_a_question_in_other_words() -> None:
+    answer = await ask(
+        user("我住在台北"), Message("assistant", "好的。"), user("今天好累"), Message("assistant", "嗯。"),
+        user("我住哪里"), tools=(),
+    )  # fmt: skip
+    assert "我住在台北" in answer.text

@@ -253,3 +253,27 @@ def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: boo
 )  # fmt: skip
 def test_a_question_about_the_past_is_told_from_one_about_now(text: str, before: bool) -> None:
     assert asks_about_past(text) is before
+
+
+@pytest.mark.parametrize(
+    ("request_", "question"),
+    [
+        ("明天上午十点提醒我去帮安安办护照", "安安哪天出生"), ("帮我想想安安的小名", "安安哪天出生"),
+        ("remind me to call Ann at noon", "when was Ann born"), ("please find a cake for Ann", "when was Ann born"),
+    ],
+)  # fmt: skip
+async def test_what_somebody_asked_to_be_done_is_no_finding_unless_it_is_what_is_asked(
+    world: World, request_: str, question: str
+) -> None:
+    fact = "安安2月27号生的" if "安" in request_ else "Ann was born on May 2"
+    for said in (request_, fact):
+        await world.say(said)
+        await world.say("/new")
+        await world.wait(86_400)
+    looks_up(world, question)
+    await world.say(question)
+    assert any(fact in line for line in found(world))
+    assert not any(request_ in line for line in found(world))
+    looks_up(world, request_)
+    await world.say("你查查看")
+    assert any(request_ in line for line in found(world))

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.living import FILL, digested
 from tests.test_recall_kinds import recalls, result
 from tests.world import World
@@ -56,3 +58,40 @@ async def test_what_took_the_place_of_a_former_value_answers_a_question_in_the_f
     recalls(world, "老洋房")
     await world.say("那套老洋房怎么样了？")
     assert any("没批下来" in line and line.startswith("- #2") for line in result(world).splitlines()), result(world)
+
+
+@pytest.mark.parametrize("question", ["我上个月住哪？", "六月那会儿我住哪儿来着？", "搬家之前我住哪"])
+async def test_a_former_value_comes_with_the_days_it_held_where_the_question_names_a_time_of_it(
+    world: World, question: str
+) -> None:
+    await moved(world)
+    await world.wait(31 * DAY)
+    recalls(world, question)
+    await world.say(question)
+    former = next(line for line in result(world).splitlines() if "苏州" in line)
+    assert former.startswith("- #1 以前：小王住在苏州平江路（到6月15日为止；6月12日说的）")
+
+
+@pytest.mark.parametrize("question", ["我这个月住哪？", "我今天在哪儿住", "我住哪里"])
+async def test_a_question_of_today_brings_the_current_value_alone(world: World, question: str) -> None:
+    await moved(world)
+    await world.wait(31 * DAY)
+    recalls(world, question)
+    await world.say(question)
+    assert "杭州" in result(world)
+    assert "苏州" not in result(world)
+
+
+async def test_the_boss_of_then_comes_to_who_asks_in_the_past_tense(world: World) -> None:
+    world.model.digests = True
+    for name in ("Priya", "Owen"):
+        fact = {"kind": "knowledge", "text": f"小王's boss is {name}", "slot": "boss", "lasting": True, "from": [1]}
+        digested(world, json.dumps({"summary": "a talk of work", "statements": [fact]}))
+        await world.say(f"my boss is {name}. {'we saw many things on the way today, ' * 9}")
+        await world.say("/new")
+        await world.wait(3 * DAY)
+    recalls(world, "boss")
+    await world.say("who was my boss?")
+    assert "formerly: 小王's boss is Priya" in result(world)
+    await world.say("who is my boss?")
+    assert "Priya" not in result(world)

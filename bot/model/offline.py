@@ -10,10 +10,12 @@ from xml.sax.saxutils import unescape
 
 from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall, Usage
 from bot.core.people import SCRIPTS, Script
+from bot.language.sections import SLOT_QUESTION_WORDS
+from bot.language.statements import statements_in
 from bot.text.catalogue import Catalogue
 from bot.text.fold import fold, script_of
 from bot.text.length import clip, message_tokens, tools_tokens
-from bot.text.terms import STOP_WORDS, index_terms
+from bot.text.terms import STOP_WORDS, index_terms, search_terms
 
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
 
@@ -24,6 +26,7 @@ _HEADINGS = {
     "talked": re.compile("对话|talk"),
     "tasks": re.compile("即将|没做完|coming up|to do"),
 }
+_SPEAKER = re.compile(r"\A[^:：,，]{1,30}[:：]\s*")
 _NUMBER = re.compile(r"\A#\d+\s+")
 _ASKING = re.compile(
     r"[?？]|吗|么$|什么|哪|谁|几[点号个岁]|多少|"
@@ -150,13 +153,21 @@ def _is_past(line: str) -> bool:
 
 
 def nearest_line(question: str, lines: tuple[str, ...]) -> str:
-    """The line that shares most words with the question, the newest of equals; "" when none shares any."""
+    """The line that shares most words with the question, the newest of equals; else one that tells what it asks for in
+    other words (我住哪里); "" when there is none."""
     wanted = _terms(question)
     best, most = "", 1
     for line in lines:
         if mood_of(line) == "talk" and (shared := len(wanted & _terms(line))) >= most:
             best, most = line, shared
-    return best
+    asked = frozenset(search_terms(question))
+    return best or next((line for line in reversed(lines) if mood_of(line) == "talk" and _tells(line, asked)), "")
+
+
+def _tells(line: str, asked: frozenset[str]) -> bool:
+    facts = statements_in(_SPEAKER.sub("", _text(line)))
+    slots = (SLOT_QUESTION_WORDS.get(fact.slot, "") for fact in facts)
+    return any(not asked.isdisjoint(words.split()) for words in slots)
 
 
 def _terms(text: str) -> set[str]:

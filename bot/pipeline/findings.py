@@ -178,7 +178,7 @@ async def findings_text(
     lines: list[str] = []
     left = room
     for one in found:
-        if _told(said, one):
+        if _told(said, one) and not (one.memory is not None and one.memory.former_at is not None):
             line = _above(days, one, bot)
         elif one.memory is not None:
             line = memory_line(days, one, one.memory, alone=alone)
@@ -202,7 +202,8 @@ def memory_line(days: DayFormatter, one: SearchHit, memory: Memory, *, alone: bo
     who += _place(days, one)
     if memory.former_at is not None:
         words = text("found_former", text=words)
-        when = text("found_until", day=days.told(memory.former_at))
+        until = text("found_until", day=days.told(memory.former_at))
+        when = text("and_said", when=until, said=days.said(said_at(memory)))
     elif memory.dated or memory.kind == "anniversary" or days.day(said_at(memory)) != days.day(memory.observed_at):
         when = days.about(memory.observed_at, memory.dated)
         if memory.kind == "anniversary":
@@ -233,11 +234,9 @@ def _told(said: str, one: SearchHit) -> bool:
 
 
 def _above(days: DayFormatter, one: SearchHit, bot: str) -> str:
-    """The short form of what the model has before it; what is former is marked here as well."""
+    """The short form of what the model has before it."""
     text, said = days.words, as_data(clip(one.text, ABOVE_CHARS))
-    if one.memory is not None and one.memory.former_at is not None:
-        said = text("found_former", text=said)
-    elif one.kind == "line":
+    if one.kind == "line":
         said = text("around_line", who=as_data(one.who) or bot, text=said)
     return text("found_above", number=_number(one), text=said)
 

@@ -190,7 +190,11 @@ def _question(asking: RecallQuery, talkers: tuple[Talker, ...], tz: tzinfo) -> S
     # Of what is yet to come only what is dated can be found.
     when = (*spans(part, asking.now, tz), *coming_spans(part, asking.now, tz))
     asked = search_query(asking.text, talkers, asking.own, asking.scene, tuple(dict.fromkeys(when)))
-    return replace(asked, past=asks_about_past(asking.said))
+    meant = when if not asking.said else (*when, *spans(asking_part(asking.said), asking.now, tz))
+    if asking.since is not None or asking.until is not None:
+        meant = (*meant, (asking.since or 0, asking.until or asking.now))
+    past = asks_about_past(asking.text) or asks_about_past(asking.said)
+    return replace(asked, past=past, then=tuple(each for each in meant if each[1] <= asking.now))
 
 
 def rules_of(settings: MemoryRules, profile: RankingProfile) -> RankRules:

@@ -1,7 +1,7 @@
 """Rules after the scores: lines that only ask or repeat, memories in place of their lines, former values."""
 
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -15,7 +15,8 @@ from bot.text.fold import fold
 from bot.text.length import SENTENCE, clauses_of
 
 NEWS = 0.3
-"""What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk."""
+"""What a line of nuan's tells that no person near it tells, as a share of the best fit: less is small talk. The same of
+what somebody asked to be done, beside any other finding."""
 
 NEAR = 2
 """So many lines before and after it a person may have said the same."""
@@ -37,9 +38,9 @@ FORMER = 0.9
 """What a former value has of the figure of the one that took its place, where the question is about the past."""
 
 _WORDS = tomllib.loads(files("bot.recall").joinpath("wording.toml").read_text("utf-8"))
-_PAST, _ASKED, _SAID, _ASKS, _LEADS, _PRESUMES, _CHANGED = (
+_PAST, _ASKED, _SAID, _REQUESTS, _REQUESTED, _ASKS, _LEADS, _PRESUMES, _CHANGED = (
     LazyPattern("|".join(f"(?:{each})" for each in _WORDS[name]))
-    for name in ("past", "asked", "said", "asks", "leads", "presumes", "changed")
+    for name in ("past", "asked", "said", "requests", "requested", "asks", "leads", "presumes", "changed")
 )
 
 
@@ -79,13 +80,10 @@ def filtered(
 ) -> list[ScoredHit]:
     """The same with what tells `nothing` aside, memories in their lines' places, and what goes with them."""
     done = [replace(one, cut="aside") if not one.cut and one.finding.doc in nothing else one for one in scored]
-    past, sources = (
-        question.past or asks_about_past(question.text),
-        {each.finding.doc: each.sources for each in candidates},
-    )
-    done = _standing(fit.shares, sources, done if past else _without_former_lines(sources, done))
+    sources = {each.finding.doc: each.sources for each in candidates}
+    done = _standing(fit.shares, sources, _without_former_lines(question, sources, done))
     done = _supported(question.spans, fit.shares, done)
-    done = _with_former(_changed(fit.shares, done), past)
+    done = _with_former(question, _changed(fit.shares, done))
     return _once(fit.shares, _outdated({each.finding.doc: frozenset(each.terms) for each in candidates}, done))
 
 
@@ -100,7 +98,9 @@ def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) ->
         text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
         for words, known, cut in told:
             if words in text and own <= known:
-                rest = text.replace(words.rstrip(" ?!.。~"), "")  # a note has it in its name, too
+                rest = text.rpartition(".md#l")[2].replace(
+                    words.rstrip(" ?!.。~"), ""
+                )  # a note has it in its name, too
                 if cut != "aside" or not any(term in rest for term in own):
                     scored[place] = replace(scored[place], cut=cut or "duplicate")
                     break
@@ -129,15 +129,25 @@ def _outdated(terms: Mapping[int, frozenset[str]], scored: list[ScoredHit]) -> l
 
 
 def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[Candidate]) -> frozenset[int]:
-    """The lines that tell nothing of a question: what only asks, and what nuan says that a person told."""
-    of_questions, of_nuan = (words.search(question.wording) is not None for words in (_ASKED, _SAID))
+    """The lines that tell nothing of a question: what only asks, what was to be done and tells nothing of its own, and
+    what nuan says that a person told."""
+    of_questions, of_nuan, of_requests = (
+        words.search(question.wording) is not None for words in (_ASKED, _SAID, _REQUESTED)
+    )
     told: dict[tuple[int, int], Candidate] = {}
     for each in candidates:
         line = each.finding.line
         if line is not None and each.finding.person_id is not None:
             told[line.chat_id, line.place] = each
+    requests = {
+        each.finding.doc for each in told.values() if not of_requests and _REQUESTS.search(fold(each.finding.text))
+    }  # fmt: skip
+    telling = {each.finding.doc for each in candidates if each.finding.kind in ("line", "memory")}
     of_people = [each for each in candidates if each.finding.person_id is not None]
     quotable = cache(lambda: [(fold(each.finding.text), each) for each in of_people])
+
+    def untold(finding: SearchHit, known: Container[str]) -> float:
+        return sum(share for term, share in fit.shares[finding.doc].items() if term not in known)
 
     def aside(finding: SearchHit) -> bool:
         line = finding.line
@@ -146,13 +156,14 @@ def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[C
         if only_asks(finding.text) and not of_questions:
             answer = told.get((line.chat_id, line.place + 1))
             return answer is None or answer.finding.person_id == finding.person_id
+        if finding.doc in requests:
+            return any(untold(finding, fit.shares[doc]) < NEWS * fit.best for doc in telling - requests)
         if finding.person_id is not None or of_nuan:
             return False
         near = [told[place] for step in range(-NEAR, NEAR + 1) if (place := (line.chat_id, line.place + step)) in told]
         text = fold(finding.text)
         near += [each for words, each in quotable() if len(words) >= QUOTED and words in text]
-        known = {term for each in near for term in each.terms}
-        return sum(share for term, share in fit.shares[finding.doc].items() if term not in known) < NEWS * fit.best
+        return untold(finding, {term for each in near for term in each.terms}) < NEWS * fit.best
 
     return frozenset(each.finding.doc for each in candidates if aside(each.finding))
 
@@ -176,7 +187,7 @@ def _standing(
                 continue
             if not own.keys() & there.keys() and _asked_for(one.finding, line.finding):
                 done[line.finding.doc] = replace(line, cut="duplicate")  # 住 of 记住 is no word of what is to be kept
-            elif _covers(own, there):
+            elif _covers(own, there) or (one.finding.memory is not None and one.finding.memory.former_at is not None):
                 done[line.finding.doc] = replace(line, cut="duplicate")
                 if not line.cut or line.cut == "aside":
                     one = replace(one, score=max(one.score, line.score), cut="")
@@ -194,14 +205,16 @@ def _standing(
     return list(done.values())
 
 
-def _without_former_lines(sources: Mapping[int, Sequence[int]], scored: Sequence[ScoredHit]) -> list[ScoredHit]:
-    """The same without lines of which nothing is kept but what is former."""
-    former, current = set[int](), set[int]()
+def _without_former_lines(
+    question: SearchQuery, sources: Mapping[int, Sequence[int]], scored: Sequence[ScoredHit]
+) -> list[ScoredHit]:  # fmt: skip
+    """The same without lines of which nothing is kept but what is former and not asked for."""
+    former, told = set[int](), set[int]()
     for one in scored:
         memory = one.finding.memory
         if memory is not None:
-            (current if memory.former_at is None else former).update(sources.get(one.finding.doc, ()))
-    gone = former - current
+            (told if _told(question, memory) else former).update(sources.get(one.finding.doc, ()))
+    gone = former - told
     return [
         replace(one, cut="former") if one.finding.line is not None and one.finding.ref in gone and not one.cut else one
         for one in scored
@@ -264,12 +277,19 @@ def _subject(finding: SearchHit) -> tuple[int | None, str]:
     return finding.person_id, fold(finding.memory.subject) if finding.memory is not None else ""
 
 
-def _with_former(scored: Sequence[ScoredHit], asked: bool) -> list[ScoredHit]:
-    """What is former comes only when it is asked for, below what took its place; that answers for it where the words
-    of the question are the former one's alone."""
+def _told(question: SearchQuery, memory: Memory) -> bool:
+    """Whether a memory holds, or the question is about the past, or a time when it still held."""
+    until = memory.former_at
+    return until is None or question.past or any(start < until for start, _ in question.then)
+
+
+def _with_former(question: SearchQuery, scored: Sequence[ScoredHit]) -> list[ScoredHit]:
+    """What is former comes only when it is asked for, below what took its place unless it held at a time that is named;
+    what took its place answers for it where the words of the question are the former one's alone."""
     current = {one.finding.ref: one for one in scored if one.finding.memory is not None}
-    for one in scored if not asked else ():
-        now = _now(one.finding.memory, current)
+    for one in scored:
+        memory = one.finding.memory
+        now = _now(memory, current) if memory is not None and not _told(question, memory) else None
         if now is not None and not one.cut and (now.cut == "no_term" or now.score < FORMER * one.score):
             current[now.finding.ref] = replace(now, score=FORMER * one.score, cut="")
     done: list[ScoredHit] = []
@@ -277,13 +297,13 @@ def _with_former(scored: Sequence[ScoredHit], asked: bool) -> list[ScoredHit]:
         memory = one.finding.memory
         if memory is None or memory.former_at is None:
             done.append(one)
-        elif not asked:
+        elif not _told(question, memory):
             done.append(replace(one, cut="former"))
         else:
             now = _now(memory, current)
             if now is not None and not now.cut:
-                figure = FORMER * now.score if one.cut else min(one.score, FORMER * now.score)
-                one = replace(one, score=figure, cut="")
+                own = one.score if question.then and not one.cut else 0.0
+                one = replace(one, score=max(FORMER * now.score, own), cut="")
             done.append(one)
     return done
 

@@ -49,7 +49,7 @@ class SearchQuery:
     the terms that only stand around it: they order what the question finds and find nothing themselves, unless it has
     no term of its own (那个呢). `lists`: it asks for all of a kind (有几个…), whose lines are much alike. `wording` is
     the text folded, with BOT for nuan's names; where it is only called by one, that is left out. `past`: whoever asks
-    speaks of what was so before, whatever words are searched for.
+    speaks of what was so before, whatever words are searched for; `then` are the times that are over and that they name.
     """
 
     text: str
@@ -61,6 +61,7 @@ class SearchQuery:
     lists: bool = False
     wording: str = ""
     past: bool = False
+    then: tuple[TimeSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
