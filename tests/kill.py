@@ -67,7 +67,7 @@ async def take_up(store: Store) -> None:
     await store.outbox.recover(frozenset({"test"}))
     await store.turns.lost_calls(NOW)
     for turn in await store.turns.running():
-        await store.turns.fail(turn, "killed", None, None, NOW)
+        await store.turns.fail(turn, "killed", None, "charge", NOW)
 
 
 async def live(store: Store, where: Where, chance: random.Random) -> None:
@@ -90,7 +90,7 @@ async def live(store: Store, where: Where, chance: random.Random) -> None:
                 accepted = await say(store, "在吗", where, key=f"{where.who}{chance.random()}")
                 assert accepted.event is not None
                 tell("accept", accepted.event.id)
-                await store.events.finish((accepted.event.id,), "done", "seen")
+                await store.events.finish((accepted.event.id,), "seen")
             case 5 | 6:
                 await turn(store, where, chance)
             case _:

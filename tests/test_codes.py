@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from bot.commands.registry import command_specs
 from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS
-from bot.store.codes import new_code
 from bot.text.catalogue import catalogue
-from bot.text.codes import code_form, code_in
+from bot.text.codes import code_form, code_in, new_code
 
 CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
 

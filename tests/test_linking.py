@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from bot.config.settings import Settings
 from bot.core.memories import NewMemory, Visibility
 from bot.core.people import Audience
-from bot.store.codes import join_persons, new_code
+from bot.store.codes import join_persons
 from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
+from bot.text.codes import new_code
 from tests.blank import open_laid
 from tests.storing import NOW, Where, ids, receipt
 from tests.world import World

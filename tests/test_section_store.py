@@ -9,9 +9,9 @@ from bot.core.memories import NewMemory
 from bot.core.people import Audience
 from bot.core.recall import Matches, RecallQuery, RecallRound, SectionWords
 from bot.language.sections import section_registry
-from bot.store.changes import _join
 from bot.store.codes import join_persons
 from bot.store.index import KEPT_ROUNDS, note_round
+from bot.store.intake import join_chats
 from bot.store.memories import store_memory
 from bot.store.search import RARE_DOCUMENTS, WantedDocuments
 from bot.store.store import DATABASE, Store
@@ -153,7 +153,7 @@ async def test_rounds_are_of_one_person_in_one_chat(new_world: NewWorld) -> None
     places = world.rows("SELECT DISTINCT chat_id, person_id FROM section_round")
     assert len(places) == 3
     for chat, person in places:
-        own = await world.store.sections.rounds(int(str(chat)), int(str(person)), 0)
+        own = await world.store.feedback.rounds(int(str(chat)), int(str(person)), 0)
         assert [bool(each.hits) for each in own] == [(chat, person) == hits[0][:2]]
 
 
@@ -170,11 +170,11 @@ async def test_what_becomes_kept_is_searched_always_and_a_new_text_stands_in_a_n
 
 async def test_sections_of_an_operator_are_those_that_memories_are_stored_in(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
-        await store.sections.register(section_registry([SectionWords("garden", ("番茄",))]))
+        await store.feedback.register_sections(section_registry([SectionWords("garden", ("番茄",))]))
         await keep(store, "番茄要多晒太阳")
     async with await open_laid(tmp_path) as store:
         await keep(store, "番茄苗在阳台")
-        await store.sections.register(section_registry([]))
+        await store.feedback.register_sections(section_registry([]))
         await keep(store, "番茄炒蛋")
     assert look(tmp_path, "SELECT section FROM memory ORDER BY id") == [("garden",), ("garden",), ("person",)]
 
@@ -231,5 +231,5 @@ async def test_rounds_follow_their_chat_and_their_person(new_world: NewWorld) ->
     keep_ = await world.store._database.write(lambda db: join_persons(db, int(str(mine)), int(str(other))))
     assert set(world.peek.section_rounds("person_id")) == {(keep_,)}
     chats = [int(str(row[0])) for row in world.peek.chats("id")]
-    await world.store._database.write(lambda db: _join(db, chats[1], chats[0], NOW))
+    await world.store._database.write(lambda db: join_chats(db, chats[1], chats[0], NOW))
     assert set(world.peek.section_rounds("chat_id")) == {(chats[0],)}

@@ -39,7 +39,7 @@ async def show_sections(place: Installation, export: Path | None, clock: Clock |
     """The advice list, beside a running nuan; with `export` the states are written into that folder instead."""
     rules, now = place.settings.sections, (clock or SystemClock()).now()
     async with await open_store(place.data, read_only=True) as store:
-        shown = [await _report(store, rules, each, now) for each in await store.sections.all()]
+        shown = [await _report(store, rules, each, now) for each in await store.feedback.section_histories()]
     words = make_words(place).opening(place.settings.bot.language)
 
     def name(key: str) -> str:

@@ -32,7 +32,7 @@ _DIGITS = 12
 async def info(call: Invocation) -> str:
     """The chat as it stands, as everyone in it may know it."""
     text, chat, services = call.text, call.chat, call.services
-    here = await call.store.insight.here(chat.id, day_start(call.now, call.tz))
+    here = await call.store.feedback.state(chat.id, day_start(call.now, call.tz))
     mode = text("info_dm") if chat.kind == "dm" else text(f"mode_{chat.mode or services.settings.speak.mode}")
     lines = [
         text("info_who", version=__version__, persona=services.planner.personas.name(chat.persona)),

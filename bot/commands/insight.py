@@ -43,14 +43,14 @@ ABOUT_CHARS = 60
 async def feedback(call: Invocation) -> str:
     """Only the signs of the person who asks, to replies of this chat."""
     if call.folded == ("recent",):
-        marks = await call.store.insight.marks(call.chat.id, call.person.id, REPLIES_SHOWN)
+        marks = await call.store.feedback.reply_signs(call.chat.id, call.person.id, REPLIES_SHOWN)
         lines = [
             call.text("feedback_line", at=day_minute(mark.at, call.tz), sign=sign_text(mark.sign, call.text),
                       reply=clip(" ".join(mark.reply.split()), TEXT_CHARS) or call.text("feedback_gone"))
             for mark in marks
         ]  # fmt: skip
         return "\n".join(lines) or call.text("feedback_none")
-    signs = await call.store.insight.signs(call.chat.id, call.person.id)
+    signs = await call.store.feedback.signs(call.chat.id, call.person.id)
     if not signs:
         return call.text("feedback_none")
     return call.text("feedback_stats", signs=sign_list(signs, call.text), **sign_figures(signs))
@@ -62,12 +62,12 @@ async def refs(call: Invocation) -> str:
     audience = await call.audience()
     if call.folded == ("stats",):
         days = call.services.settings.retention.transcript_days
-        counts = await call.store.insight.told_counts(call.person.id, audience, call.now - days * DAY_MS)
+        counts = await call.store.feedback.told_counts(call.person.id, audience, call.now - days * DAY_MS)
         return call.text(
             "refs_stats", days=days, replies=counts.replies, told=counts.with_memory, recalled=counts.recalled,
             opened=counts.opened, memories=counts.memories,
         )  # fmt: skip
-    told = await call.store.insight.told(call.person.id, audience, MOST_MEMORIES_READ)
+    told = await call.store.feedback.told_memories(call.person.id, audience, MOST_MEMORIES_READ)
     turns = [tuple(each) for _, each in groupby(told, key=lambda one: (one.session, one.turn))]
     return "\n".join(_reply_line(call, each) for each in turns[:REPLIES_SHOWN]) or call.text("refs_none")
 
@@ -139,7 +139,7 @@ async def calls(call: Invocation) -> str:
     made = await call.store.ledger.recent(shown or CALLS_SHOWN)
     sources = gate.sources if await gate.is_on() else ()
     report = calls_report(made, sources, call.tz, call.services.settings.budget.currency, call.text)
-    dead = sum((await call.store.failures.dead()).values())
+    dead = sum((await call.store.events.dead()).values())
     return f"{report}\n{call.text('calls_dead', n=dead)}" if dead else report
 
 
@@ -214,7 +214,7 @@ async def _last_turn(call: Invocation) -> str:
 async def introspect(call: Invocation) -> str:
     """How it went in this chat lately, in numbers."""
     text = call.text
-    seen = await call.store.insight.looked(call.chat.id, call.now - INTROSPECTION_DAYS * DAY_MS)
+    seen = await call.store.feedback.statistics(call.chat.id, call.now - INTROSPECTION_DAYS * DAY_MS)
     lines = [
         text("introspect_turns", days=INTROSPECTION_DAYS, said=seen.said, unasked=seen.unasked, failed=seen.failed,
              quiet=seen.quiet),
@@ -231,7 +231,7 @@ async def personality(call: Invocation) -> str:
     """The persona of this chat in its own words, and since when it is that."""
     personas = call.services.planner.personas
     name, known = personas.name(call.chat.persona), personas.of(call.chat.persona)
-    since, text = await call.store.insight.talked_on(call.chat.id, known.signatures), call.text
+    since, text = await call.store.feedback.talked_on(call.chat.id, known.signatures), call.text
     return "\n".join(
         (
             text("personality_who", name=name, who=known.of("full", call.script, alone=call.chat.kind == "dm").who),

@@ -350,14 +350,14 @@ def _begun(call: Invocation) -> dict[BudgetPeriod, int]:
 
 
 async def _shown(call: Invocation) -> str:
-    failures, begun, chat, person = call.store.failures, _begun(call), call.chat.id, call.person.id
-    anew = await call.store.ledger.budget_resets()
+    store, begun, chat, person = call.store, _begun(call), call.chat.id, call.person.id
+    anew = await store.ledger.budget_resets()
     step, pressure = await call.services.planner.step(chat, person, call.now)
     since = max(begun["day"], anew["day"].at if "day" in anew else 0)
-    refused = await failures.last_shortage(chat, person, since)
+    refused = await store.ledger.last_shortage(chat, person, since)
     stands = refused is None or limits(call.services.written).still_met(refused)
-    over = step == "over" or (stands and await failures.met_limit(chat, person, since))
-    told = over and await failures.told_since(chat, person, since)
+    over = step == "over" or (stands and await store.events.met_limit(chat, person, since))
+    told = over and await store.events.was_refused(chat, person, since)
     now = step_report("silent" if told else "over" if over else step, pressure, call.text)
     if over and refused is not None and refused.used < 1:
         now += "\n" + call.text("budget_refused", limit=shortage(refused, call.text))

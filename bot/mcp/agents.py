@@ -275,12 +275,12 @@ class AgentWriter:
         names = self._settings.bot.names
         if wish.words and not _asked_for(text, wish.words, names):
             return refuse("not_their_words")
-        heard = await self._store.agents.said(person.id, chat.id, now) if wish.words else ()
+        heard = await self._store.events.last_words(person.id, chat.id, now) if wish.words else ()
         asked = any(fold(wish.words) in fold(line) and _asked_for(text, line, names) for line in heard)
         if self._store.tombstones.covers(text) and not asked:
             return refuse("buried")
         most = self._settings.mcp.remember_per_day
-        if await self._store.agents.kept(person.id, now - DAY_MS) >= most:
+        if await self._store.agents.added(person.id, now - DAY_MS) >= most:
             return refuse("kept_enough", most=most)
         self._store.tombstones.remove_tombstone(text, now)
         memory = NewMemory(

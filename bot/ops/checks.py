@@ -188,7 +188,7 @@ async def _deliveries(store: Store, now: int) -> list[CheckResult]:
         CheckResult(True, "outbox", f"{states[state]} messages {text}", warn=warn)
         for state, (text, warn) in told.items() if states.get(state)
     ]  # fmt: skip
-    if dead := await store.failures.dead():
+    if dead := await store.events.dead():
         causes = ", ".join(f"{error} {count}" for error, count in sorted(dead.items()))
         text = (
             f"{sum(dead.values())} could not be handled in many tries and were given up ({causes}): look at `nuan logs`"

@@ -110,7 +110,7 @@ class HealthCheck:
         queues, deliveries, trouble = dict(self.queues()), dict[str, int](), vitals.refusing
         try:
             async with asyncio.timeout(STORE_S):
-                dead = sum((await self.store.failures.dead()).values())
+                dead = sum((await self.store.events.dead()).values())
                 queues |= {"unanswered": await vitals.queued(), "dead": dead, "writes": vitals.unwritten}
                 deliveries = await self.store.outbox.states()
         except (StoreError, TimeoutError) as error:

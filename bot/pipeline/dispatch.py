@@ -29,7 +29,7 @@ from bot.pipeline.reminders import ReminderService
 from bot.pipeline.send import OutboxSender
 from bot.pipeline.turn import TurnRunner
 from bot.speaking.bursts import due_batch as next_batch
-from bot.store.changes import Revision
+from bot.store.intake import Revision
 from bot.store.store import Store
 from bot.store.views import WaitingChat
 from bot.text.fold import fold
@@ -46,11 +46,11 @@ async def apply_change(
 ) -> None:
     """See to a queued change and take it off the queue; nothing is answered and no receipt repeated."""
     if event.label == "delete":
-        await store.changes.delete_again(event.id, clock.now())
+        await store.intake.delete_again(event.id, clock.now())
         return
-    edited = await store.changes.edited(event.id) if event.label == "edit" else None
+    edited = await store.intake.edited(event.id) if event.label == "edit" else None
     if edited is None:
-        await store.events.finish((event.id,), "done", "change")
+        await store.events.finish((event.id,), "change")
         return
     if event.person_id is not None:
         chat, person = await store.people.chat(event.chat_id), await store.people.person(event.person_id)
@@ -64,7 +64,7 @@ async def apply_change(
     for _, text in revised:
         if text is not None:
             store.tombstones.remove_tombstone(text, clock.now())
-    await store.changes.revise(
+    await store.intake.revise(
         event.id, edited, Revision(revised, told, understood.rest if forgets else None), clock.now()
     )
 
@@ -160,7 +160,7 @@ class Dispatcher:
                 except Exception as error:
                     if is_machine_error(error):
                         raise
-                    await self._retrying.failed(chat_id, await self._store.failures.events(turn.event_ids), error)
+                    await self._retrying.failed(chat_id, await self._store.events.of(turn.event_ids), error)
                 self._sender.enqueue(chat_id, None)
         self._unfinished.add(chat_id)
         while await self._some(chat_id):
@@ -222,9 +222,9 @@ class Dispatcher:
         answer = await self._command_handler.carry_out(event, chat) if self._command_handler is not None else None
         if answer:
             first, *more = self._sender.drafts(chat, answer)
-            await self._store.outbox.answer(chat.id, event.id, first, self._clock.now(), *more)
+            await self._store.outbox.answer(chat.id, (event.id,), (first, *more), self._clock.now())
         else:
-            await self._store.events.finish((event.id,), "done", "command")
+            await self._store.events.finish((event.id,), "command")
 
     async def _answer(self, batch: tuple[Event, ...], waiting: WaitingChat) -> None:
         chat, people, asked = waiting.chat, waiting.people, dict(waiting.asked)
@@ -250,7 +250,7 @@ class Dispatcher:
                 answering.append(whole if left is event else left)
         if not answering:
             if receipts:  # what they came with was done without an answer
-                await self._store.failures.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
+                await self._store.outbox.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
             return
         if len(answering) < len(batch):
             return  # what a command made forgotten may be among the rest, which is read anew
@@ -263,7 +263,7 @@ class Dispatcher:
         self._sender.typing(chat, True)
         try:
             if not await self._stopper.run(chat.id, self._turn(occasion)) and receipts:
-                await self._store.failures.confirm(
+                await self._store.outbox.confirm(
                     chat.id, occasion.answering[0].id, "\n".join(receipts), self._clock.now()
                 )
         except OverLimit as error:
@@ -288,7 +288,7 @@ class Dispatcher:
         if question is not None and not understood.commands and not still:
             await self._store.memories.drop_question(chat.id, person.id)
             if question.kind == "clarify" and not (event.forwarded or stopped):
-                await self._store.rewrites.offer(question.memories[0], event, self._clock.now())
+                await self._store.agents.offer_answer(question.memories[0], event, self._clock.now())
         if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:
             understood = await self._introduced(event, reads) or understood
         over = PromiseEndings()
@@ -297,7 +297,7 @@ class Dispatcher:
             understood = _settled(over, event) or understood
         if event.forwarded or person.is_bot or not understood.commands:
             if stopped:
-                await self._store.events.finish((event.id,), "done", "stopped")
+                await self._store.events.finish((event.id,), "stopped")
                 return [], None
             if not still and await self._asked_back(event, chat, person, over):
                 return [], None

@@ -90,7 +90,7 @@ class Debounce:
             if until <= now or not typing & await self._store.people.accounts(person_id, chat.platform):
                 continue
             if not any([(await self._understand(event)).commands for event in mine]):
-                await self._store.windows.wait(tuple(event.id for event in mine), until)
+                await self._store.events.delay(tuple(event.id for event in mine), until)
                 wait = True
         return wait
 

@@ -75,11 +75,12 @@ class HeartbeatService(UnaskedTurns):
 
     async def start(self) -> None:
         """Drop what an earlier process began, nobody waits for it, and set all deadlines."""
-        await self._store.heartbeats.begin(self._platforms(), self._due, self._clock.now())
+        await self._store.proactive.begin(HEARTBEAT, self._clock.now())
+        await self.rearm()
 
     async def rearm(self) -> None:
         """Set every deadline anew, by other rules."""
-        await self._store.heartbeats.rearm(self._platforms(), self._due)
+        await self._store.proactive.arm_heartbeats(self._platforms(), self._due)
 
     async def arm(self, chat_id: int, *, anew: bool = False) -> None:
         """Somebody was answered: from now on nuan may write first in this chat, when it has been silent.
@@ -87,12 +88,12 @@ class HeartbeatService(UnaskedTurns):
         `anew`: more is known of the days ahead.
         """
         if self._current.settings.heartbeat.on:
-            await self._store.heartbeats.arm(chat_id, self._platforms(), self._due, anew=anew)
+            await self._store.proactive.arm_heartbeat(chat_id, self._platforms(), self._due, anew=anew)
 
     async def fire(self) -> int | None:
         """Something is due: queue the event of the first chat, and say which chat that is."""
         now = self._clock.now()
-        chat_id = await self._store.heartbeats.fire(
+        chat_id = await self._store.proactive.fire_heartbeat(
             self._platforms(), self._due, lambda silence: self._told(silence, now), now
         )
         if chat_id is not None:
@@ -110,7 +111,7 @@ class HeartbeatService(UnaskedTurns):
         with self._turn(chat_id) as stop:
             if await self._gate.allows("heartbeat"):
                 outcome = await self._beat(chat_id, stop)
-        await self._store.heartbeats.leave(chat_id, outcome, self._clock.now())
+        await self._store.proactive.leave(chat_id, HEARTBEAT, outcome, self._clock.now())
         self._fired.discard(chat_id)
 
     async def _beat(self, chat_id: int, stop: asyncio.Event) -> str:
@@ -155,7 +156,7 @@ class JoinService(UnaskedTurns):
 
     async def start(self) -> None:
         """Drop what an earlier process began: it is said once or not at all."""
-        await self._store.joins.begin(self._clock.now())
+        await self._store.proactive.begin(JOIN, self._clock.now())
 
     def fire(self, chat_id: int) -> None:
         """The deadline of that chat has come: its work queue looks next."""
@@ -167,13 +168,13 @@ class JoinService(UnaskedTurns):
         StoreError: nothing of the last step was stored; the next call ends what was begun.
         """
         if chat_id in self._under_way:
-            await self._store.joins.leave(chat_id, "void", overtaken=False, at=self._clock.now())
+            await self._store.proactive.leave(chat_id, JOIN, "void", self._clock.now())
             self._under_way.discard(chat_id)
         if chat_id not in self._due:
             return
         self._due.discard(chat_id)
         speak = self._current.settings.speak
-        standing = await self._store.joins.take(chat_id, speak.window_seconds * 1000, self._clock.now())
+        standing = await self._store.proactive.take_talk(chat_id, speak.window_seconds * 1000, self._clock.now())
         if standing is None or (standing.mode or speak.mode) != "join":
             return
         with self._turn(chat_id) as stop:
@@ -193,9 +194,9 @@ class JoinService(UnaskedTurns):
             self._under_way.add(chat_id)
             person = await self._store.people.person(newest.person_id)
             told = self._current.words.opening(self._current.words.script(person))("entry")
-            verdict = await self._store.joins.enter(chat_id, verdict, newest, told, now)
+            verdict = await self._store.proactive.enter_talk(chat_id, verdict, newest, told, now)
         else:
-            await self._store.joins.keep(chat_id, verdict, newest.id if newest is not None else 0, now)
+            await self._store.proactive.keep_verdict(chat_id, verdict, newest.id if newest is not None else 0, now)
         line = self._log.info if verdict.action == "enter" else self._log.debug
         line("looked", chat=chat_id, action=verdict.action, why=verdict.why, score=verdict.score, until=verdict.at)
         if verdict.action == "enter":
@@ -217,7 +218,7 @@ class JoinService(UnaskedTurns):
         except OverLimit as error:
             self._log.info("over_limit", chat=chat_id, limit=error.limit, said=False)
             outcome = "limited"
-        await self._store.joins.leave(chat_id, outcome, overtaken=stop.is_set(), at=self._clock.now())
+        await self._store.proactive.leave(chat_id, JOIN, outcome, self._clock.now(), overtaken=stop.is_set())
 
     async def _relevance(self, chat_id: int, standing: TalkState) -> float:
         """0 to 1: how well the last lines fit what everybody here may be told, or who nuan is.

@@ -114,7 +114,7 @@ async def inspect_plan(
 
 
 async def _refs(store: Store, plan: TurnPlan) -> tuple[tuple[int, ToldItem], ...]:
-    logged = await store.insight.told_items(plan.epoch.id) if plan.epoch is not None else ()
+    logged = await store.feedback.told_items(plan.epoch.id) if plan.epoch is not None else ()
     return (*logged, *((0, each) for each in plan.asking.brought if each.ref))
 
 

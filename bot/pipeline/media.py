@@ -21,8 +21,8 @@ from bot.model.pool import ModelSlots
 from bot.pipeline.calls import reservation, reserve_shielded
 from bot.pipeline.configuration import Current
 from bot.pipeline.texts import Texts
-from bot.store.events import ReservationFate, SentAttachment
-from bot.store.ledger import Settlement
+from bot.store.events import SentAttachment
+from bot.store.ledger import ReservationFate, Settlement
 from bot.store.store import Store
 from bot.text.clean import as_data, clean
 from bot.text.files import is_text_file, picture_mime, read_text
@@ -95,14 +95,14 @@ class MediaReader:
         OverLimit: they are not to be answered now. StoreError.
         """
         numbers = [event.id for event in events if event.marks]
-        waiting = await self._store.attachments.waiting(numbers) if numbers else ()
+        waiting = await self._store.events.new_attachments(numbers) if numbers else ()
         asker = MediaAsker(chat, person.id, self._current.words.script(person), pace)
         for sent in waiting:
             if self._wanted(sent.attachment):
                 await self._understand(asker, sent)
         if not waiting:
             return events
-        marks = await self._store.attachments.marks(numbers)
+        marks = await self._store.events.attachment_marks(numbers)
         return tuple(replace(event, marks=marks.get(event.id, "")) if event.marks else event for event in events)
 
     async def look(self, asker: MediaAsker, sent: SentAttachment, session_id: int, question: str) -> str | None:
@@ -116,7 +116,7 @@ class MediaReader:
                 end = self._store.ledger.release if fate == "release" else self._store.ledger.charge
                 await end(number, self._clock.now())
             raise
-        there = await self._store.attachments.looked(sent, session_id, settlement, self._clock.now())
+        there = await self._store.events.looked(sent, session_id, settlement, self._clock.now())
         return text if there else None
 
     def _wanted(self, attachment: Attachment) -> bool:
@@ -134,10 +134,10 @@ class MediaReader:
             text, settlement = await self._text(asker, sent)
         except NotSeen as missed:
             reason = self._current.words.opening(asker.script)(f"media_{missed.reason}")
-            await self._store.attachments.refused(sent, reason, missed.call, self._clock.now())
+            await self._store.events.refuse_look(sent, reason, missed.call, self._clock.now())
             self._log.info("not_seen", chat=asker.chat.id, number=sent.event_id, reason=missed.reason)
         else:
-            await self._store.attachments.described(sent, text, settlement, self._clock.now())
+            await self._store.events.describe(sent, text, settlement, self._clock.now())
 
     async def _text(self, asker: MediaAsker, sent: SentAttachment) -> tuple[str, Settlement | None]:
         attachment, media = sent.attachment, self._current.settings.media
@@ -213,7 +213,7 @@ class MediaReader:
     async def _reserve(self, asker: MediaAsker, cause: CallCause, model: str, prompt: int, output: int) -> int:
         now = self._clock.now()
         most = replace(reservation(self._current, cause, model, prompt, output, self._rate, now), pace=asker.pace)
-        booking = self._store.attachments.reserve(asker.chat.id, asker.person_id, most, now)
+        booking = self._store.events.reserve_look(asker.chat.id, asker.person_id, most, now)
         try:
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:
@@ -269,7 +269,7 @@ def look_tool(spec: ToolSpec, store: Store, media: MediaReader, words: Texts) ->
         shown = as_data(clip(str(asked.id), 20))
         number = _NUMBER.fullmatch(str(asked.id))
         position = max(int(number[2] or 1) - 1, 0) if number else 0
-        sent = await store.attachments.find(context.audience.chat_id, int(number[1]), position) if number else None
+        sent = await store.events.attachment(context.audience.chat_id, int(number[1]), position) if number else None
         if sent is None or sent.attachment.kind != "image":
             raise ToolRefused("look_none", shown)
         script = words.script_named(context.script)

@@ -243,7 +243,7 @@ class Planner:
         light = begins == "light"
         begun = await self._lines.read(occasion, session, now, light)
         start = session.from_event if session is not None else min(event.id for event in occasion.answering) - 1
-        first = await self._store.heartbeats.unanswered(
+        first = await self._store.proactive.unanswered(
             occasion.chat.id, await self._store.sessions.floor(occasion.chat.id), start
         )
         chat, person = occasion.chat, occasion.person

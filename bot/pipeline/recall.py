@@ -90,7 +90,7 @@ class SectionFilter:
         rules = self._current.settings.sections
         if not rules.on:
             return SectionChoice(off=True)
-        rounds = await self._store.sections.rounds(chat_id, person_id, now - FRESH_MS)
+        rounds = await self._store.feedback.rounds(chat_id, person_id, now - FRESH_MS)
         registry = self.registry
         named, there = registry.named(text), set(registry.keys)
         searched = sections_to_search(rounds, named, rules)
@@ -105,11 +105,11 @@ async def topic_of(store: Store, rules: SectionRules, audience: Audience, person
     """As `SectionFilter.topic`, by these rules."""
     if not (rules.on and rules.topic):
         return None
-    rounds = await store.sections.rounds(audience.chat_id, person_id, now - FRESH_MS)
+    rounds = await store.feedback.rounds(audience.chat_id, person_id, now - FRESH_MS)
     found = current_topic(rounds, rules)
     if found is None:
         return None
-    text = await store.sections.told(found.memory_id, audience)
+    text = await store.feedback.told_text(found.memory_id, audience)
     return TopicLine(found.section, text, found.memory_id) if text else None
 
 

@@ -60,7 +60,7 @@ class Strangers:
         off = "off_wish" if event.why == "off" else "off_here"
         text = self.text(off if here.allowed else "closed_here", person.script)
         await self._store.outbox.answer(
-            chat.id, event.id, Draft(text, "notice", via, only_for=account if via else ""), self._clock.now()
+            chat.id, (event.id,), (Draft(text, "notice", via, only_for=account if via else ""),), self._clock.now()
         )
 
     async def request_pairing(self, event: Event, chat: Chat, person: Person, *, always: bool = False) -> None:
@@ -119,7 +119,7 @@ class TalkLimiter:
         over, asking = set(), unparked(batch, waiting)
         for number, person in writers.items():
             pace = self.pace(person, asking)
-            error = await self._store.failures.reached_limit(person.id, pace, self._clock.now())
+            error = await self._store.ledger.reached_limit(person.id, pace, self._clock.now())
             if error is not None and error.limit in PERSON_LIMITS:
                 over.add(number)
         others = tuple(event for event in batch if event.person_id not in over)
@@ -142,7 +142,7 @@ class TalkLimiter:
         by_day = error.limit.endswith("day")
         pause = (rules.cooldown_seconds or 0) * 1000 if error.limit == "cooldown" else 0
         since = day_start(now, self._current.words.default_tz) if by_day else now - max(MINUTE_MS, pause) + 1
-        said = await self._store.failures.limit(
+        said = await self._store.outbox.limit(
             occasion.chat.id, person.id, tuple(event.id for event in refused),
             (Draft(notice, "notice") if notice else None, Draft(receipts, "notice") if receipts else None),
             ("day" if by_day else "minute", since), now,
@@ -176,16 +176,16 @@ class BudgetRefusal:
         now, chat, person = self._clock.now(), occasion.chat, occasion.person
         numbers = tuple(event.id for event in occasion.answering)
         said = await self.told(chat.id, person)
-        await self._store.failures.keep_shortage(chat.id, person.id, error, now)
+        await self._store.ledger.keep_shortage(chat.id, person.id, error, now)
         lines = list(occasion.receipts)
         if not said and not person.is_bot and (occasion.why not in UNCALLED or occasion.receipts):
             lines.append(self.text(person, error))
         if lines:
-            await self._store.failures.refuse(chat.id, numbers, Draft("\n".join(lines), "notice"), now)
+            await self._store.outbox.answer(chat.id, numbers, (Draft("\n".join(lines), "notice"),), now, "refused")
         elif occasion.why == "window":
-            await self._store.windows.put_back(numbers, "silent", now)
+            await self._store.events.put_back(numbers, "silent", now)
         else:
-            await self._store.events.finish(numbers, "done", "silent")
+            await self._store.events.finish(numbers, "silent")
         self._log.warning("over_budget", chat=chat.id, person=person.id, limit=error.limit, said=bool(lines))
 
     async def told(self, chat_id: int, person: Person) -> bool:
@@ -194,7 +194,7 @@ class BudgetRefusal:
             return True
         day, _ = money.periods(self._clock.now(), self._current.words.default_tz)
         anew = (await self._store.ledger.budget_resets()).get("day")
-        return await self._store.failures.told_since(chat_id, person.id, max(day, anew.at if anew else 0))
+        return await self._store.events.was_refused(chat_id, person.id, max(day, anew.at if anew else 0))
 
     async def unanswered(self, chat_id: int, person: Person, error: ModelError) -> tuple[str, bool]:
         """What is said when no model answered, and whether that tells of an outage, which is told once.
@@ -202,7 +202,7 @@ class BudgetRefusal:
         Nothing is said in a chat that was told just now. What is wrong with this one message is always told.
         """
         outage = error.fault not in OF_MESSAGE
-        if outage and await self._store.failures.sorry(chat_id, self._clock.now() - OUTAGE_MS):
+        if outage and await self._store.turns.sorry(chat_id, self._clock.now() - OUTAGE_MS):
             return "", False
         return self._current.words.tell(person, f"model_failed_{error.fault}"), outage
 
@@ -241,7 +241,7 @@ class FailureRetry:
         self._log.error("answer_failed", chat=chat_id, events=[event.id for event in events], exc_info=error)
         numbers, now = tuple(event.id for event in events), self._clock.now()
         notice = await self._notice(events)
-        counted = await self._store.failures.failed(chat_id, numbers, type(error).__name__, retry_wait, notice, now)
+        counted = await self._store.turns.failed(chat_id, numbers, type(error).__name__, retry_wait, notice, now)
         if counted.dead:
             dead, name = list(counted.dead), type(error).__name__
             self._log.error("retries_exhausted", chat=chat_id, events=dead, tries=MOST_TRIES, error=name)

@@ -110,7 +110,7 @@ class ReminderService:
 
     def __init__(self, store: Store, clock: Clock, current: Current, log: Log) -> None:
         self._store = store.reminders
-        self._asked = store.asked
+        self._events = store.events
         self._clock = clock
         self._current = current
         self._log = log
@@ -281,7 +281,7 @@ class ReminderService:
             said.clock or not (wish.task or said.half)
         ):  # fmt: skip
             return found
-        lines = await self._asked.own((at.event_id,), at.person.id, at.now, answered=True)
+        lines = await self._events.own_lines((at.event_id,), at.person.id, at.now, answered=True)
         before = [line for line in reversed(lines) if line.id != at.event_id]
         if said.clock:
             telling = [line for line in before if line.at >= at.now - JUST_MS and not idle(fold(line.text))]

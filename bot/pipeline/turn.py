@@ -33,12 +33,11 @@ from bot.pipeline.tools.calls import (
 from bot.prompt.composition import log_budget, log_tokens, whole_prompt
 from bot.speaking.initiative import SKIP, is_silent_answer, is_skip_word
 from bot.speaking.pacing import PacedMessage, paced_messages
-from bot.store.failures import OVER_BUDGET
-from bot.store.ledger import Settlement
+from bot.store.ledger import ReservationFate, Settlement
 from bot.store.memories import Receipt
 from bot.store.removal import Forgetting
 from bot.store.store import Store
-from bot.store.turns import AskedTurn, TurnToSay
+from bot.store.turns import OVER_BUDGET, AskedTurn, TurnToSay
 from bot.text.length import message_tokens, shorten
 from bot.tools.stop_listen import called_stop_listen, last_line
 
@@ -141,7 +140,7 @@ class TurnRunner:
         except OverBudget as error:
             told = await self._refusing.told(turn.chat_id, person)
             text = "" if told else self._refusing.text(person, error)
-            await self._store.failures.keep_shortage(turn.chat_id, person.id, error, self._clock.now())
+            await self._store.ledger.keep_shortage(turn.chat_id, person.id, error, self._clock.now())
             await self._fail(turn, person, f"{OVER_BUDGET} {error.limit}", text, "release")
         except ModelError as error:
             if error.fault == "overflow" and len(messages_of(running.epoch, turn)) < len(running.epoch.entries):
@@ -157,7 +156,7 @@ class TurnRunner:
             if is_machine_error(error) or (turn.why in UNASKED and isinstance(error, StoreError | OSError)):
                 raise
             self._log.error("turn_failed", exc_info=error)  # neither the turn nor its money may be left hanging
-            if turn.why not in UNASKED and not await self._store.failures.acted(turn.id):
+            if turn.why not in UNASKED and not await self._store.turns.acted(turn.id):
                 await self._begin_anew(turn, type(error).__name__, "charge")
                 raise
             text = self._current.words.tell(person, "went_wrong")
@@ -169,7 +168,9 @@ class TurnRunner:
         waiting = unanswered(epoch, turn)
         if waiting:
             _, prompt, _, output, _, _ = await self._store.turns.totals(turn.id)
-            own = await self._store.asked.own(turn.event_ids, running.person.id, self._clock.now(), answered=True)
+            own = await self._store.events.own_lines(
+                turn.event_ids, running.person.id, self._clock.now(), answered=True
+            )
             said = " ".join(line.text for line in own if line.id in turn.event_ids)
             bench = ToolRound(
                 turn, running.chat, running.person, tuple(messages_of(epoch, turn)), prompt + output, said
@@ -186,7 +187,7 @@ class TurnRunner:
                 receipts += [outcome.answer.receipt] if outcome.answer.receipt else []
             return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))
         logged = messages_of(epoch, turn)
-        if called_stop_listen(logged) and await self._store.windows.end_with(turn.id):
+        if called_stop_listen(logged) and await self._store.turns.is_quiet(turn.id):
             await self._say(running, Completion(last_line(logged) or SKIP), None)
             return None
         answered = await self._ask(running)
@@ -279,20 +280,19 @@ class TurnRunner:
         )  # fmt: skip
         await self._trace(turn, outcome)
 
-    async def _fail(self, turn: Turn, person: Person, error: str, text: str, fate: str, sorry: bool = False) -> None:
+    async def _fail(
+        self, turn: Turn, person: Person, error: str, text: str, fate: ReservationFate, sorry: bool = False
+    ) -> None:
         """Void the turn and tell the person, if they called; a call in flight is charged or released."""
-        reserved = await self._store.turns.reserved_call(turn.id)
         called = turn.why not in UNCALLED
         said = "\n".join(line for line in (*turn.receipts, text if called else "") if line)
-        call = (reserved, fate) if reserved is not None else None
         notice = Draft(said, "notice") if said and not person.is_bot else None
-        await self._store.turns.fail(turn, error, notice, call, self._clock.now(), sorry=sorry and called)
+        await self._store.turns.fail(turn, error, notice, fate, self._clock.now(), sorry=sorry and called)
         await self._report(turn, error)
 
-    async def _begin_anew(self, turn: Turn, error: str, fate: str) -> None:
+    async def _begin_anew(self, turn: Turn, error: str, fate: ReservationFate) -> None:
         """Void the turn and ask the same once more, on another log or a little later; nobody is told."""
-        call = await self._store.turns.reserved_call(turn.id)
-        await self._store.turns.begin_anew(turn, error, (call, fate) if call is not None else None, self._clock.now())
+        await self._store.turns.begin_anew(turn, error, fate, self._clock.now())
 
     async def _forget(self, turn: Turn, person: Person, unlearn: UnlearnRequest) -> None:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
@@ -321,7 +321,7 @@ class TurnRunner:
             buttons=buttons,
         )  # fmt: skip
         until = None if forever else now + days * DAY_MS
-        await self._store.asked.forget(turn, Forgetting(memories, person.id, until, lines=lines), receipt, now)
+        await self._store.agents.forget_in_turn(turn, Forgetting(memories, person.id, until, lines=lines), receipt, now)
 
     async def _trace(self, turn: Turn, outcome: str) -> None:
         """Tell of a turn that is over everyone who asked for it and is an owner still; a line that a crash cuts off is

@@ -19,9 +19,11 @@ from bot.store.index import index_section, reindex_speaker, rescope
 from bot.store.notes import delete_note
 from bot.store.outbox import enqueue
 from bot.store.people import CONSOLE, MOST_GUESSES, Access, AccessLists, permissions_of, wrong_guesses
+from bot.store.sessions import end_direct_logs
+from bot.store.sqlite import GREATEST, LEAST
 from bot.store.supersession import end_memory, one_current
 from bot.store.transactions import Tx
-from bot.text.codes import CODE_ALPHABET, CODE_LENGTH, code_form
+from bot.text.codes import code_form, new_code
 
 REPOINTED = (
     "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
@@ -50,17 +52,14 @@ CodeOutcome = Literal["owner", "linked", "same", "busy", "waits", "wrong", "igno
 
 
 def join_persons(tx: Tx, one: int, other: int) -> int:
-    """Join two persons; the number of the one that is left, who is the older.
-
-    Their logs are stale afterwards, so that what is remembered follows at the next turn of each DM.
-    """
+    """Join two persons into the older one; its number. The logs of their DMs are stale."""
     keep, gone = tx.ids("SELECT id FROM person WHERE id IN (?, ?) ORDER BY created_at, id", one, other)
     tx.run(
         "UPDATE person SET script = coalesce(nullif(person.script, ''), young.script), "
         "timezone = coalesce(nullif(person.timezone, ''), young.timezone), "
         "access = CASE 'allowed' WHEN young.access THEN 'allowed' ELSE person.access END "
-        "FROM (SELECT script, timezone, access FROM person WHERE id = ?2) AS young WHERE person.id = ?1",
-        keep, gone,
+        "FROM (SELECT script, timezone, access FROM person WHERE id = ?) AS young WHERE person.id = ?",
+        gone, keep,
     )  # fmt: skip
     _join_memories(tx, keep, gone)
     for column in REPOINTED:
@@ -71,12 +70,7 @@ def join_persons(tx: Tx, one: int, other: int) -> int:
     _join_sets(tx, keep, gone)
     _join_notes(tx, keep, gone)
     tx.run("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", keep)
-    tx.run(
-        "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "
-        "JOIN chat ON chat.id = session.chat_id AND chat.kind = 'dm' JOIN member ON member.chat_id = chat.id "
-        "WHERE session.state = 'open' AND person_id = ?)",
-        keep,
-    )
+    end_direct_logs(tx, keep)
     tx.run("DELETE FROM person WHERE id = ?", gone)
     return keep
 
@@ -87,7 +81,7 @@ def _join_sets(tx: Tx, keep: int, gone: int) -> None:
         tx.run(
             f"INSERT INTO {table} (chat_id, person_id, {value}) SELECT chat_id, ?, {value} FROM {table} "
             f"WHERE person_id = ? ON CONFLICT (chat_id, person_id) DO UPDATE SET {value} = "
-            f"max({value}, excluded.{value})",
+            f"{GREATEST}({table}.{value}, excluded.{value})",
             keep, gone,
         )  # fmt: skip
         tx.run(f"DELETE FROM {table} WHERE person_id = ?", gone)
@@ -119,15 +113,15 @@ def _join_memories(tx: Tx, keep: int, gone: int) -> None:
         "((new.slot IN ('address', 'no_address')) = (old.slot IN ('address', 'no_address')))) "
         "OR (new.slot = 'address' AND old.slot = 'address')) "
         "AND (new.updated_at, new.id) > (old.updated_at, old.id) WHERE new.disabled_at IS NULL "
-        "AND old.disabled_at IS NULL AND ((new.owner_id = ?1 AND old.owner_id = ?2) "
-        "OR (new.owner_id = ?2 AND old.owner_id = ?1)) ORDER BY new.updated_at, new.id",
-        keep, gone,
+        "AND old.disabled_at IS NULL AND ((new.owner_id = ? AND old.owner_id = ?) "
+        "OR (new.owner_id = ? AND old.owner_id = ?)) ORDER BY new.updated_at, new.id",
+        keep, gone, gone, keep,
     )  # fmt: skip
     for new, old, at, same in twins:
         if same:
             tx.run(
-                "UPDATE memory SET importance = min(100, memory.importance + twin.importance), asked = "
-                "max(memory.asked, twin.asked), protected = max(memory.protected, twin.protected), helpful = "
+                "UPDATE memory SET importance = " f"{LEAST}(100, memory.importance + twin.importance), asked = "
+                f"{GREATEST}(memory.asked, twin.asked), protected = {GREATEST}(memory.protected, twin.protected), helpful = "
                 "memory.helpful + twin.helpful, unhelpful = memory.unhelpful + twin.unhelpful "
                 "FROM memory AS twin WHERE memory.id = ? AND twin.id = ?",
                 new, old,
@@ -165,7 +159,7 @@ class Codes(Repository):
     @writes
     def request_pairing(self, tx: Tx, request: PairingRequest, at: int) -> None:
         """Answer a stranger, and tell every owner once, in one commit; nothing when they were allowed meanwhile."""
-        finish_events(tx, (request.event_id,), "done", "pair")
+        finish_events(tx, (request.event_id,), "pair")
         here = permissions_of(tx, self._lists, request.chat_id, request.person_id)
         if here.allowed or here.refused:
             return
@@ -246,13 +240,6 @@ class Codes(Repository):
         put_code(tx, code, "owner", 0, expires_at)
 
 
-def new_code() -> str:
-    """A random code of the right form."""
-    while not code_form(code := "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))):
-        pass
-    return code
-
-
 def leave_owner_code(folder: Path, at: int) -> str:
     """Leave a new code for whoever will be the owner in the data folder, readable by this user only; OSError."""
     code = new_code()
@@ -285,8 +272,8 @@ def put_code(
     tx: Tx, code: str, kind: str, at: int, lasts: int, person_id: int | None = None, chat_id: int | None = None
 ) -> None:
     """A code, or another word that counts for so long (ms), in the place of what was under that word."""
-    tx.run("DELETE FROM code WHERE code = ?", code)
-    tx.insert("code", code=code, kind=kind, person_id=person_id, chat_id=chat_id, made_at=at, expires_at=at + lasts)
+    row = {"kind": kind, "person_id": person_id, "chat_id": chat_id, "made_at": at, "expires_at": at + lasts}
+    tx.put("code", "code", code=code, **row)
 
 
 def drop_expired_codes(tx: Tx, at: int) -> None:
@@ -295,12 +282,10 @@ def drop_expired_codes(tx: Tx, at: int) -> None:
 
 
 def _pending(tx: Tx, platform: str) -> int:
-    return int(
-        tx.value(
-            "SELECT count(*) FROM code JOIN place ON place.chat_id = code.chat_id AND place.current = 1 "
-            "JOIN person ON person.id = person_id WHERE code.kind = 'pair' AND person.access = '' AND platform = ?",
-            platform,
-        )
+    return tx.number(
+        "SELECT count(*) FROM code JOIN place ON place.chat_id = code.chat_id AND place.current = 1 "
+        "JOIN person ON person.id = person_id WHERE code.kind = 'pair' AND person.access = '' AND platform = ?",
+        platform,
     )
 
 
@@ -356,10 +341,10 @@ def _use(tx: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeO
 
 def _is_busy(tx: Tx, people: tuple[int, int], chat_id: int, at: int) -> bool:
     """Whether something is under way in a name that may vanish: a turn, a due message elsewhere, a digest."""
-    sql = (
-        "SELECT EXISTS (SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?1, ?2)) "
-        "OR EXISTS (SELECT 1 FROM event WHERE state = 'queued' AND due_at <= ?4 AND person_id IN (?1, ?2) "
-        "AND chat_id <> ?3) OR EXISTS (SELECT 1 FROM session WHERE digest_due_at <= ?4 AND chat_id IN "
-        "(SELECT chat_id FROM member WHERE person_id IN (?1, ?2)))"
+    runs = "SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?, ?)"
+    due = "SELECT 1 FROM event WHERE state = 'queued' AND due_at <= ? AND person_id IN (?, ?) AND chat_id <> ?"
+    ends = (
+        "SELECT 1 FROM session WHERE digest_due_at <= ? AND chat_id IN "
+        "(SELECT chat_id FROM member WHERE person_id IN (?, ?))"
     )
-    return bool(tx.value(sql, *people, chat_id, at))
+    return tx.has(runs, *people) or tx.has(due, at, *people, chat_id) or tx.has(ends, at, *people)

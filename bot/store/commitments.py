@@ -3,19 +3,21 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from bot.core.commitments import Commitment, CommitmentState, NewCommitment, SettledCommitment, SpokenPromise
+from bot.core.commitments import Commitment, CommitmentState, NewCommitment, SettledCommitment
+from bot.core.events import ChatKind, Event
 from bot.core.memories import Visibility
-from bot.core.people import Audience, Chat
+from bot.core.people import Audience
 from bot.core.tools import ToolAnswer
 from bot.store.engine import Repository, reads, writes, writing
-from bot.store.ingest import Accepted, Arrival
+from bot.store.ingest import Arrival
 from bot.store.memories import Receipt, earlier_receipt, store_receipt
-from bot.store.reminders import same_thing, unsay_reminders
+from bot.store.reminders import unsay_reminders
 from bot.store.schema import placeholders
+from bot.store.sqlite import GREATEST
 from bot.store.supersession import note_moved
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
-from bot.text.similarity import content_words, same_promise
+from bot.text.similarity import content_words, reminds_of, same_promise
 
 SELECT_COMMITMENT = """SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at, toward,
     dated FROM commitment """
@@ -29,10 +31,7 @@ ENDED: tuple[CommitmentState, ...] = ("done", "failed")
 def settle_commitment(
     tx: Tx, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
 ) -> bool:  # fmt: skip
-    """How an own promise stands now, and the lines that say so; False when its owner has none of that number.
-
-    One that is open again counts from now.
-    """
+    """How an own promise stands now, and the lines that say so; False when its owner has none of that number."""
     changed = tx.run(
         "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''",
         state, at, at if state in ENDED else None, number, owner_id,
@@ -70,11 +69,9 @@ def reopen_commitments(tx: Tx, numbers: Iterable[int], at: int) -> None:
 
 
 def drop_commitment(tx: Tx, number: int, owner_id: int, at: int) -> bool:
-    """Its owner wants it gone: the words go at once; the empty row keeps digests of the same lines from bringing it
-    back.
-    """
-    dropped = "UPDATE commitment SET text = '', folded = '', state = 'failed', updated_at = ?1, ended_at = ?1"
-    if not tx.run(f"{dropped} WHERE id = ?2 AND owner_id = ?3 AND text <> ''", at, number, owner_id):
+    """Its owner wants it gone: the words go at once; the empty row keeps digests from bringing it back."""
+    dropped = "UPDATE commitment SET text = '', folded = '', state = 'failed', updated_at = ?, ended_at = ?"
+    if not tx.run(f"{dropped} WHERE id = ? AND owner_id = ? AND text <> ''", at, at, number, owner_id):
         return False
     settle_nudges(tx, number)
     return True
@@ -98,10 +95,7 @@ class Commitments(Repository):
 
     @reads
     def owned(self, tx: Tx, owner_id: int, audience: Audience) -> tuple[Commitment, ...]:
-        """What that person promised and this audience may see, ended ones too as long as they are kept, oldest first.
-
-        What was dropped has no text any more, and is not among them.
-        """
+        """What that person promised and this audience may see, ended ones too as long as they are kept, oldest first."""
         where, params = visible_commitment(audience)
         return tx.all(
             f"{SELECT_COMMITMENT}WHERE owner_id = ? AND text <> '' AND {where} ORDER BY id",
@@ -145,13 +139,12 @@ class Commitments(Repository):
     @reads
     def nudged(self, tx: Tx, chat_id: int, person_id: int) -> int:
         """The promise that nuan's last line there reminded that person of; 0: none."""
-        number: int | None = tx.value(
+        return tx.number(
             "SELECT commitment_id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminded' "
             "AND person_id = ? AND commitment_id IS NOT NULL AND event_id = (SELECT max(id) FROM event "
             "WHERE chat_id = ? AND kind = 'bot' AND hidden = '')",
             person_id, chat_id,
         )  # fmt: skip
-        return number or 0
 
     @writes
     def tidy(self, tx: Tx, before: int, at: int) -> int:
@@ -161,8 +154,8 @@ class Commitments(Repository):
         """
         old = tx.ids("SELECT id FROM commitment WHERE ended_at < ?", before)
         delete_commitments(tx, old)
-        past = "SELECT id FROM commitment WHERE ended_at IS NULL AND max(updated_at, coalesce(due_at, 0)) < ?"
-        broken = tx.ids(past, before)
+        past = "SELECT id FROM commitment WHERE ended_at IS NULL AND updated_at < ? AND coalesce(due_at, 0) < ?"
+        broken = tx.ids(past, before, before)
         _break(tx, broken, at)
         return len(old) + len(broken)
 
@@ -202,7 +195,7 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
         moves = new.due_at not in (None, due) and (due is None or not read_again)
         # Spoken of when it was said: a digest may read it much later.
         tx.run(
-            "UPDATE commitment SET text = ?, folded = ?, due_at = ?, updated_at = max(updated_at, ?) WHERE id = ?",
+            f"UPDATE commitment SET text = ?, folded = ?, due_at = ?, updated_at = {GREATEST}(updated_at, ?) WHERE id = ?",
             text, fold(text), new.due_at if moves else due, new.made_at, number,
         )  # fmt: skip
         if moves:
@@ -234,9 +227,7 @@ def _says(known: _Known, new: NewCommitment) -> bool:
 
 
 def _is_over(known: _Known, ended_at: int, new: NewCommitment, read: set[int]) -> bool:
-    """Whether the new one is only this ended one, read once more, `read` being those of the same messages; words are
-    compared last: there may be hundreds.
-    """
+    """Whether the new one is only this ended one, read once more; `read` are those of the same messages."""
     if known.id in read:
         return not known.text or _says(known, new)
     return bool(known.text) and ended_at >= new.made_at and _says(known, new)
@@ -250,7 +241,7 @@ def _change(tx: Tx, new: NewCommitment, at: int) -> int:
     if row is None:
         return new.changes
     tx.run(
-        "UPDATE commitment SET text = ?, folded = ?, due_at = ?, dated = ?, updated_at = max(updated_at, ?) "
+        f"UPDATE commitment SET text = ?, folded = ?, due_at = ?, dated = ?, updated_at = {GREATEST}(updated_at, ?) "
         "WHERE id = ?",
         new.text, fold(new.text), new.due_at, new.dated, new.made_at, new.changes,
     )  # fmt: skip
@@ -284,7 +275,7 @@ def _is_asked_for(tx: Tx, new: NewCommitment) -> bool:
         "SELECT text FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminder' "
         "AND event_id = ? AND ended_at IS NULL"
     )
-    return any(same_thing(text, new.text) for event in new.event_ids for (text,) in tx.all(asked, event))
+    return any(reminds_of(text, new.text) for event in new.event_ids for (text,) in tx.all(asked, event))
 
 
 def delete_commitments(tx: Tx, numbers: Iterable[int]) -> None:
@@ -305,48 +296,24 @@ def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:
     return f"owner_id IN ({placeholders(audience.person_ids)}) AND {here}", (*audience.person_ids, audience.chat_id)
 
 
-def note_promises(tx: Tx, accepted: Accepted, arrival: Arrival, covers: Callable[[str], bool]) -> bool:
-    """What a message, or the edit of one, promises, with the message itself.
+def note_promises(
+    tx: Tx, said: int, event: Event, kind: ChatKind, arrival: Arrival, covers: Callable[[str], bool]
+) -> bool:
+    """What the message `said` promises, as that event brought or changed it.
 
     Returns whether something is promised with a day: there may be a nearer deadline now. `covers` tells what was
     forgotten: that is not noted again.
     """
-    event, chat = accepted.event, accepted.chat
-    if event is None or event.person_id is None:
-        return False
-    said = _said(tx, chat.id, event.id, arrival)
-    if said is None:
-        return False
     made = arrival.promising(tx.value("SELECT timezone FROM person WHERE id = ?", event.person_id))
+    seen: Visibility = "private" if kind == "dm" else "chat"
     for promise in made:
-        if not covers(promise.text):
-            new = _new(promise, event.person_id, chat, said, event.at)
+        if event.person_id is not None and not covers(promise.text):
+            new = NewCommitment(
+                event.person_id, event.chat_id, seen, promise.text, event.at, "rule", (said,), promise.due_at,
+                promise.nudge,
+            )  # fmt: skip
             store_commitment(tx, new, arrival.situation.at)
     return any(promise.nudge for promise in made)
-
-
-def _new(promise: SpokenPromise, owner_id: int, chat: Chat, event_id: int, at: int) -> NewCommitment:
-    seen: Visibility = "private" if chat.kind == "dm" else "chat"
-    return NewCommitment(owner_id, chat.id, seen, promise.text, at, "rule", (event_id,), promise.due_at, promise.nudge)
-
-
-def _said(tx: Tx, chat_id: int, event_id: int, arrival: Arrival) -> int | None:
-    """The visible message that says it: the one that came, or the one that was edited by its writer."""
-    if arrival.incoming.kind != "message" and arrival.incoming.label != "edit":
-        return None
-    number: int | None
-    if arrival.incoming.kind == "message":
-        number = tx.value("SELECT id FROM event WHERE id = ? AND hidden = ''", event_id)
-        return number
-    number = tx.value(
-        "SELECT said.id FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
-        "AND said.external_id = edit.target AND said.external_id <> '' AND said.kind = 'message' "
-        "AND said.hidden = '' AND said.off_record = 0 AND said.person_id = edit.person_id "
-        "AND said.text = edit.text AND said.forwarded = 0 WHERE edit.id = ? AND edit.chat_id = ? "
-        "ORDER BY said.id DESC LIMIT 1",
-        event_id, chat_id,
-    )  # fmt: skip
-    return number
 
 
 def store_tool_promise(tx: Tx, answer: ToolAnswer, owner_id: int, at: int) -> str:
@@ -380,9 +347,7 @@ def withdraw_promises(tx: Tx, events: Iterable[int]) -> None:
 
 
 def _made_in(tx: Tx, event_id: int) -> tuple[Row, ...]:
-    """The promises of a message, number and folded text. What was dropped has no words: its row keeps a digest from
-    bringing it back.
-    """
+    """The promises of a message that have words still, number and folded text."""
     return tx.all(
         "SELECT commitment.id, folded FROM edge JOIN commitment ON commitment.id = derived_id "
         "WHERE edge.kind = 'commitment' AND event_id = ? AND folded <> ''",
@@ -404,11 +369,10 @@ def reread_promises(tx: Tx, event_id: int, text: str) -> None:
 
 def forget_promises(tx: Tx, owner_id: int | None, chat_id: int, repeats: Callable[[str], bool]) -> None:
     """What was promised and says what is forgotten is gone; open or not."""
-    for number, text in tx.all(
-        "SELECT id, text FROM commitment WHERE text <> '' AND (owner_id IS NOT DISTINCT FROM ?1 "
-        "OR (?1 IS NULL AND chat_id = ?2))",
-        owner_id, chat_id,
-    ):  # fmt: skip
+    whose, value = (
+        ("owner_id = ?", owner_id) if owner_id is not None else ("(owner_id IS NULL OR chat_id = ?)", chat_id)
+    )
+    for number, text in tx.all(f"SELECT id, text FROM commitment WHERE text <> '' AND {whose}", value):
         if repeats(text):
             _undo(tx, number)
 

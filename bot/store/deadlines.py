@@ -1,20 +1,21 @@
 """The next deadline over all tables, and the daily retention."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from typing import NamedTuple
 
+from bot.core.clock import DAY_MS
 from bot.store.digests import drop_old_talks
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.index import drop_documents, forget_terms
 from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
 from bot.store.reminders import tidy_reminders
-from bot.store.sqlite import EVENT_QUEUE, OUTBOX_DUE
+from bot.store.sqlite import EVENT_QUEUE, GREATEST, OUTBOX_DUE
 from bot.store.transactions import Tx
 from bot.store.windows import end_windows
+from bot.text.dates import month_start
 
 
 class _Deadline(NamedTuple):
@@ -31,13 +32,13 @@ class _Deadline(NamedTuple):
 
     @property
     def upcoming(self) -> str:
-        """The nearest after ?1, as SQL."""
-        return f"SELECT min({self.column}) AS due FROM {self.table} WHERE {self.which}{self.column} > ?1"
+        """The nearest after a time, as SQL."""
+        return f"SELECT min({self.column}) AS due FROM {self.table} WHERE {self.which}{self.column} > ?"
 
     @property
     def due(self) -> str:
-        """What is due by ?1, kind and number once each, as SQL."""
-        rows = f"FROM {self.table} WHERE {self.which}{self.column} <= ?1"
+        """What is due by a time, kind and number once each, as SQL."""
+        rows = f"FROM {self.table} WHERE {self.which}{self.column} <= ?"
         if self.number == "0":
             return f"SELECT '{self.kind}', 0 WHERE EXISTS (SELECT 1 {rows})"
         # The plus keeps SQLite from reading the whole table in the order of that number.
@@ -54,7 +55,7 @@ DEADLINES = (
     _Deadline("session", "session", "close_at", IS_OPEN, "id"),
     _Deadline("digest", "session", "digest_due_at", "", "chat_id", several=True),
     _Deadline("outbox", OUTBOX_DUE, "due_at", IS_PENDING, "chat_id", several=True),
-    _Deadline("heartbeat", "heartbeat", f"max(due_at, {FREE_AT})"),
+    _Deadline("heartbeat", "heartbeat", f"{GREATEST}(due_at, {FREE_AT})"),
     _Deadline("join", "joining", "due_at", "", "chat_id"),
     _Deadline("rewrite", "rewriting", "due_at", "", "memory_id"),
     _Deadline("roll", "digest", "roll_at", "", "chat_id", several=True),
@@ -67,14 +68,14 @@ DEADLINES = (
 
 NEXT_DEADLINE = (
     f"SELECT min(due) FROM ({' UNION ALL '.join(each.upcoming for each in DEADLINES)} "
-    f"UNION ALL SELECT {META_AT} FROM meta WHERE key IN ('tidy_at', 'life_at') AND {META_AT} > ?1)"
+    f"UNION ALL SELECT {META_AT} FROM meta WHERE key IN ('tidy_at', 'life_at') AND {META_AT} > ?)"
 )
 
 DUE_DEADLINES = " UNION ALL ".join(
     (
         *(each.due for each in DEADLINES),
         *(
-            f"SELECT '{kind}', 0 WHERE coalesce((SELECT {META_AT} FROM meta WHERE key = '{kind}_at'), 0) <= ?1"
+            f"SELECT '{kind}', 0 WHERE coalesce((SELECT {META_AT} FROM meta WHERE key = '{kind}_at'), 0) <= ?"
             for kind in ("tidy", "life")
         ),
     )
@@ -131,15 +132,13 @@ class Deadlines(Repository):
     @reads
     def next(self, tx: Tx, now: int) -> int | None:
         """The nearest instant after `now`, ms, at which something is to be done."""
-        at: int | None = tx.value(NEXT_DEADLINE, now)
-        return at
+        return _next(tx, now)
 
     @reads
     def look(self, tx: Tx, now: int) -> tuple[tuple[tuple[str, int], ...], int | None]:
-        """What is to be done by now: its kind, and the number of the chat or session it is about; and what `next`
-        says.
-        """
-        return tuple((kind, number) for kind, number in tx.all(DUE_DEADLINES, now)), tx.value(NEXT_DEADLINE, now)
+        """What is to be done by now: its kind, and the chat or session it is about; and what `next` says."""
+        due = tx.all(DUE_DEADLINES, *[now] * DUE_DEADLINES.count("?"))
+        return tuple((kind, number) for kind, number in due), _next(tx, now)
 
     @reads
     def waiting(self, tx: Tx) -> int | None:
@@ -156,10 +155,7 @@ class Deadlines(Repository):
 
     @writes
     def bring_back(self, tx: Tx, now: int, farthest: DeadlineBounds) -> int:
-        """What is due later than it can ever be set was set while the machine's clock was ahead: it is due again.
-
-        Returns how many deadlines that were.
-        """
+        """What is due later than it can ever be set, by a clock that was ahead, is due again; how many deadlines that were."""
         limits = (
             ("event", "due_at", f"{IS_QUEUED}tries = 0 AND ", farthest.followup, 0),
             ("event", "due_at", IS_QUEUED, max(farthest.followup, farthest.send), 0),
@@ -202,10 +198,7 @@ class Deadlines(Repository):
 
     @writes
     def tidy(self, tx: Tx, retention: Retention) -> None:
-        """Drop what is older than it may be kept, and set the next time.
-
-        Delivery ids, old texts and what was made or told with them, logs of digested sessions; then counts.
-        """
+        """Drop what is older than it may be kept, and set the next time."""
         ids_before, transcript_before = retention.ids_before, retention.transcript_before
         tx.run(
             "UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ? AND "
@@ -237,6 +230,11 @@ class Deadlines(Repository):
         tidy_reminders(tx, ids_before, ids_before)
         more = _drop_counts(tx, min(retention.counts_before, transcript_before))
         tx.set_meta("tidy_at", str(retention.soon_at if more else retention.next_at))
+
+
+def _next(tx: Tx, now: int) -> int | None:
+    at: int | None = tx.value(NEXT_DEADLINE, *[now] * NEXT_DEADLINE.count("?"))
+    return at
 
 
 def _drop_counts(tx: Tx, before: int) -> bool:
@@ -286,20 +284,15 @@ def _sum_up(tx: Tx, before: int) -> None:
     """The oldest call of each month stands for all like it; those that cost nothing go."""
     tx.run("DELETE FROM call WHERE at < ? AND state = 'released'", before)
     oldest = tx.value("SELECT min(at) FROM call WHERE at < ?", before)
-    alike = "FROM call WHERE at >= ?1 AND at < ?2 AND state <> 'reserved'"
+    alike = "FROM call WHERE at >= ? AND at < ? AND state <> 'reserved'"
     sums, sets = ", ".join(f"sum({name})" for name in SUMS), ", ".join(f"{name} = ?" for name in SUMS)
-    for start, end in _months(oldest, before) if oldest is not None else ():
+    start = before if oldest is None else month_start(oldest, UTC)
+    while start < before:
+        end = min(month_start(start + 32 * DAY_MS, UTC), before)
         rows = tx.all(f"SELECT {sums}, min(id) {alike} GROUP BY {ONE_SUM} HAVING count(*) > 1", start, end)
         if rows:
-            tx.run(f"DELETE {alike} AND id NOT IN (SELECT min(id) {alike} GROUP BY {ONE_SUM})", start, end)
+            tx.run(f"DELETE {alike} AND id NOT IN (SELECT min(id) {alike} GROUP BY {ONE_SUM})", *[start, end] * 2)
             tx.executemany(
                 f"UPDATE call SET {sets}, turn_id = NULL, session_id = NULL, occasion = NULL WHERE id = ?", rows
             )
-
-
-def _months(first: int, before: int) -> Iterator[tuple[int, int]]:
-    """The months (UTC) from that of `first` to `before`: begin and end of each, ms."""
-    begin = datetime.fromtimestamp(first / 1000, UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    while (start := int(begin.timestamp() * 1000)) < before:
-        begin = (begin + timedelta(days=31)).replace(day=1)
-        yield start, min(int(begin.timestamp() * 1000), before)
+        start = end

@@ -310,6 +310,16 @@ def writes(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R
     return call
 
 
+def reading(function: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """A method that runs a function, which other transactions call as well, as a reading transaction of its own."""
+
+    @functools.wraps(function)
+    async def call(self: Repository, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.read(lambda tx: function(tx, *args, **kwargs))
+
+    return call
+
+
 def writing(function: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     """A method that runs a function, which other transactions call as well, as one transaction of its own."""
 

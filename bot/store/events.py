@@ -1,19 +1,20 @@
 """Events and their attachments: stored with the decision about them, queued, and read back as the context bus."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bot.core.events import FORGOTTEN, Attachment, Event, EventState, Incoming, Place
+from bot.core.events import FORGOTTEN, Attachment, Event, Place
 from bot.core.sessions import ModelCall
 from bot.core.speaking import STOP_REASONS
-from bot.store.engine import Repository, reads, writes, writing
+from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.index import index_lines
 from bot.store.ingest import QUOTED_ID
-from bot.store.ledger import CallAccount, Reservation, Settlement, charge_call, release_call, reserve_call, settle_call
-from bot.store.schema import placeholders
+from bot.store.ledger import CallAccount, Reservation, ReservationFate, Settlement, end_call, reserve_call, settle_call
+from bot.store.schema import NO_EVENT, placeholders
 from bot.store.sqlite import EVENT_QUEUE
 from bot.store.transactions import Row, Tx
+from bot.store.windows import put_follow_ups_back
 
 SELECT_EVENT = f"""SELECT id, chat_id, at, kind, person_id, name, text,
     CASE hidden WHEN 'forgotten' THEN '{FORGOTTEN}' ELSE label END, why, forwarded, turn_id,
@@ -31,46 +32,28 @@ COMMAND_REASONS = ("command", "pair", "closed", "off", *STOP_REASONS)
 
 IS_VISIBLE = "hidden = '' AND "
 OWN_RECENT_LINES = (
-    f"WHERE {IS_VISIBLE}kind = 'message' AND forwarded = 0 AND outcome <> 'command' AND person_id = ?2 AND id IN "
-    "(SELECT id FROM event WHERE chat_id = ?1 ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT 8"
+    f"WHERE {IS_VISIBLE}kind = 'message' AND forwarded = 0 AND outcome <> 'command' AND person_id = ? AND id IN "
+    "(SELECT id FROM event WHERE chat_id = ? ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT 8"
 )
 """What a person wrote last in a chat, of its newest 60 events, without mere commands."""
 
 TELLABLE_LINES = (
-    "WHERE (hidden = '' OR (hidden = 'forgotten' AND kind IN ('message', 'bot'))) AND chat_id = ?1 AND id < ?2 "
+    "WHERE (hidden = '' OR (hidden = 'forgotten' AND kind IN ('message', 'bot'))) AND chat_id = ? AND id < ? "
     "AND (state <> 'queued' OR (kind = 'message' AND tries = 0)) AND (state <> 'dead' OR turn_id IS NOT NULL) "
 )
-"""The lines of chat ?1 before ?2 that a request may tell: all that people can see, also what waits for an answer of its
-own, and that something was said which is forgotten.
+"""The lines of a chat before an event that a request may tell: all that people can see, also what waits for an answer of
+its own, and that something was said which is forgotten.
 
 What failed, and waits to be tried alone, is left out, and what was given up before it could be put into a request: it
 would break the next one as well.
 """
 
-NO_EVENT = 1 << 62
-"""Beyond the number of any event."""
+IS_DEAD = "state = 'dead' AND hidden <> 'old'"
+"""What was given up, as long as its text is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeEvent:
-    """Something that happened to a chat or to an older message of it; `at` is now, ms.
-
-    Of a `stranger` nothing but facts of the platform counts.
-    """
-
-    incoming: Incoming
-    chat_id: int
-    person_id: int | None
-    at: int
-    stranger: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeEffect:
-    """What a change leaves: `hidden` keeps its line from being told, `queued` has the chat's work queue see to it."""
-
-    hidden: str = ""
-    queued: bool = False
+MOST_OWN_LINES, OWN_WORDS_MS = 4, 600_000
+"""So many lines of a person, of the last ten minutes, say together what they ask for."""
 
 
 def read_events(tx: Tx, where: str, *values: object, table: str = "event") -> tuple[Event, ...]:
@@ -87,7 +70,7 @@ def tellable_lines(
     tx: Tx, chat_id: int, answering: tuple[int, ...], limit: int, where: str, *values: object, apart: bool
 ) -> tuple[tuple[Event, ...], int]:
     """The newest `limit` lines of a chat that a request may tell and for which `where` holds, in order, and how many
-    are older; `values` are those of ?3 and so on.
+    are older; `values` are those of `where`.
 
     Not the messages that it is `answering`, and not what comes after a command that is still to be carried out and may
     close the session, nor, `apart`, after a message that is answered by itself: lines are told in order.
@@ -134,13 +117,11 @@ def attachment_mark(event_id: int, position: int, kind: str, name: str, state: s
     return f"[{shown}: {text}]" if state == "done" and text else f"[{shown}]"
 
 
-def finish_events(tx: Tx, events: tuple[int, ...], state: EventState, outcome: str) -> None:
+def finish_events(tx: Tx, events: tuple[int, ...], outcome: str) -> None:
     """Take events off the queue with a recorded outcome."""
+    done = "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'"
     for number in events:
-        tx.run(
-            "UPDATE event SET state = ?, outcome = ?, due_at = NULL WHERE id = ? AND state = 'queued'",
-            state, outcome, number,
-        )  # fmt: skip
+        tx.run(done, outcome, number)
 
 
 def add_line(tx: Tx, chat_id: int, text: str, at: int, label: str = "", **more: object) -> int:
@@ -150,11 +131,23 @@ def add_line(tx: Tx, chat_id: int, text: str, at: int, label: str = "", **more: 
 
 def note_effect(tx: Tx, key: str, at: int, result: str = "done") -> None:
     """Under that key stands when something was done last, and what came of it."""
-    tx.run(
-        "INSERT INTO effect (key, result, at) VALUES (?, ?, ?) "
-        "ON CONFLICT (key) DO UPDATE SET result = excluded.result, at = excluded.at",
-        key, result, at,
-    )  # fmt: skip
+    tx.put("effect", "key", key=key, result=result, at=at)
+
+
+SELECT_ATTACHMENT = """SELECT event_id, position, attachment.kind, handle, attachment.name, mime, size FROM attachment
+    JOIN event ON event.id = attachment.event_id WHERE event.hidden = '' """
+IS_ATTACHMENT = (
+    "event_id = ? AND position = ? AND EXISTS (SELECT 1 FROM event WHERE event.id = event_id AND hidden = '')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SentAttachment:
+    """One attachment of an event; `position` counts from 0."""
+
+    event_id: int
+    position: int
+    attachment: Attachment
 
 
 class Events(Repository):
@@ -192,40 +185,94 @@ class Events(Repository):
     @reads
     def around(self, tx: Tx, chat_id: int, event_id: int, most: int) -> tuple[int, int]:
         """The first and the last number of the messages around one in its chat, at most so many on either side."""
-        first, last = tx.row(
-            "SELECT (SELECT min(id) FROM (SELECT id FROM event WHERE chat_id = ?1 AND kind = 'message' AND id <= ?2 "
-            "ORDER BY id DESC LIMIT ?3)), (SELECT max(id) FROM (SELECT id FROM event WHERE chat_id = ?1 "
-            "AND kind = 'message' AND id >= ?2 ORDER BY id LIMIT ?3))",
-            chat_id, event_id, most,
-        )  # fmt: skip
-        return first or event_id, last or event_id
-
-    finish = writing(finish_events)
-
-
-SELECT_ATTACHMENT = """SELECT event_id, position, attachment.kind, handle, attachment.name, mime, size FROM attachment
-    JOIN event ON event.id = attachment.event_id WHERE event.hidden = '' """
-IS_ATTACHMENT = (
-    "event_id = ? AND position = ? AND EXISTS (SELECT 1 FROM event WHERE event.id = event_id AND hidden = '')"
-)
-
-ReservationFate = Literal["charge", "release"]
-
-
-@dataclass(frozen=True, slots=True)
-class SentAttachment:
-    """One attachment of an event; `position` counts from 0."""
-
-    event_id: int
-    position: int
-    attachment: Attachment
-
-
-class Attachments(Repository):
-    """Pictures, voice messages and files, and the texts made from them."""
+        here = "SELECT id FROM event WHERE chat_id = ? AND kind = 'message' AND id"
+        before = tx.ids(f"{here} <= ? ORDER BY id DESC LIMIT ?", chat_id, event_id, most)
+        after = tx.ids(f"{here} >= ? ORDER BY id LIMIT ?", chat_id, event_id, most)
+        return min(before, default=event_id), max(after, default=event_id)
 
     @reads
-    def waiting(self, tx: Tx, event_ids: Sequence[int]) -> tuple[SentAttachment, ...]:
+    def of(self, tx: Tx, numbers: tuple[int, ...]) -> tuple[Event, ...]:
+        """Those events, in order."""
+        return read_events(tx, f"WHERE id IN ({placeholders(numbers)}) ORDER BY id", *numbers)
+
+    @reads
+    def own_lines(
+        self, tx: Tx, event_ids: tuple[int, ...], person_id: int, now: int, *, answered: bool = False
+    ) -> tuple[Event, ...]:
+        """Those of these messages that this person wrote, in order: nothing forwarded, and nothing of a bot.
+
+        Where they are few, what the same person wrote in that chat just before them comes first; what was `answered`
+        as a command only when it is asked for.
+        """
+        own = (
+            f"WHERE {IS_VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? AND NOT EXISTS "
+            "(SELECT 1 FROM person WHERE person.id = person_id AND is_bot = 1) AND "
+        )
+        these = read_events(tx, f"{own}id IN ({placeholders(event_ids)}) ORDER BY id", person_id, *event_ids)
+        before = read_events(
+            tx, f"{own}chat_id = (SELECT chat_id FROM event WHERE id = ?) AND id < ? AND at >= ? "
+            "AND (? OR outcome <> 'command') ORDER BY id DESC LIMIT ?",
+            person_id, max(event_ids, default=0), min(event_ids, default=0), now - OWN_WORDS_MS, answered,
+            max(0, MOST_OWN_LINES - len(these)),
+        )  # fmt: skip
+        return (*reversed(before), *these)
+
+    @reads
+    def said_before(self, tx: Tx, event_ids: tuple[int, ...]) -> Mapping[int, str]:
+        """What nuan said right before each of these messages, with nobody's line between, within ten minutes."""
+        return dict(tx.all(
+            "SELECT event.id, said.text FROM event JOIN event AS said ON said.id = (SELECT max(id) FROM event AS other "
+            "WHERE other.chat_id = event.chat_id AND other.id < event.id AND other.kind IN ('message', 'bot')) "
+            f"WHERE event.id IN ({placeholders(event_ids)}) AND said.kind = 'bot' AND said.hidden = '' "
+            "AND said.at >= event.at - ?",
+            *event_ids, OWN_WORDS_MS,
+        ))  # fmt: skip
+
+    @reads
+    def last_words(self, tx: Tx, person_id: int, chat_id: int, now: int) -> tuple[str, ...]:
+        """What that person wrote there last, newest first: as much as says what somebody asks for."""
+        found = tx.all(
+            f"SELECT text FROM event WHERE {IS_VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? "
+            "AND chat_id = ? AND at >= ? ORDER BY id DESC LIMIT ?",
+            person_id, chat_id, now - OWN_WORDS_MS, MOST_OWN_LINES,
+        )  # fmt: skip
+        return tuple(text for (text,) in found)
+
+    @reads
+    def was_refused(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
+        """Whether that person was told there why nothing is answered, for what they wrote at `since` (ms) or later."""
+        return tx.has(
+            "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND outcome = 'refused' "
+            "AND kind = 'message' AND at >= ? LIMIT 1",
+            chat_id, person_id, since,
+        )  # fmt: skip
+
+    @reads
+    def met_limit(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
+        """Whether what that person wrote there last, at `since` (ms) or later, met a limit."""
+        return tx.value(
+            "SELECT outcome FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? "
+            "AND outcome IN ('answered', 'failed', 'refused', 'silent') ORDER BY id DESC LIMIT 1",
+            chat_id, person_id, since,
+        ) in ("refused", "silent")  # fmt: skip
+
+    @reads
+    def dead(self, tx: Tx) -> dict[str, int]:
+        """How many events were given up, by the name of the error."""
+        return dict(tx.all(f"SELECT error, count(*) FROM event WHERE {IS_DEAD} GROUP BY error"))
+
+    attachment_marks = reading(attachment_marks)
+    finish = writing(finish_events)
+    put_back = writing(put_follow_ups_back)
+
+    @writes
+    def delay(self, tx: Tx, events: tuple[int, ...], until: int) -> None:
+        """These messages are answered then, ms, unless they were done meanwhile."""
+        for number in events:
+            tx.run("UPDATE event SET due_at = ? WHERE id = ? AND state = 'queued'", until, number)
+
+    @reads
+    def new_attachments(self, tx: Tx, event_ids: Sequence[int]) -> tuple[SentAttachment, ...]:
         """What of these events nobody has looked at yet, in order."""
         return tx.all(
             f"{SELECT_ATTACHMENT} AND attachment.state = 'new' AND event_id IN ({placeholders(event_ids)}) "
@@ -234,23 +281,18 @@ class Attachments(Repository):
         )  # fmt: skip
 
     @reads
-    def marks(self, tx: Tx, event_ids: Sequence[int]) -> dict[int, str]:
-        """What the <ctx> tells of the attachments of these events; an event without any is left out."""
-        return attachment_marks(tx, event_ids)
-
-    @reads
-    def find(self, tx: Tx, chat_id: int, event_id: int, position: int) -> SentAttachment | None:
+    def attachment(self, tx: Tx, chat_id: int, event_id: int, position: int) -> SentAttachment | None:
         """One attachment of that chat, unless it was taken back."""
         where = "AND event.chat_id = ? AND event_id = ? AND position = ?"
         return tx.one(SELECT_ATTACHMENT + where, chat_id, event_id, position, to=_sent)
 
     @writes
-    def reserve(self, tx: Tx, chat_id: int, person_id: int, reservation: Reservation, at: int) -> ModelCall:
+    def reserve_look(self, tx: Tx, chat_id: int, person_id: int, reservation: Reservation, at: int) -> ModelCall:
         """Reserve the call that looks at one; OverBudget when a limit would be passed."""
         return reserve_call(tx, reservation, at, CallAccount(None, chat_id, None, person_id))
 
     @writes
-    def described(self, tx: Tx, sent: SentAttachment, text: str, settlement: Settlement | None, at: int) -> None:
+    def describe(self, tx: Tx, sent: SentAttachment, text: str, settlement: Settlement | None, at: int) -> None:
         """Commit what it shows or says together with what that cost; once."""
         if settlement is not None:
             settle_call(tx, settlement, at)
@@ -258,12 +300,11 @@ class Attachments(Repository):
         index_lines(tx, (sent.event_id,))
 
     @writes
-    def refused(
+    def refuse_look(
         self, tx: Tx, sent: SentAttachment, reason: str, call: tuple[int, ReservationFate] | None, at: int
     ) -> None:
         """Commit why it is not known; `call` is the one that failed, and what becomes of its reservation."""
-        if call is not None:
-            (release_call if call[1] == "release" else charge_call)(tx, call[0], at)
+        end_call(tx, call, at)
         _finish(tx, sent, "refused", reason)
 
     @writes

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from bot.core.clock import DAY_MS
+from bot.core.events import Incoming
 from bot.core.inspection import ChatState, ChatStatistics, ReplySign, ToldCounts, ToldMemory
 from bot.core.memories import (
     BOOTED_FACTOR,
@@ -29,10 +30,10 @@ from bot.core.sessions import ToldItem, ToldShare
 from bot.core.speaking import UNASKED
 from bot.language.sections import SectionRegistry
 from bot.store.engine import Repository, reads, writes
-from bot.store.events import ChangeEffect, ChangeEvent
 from bot.store.index import KEPT_ROUNDS, store_registry
 from bot.store.memories import visible_memory
 from bot.store.schema import placeholders
+from bot.store.sqlite import GREATEST, LEAST
 from bot.store.transactions import Row, Tx
 from bot.text.similarity import shares_words
 
@@ -57,14 +58,14 @@ WHOSE = (
 )
 
 
-IN_CHAT = "turn.session_id IN (SELECT id FROM session WHERE chat_id = ?1)"
+IN_CHAT = "turn.session_id IN (SELECT id FROM session WHERE chat_id = ?)"
 """The turns of a chat: by the index of its conversations, where an installation of many chats would be read through."""
 
 SIGN_COUNTS = f"SELECT sign, count(*) FROM feedback JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} AND "
 
 TOLD_MEMORIES = f"""FROM turn_memory JOIN turn ON turn.id = turn_memory.turn_id
     JOIN session ON session.id = turn.session_id JOIN memory ON memory.id = memory_id WHERE {IN_CHAT}
-    AND turn.state = 'said' AND memory.owner_id = ?2 AND memory.disabled_at IS NULL AND """
+    AND turn.state = 'said' AND memory.owner_id = ? AND memory.disabled_at IS NULL AND """
 
 
 def note_told_items(tx: Tx, turn_id: int, told: Iterable[ToldItem]) -> None:
@@ -73,21 +74,20 @@ def note_told_items(tx: Tx, turn_id: int, told: Iterable[ToldItem]) -> None:
         tx.insert("told_item", turn_id=turn_id, way=each.way, ref=each.ref, tokens=each.tokens, why=each.why)
 
 
-def react(tx: Tx, happened: ChangeEvent) -> ChangeEffect:
-    """A reaction is recorded for the reply it is on, or taken back; the latter is not told."""
-    incoming = happened.incoming
+def react(tx: Tx, chat_id: int, person_id: int | None, incoming: Incoming, at: int) -> bool:
+    """A reaction is recorded for the reply it is on, or taken back; the latter is not told. Whether it is."""
     emoji, taken_back = _DRESS.sub("", incoming.text.removeprefix("-")), incoming.text.startswith("-")
     # Telegram does not say in which topic of a group a reaction was; message ids are the whole group's.
     reply = tx.value(
-        "SELECT turn_id FROM sent WHERE external_id = ?2 AND turn_id IS NOT NULL AND chat_id IN (SELECT ?1 UNION "
-        "SELECT topic.chat_id FROM place JOIN place AS topic ON topic.platform = place.platform "
-        "AND topic.parent = place.external_id WHERE place.chat_id = ?1) LIMIT 1",
-        happened.chat_id, incoming.target,
+        "SELECT turn_id FROM sent WHERE external_id = ? AND turn_id IS NOT NULL AND (chat_id = ? OR chat_id IN (SELECT "
+        "topic.chat_id FROM place JOIN place AS topic ON topic.platform = place.platform "
+        "AND topic.parent = place.external_id WHERE place.chat_id = ?)) LIMIT 1",
+        incoming.target, chat_id, chat_id,
     )  # fmt: skip
-    person = None if incoming.sender is None or incoming.sender.is_bot else happened.person_id
-    if reply is not None and person is not None and emoji in REACTION_WEIGHTS:
-        credit(tx, reply, person, (emoji,), happened.at, taken_back=taken_back)
-    return ChangeEffect("change") if taken_back else ChangeEffect()
+    by_person = incoming.sender is not None and not incoming.sender.is_bot
+    if reply is not None and person_id is not None and by_person and emoji in REACTION_WEIGHTS:
+        credit(tx, reply, person_id, (emoji,), at, taken_back=taken_back)
+    return not taken_back
 
 
 def remark(tx: Tx, chat_id: int, person_id: int, signals: tuple[Signal, ...], at: int) -> None:
@@ -97,12 +97,12 @@ def remark(tx: Tx, chat_id: int, person_id: int, signals: tuple[Signal, ...], at
     window got them (measured).
     """
     last = tx.one(
-        "SELECT turn.id, said_at FROM session JOIN turn ON turn.session_id = session.id WHERE session.chat_id = ?1 "
-        "AND session.number > (SELECT max(number) FROM session WHERE chat_id = ?1) - 2 AND turn.state = 'said' "
-        "AND turn.error = '' AND (turn.person_id = ?2 OR EXISTS (SELECT 1 FROM turn_event JOIN event "
-        "ON event.id = event_id WHERE turn_event.turn_id = turn.id AND event.person_id = ?2)) "
+        "SELECT turn.id, said_at FROM session JOIN turn ON turn.session_id = session.id WHERE session.chat_id = ? "
+        "AND session.number > (SELECT max(number) FROM session WHERE chat_id = ?) - 2 AND turn.state = 'said' "
+        "AND turn.error = '' AND (turn.person_id = ? OR EXISTS (SELECT 1 FROM turn_event JOIN event "
+        "ON event.id = event_id WHERE turn_event.turn_id = turn.id AND event.person_id = ?)) "
         "ORDER BY said_at DESC, turn.id DESC LIMIT 1",
-        chat_id, person_id,
+        chat_id, chat_id, person_id, person_id,
     )  # fmt: skip
     if last is None:
         return
@@ -134,8 +134,8 @@ def credit(tx: Tx, turn_id: int, person_id: int, signs: tuple[str, ...], at: int
         return
     for memory_id in _behind(tx, turn_id):
         tx.run(
-            "UPDATE memory SET helpful = max(0, helpful + ?), unhelpful = max(0, unhelpful + ?), "
-            "importance = max(1, min(?, importance + ?)), praised_at = max(praised_at, ?) WHERE id = ?",
+            f"UPDATE memory SET helpful = {GREATEST}(0, helpful + ?), unhelpful = {GREATEST}(0, unhelpful + ?), "
+            f"importance = {GREATEST}(1, {LEAST}(?, importance + ?)), praised_at = {GREATEST}(praised_at, ?) WHERE id = ?",
             up, down, MOST_IMPORTANCE, after - before, at if up > 0 else 0, memory_id,
         )  # fmt: skip
 
@@ -151,8 +151,8 @@ def _behind(tx: Tx, turn_id: int) -> list[int]:
     """The memories that a sign to a reply counts for: none of them more often than for three replies of a day."""
     lately = tx.ids(
         "SELECT DISTINCT feedback.turn_id FROM feedback JOIN turn ON turn.id = feedback.turn_id JOIN turn AS this "
-        "ON this.id = ?1 AND this.chat_id = turn.chat_id WHERE feedback.turn_id < ?1 AND turn.said_at > this.said_at "
-        "- ?2 ORDER BY 1 DESC LIMIT 32",
+        "ON this.id = ? AND this.chat_id = turn.chat_id WHERE feedback.turn_id < this.id AND turn.said_at > this.said_at "
+        "- ? ORDER BY 1 DESC LIMIT 32",
         turn_id, DAY_MS,
     )  # fmt: skip
     often = Counter(number for turn in lately for number in _spoken_of(tx, turn))
@@ -162,9 +162,9 @@ def _behind(tx: Tx, turn_id: int) -> list[int]:
 def _spoken_of(tx: Tx, turn_id: int) -> list[int]:
     """The memories of a reply: what was recalled for it, and what it speaks of that its log told before; the first."""
     rows = tx.all(
-        "SELECT memory.id, memory.text, min(boot OR turn.id < ?1) AS before FROM turn AS this JOIN turn "
+        "SELECT memory.id, memory.text, min(CASE WHEN boot = 1 OR turn.id < this.id THEN 1 ELSE 0 END) AS before FROM turn AS this JOIN turn "
         "ON turn.session_id = this.session_id AND turn.epoch_id = this.epoch_id AND turn.id <= this.id "
-        "JOIN turn_memory ON turn_memory.turn_id = turn.id JOIN memory ON memory.id = memory_id WHERE this.id = ?1 "
+        "JOIN turn_memory ON turn_memory.turn_id = turn.id JOIN memory ON memory.id = memory_id WHERE this.id = ? "
         "GROUP BY memory.id ORDER BY before, max(turn.id) DESC, memory.id",
         turn_id,
     )
@@ -181,59 +181,21 @@ def note_told_memories(
     for number in memories:
         tx.run(
             "INSERT INTO turn_memory (turn_id, memory_id, boot) VALUES (?, ?, ?) "
-            "ON CONFLICT (turn_id, memory_id) DO UPDATE SET boot = min(boot, excluded.boot)",
+            f"ON CONFLICT (turn_id, memory_id) DO UPDATE SET boot = {LEAST}(turn_memory.boot, excluded.boot)",
             turn_id, number, int(boot),
         )  # fmt: skip
         if boot:
             tx.run(
-                "UPDATE memory SET stability_days = min(?, stability_days * ?), booted_at = ? WHERE id = ? "
+                f"UPDATE memory SET stability_days = {LEAST}(?, stability_days * ?), booted_at = ? WHERE id = ? "
                 "AND booted_at <= ?",
                 MOST_STABLE, BOOTED_FACTOR, at, number, at - rest_ms,
             )  # fmt: skip
         else:
             tx.run(
-                "UPDATE memory SET stability_days = min(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
-                "access_count = access_count + 1, faded = min(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
+                f"UPDATE memory SET stability_days = {LEAST}(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
+                f"access_count = access_count + 1, faded = {LEAST}(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
                 MOST_STABLE, RECALLED_FACTOR, at, at, REVIVED_FACTOR, number, at - rest_ms,
             )  # fmt: skip
-
-
-class SectionRounds(Repository):
-    """What turns found in which section."""
-
-    @writes
-    def register(self, tx: Tx, registry: SectionRegistry) -> None:
-        """From now on memories are stored in the sections of this registry."""
-        text = registry.to_json()
-        if (tx.meta("sections") or SectionRegistry().to_json()) != text:
-            store_registry(tx, text)
-
-    @reads
-    def rounds(self, tx: Tx, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
-        """What a person's turns in a chat found since that instant, ms, oldest first; a damaged row is left out."""
-        return rounds_of(tx.all(ROUNDS, chat_id, person_id, since, KEPT_ROUNDS))
-
-    @reads
-    def told(self, tx: Tx, memory_id: int, audience: Audience) -> str:
-        """What a memory says, if this audience may see it and nobody forgot it; else ""."""
-        where, params = visible_memory(audience)
-        visible = f"SELECT text FROM memory WHERE id = ? AND disabled_at IS NULL AND {where}"
-        return tx.value(visible, memory_id, *params) or ""
-
-    @reads
-    def all(self, tx: Tx) -> tuple[SectionHistory, ...]:
-        """Everybody who has rounds, by chat and person, for the operator's eyes."""
-        found: list[SectionHistory] = []
-        for chat, person, kind, title, name in tx.all(WHOSE):
-            where, params = visible_memory(Audience(chat, kind, (person,)))
-            sizes = tx.all(
-                f"SELECT section, count(*) FROM memory WHERE disabled_at IS NULL AND section <> '' AND {where} "
-                "GROUP BY section",
-                *params,
-            )
-            rounds = rounds_of(tx.all(ROUNDS, chat, person, 0, KEPT_ROUNDS))
-            found.append(SectionHistory(chat, person, kind, title, name, rounds, dict(sizes)))
-        return tuple(found)
 
 
 def rounds_of(rows: Sequence[Row]) -> tuple[RecallRound, ...]:
@@ -251,8 +213,42 @@ def _round(turn_id: int, at: int, hits: object, searched: object, held: object) 
         return None
 
 
-class Insight(Repository):
-    """Chats seen from outside, and what memory put into their prompts."""
+class Feedback(Repository):
+    """What turns were told and found, how their replies were liked, and a chat seen from outside."""
+
+    @writes
+    def register_sections(self, tx: Tx, registry: SectionRegistry) -> None:
+        """From now on memories are stored in the sections of this registry."""
+        text = registry.to_json()
+        if (tx.meta("sections") or SectionRegistry().to_json()) != text:
+            store_registry(tx, text)
+
+    @reads
+    def rounds(self, tx: Tx, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
+        """What a person's turns in a chat found since that instant, ms, oldest first; a damaged row is left out."""
+        return rounds_of(tx.all(ROUNDS, chat_id, person_id, since, KEPT_ROUNDS))
+
+    @reads
+    def told_text(self, tx: Tx, memory_id: int, audience: Audience) -> str:
+        """What a memory says, if this audience may see it and nobody forgot it; else ""."""
+        where, params = visible_memory(audience)
+        visible = f"SELECT text FROM memory WHERE id = ? AND disabled_at IS NULL AND {where}"
+        return tx.value(visible, memory_id, *params) or ""
+
+    @reads
+    def section_histories(self, tx: Tx) -> tuple[SectionHistory, ...]:
+        """Everybody who has rounds, by chat and person, for the operator's eyes."""
+        found: list[SectionHistory] = []
+        for chat, person, kind, title, name in tx.all(WHOSE):
+            where, params = visible_memory(Audience(chat, kind, (person,)))
+            sizes = tx.all(
+                f"SELECT section, count(*) FROM memory WHERE disabled_at IS NULL AND section <> '' AND {where} "
+                "GROUP BY section",
+                *params,
+            )
+            rounds = rounds_of(tx.all(ROUNDS, chat, person, 0, KEPT_ROUNDS))
+            found.append(SectionHistory(chat, person, kind, title, name, rounds, dict(sizes)))
+        return tuple(found)
 
     @reads
     def told_items(self, tx: Tx, epoch_id: int) -> tuple[tuple[int, ToldItem], ...]:
@@ -274,29 +270,29 @@ class Insight(Repository):
         )  # fmt: skip
 
     @reads
-    def here(self, tx: Tx, chat_id: int, day: int) -> ChatState:
+    def state(self, tx: Tx, chat_id: int, day: int) -> ChatState:
         """The open conversation of a chat and its replies since that instant, ms."""
         number, opened, turns = tx.one(
             "SELECT number, opened_at, (SELECT count(*) FROM turn WHERE session_id = session.id AND state = 'said') "
-            "FROM session WHERE id = (SELECT id FROM session WHERE chat_id = ?1 AND state = 'open')",
+            "FROM session WHERE id = (SELECT id FROM session WHERE chat_id = ? AND state = 'open')",
             chat_id,
         ) or (0, 0, 0)
-        said = f"SELECT count(*) FROM turn WHERE {IN_CHAT} AND state = 'said' AND said_at >= ?2"
+        said = f"SELECT count(*) FROM turn WHERE {IN_CHAT} AND state = 'said' AND said_at >= ?"
         return ChatState(number, opened, turns, tx.value(said, chat_id, day))
 
     @reads
     def signs(self, tx: Tx, chat_id: int, person_id: int) -> tuple[tuple[str, int], ...]:
         """How often a person gave which sign to the replies of a chat, the most frequent first."""
-        return _counted(tx, "feedback.person_id = ?2", chat_id, person_id)
+        return _counted(tx, "feedback.person_id = ?", chat_id, person_id)
 
     @reads
-    def marks(self, tx: Tx, chat_id: int, person_id: int, limit: int) -> tuple[ReplySign, ...]:
+    def reply_signs(self, tx: Tx, chat_id: int, person_id: int, limit: int) -> tuple[ReplySign, ...]:
         """A person's newest signs to the replies of a chat, newest first."""
         told = "kind = 'bot' AND hidden = '' AND off_record = 0"
         reply = f"SELECT text FROM event WHERE turn_id = ? AND {told} ORDER BY id"
         marks = tx.all(
             f"SELECT at, sign, feedback.turn_id FROM feedback JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} "
-            "AND feedback.person_id = ?2 ORDER BY at DESC, feedback.turn_id DESC LIMIT ?3",
+            "AND feedback.person_id = ? ORDER BY at DESC, feedback.turn_id DESC LIMIT ?",
             chat_id, person_id, limit,
         )  # fmt: skip
         return tuple(
@@ -304,7 +300,7 @@ class Insight(Repository):
         )
 
     @reads
-    def told(self, tx: Tx, owner_id: int, audience: Audience, limit: int) -> tuple[ToldMemory, ...]:
+    def told_memories(self, tx: Tx, owner_id: int, audience: Audience, limit: int) -> tuple[ToldMemory, ...]:
         """Which memories of a person the newest replies of a chat were told, as this audience may see; newest first."""
         where, params = visible_memory(audience)
         return tx.all(
@@ -315,12 +311,9 @@ class Insight(Repository):
 
     @reads
     def told_counts(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> ToldCounts:
-        """How often replies of a chat since that instant (ms) were told memories of a person, as this audience may see.
-
-        Only for so long it is kept what a reply was told.
-        """
+        """How often replies of a chat since that instant (ms) were told memories of a person, as this audience may see."""
         where, params = visible_memory(audience)
-        said = f"SELECT count(*) FROM turn WHERE {IN_CHAT} AND state = 'said' AND asked_at >= ?2"
+        said = f"SELECT count(*) FROM turn WHERE {IN_CHAT} AND state = 'said' AND asked_at >= ?"
         (counts,) = tx.all(
             "SELECT count(DISTINCT turn.id), count(*) FILTER (WHERE boot = 0), coalesce(sum(boot), 0), "
             f"count(DISTINCT memory.id) {TOLD_MEMORIES}{where} AND turn.asked_at >= ?",
@@ -329,26 +322,26 @@ class Insight(Repository):
         return ToldCounts(tx.value(said, audience.chat_id, since), *counts)
 
     @reads
-    def looked(self, tx: Tx, chat_id: int, since: int) -> ChatStatistics:
+    def statistics(self, tx: Tx, chat_id: int, since: int) -> ChatStatistics:
         """What happened in a chat since that instant, ms; of everybody there, and only numbers."""
         unasked = ", ".join(f"'{why}'" for why in sorted(UNASKED))
         ((said, alone, failed),) = tx.all(
             "SELECT count(*) FILTER (WHERE state = 'said'), "
             f"count(*) FILTER (WHERE state = 'said' AND why IN ({unasked})), "
-            f"count(*) FILTER (WHERE state = 'failed') FROM turn WHERE {IN_CHAT} AND asked_at >= ?2",
+            f"count(*) FILTER (WHERE state = 'failed') FROM turn WHERE {IN_CHAT} AND asked_at >= ?",
             chat_id, since,
         )  # fmt: skip
         quiet = tx.value(
-            "SELECT count(*) FROM event WHERE chat_id = ?1 AND at >= ?2 AND kind = 'message' AND hidden = '' "
+            "SELECT count(*) FROM event WHERE chat_id = ? AND at >= ? AND kind = 'message' AND hidden = '' "
             "AND state = 'listened'",
             chat_id, since,
         )  # fmt: skip
         told = tx.value(
             f"SELECT count(DISTINCT turn_id) FROM turn_memory JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} "
-            "AND asked_at >= ?2 AND state = 'said'",
+            "AND asked_at >= ? AND state = 'said'",
             chat_id, since,
         )  # fmt: skip
-        return ChatStatistics(said, alone, failed, quiet, _counted(tx, "at >= ?2", chat_id, since), told)
+        return ChatStatistics(said, alone, failed, quiet, _counted(tx, "at >= ?", chat_id, since), told)
 
     @reads
     def talked_on(self, tx: Tx, chat_id: int, signatures: Collection[str]) -> tuple[int, str] | None:

@@ -1,19 +1,20 @@
-"""Taking an event in: it is stored with the decision about it, and may stop or interrupt turns, in one transaction."""
+"""Taking an event in: stored with the decision about it, and with what it does to older events and to turns."""
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
+from bot.core.clock import DAY_MS
 from bot.core.events import Draft, Event, Incoming
-from bot.core.people import Chat
+from bot.core.memories import Memory, NewMemory
 from bot.core.sessions import Turn
 from bot.core.speaking import HEARTBEAT, STOP_REASONS, UNASKED, Decision, PacedDecision, Situation
-from bot.store.changes import Changes
-from bot.store.commitments import note_promises
-from bot.store.engine import Database, Repository, writes
-from bot.store.events import COMMAND_REASONS, ChangeEvent, finish_events, note_effect, read_events
-from bot.store.failures import has_acted, void_turn
-from bot.store.feedback import remark
-from bot.store.index import index_lines
+from bot.store.commitments import note_promises, reread_promises
+from bot.store.digests import retract_edited
+from bot.store.engine import Database, reads, writes
+from bot.store.events import COMMAND_REASONS, finish_events, note_effect, read_events
+from bot.store.feedback import react, remark
+from bot.store.files import DataFiles
+from bot.store.index import index_lines, rescope
 from bot.store.ingest import (
     QUOTE_CHARS,
     Accepted,
@@ -22,14 +23,20 @@ from bot.store.ingest import (
     bots_are_quiet,
     find_copy,
     note_print,
-    print_of,
     retargeted,
+    separate_copy,
     was_stored,
 )
+from bot.store.memories import store_memory
+from bot.store.notes import amend_notes
 from bot.store.outbox import announce
 from bot.store.people import AccessLists, find_chat, find_person, permissions_of, stored_part, with_permissions
+from bot.store.reminders import drop_reminders
+from bot.store.removal import ScrubbingRepository, delete_message, empty_digests, told_elsewhere
+from bot.store.schema import SELECT_MEMORY
+from bot.store.supersession import drop_merges, end_memory, reword_memory
 from bot.store.transactions import Tx
-from bot.store.turns import running_turns
+from bot.store.turns import has_acted, running_turns, void_turn
 from bot.store.windows import (
     IN_RUNNING_TURNS,
     UNSENT_TURNS,
@@ -43,6 +50,7 @@ from bot.store.windows import (
     pending_messages,
     requeue_events,
 )
+from bot.text.copies import print_of
 
 STOPPED_OUTCOME = "stopped"
 """The outcome of what is not answered, the error of the turn, the label of the line that says so."""
@@ -53,45 +61,116 @@ UNCOUNTED_REASONS = ("copy", "stranger", "old")
 INTERRUPTED_KEY = "interrupted"
 """The error of the turn, and how the key of the effect begins that keeps what it answered from a second time."""
 
+KEPT_MS = 7 * DAY_MS
+"""How long the row of a memory that an edit ended is kept, as after 忘记 (ARCHITECTURE §6)."""
 
-class Intake(Repository):
-    """Takes events in, each in one transaction with all that it does to older ones."""
+PLATFORM_FACTS = ("delete", "migrate", "gone", "back")
+"""What counts whoever did it."""
 
-    def __init__(self, database: Database, lists: AccessLists, changes: Changes, covers: Callable[[str], bool]) -> None:
+MOVED = (
+    "event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note", "commitment", "reminder",
+    "section_round",
+)  # fmt: skip
+KEYED = {
+    "member": "person_id", "conversation_window": "person_id", "sent": "external_id", "question": "person_id",
+    "reminder_question": "person_id",
+}  # fmt: skip
+"""Tables in which a chat and this column make the key: what both chats have is kept once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that happened to a chat or to an older message of it; `at` is now, ms."""
+
+    incoming: Incoming
+    chat_id: int
+    person_id: int | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeEffect:
+    """What a change leaves: whether its line is `told`, and `queued` for the chat's work queue to see to it.
+
+    `reread` is the message that reads anew.
+    """
+
+    told: bool = True
+    queued: bool = False
+    reread: int | None = None
+
+
+NOT_TOLD = ChangeEffect(told=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EditedMessage:
+    """A message as it reads after an edit, and the memories that its commands had made, oldest first."""
+
+    event_id: int
+    text: str
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What an edit makes of memories: (number, new text, None: ended); `rest` is all that stays of the message.
+
+    `told` is what notes tell of it: no wish to remember or forget.
+    """
+
+    memories: tuple[tuple[int, str | None], ...]
+    told: str
+    rest: str | None = None
+
+
+class Intake(ScrubbingRepository):
+    """What comes in: messages, and edits and deletions of what came before."""
+
+    def __init__(self, database: Database, files: DataFiles, lists: AccessLists, covers: Callable[[str], bool]) -> None:
         """`covers` tells what was forgotten."""
-        super().__init__(database)
+        super().__init__(database, files)
         self._lists = lists
-        self._changes = changes
         self._covers = covers
 
     @writes
     def accept(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """Commit an event together with the decision about it; a second copy changes nothing."""
-        accepted = self._accept(tx, arrival, decide)
-        event = accepted.event
-        if arrival.remarks and event is not None and event.person_id is not None:
-            remark(tx, accepted.chat.id, event.person_id, arrival.remarks, arrival.situation.at)
-        promised = note_promises(tx, accepted, arrival, self._covers)
-        halted = stop_turns(tx, replace(accepted, armed=accepted.armed or promised), arrival, self._lists)
-        return interrupt(tx, halted, arrival) if halted.halted is None and arrival.interrupts else halted
+        accepted, said = self._accept(tx, arrival, decide)
+        event, decision, at = accepted.event, accepted.decision, arrival.situation.at
+        if event is None or event.person_id is None or decision is None:
+            return accepted
+        if arrival.remarks:
+            remark(tx, event.chat_id, event.person_id, arrival.remarks, at)
+        if said is not None:
+            promised = note_promises(tx, said, event, accepted.chat.kind, arrival, self._covers)
+            accepted = replace(accepted, armed=accepted.armed or promised)
+        if decision.why in STOP_REASONS:
+            return replace(accepted, halted=self._stop(tx, accepted, event, event.person_id, decision.why, arrival))
+        if event.kind == "message" and decision.why not in (*COMMAND_REASONS, *UNCOUNTED_REASONS):
+            called = decision.action != "listen"
+            cut = cut_replies_to(tx, event.chat_id, event.person_id, at, called=called)
+            accepted = replace(accepted, superseded=cut)
+        if arrival.interrupts:
+            accepted = replace(accepted, halted=_interrupt(tx, event, event.person_id, decision, arrival))
+        return accepted
 
-    def _accept(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
-        """Store one event with its decision; of what strangers send, and of a copy, only that it came."""
+    def _accept(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> tuple[Accepted, int | None]:
+        """Store one event with its decision; of what strangers send, and of a copy, only that it came.
+
+        Also the message that people can read in these words now.
+        """
         incoming, at = arrival.incoming, arrival.situation.at
         chat = find_chat(tx, incoming.place, at)
         if tx.has("SELECT 1 FROM event WHERE delivery_key = ?", _delivery(incoming)):
-            return Accepted(None, chat, None)
+            return Accepted(None, chat, None), None
         incoming = came = retargeted(tx, chat.id, incoming)
         person_id = find_person(tx, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
         until = 0
         if person_id is not None:
             _member(tx, chat.id, person_id, incoming, at)
-            until = (
-                tx.value(
-                    "SELECT until FROM conversation_window WHERE chat_id = ? AND person_id = ?", chat.id, person_id
-                )
-                or 0
-            )
+            window = "SELECT until FROM conversation_window WHERE chat_id = ? AND person_id = ?"
+            until = tx.number(window, chat.id, person_id)
         situation = with_permissions(tx, self._lists, chat.id, person_id, arrival.situation)
         muted = tx.has("SELECT 1 FROM chat WHERE id = ? AND gone > ?", chat.id, at)
         bots_quiet = situation.from_bot and situation.mentions_bot and bots_are_quiet(tx, chat.id, at)
@@ -109,23 +188,109 @@ class Intake(Repository):
         # What was asked to be kept is told and forgotten like any line; another command is nobody's talk.
         commands = decision.why == "command" and not situation.is_memory_command
         hidden = "stranger" if stranger else "command" if commands else arrival.hidden
+        effect = ChangeEffect()
         if incoming.kind == "message":
             tx.run("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0 AND gone <= ?", chat.id, at)
-        else:
-            effect = self._changes.apply(tx, ChangeEvent(came, chat.id, person_id, at, stranger))
-            if effect.hidden:
-                incoming, hidden = replace(incoming, text=""), hidden or effect.hidden
+        elif not stranger or came.label in PLATFORM_FACTS:
+            effect = _change(tx, Change(came, chat.id, person_id, at), self._files)
+            if not effect.told:
+                incoming, hidden = replace(incoming, text=""), hidden or "change"
             if effect.queued:
                 decision = Decision("now", "listen", at, until)
         if twin is not None:
             incoming, hidden = replace(incoming, text="", quote=""), "copy"
         number = _insert(tx, chat.id, at, incoming, person_id, decision, hidden)
         note_print(tx, chat.id, number, new, twin)
-        speaks = incoming.kind == "message" and decision.action != "listen" and decision.why not in COMMAND_REASONS
-        if person_id is not None and speaks:
+        is_message = incoming.kind == "message"
+        if person_id is not None and is_message and decision.action != "listen" and decision.why not in COMMAND_REASONS:
             keep_pace(tx, chat.id, person_id, at, paced, before)
         (stored,) = read_events(tx, "WHERE id = ?", number)
-        return Accepted(stored, chat, decision, armed=arm_join(tx, chat.id, decision.silence_at))
+        accepted = Accepted(stored, chat, decision, armed=arm_join(tx, chat.id, decision.silence_at))
+        return accepted, number if is_message and not hidden else effect.reread
+
+    def _stop(self, tx: Tx, accepted: Accepted, event: Event, person_id: int, why: str, arrival: Arrival) -> Halted:
+        """Carry out a command to stop.
+
+        Owners end every turn of their chat, others those that answer them. What is due while none runs is being
+        composed.
+        """
+        at = arrival.situation.at
+        owner = permissions_of(tx, self._lists, event.chat_id, person_id).owner
+        running = running_turns(tx, event.chat_id)
+        ended = [turn for turn in running if owner or turn.why in UNASKED or answers_person(tx, turn.id, person_id)]
+        lines = [line for turn in ended for line in _void(tx, turn, at)]
+        unsent = tx.ids(UNSENT_TURNS, event.chat_id)
+        unsaid = [turn_id for turn_id in unsent if owner or answers_person(tx, turn_id, person_id)]
+        for turn_id in unsaid:
+            cut_reply(tx, turn_id, 0, at)
+        dropped = _drop(tx, event, arrival, everyone=owner and not running)
+        others = len(ended) < len(running) or (not running and not dropped and _composing(tx, event.chat_id, at))
+        # What is still being said to somebody else is told, unless there was something of one's own to stop.
+        goes_on = others or (not (ended or unsaid or dropped) and is_still_replying(tx, event.chat_id))
+        # In a DM every word calls, so that silence lasts until the next one anyway.
+        quiet = why == "quiet" and accepted.chat.kind == "group"
+        if quiet:
+            dropped += end_conversations(tx, event.chat_id, event.id, STOPPED_OUTCOME, at)
+        finish_events(tx, (event.id,), why)
+        key = "stop_others" if goes_on else "quieted" if quiet else "stopped"
+        script = tx.value("SELECT script FROM person WHERE id = ?", person_id)
+        text = "\n".join((*lines, arrival.receipt(key, script)))
+        announce(tx, event.chat_id, Draft(text, "receipt"), at, "stop")
+        return Halted(tuple(turn.id for turn in ended), dropped, others)
+
+    @reads
+    def edited(self, tx: Tx, edit_id: int) -> EditedMessage | None:
+        """The message that an edit is about; None when nothing of it is left."""
+        row = tx.one(
+            "SELECT said.id, said.text FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
+            "AND said.external_id = edit.target AND said.external_id <> '' AND said.kind = 'message' "
+            "AND said.hidden = '' WHERE edit.id = ? ORDER BY said.id DESC LIMIT 1",
+            edit_id,
+        )
+        if row is None:
+            return None
+        number, text = row
+        memories = tx.all(
+            f"{SELECT_MEMORY}JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id WHERE event_id = ? "
+            "AND source = 'command' AND disabled_at IS NULL ORDER BY memory.id",
+            number, to=Memory,
+        )  # fmt: skip
+        return EditedMessage(number, text, memories)
+
+    @writes
+    def revise(self, tx: Tx, edit_id: int, edited: EditedMessage, revision: Revision, at: int) -> None:
+        """Bring memories and message in line with an edit, and take the edit off the queue.
+
+        Memories of an edited command say what it says now, or end; what it shared with others stays.
+        """
+        known = {memory.id: memory for memory in edited.memories}
+        for number, text in revision.memories:
+            if told_elsewhere(tx, number, {edited.event_id}):
+                tx.unlink("memory", number, edited.event_id)
+                if text is not None:
+                    store_memory(tx, _again(known[number], text, edited.event_id), at)
+                continue
+            drop_merges(tx, number, at, at + KEPT_MS)  # they tell what it said before
+            if text is None:
+                end_memory(tx, number, "edited", at, at + KEPT_MS)
+            else:
+                tx.run("UPDATE memory SET original = '' WHERE id = ?", number)
+                reword_memory(tx, number, text, at)
+        if revision.told != edited.text:
+            amend_notes(tx, self._files, edited.event_id, edited.text, revision.told)
+        if revision.rest is not None:
+            for number in (edited.event_id, edit_id):
+                tx.run("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", revision.rest, number)
+            index_lines(tx, (edited.event_id,))
+        finish_events(tx, (edit_id,), "edited")
+
+    @writes
+    def delete_again(self, tx: Tx, delete_id: int, at: int) -> None:
+        """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
+        row = tx.one("SELECT chat_id, target FROM event WHERE id = ?", delete_id)
+        if row is not None:
+            delete_message(tx, row[0], row[1], at, self._files)
+        finish_events(tx, (delete_id,), "deleted")
 
 
 def _insert(
@@ -158,58 +323,116 @@ def _member(tx: Tx, chat_id: int, person_id: int, incoming: Incoming, at: int) -
     if incoming.kind == "event" and incoming.label == "leave":
         tx.run("DELETE FROM member WHERE chat_id = ? AND person_id = ?", chat_id, person_id)
         return
-    tx.run(
-        "INSERT INTO member (chat_id, person_id, seen_at) VALUES (?, ?, ?) "
-        "ON CONFLICT (chat_id, person_id) DO UPDATE SET seen_at = excluded.seen_at",
-        chat_id, person_id, at,
+    tx.put("member", "chat_id, person_id", chat_id=chat_id, person_id=person_id, seen_at=at)
+
+
+def _change(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
+    """What an event other than a message does to older ones, in the commit that stores it."""
+    incoming, chat_id = happened.incoming, happened.chat_id
+    match incoming.label if incoming.kind == "event" else "":
+        case "edit":
+            return _edit(tx, happened, files)
+        case "delete":
+            delete_message(tx, chat_id, incoming.target, happened.at, files)
+            return ChangeEffect(told=False, queued=True)
+        case "reaction":
+            told = react(tx, chat_id, happened.person_id, incoming, happened.at)
+            return ChangeEffect(told)
+        case "migrate":
+            migrate_chat(tx, happened)
+            return ChangeEffect(told=False, queued=True)
+        case "back":
+            return NOT_TOLD
+        case "gone":
+            # Nothing can be sent there any more; what waits is not sent.
+            tx.run("UPDATE chat SET gone = 1 WHERE id = ?", chat_id)
+            waiting = "UPDATE outbox SET state = 'cancelled', text = '' WHERE chat_id = ? AND state = 'pending'"
+            tx.run(waiting, chat_id)
+            return NOT_TOLD
+        case "title" if incoming.text:
+            tx.run("UPDATE chat SET title = ? WHERE id = ?", incoming.text, chat_id)
+    return ChangeEffect()
+
+
+def _edit(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
+    """The message reads anew; the model is told, unless it has not been asked to answer it yet."""
+    incoming = happened.incoming
+    separate_copy(tx, happened.chat_id, happened.person_id, incoming.target, incoming.text)
+    row = tx.one(
+        "SELECT id, person_id, text, state = 'queued' AND turn_id IS NULL, off_record OR forwarded FROM event WHERE chat_id = ? "
+        "AND external_id = ? AND external_id <> '' AND kind = 'message' AND hidden = '' ORDER BY id DESC LIMIT 1",
+        happened.chat_id, incoming.target,
+    )  # fmt: skip
+    if row is None:
+        return NOT_TOLD
+    number, person_id, before, waiting, apart = row
+    if person_id is None or person_id != happened.person_id or before == incoming.text:
+        return NOT_TOLD
+    tx.run("UPDATE event SET text = ? WHERE id = ?", incoming.text, number)
+    index_lines(tx, (number,))
+    drop_reminders(tx, (number,), "edited", at=happened.at)
+    amend_notes(tx, files, number, before, incoming.text)
+    empty_digests(tx, {number}, happened.at)
+    retract_edited(tx, number, happened.at)
+    reread_promises(tx, number, incoming.text)
+    return ChangeEffect(not waiting, queued=True, reread=None if apart else number)
+
+
+def _again(memory: Memory, text: str, event_id: int) -> NewMemory:
+    return NewMemory(
+        memory.owner_id, memory.chat_id, memory.visibility, memory.kind, text, memory.observed_at, "command",
+        (event_id,), memory.slot, memory.asked,
     )  # fmt: skip
 
 
-def stop_turns(tx: Tx, accepted: Accepted, arrival: Arrival, lists: AccessLists) -> Accepted:
-    """Carry out a command to stop; any other call of somebody cuts off what is still being said to them.
-
-    Owners end every turn of their chat, others those that answer them. What is due while none runs is being composed.
-    """
-    event, decision, at = accepted.event, accepted.decision, arrival.situation.at
-    if event is None or event.person_id is None or decision is None:
-        return accepted
-    if decision.why not in STOP_REASONS:
-        said = event.kind == "message" and decision.why not in (*COMMAND_REASONS, *UNCOUNTED_REASONS)
-        called = decision.action != "listen"
-        cut = cut_replies_to(tx, event.chat_id, event.person_id, at, called=called) if said else ()
-        return replace(accepted, superseded=cut) if cut else accepted
-    owner = permissions_of(tx, lists, event.chat_id, event.person_id).owner
-    running = running_turns(tx, event.chat_id)
-    ended = tuple(
-        turn for turn in running if owner or turn.why in UNASKED or answers_person(tx, turn.id, event.person_id)
-    )
-    lines = [line for turn in ended for line in _void(tx, turn, at)]
-    unsent = tx.ids(UNSENT_TURNS, event.chat_id)
-    unsaid = [turn_id for turn_id in unsent if owner or answers_person(tx, turn_id, event.person_id)]
-    for turn_id in unsaid:
-        cut_reply(tx, turn_id, 0, at)
-    dropped = _drop(tx, event, arrival, everyone=owner and not running)
-    others = len(ended) < len(running) or (not running and not dropped and _composing(tx, event.chat_id, at))
-    # What is still being said to somebody else is told, unless there was something of one's own to stop.
-    goes_on = others or (not (ended or unsaid or dropped) and is_still_replying(tx, event.chat_id))
-    if decision.why == "quiet" and accepted.chat.kind == "group":
-        dropped += end_conversations(tx, event.chat_id, event.id, STOPPED_OUTCOME, at)
-    finish_events(tx, (event.id,), "done", decision.why)
-    key = "stop_others" if goes_on else _key(accepted.chat, decision.why)
-    script = tx.value("SELECT script FROM person WHERE id = ?", event.person_id)
-    text = "\n".join((*lines, arrival.receipt(key, script)))
-    announce(tx, event.chat_id, Draft(text, "receipt"), at, "stop")
-    return replace(accepted, halted=Halted(tuple(turn.id for turn in ended), dropped, others))
+def migrate_chat(tx: Tx, happened: Change) -> None:
+    """The chat goes on under the id `target`; its old id still leads to it. Doing it twice is once."""
+    place, new, chat_id = happened.incoming.place, happened.incoming.target, happened.chat_id
+    if not new or new == place.external_id:
+        return
+    there = tx.value("SELECT chat_id FROM place WHERE platform = ? AND external_id = ?", place.platform, new)
+    if there is None:
+        tx.run(
+            "INSERT INTO place (platform, external_id, chat_id, current, parent) "
+            "SELECT platform, ?, chat_id, 0, parent FROM place WHERE platform = ? AND external_id = ?",
+            new, place.platform, place.external_id,
+        )  # fmt: skip
+    elif there != chat_id:
+        join_chats(tx, there, chat_id, happened.at)
+    tx.run("UPDATE place SET current = (external_id = ?) WHERE chat_id = ?", new, chat_id)
 
 
-def _key(chat: Chat, why: str) -> str:
-    """In a DM every word calls, so that silence lasts until the next one anyway."""
-    return "quieted" if why == "quiet" and chat.kind == "group" else "stopped"
+def join_chats(tx: Tx, other: int, chat_id: int, at: int) -> None:
+    """All of a chat that arrived first under its new id belongs to the chat it is; that one's settings stay."""
+    tx.run("UPDATE place SET chat_id = ?, current = 0 WHERE chat_id = ?", chat_id, other)
+    if tx.has("SELECT 1 FROM session WHERE chat_id = ? AND state = 'open'", chat_id):
+        tx.run(
+            "UPDATE session SET state = 'closing', close_reason = 'idle', closed_at = ?, digest_due_at = ? "
+            "WHERE chat_id = ? AND state = 'open'",
+            at, at, other,
+        )  # fmt: skip
+    tx.run(
+        "UPDATE session SET chat_id = ?, number = number + (SELECT coalesce(max(number), 0) FROM session "
+        "WHERE chat_id = ?) WHERE chat_id = ?",
+        chat_id, chat_id, other,
+    )  # fmt: skip
+    # A line is supported by its neighbours: those of the other come after all of this one's, not between them.
+    tx.run(
+        "UPDATE doc SET place = place + (SELECT coalesce(max(place), 0) FROM doc WHERE chat_id = ? AND kind = 'line') "
+        "WHERE chat_id = ? AND kind = 'line'",
+        chat_id, other,
+    )  # fmt: skip
+    for table, key in KEYED.items():
+        tx.run(f"DELETE FROM {table} WHERE chat_id = ? AND {key} IN (SELECT {key} FROM {table} WHERE chat_id = ?)",
+               other, chat_id)  # fmt: skip
+    for table in (*MOVED, *KEYED):
+        tx.run(f"UPDATE {table} SET chat_id = ? WHERE chat_id = ?", chat_id, other)
+    rescope(tx, f"c{other}", f"c{chat_id}")
 
 
 def _void(tx: Tx, turn: Turn, at: int) -> tuple[str, ...]:
     """The turn is over and what it answers with it; its receipts, unless they are on the screen."""
-    finish_events(tx, turn.event_ids, "done", STOPPED_OUTCOME)
+    finish_events(tx, turn.event_ids, STOPPED_OUTCOME)
     return () if void_turn(tx, turn, STOPPED_OUTCOME, at) else turn.receipts
 
 
@@ -219,13 +442,13 @@ def _drop(tx: Tx, event: Event, arrival: Arrival, *, everyone: bool) -> int:
     With `everyone` also what others wait for now. Of what asks something of memory only that is done.
     """
     waiting = tx.all(
-        "SELECT id, text FROM event WHERE chat_id = ?1 AND state = 'queued' AND id < ?2 AND ((kind = 'message' "
-        "AND (person_id = ?3 OR (?4 AND due_at <= ?5)) AND why NOT IN ('command', 'pair', 'closed')) "
+        "SELECT id, text FROM event WHERE chat_id = ? AND state = 'queued' AND id < ? AND ((kind = 'message' "
+        "AND (person_id = ? OR (? AND due_at <= ?)) AND why NOT IN ('command', 'pair', 'closed')) "
         f"OR why IN ('heartbeat', 'join')) AND id NOT IN {IN_RUNNING_TURNS}",
         event.chat_id, event.id, event.person_id, everyone, arrival.situation.at,
     )  # fmt: skip
     gone = tuple(number for number, text in waiting if not arrival.spared(text))
-    finish_events(tx, gone, "done", STOPPED_OUTCOME)
+    finish_events(tx, gone, STOPPED_OUTCOME)
     for number, _ in waiting:
         if number not in gone:
             tx.run("UPDATE event SET why = 'stop', due_at = ? WHERE id = ?", arrival.situation.at, number)
@@ -241,38 +464,31 @@ def _composing(tx: Tx, chat_id: int, at: int) -> bool:
     )  # fmt: skip
 
 
-def interrupt(tx: Tx, accepted: Accepted, arrival: Arrival) -> Accepted:
-    """Void the turn that answers the sender; what it answers is due again, with the new message.
+def _interrupt(tx: Tx, event: Event, person_id: int, decision: Decision, arrival: Arrival) -> Halted | None:
+    """Void the turns that answer the sender; what they answer is due again, with the new message. None: there is none.
 
     Not what was interrupted before, nor a turn of which a tool was carried out: nothing is done or paid twice.
     """
-    event, decision, at = accepted.event, accepted.decision, arrival.situation.at
-    if event is None or event.person_id is None or decision is None or event.kind != "message":
-        return accepted
-    if decision.action == "listen" or decision.why in COMMAND_REASONS or arrival.situation.is_memory_command:
-        return accepted
-    ended = tuple(turn for turn in running_turns(tx, event.chat_id) if _may(tx, turn, event.person_id))
-    due = _due(tx, event, decision, at + arrival.pause_ms) if ended else at
+    at = arrival.situation.at
+    if event.kind != "message" or decision.action == "listen" or decision.why in COMMAND_REASONS:
+        return None
+    if arrival.situation.is_memory_command:
+        return None
+    ended = tuple(turn for turn in running_turns(tx, event.chat_id) if _may_interrupt(tx, turn, person_id))
+    if not ended:
+        return None
+    due = decision.due_at
+    if decision.why == "window":  # a follow-up that interrupts waits for no silence, though for the end of a flood
+        due = max(at + arrival.pause_ms, tx.number("SELECT until FROM rush WHERE chat_id = ?", event.chat_id))
+        tx.run("UPDATE event SET due_at = ? WHERE id = ? AND state = 'queued'", due, event.id)
     for turn in ended:
         void_turn(tx, turn, INTERRUPTED_KEY, at)
         requeue_events(tx, turn.event_ids, due)
         note_effect(tx, f"{INTERRUPTED_KEY}:{min(turn.event_ids)}", at)
-    return replace(accepted, halted=Halted(tuple(turn.id for turn in ended), 0)) if ended else accepted
+    return Halted(tuple(turn.id for turn in ended), 0)
 
 
-def _due(tx: Tx, event: Event, decision: Decision, at: int) -> int:
-    """When both are asked: a follow-up that interrupts waits for no silence, though for the end of a flood.
-
-    `at` is when a call that came now would be asked.
-    """
-    if decision.why != "window":
-        return decision.due_at
-    due = max(at, tx.value("SELECT until FROM rush WHERE chat_id = ?", event.chat_id) or 0)
-    tx.run("UPDATE event SET due_at = ? WHERE id = ? AND state = 'queued'", due, event.id)
-    return due
-
-
-def _may(tx: Tx, turn: Turn, person_id: int) -> bool:
+def _may_interrupt(tx: Tx, turn: Turn, person_id: int) -> bool:
     """Whether a message of that person may cut the turn short."""
     if turn.why == HEARTBEAT or not answers_person(tx, turn.id, person_id):
         return False

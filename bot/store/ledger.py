@@ -1,7 +1,9 @@
 """The ledger: model calls reserved and settled, budgets that begin anew, and how often people were answered."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from bot.core.clock import MINUTE_MS
 from bot.core.errors import OverBudget, OverLimit
@@ -26,6 +28,11 @@ IS_COUNTED: Mapping[BudgetPeriod, str] = {
 }
 """Which calls the limits of a period count, as SQL: not what was over when they began anew. A call in flight counts."""
 
+
+ReservationFate = Literal["charge", "release"]
+
+NO_ROOM_KEY = "no_room:"
+"""How the key of the effect begins that keeps what a person's last refused answer lacked, by chat and person."""
 
 COUNTED_OCCASIONS = """FROM call LEFT JOIN turn ON turn.id = call.turn_id WHERE occasion IS NOT NULL
     AND (call.state <> 'released' OR turn.state NOT IN ('failed', 'void')) """
@@ -77,13 +84,10 @@ def limit_reached(tx: Tx, pace: AnswerLimits, at: int, person_id: int | None) ->
 
 
 def tell_limit_once(tx: Tx, person_id: int, window: str, since: int, at: int) -> bool:
-    """Whether a person is to be told of a limit: not if they were told of one of that window since then.
-
-    Whoever was told before the clock was set back is told again.
-    """
+    """Whether a person is to be told of a limit: not if they were told of one of that window since then."""
     told = tx.run(
-        "INSERT INTO told (person_id, period, at) VALUES (?1, ?2, ?3) "
-        "ON CONFLICT (person_id, period) DO UPDATE SET at = ?3 WHERE told.at < ?4 OR told.at > ?3",
+        "INSERT INTO told (person_id, period, at) VALUES (?, ?, ?) ON CONFLICT (person_id, period) "
+        "DO UPDATE SET at = excluded.at WHERE told.at < ? OR told.at > excluded.at",
         person_id, window, at, since,
     )  # fmt: skip
     return told == 1
@@ -103,6 +107,8 @@ USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END),
 CHARGE = """UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = reserved_tokens, cost = reserved_cost,
     counted = 'reserved' WHERE state = 'reserved' """
 """Calls in flight cost what was reserved for them."""
+
+RELEASE = "UPDATE call SET state = 'released', settled_at = ? WHERE state = 'reserved' "
 
 NO_CHAT = 0
 """Stands for no chat: what the installation needed for itself."""
@@ -250,9 +256,9 @@ def _calibrate(tx: Tx, call_id: int, counted: int) -> None:
     if estimated >= SMALLEST_SAMPLE:
         seen = min(max(counted / estimated, 1 / WILDEST), WILDEST)
         tx.run(
-            "INSERT INTO counting (model, ratio) VALUES (?1, ?2) "
-            "ON CONFLICT (model) DO UPDATE SET ratio = ?3 * counting.ratio + (1 - ?3) * ?2",
-            model, seen, OLD_RATIO_SHARE,
+            "INSERT INTO counting (model, ratio) VALUES (?, ?) ON CONFLICT (model) "
+            f"DO UPDATE SET ratio = {OLD_RATIO_SHARE} * counting.ratio + {1 - OLD_RATIO_SHARE} * excluded.ratio",
+            model, seen,
         )  # fmt: skip
 
 
@@ -266,9 +272,20 @@ def charge_reserved(tx: Tx, turn_id: int, at: int) -> None:
     tx.run(CHARGE + "AND turn_id = ?", at, turn_id)
 
 
+def release_reserved(tx: Tx, turn_id: int, at: int) -> None:
+    """What a turn has in flight was refused by the server."""
+    tx.run(RELEASE + "AND turn_id = ?", at, turn_id)
+
+
 def release_call(tx: Tx, call_id: int, at: int) -> None:
     """A call that the server refused costs nothing."""
-    tx.run("UPDATE call SET state = 'released', settled_at = ? WHERE id = ? AND state = 'reserved'", at, call_id)
+    tx.run(RELEASE + "AND id = ?", at, call_id)
+
+
+def end_call(tx: Tx, call: tuple[int, ReservationFate] | None, at: int) -> None:
+    """A call that failed, if there was one: what becomes of its reservation."""
+    if call is not None:
+        (charge_call if call[1] == "charge" else release_call)(tx, call[0], at)
 
 
 class Ledger(Repository):
@@ -356,6 +373,24 @@ class Ledger(Repository):
         """Reserve a call on the account of a chat alone, NO_CHAT for none; OverBudget beyond a limit."""
         return reserve_call(tx, reservation, at, CallAccount(None, chat_id))
 
+    @reads
+    def reached_limit(self, tx: Tx, person_id: int, pace: AnswerLimits, at: int) -> OverLimit | None:
+        """The limit that an answer to that person would meet now; none when it was begun before."""
+        return None if occasion_begun(tx, pace) else limit_reached(tx, pace, at, person_id)
+
+    @writes
+    def keep_shortage(self, tx: Tx, chat_id: int, person_id: int, error: OverBudget, at: int) -> None:
+        """Keep by how much a limit had no room for an answer to that person there."""
+        told = json.dumps((error.limit, error.used, error.held, error.needed, error.most))
+        tx.put("effect", "key", key=f"{NO_ROOM_KEY}{chat_id}:{person_id}", result=told, at=at)
+
+    @reads
+    def last_shortage(self, tx: Tx, chat_id: int, person_id: int, since: int) -> OverBudget | None:
+        """What was kept of them last, at `since` (ms) or later."""
+        key = f"{NO_ROOM_KEY}{chat_id}:{person_id}"
+        told: str | None = tx.value("SELECT result FROM effect WHERE key = ? AND at >= ?", key, since)
+        return None if told is None else OverBudget(*json.loads(told))
+
     settle = writing(settle_call)
     charge = writing(charge_call)
     release = writing(release_call)
@@ -365,14 +400,10 @@ class Ledger(Repository):
         """The limits of that period, which began at `since` (ms), count from now on; what is in flight still counts."""
         bit = 1 << BUDGET_PERIODS.index(period)
         tx.run(
-            "UPDATE call SET uncounted = uncounted | ?1 WHERE at >= ?2 AND uncounted & ?1 = 0 AND state <> 'reserved'",
-            bit, since,
+            "UPDATE call SET uncounted = uncounted | ? WHERE at >= ? AND uncounted & ? = 0 AND state <> 'reserved'",
+            bit, since, bit,
         )  # fmt: skip
-        tx.run(
-            "INSERT INTO recount (period, person_id, at) VALUES (?, ?, ?) ON CONFLICT (period) "
-            "DO UPDATE SET person_id = excluded.person_id, at = excluded.at",
-            period, person_id, at,
-        )  # fmt: skip
+        tx.put("recount", "period", period=period, person_id=person_id, at=at)
 
     @reads
     def budget_resets(self, tx: Tx) -> Mapping[BudgetPeriod, BudgetReset]:

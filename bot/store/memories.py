@@ -314,7 +314,7 @@ def earlier_receipt(tx: Tx, receipt: Receipt, at: int) -> str | None:
         if not tx.has("SELECT 1 FROM outbox WHERE event_id = ?", number):
             _send(tx, receipt, said, at, (), number)
         elif not receipt.rest:
-            finish_events(tx, (receipt.event_id,), "done", "command")
+            finish_events(tx, (receipt.event_id,), "command")
     return text
 
 
@@ -322,7 +322,7 @@ def _send(tx: Tx, receipt: Receipt, text: str, at: int, buttons: tuple[Button, .
     via = tx.value("SELECT via FROM event WHERE id = ?", receipt.event_id) or ""
     enqueue(tx, receipt.chat_id, Draft(text, "receipt", via=via, buttons=buttons), at, event_id=line)
     if not receipt.rest:
-        finish_events(tx, (receipt.event_id,), "done", "command")
+        finish_events(tx, (receipt.event_id,), "command")
 
 
 class Memories(Repository):

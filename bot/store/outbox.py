@@ -1,7 +1,7 @@
 """The outbox: what is to be sent, in order for each chat, with its states; and who is sent a trace of every turn."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from bot.core.errors import StoreError
 from bot.core.events import Button, Draft, NextPart, Outgoing
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.events import add_line, finish_events
+from bot.store.ledger import tell_limit_once
 from bot.store.schema import placeholders
 from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
@@ -17,6 +18,9 @@ SELECT_OUTGOING = """SELECT outbox.id, outbox.chat_id, place.platform, place.ext
     preview_id, via, only_for, buttons, attempts > 0, tried_at FROM outbox
     JOIN place ON place.chat_id = outbox.chat_id AND place.current = 1 """
 
+
+LIMITED = "limited"
+"""What becomes of events that came too often."""
 
 GONE_UNTIL_HEARD = 1
 """A chat that cannot be written to until something is heard there; a larger number is the time, ms, until which not."""
@@ -54,11 +58,7 @@ def announce(tx: Tx, chat_id: int, draft: Draft, at: int, label: str = "memory")
 def mark_sent(tx: Tx, chat_id: int, turn_id: int | None, external_ids: tuple[str, ...]) -> None:
     """These messages of the platform are of that turn, or of none."""
     for external_id in external_ids:
-        tx.run(
-            "INSERT INTO sent (chat_id, external_id, turn_id) VALUES (?, ?, ?) "
-            "ON CONFLICT (chat_id, external_id) DO UPDATE SET turn_id = excluded.turn_id",
-            chat_id, external_id, turn_id,
-        )  # fmt: skip
+        tx.put("sent", "chat_id, external_id", chat_id=chat_id, external_id=external_id, turn_id=turn_id)
 
 
 def withdraw(tx: Tx, turn_id: int, at: int) -> None:
@@ -79,11 +79,11 @@ def take_next(tx: Tx, chat_id: int, boot: str, now: int, platforms: frozenset[st
     """
     found = tx.one(
         SELECT_OUTGOING
-        + "WHERE outbox.chat_id = ?1 AND outbox.state IN ('pending', 'sending') AND outbox.state = 'pending' "
-        "AND outbox.due_at <= ?2 AND NOT EXISTS (SELECT 1 FROM outbox AS before WHERE before.chat_id = ?1 "
+        + "WHERE outbox.chat_id = ? AND outbox.state IN ('pending', 'sending') AND outbox.state = 'pending' "
+        "AND outbox.due_at <= ? AND NOT EXISTS (SELECT 1 FROM outbox AS before WHERE before.chat_id = outbox.chat_id "
         "AND before.state IN ('pending', 'sending') AND (before.state = 'sending' OR (before.id < outbox.id AND "
-        "(before.turn_id = outbox.turn_id OR before.attempts > 0 OR before.due_at <= ?2)))) ORDER BY outbox.id LIMIT 1",
-        chat_id, now, to=_outgoing,
+        "(before.turn_id = outbox.turn_id OR before.attempts > 0 OR before.due_at <= ?)))) ORDER BY outbox.id LIMIT 1",
+        chat_id, now, now, to=_outgoing,
     )  # fmt: skip
     if found is None or (platforms is not None and found.platform not in platforms):
         return None
@@ -109,11 +109,43 @@ class Outbox(Repository):
         self._boot = boot
 
     @writes
-    def answer(self, tx: Tx, chat_id: int, event_id: int, draft: Draft, at: int, *more: Draft) -> None:
-        """Store the answer to a command, in as many messages as it takes, and take the command off the queue."""
-        for part, one in enumerate((draft, *more)):
+    def answer(
+        self, tx: Tx, chat_id: int, events: tuple[int, ...], drafts: Sequence[Draft], at: int, outcome: str = "command"
+    ) -> None:
+        """Store what is said to these events instead of a turn, in as many messages as it takes; they are done."""
+        for part, one in enumerate(drafts):
             enqueue(tx, chat_id, one, at, part=part)
-        finish_events(tx, (event_id,), "done", "command")
+        finish_events(tx, events, outcome)
+
+    @writes
+    def confirm(self, tx: Tx, chat_id: int, event_id: int, text: str, at: int) -> None:
+        """Receipts of a message whose turn was stopped before it was asked; a turn that was asked says them itself.
+
+        What is still on the queue says them when its turn has come.
+        """
+        asked = "SELECT 1 FROM turn_event WHERE event_id = ?"
+        if not tx.has(asked, event_id) and not tx.has(
+            "SELECT 1 FROM event WHERE id = ? AND state = 'queued'", event_id
+        ):
+            enqueue(tx, chat_id, Draft(text, "receipt"), at)
+
+    @writes
+    def limit(
+        self, tx: Tx, chat_id: int, person_id: int, events: tuple[int, ...],
+        drafts: tuple[Draft | None, Draft | None], window: tuple[str, int], at: int,
+    ) -> bool:  # fmt: skip
+        """No answer for these events now; whether the person was told why.
+
+        The first of `drafts` is said unless the person was told of a limit of that `window` (its name, and when it
+        began, ms), else the second; None says nothing. What was said counts over all chats.
+        """
+        finish_events(tx, events, LIMITED)
+        notice, rest = drafts
+        told = notice is not None and tell_limit_once(tx, person_id, *window, at)
+        draft = notice if told else rest
+        if draft is not None:
+            enqueue(tx, chat_id, draft, at)
+        return told
 
     @writes
     def take(self, tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
@@ -203,10 +235,7 @@ class Outbox(Repository):
 
     @writes
     def shown(self, tx: Tx, outbox_id: int, preview_id: str, at: int) -> bool:
-        """The preview of a row is on the platform under this id: from now on it is edited.
-
-        False when the row was cancelled meanwhile: it will be taken away again.
-        """
+        """The preview of a row is on the platform under this id; False when the row was cancelled: it is taken away again."""
         tx.run("UPDATE outbox SET preview_id = ? WHERE id = ?", preview_id, outbox_id)
         return not tx.run(
             "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
@@ -256,10 +285,7 @@ class Outbox(Repository):
 
 
 def _next_part(tx: Tx, chat_id: int, turn_id: int | None, outbox_id: int, at: int) -> NextPart | None:
-    """What of the same reply goes next, if it waits; after a delay its waits count from `at` (ms), now.
-
-    So what a stop of the process or a slow platform held up does not come all at once.
-    """
+    """What of the same reply goes next, if it waits; after a delay its waits count from `at` (ms), now."""
     row = tx.one(
         "SELECT due_at, wait_ms, typed_ms, id FROM outbox WHERE chat_id = ? AND turn_id = ? "
         "AND state IN ('pending', 'sending') AND state = 'pending' AND id > ? ORDER BY id LIMIT 1",

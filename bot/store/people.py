@@ -7,7 +7,7 @@ from typing import Literal
 from bot.core.events import Event, Incoming, Place, Sender
 from bot.core.people import Audience, Chat, Person
 from bot.core.speaking import Situation
-from bot.store.engine import Database, Repository, reads, writes
+from bot.store.engine import Database, Repository, reading, reads, writes
 from bot.store.schema import placeholders
 from bot.store.settings import BOT_OFF, BOT_SWITCH, bot_off, put_settings
 from bot.store.transactions import Row, Tx
@@ -32,7 +32,7 @@ UNSTORED_REASONS = ("pair", "stranger", "closed")
 SELECT_CHAT = f"""SELECT chat.id, platform, external_id, kind, title, enabled AND NOT {BOT_OFF}, scene, nullif(mode, ''),
     persona FROM chat JOIN place ON chat_id = chat.id AND current = 1 """
 
-BELONGS = "platform = ?1 AND (external_id = ?2 OR parent = ?2)"
+BELONGS = "platform = ? AND (external_id = ? OR parent = ?)"
 """Whether a place is the one of that platform and id, or belongs to it: a guild's channel, a group's topic."""
 
 
@@ -99,7 +99,7 @@ def _inherited(tx: Tx, places: tuple[Row, ...]) -> str:
         access: str | None = tx.value(
             f"SELECT access FROM chat JOIN place ON place.chat_id = chat.id WHERE {BELONGS} AND access <> '' "
             "ORDER BY access DESC LIMIT 1",
-            platform, name,
+            platform, name, name,
         )  # fmt: skip
         if access is not None:
             return access
@@ -124,8 +124,9 @@ def with_permissions(
 
 def wrong_guesses(tx: Tx, person_id: int | None, at: int) -> int:
     """How many wrong codes a person sent that still count against them."""
-    sql = "SELECT count(*) FROM code WHERE kind = 'wrong' AND person_id = ? AND expires_at > ?"
-    return int(tx.value(sql, person_id, at))
+    return tx.number(
+        "SELECT count(*) FROM code WHERE kind = 'wrong' AND person_id = ? AND expires_at > ?", person_id, at
+    )
 
 
 def _opens(tx: Tx, situation: Situation) -> bool:
@@ -147,6 +148,91 @@ def stored_part(incoming: Incoming, situation: Situation, why: str) -> tuple[Inc
     return incoming, False
 
 
+def _silence(tx: Tx, chat_id: int, at: int) -> None:
+    """Nothing more is said there, and only commands are still answered."""
+    cut_all_replies(tx, chat_id, at)
+    tx.run(
+        "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
+        "AND state = 'queued' AND why <> 'command'",
+        chat_id,
+    )
+
+
+def chat_of(tx: Tx, chat_id: int) -> Chat:
+    """The chat of that number; LookupError when there is none."""
+    chat = tx.one(SELECT_CHAT + "WHERE chat.id = ?", chat_id, to=Chat)
+    if chat is None:
+        raise LookupError(f"no chat {chat_id!r}")
+    return chat
+
+
+def persons(tx: Tx, lists: AccessLists, where: str, *values: object) -> tuple[Person, ...]:
+    """Whom a condition chooses; an account among the owners, or one that used the owner code, makes them an owner."""
+    owners = lists.owners  # a reload may change the lists meanwhile
+    owns = f"owner = 1 OR platform || ':' || external_id IN ({placeholders(owners)})"
+    return tx.all(
+        "SELECT id, name, script, timezone, is_bot = 0 AND EXISTS (SELECT 1 FROM account WHERE person_id = person.id "
+        f"AND ({owns})), is_bot FROM person {where}",
+        *owners, *values, to=Person,
+    )  # fmt: skip
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else -1
+
+
+def find_chat(tx: Tx, place: Place, at: int) -> Chat:
+    """The chat a place points to, made when it is new; its title follows the platform's."""
+    there = "platform = ? AND external_id = ?"
+    known = f"{SELECT_CHAT}WHERE chat.id = (SELECT chat_id FROM place WHERE {there})"
+    chat = tx.one(known, place.platform, place.external_id, to=Chat)
+    if chat is None:
+        chat_id = tx.insert("chat", kind=place.kind, title=place.title, created_at=at)
+        tx.insert("place", platform=place.platform, external_id=place.external_id, chat_id=chat_id, parent=place.parent)
+        return Chat(chat_id, place.platform, place.external_id, place.kind, place.title, enabled=not bot_off(tx))
+    if place.title and place.title != chat.title:
+        tx.run("UPDATE chat SET title = ? WHERE id = ?", place.title, chat.id)
+    if place.parent:
+        sql = f"UPDATE place SET parent = ? WHERE {there} AND parent <> ?"
+        tx.run(sql, place.parent, place.platform, place.external_id, place.parent)
+    return chat
+
+
+def find_person(
+    tx: Tx, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int
+) -> int:  # fmt: skip
+    """The person an account belongs to, made when it is new; the name follows what was last seen, the script what they
+    wrote last in that chat."""
+    there = "platform = ? AND external_id = ?"
+    row = tx.one(
+        f"SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id WHERE {there}",
+        sender.platform, sender.external_id,
+    )  # fmt: skip
+    if row is None:
+        number = tx.insert("person", name=sender.name, script=script("", ()), is_bot=int(sender.is_bot), created_at=at)
+        tx.insert(
+            "account", platform=sender.platform, external_id=sender.external_id, person_id=number, name=sender.name,
+            created_at=at,
+        )  # fmt: skip
+        return number
+    person_id: int = row[0]
+    if row[1] != sender.name:
+        tx.run(f"UPDATE account SET name = ? WHERE {there}", sender.name, sender.platform, sender.external_id)
+    now = (sender.name, script(row[2], last_lines(tx, chat_id, person_id)))
+    tx.run("UPDATE person SET name = ?, script = ? WHERE id = ? AND (name <> ? OR script <> ?)", *now, person_id, *now)
+    return person_id
+
+
+def last_lines(tx: Tx, chat_id: int, person_id: int) -> tuple[str, ...]:
+    """What a person wrote last in a chat, of its newest lines, the newest first."""
+    rows = tx.all(
+        "SELECT text FROM event WHERE kind = 'message' AND hidden = '' AND forwarded = 0 AND person_id = ? AND id IN "
+        "(SELECT id FROM event WHERE chat_id = ? ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT ?",
+        person_id, chat_id, USUAL_LINES - 1,
+    )  # fmt: skip
+    return tuple(text[:USUAL_CHARS] for (text,) in rows)
+
+
 class People(Repository):
     """Who takes part, where, and who may talk with nuan."""
 
@@ -154,15 +240,8 @@ class People(Repository):
         super().__init__(database)
         self._lists = lists
 
-    @reads
-    def chat(self, tx: Tx, chat_id: int) -> Chat:
-        """The chat of that number; LookupError when there is none."""
-        return chat_of(tx, chat_id)
-
-    @reads
-    def written(self, tx: Tx, chat_id: int, person_id: int) -> tuple[str, ...]:
-        """What a person wrote last in a chat, the newest first."""
-        return _last_lines(tx, chat_id, person_id)
+    chat = reading(chat_of)
+    written = reading(last_lines)
 
     @reads
     def chats(self, tx: Tx) -> tuple[Chat, ...]:
@@ -272,8 +351,8 @@ class People(Repository):
         for place, external_id in ((head, tail), (platform, words)):
             chat = tx.value(
                 f"SELECT chat.id FROM place JOIN chat ON chat.id = chat_id WHERE kind = 'group' AND {BELONGS} "
-                "ORDER BY external_id = ?2 DESC, chat.id LIMIT 1",
-                place, external_id,
+                "ORDER BY external_id = ? DESC, chat.id LIMIT 1",
+                place, *[external_id] * 3,
             ) if external_id else None  # fmt: skip
             if chat is not None:
                 return chat, None
@@ -293,90 +372,3 @@ class People(Repository):
             event.id,
         )
         return (row[0], row[1] or "") if row is not None else ("", "")
-
-
-def _silence(tx: Tx, chat_id: int, at: int) -> None:
-    """Nothing more is said there, and only commands are still answered."""
-    cut_all_replies(tx, chat_id, at)
-    tx.run(
-        "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
-        "AND state = 'queued' AND why <> 'command'",
-        chat_id,
-    )
-
-
-def chat_of(tx: Tx, chat_id: int) -> Chat:
-    """The chat of that number; LookupError when there is none."""
-    chat = tx.one(SELECT_CHAT + "WHERE chat.id = ?", chat_id, to=Chat)
-    if chat is None:
-        raise LookupError(f"no chat {chat_id!r}")
-    return chat
-
-
-def persons(tx: Tx, lists: AccessLists, where: str, *values: object) -> tuple[Person, ...]:
-    """Whom a condition chooses; an account among the owners, or one that used the owner code, makes them an owner."""
-    owners = lists.owners  # a reload may change the lists meanwhile
-    owns = f"owner = 1 OR platform || ':' || external_id IN ({placeholders(owners)})"
-    return tx.all(
-        "SELECT id, name, script, timezone, is_bot = 0 AND EXISTS (SELECT 1 FROM account WHERE person_id = person.id "
-        f"AND ({owns})), is_bot FROM person {where}",
-        *owners, *values, to=Person,
-    )  # fmt: skip
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else -1
-
-
-def find_chat(tx: Tx, place: Place, at: int) -> Chat:
-    """The chat a place points to, made when it is new; its title follows the platform's."""
-    there = "platform = ? AND external_id = ?"
-    known = f"{SELECT_CHAT}WHERE chat.id = (SELECT chat_id FROM place WHERE {there})"
-    chat = tx.one(known, place.platform, place.external_id, to=Chat)
-    if chat is None:
-        chat_id = tx.insert("chat", kind=place.kind, title=place.title, created_at=at)
-        tx.insert("place", platform=place.platform, external_id=place.external_id, chat_id=chat_id, parent=place.parent)
-        return Chat(chat_id, place.platform, place.external_id, place.kind, place.title, enabled=not bot_off(tx))
-    if place.title and place.title != chat.title:
-        tx.run("UPDATE chat SET title = ? WHERE id = ?", place.title, chat.id)
-    if place.parent:
-        sql = f"UPDATE place SET parent = ? WHERE {there} AND parent <> ?"
-        tx.run(sql, place.parent, place.platform, place.external_id, place.parent)
-    return chat
-
-
-def find_person(
-    tx: Tx, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int
-) -> int:  # fmt: skip
-    """The person an account belongs to, made when it is new; the name follows what was last seen, the script what they
-    wrote last in that chat."""
-    there = "platform = ? AND external_id = ?"
-    row = tx.one(
-        f"SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id WHERE {there}",
-        sender.platform, sender.external_id,
-    )  # fmt: skip
-    if row is None:
-        number = tx.insert("person", name=sender.name, script=script("", ()), is_bot=int(sender.is_bot), created_at=at)
-        tx.insert(
-            "account", platform=sender.platform, external_id=sender.external_id, person_id=number, name=sender.name,
-            created_at=at,
-        )  # fmt: skip
-        return number
-    person_id: int = row[0]
-    if row[1] != sender.name:
-        tx.run(f"UPDATE account SET name = ? WHERE {there}", sender.name, sender.platform, sender.external_id)
-    tx.run(
-        "UPDATE person SET name = ?1, script = ?2 WHERE id = ?3 AND (name <> ?1 OR script <> ?2)",
-        sender.name, script(row[2], _last_lines(tx, chat_id, person_id)), person_id,
-    )  # fmt: skip
-    return person_id
-
-
-def _last_lines(tx: Tx, chat_id: int, person_id: int) -> tuple[str, ...]:
-    """What a person wrote last in a chat, of its newest lines, the newest first."""
-    rows = tx.all(
-        "SELECT text FROM event WHERE kind = 'message' AND hidden = '' AND forwarded = 0 AND person_id = ? AND id IN "
-        "(SELECT id FROM event WHERE chat_id = ? ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT ?",
-        person_id, chat_id, USUAL_LINES - 1,
-    )  # fmt: skip
-    return tuple(text[:USUAL_CHARS] for (text,) in rows)

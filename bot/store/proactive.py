@@ -1,6 +1,5 @@
 """Speaking unasked: writing first after a silence, and entering a group's talk."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,26 +10,25 @@ from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, GroupTalk, Join
 from bot.store.commitments import visible_commitment
 from bot.store.engine import Database, Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
-from bot.store.failures import fail_turn
 from bot.store.ingest import QUOTED_ID
-from bot.store.ledger import charge_reserved, settle_call
+from bot.store.ledger import settle_call
 from bot.store.memories import visible_memory
 from bot.store.people import AccessLists, permissions_of
 from bot.store.schema import IS_CURRENT
 from bot.store.settings import BOT_OFF
 from bot.store.transactions import Tx
-from bot.store.turns import SELECT_TURN, TurnToSay, say_turn, turn_of
+from bot.store.turns import SELECT_TURN, TurnToSay, running_turns, say_turn, turn_of, void_turn
 
 GAP_MS = 60_000
 """Between two chats in which nuan is asked to write first: after a long absence not all of them at once."""
 
-FREE_AT = f"(SELECT coalesce(max(tried_at) + {GAP_MS}, 0) FROM heartbeat WHERE tried_at <= ?1)"
-"""When the next chat may be asked, as SQL; ?1 is now. A try of a clock that was wrong holds nobody up."""
+FREE_AT = f"(SELECT coalesce(max(tried_at) + {GAP_MS}, 0) FROM heartbeat WHERE tried_at <= ?)"
+"""When the next chat may be asked, as SQL of the time of now. A try of a clock that was wrong holds nobody up."""
 
 MOST_SAID = 64
 """First messages of a chat that are looked at: more than a day may have."""
 
-DUE_HEARTBEATS = f"SELECT chat_id FROM heartbeat WHERE due_at <= ?1 AND {FREE_AT} <= ?1 ORDER BY due_at, chat_id"
+DUE_HEARTBEATS = f"SELECT chat_id FROM heartbeat WHERE due_at <= ? AND {FREE_AT} <= ? ORDER BY due_at, chat_id"
 
 WHO = """SELECT person_id, script, timezone FROM member JOIN person ON person.id = person_id
     WHERE chat_id = ? ORDER BY seen_at DESC LIMIT 1"""
@@ -48,10 +46,8 @@ LAST_LINE_OF = "SELECT at, id FROM event WHERE chat_id = ? AND kind = ? ORDER BY
 
 SKIPS = "SELECT count(*) FROM event WHERE chat_id = ? AND id > ? AND why = ? AND outcome = 'skip'"
 
-UNANSWERED = f"""WHERE {IS_VISIBLE}chat_id = ?1 AND id > max(?2, coalesce((SELECT id FROM event
-    WHERE chat_id = ?1 AND kind = 'message' AND hidden = '' AND id <= ?3 ORDER BY id DESC LIMIT 1), 0)) AND id <= ?3
-    AND kind = 'bot' AND EXISTS (SELECT 1 FROM turn WHERE turn.id = turn_id AND turn.why = ?4)
-    ORDER BY id DESC LIMIT 3"""
+UNANSWERED = f"""WHERE {IS_VISIBLE}chat_id = ? AND id > ? AND id <= ? AND kind = 'bot'
+    AND EXISTS (SELECT 1 FROM turn WHERE turn.id = turn_id AND turn.why = ?) ORDER BY id DESC LIMIT 3"""
 
 MOST_AHEAD = 16
 """Moments that something is dated to which are looked at, the nearest; and days of every year."""
@@ -76,13 +72,13 @@ _LINES = f"""SELECT event.id, event.at, person_id, person.name, substr(event.tex
     person.is_bot, target <> '', CASE WHEN target <> '' THEN
         (SELECT quoted.person_id FROM event AS quoted WHERE quoted.id = {QUOTED_ID}) END
     FROM event JOIN person ON person.id = person_id
-    WHERE chat_id = ?1 AND kind = 'message' AND hidden = '' ORDER BY event.id DESC LIMIT {MOST_LINES}"""
+    WHERE chat_id = ? AND kind = 'message' AND hidden = '' ORDER BY event.id DESC LIMIT {MOST_LINES}"""
 
 _ENTRIES = f"""SELECT event.id, coalesce(turn.said_at, event.at), outcome, EXISTS (SELECT 1 FROM event AS answer
-    WHERE answer.chat_id = ?1 AND answer.id > event.id AND answer.kind = 'message'
-    AND answer.at <= coalesce(turn.said_at, event.at) + ?2 AND answer.why IN ('mention', 'reply', 'name', 'window'))
+    WHERE answer.chat_id = event.chat_id AND answer.id > event.id AND answer.kind = 'message'
+    AND answer.at <= coalesce(turn.said_at, event.at) + ? AND answer.why IN ('mention', 'reply', 'name', 'window'))
     FROM event LEFT JOIN turn ON turn.id = event.turn_id
-    WHERE event.chat_id = ?1 AND event.why = '{JOIN}' ORDER BY event.id DESC LIMIT {MOST_ENTRIES}"""
+    WHERE event.chat_id = ? AND event.why = '{JOIN}' ORDER BY event.id DESC LIMIT {MOST_ENTRIES}"""
 
 _SPOKE = """SELECT id, at FROM event WHERE chat_id = ? AND kind = 'bot' AND label <> 'stop' ORDER BY id DESC LIMIT 1"""
 
@@ -114,10 +110,9 @@ class TalkState:
     part: GroupTalk
 
 
-class UnaskedTurns(Repository, ABC):
-    """Turns that nobody asked for, all taken for the reason `_why`."""
-
-    _why: str
+class ProactiveTurns(Repository):
+    """What nuan says unasked: first messages, whose deadline may be early and is worked out anew when it comes, and
+    entries into talks."""
 
     def __init__(self, database: Database, lists: AccessLists, boot: str) -> None:
         super().__init__(database)
@@ -132,110 +127,169 @@ class UnaskedTurns(Repository, ABC):
         not logged, and nothing is sent.
         """
         turn = turn_of(tx.row(f"{SELECT_TURN}WHERE turn.id = ?", saying.turn_id))
-        if saying.line and self._may_say(tx, turn, saying):
+        may_say = self._may_write if turn.why == HEARTBEAT else self._may_enter
+        if saying.line and may_say(tx, turn, saying):
             return say_turn(tx, saying, at, self._boot)
         if saying.settlement is not None:
             settle_call(tx, saying.settlement, at)
-        self._void(tx, turn.chat_id, "overtaken" if saying.line else "skip", at)
+        _void(tx, turn.chat_id, turn.why, "overtaken" if saying.line else "skip", at)
         return None
 
-    @abstractmethod
-    def _may_say(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
-        """Whether it may still be said."""
-
-    def _ask(self, tx: Tx, chat_id: int, person_id: int, text: str, label: str, at: int) -> None:
-        """Queue the event that asks nuan; `text` is what the model is told."""
-        tx.insert(
-            "event", chat_id=chat_id, at=at, kind="event", person_id=person_id, text=text, label=label, state="queued",
-            why=self._why, due_at=at, hidden=label,
-        )  # fmt: skip
-
-    def _void(self, tx: Tx, chat_id: int | None, outcome: str, at: int) -> None:
-        """Of all that was asked for in a chat (None: in any) nothing is said any more, and nothing stays logged; a call
-        in flight costs what was reserved.
-        """
-        here = "why = ?2 AND (?1 IS NULL OR {}chat_id = ?1)"
-        running = f"{SELECT_TURN}WHERE turn.state IN ('asked', 'answered') AND turn.{here.format('turn.')}"
-        for turn in map(turn_of, tx.all(running, chat_id, self._why)):
-            charge_reserved(tx, turn.id, at)
-            fail_turn(tx, turn, outcome, None, None, at)
-            tx.run("UPDATE turn SET state = 'void' WHERE id = ?", turn.id)
-        tx.run(
-            "UPDATE event SET state = 'done', outcome = ?3, due_at = NULL "
-            f"WHERE state = 'queued' AND {here.format('')}",
-            chat_id, self._why, outcome,
-        )  # fmt: skip
-
-
-class Heartbeats(UnaskedTurns):
-    """The deadlines of first messages, one for each DM; one may be early, and is worked out anew when it comes."""
-
-    _why = HEARTBEAT
+    @writes
+    def begin(self, tx: Tx, why: str, at: int) -> None:
+        """At a start: what an earlier process began for that reason is not said any more."""
+        _void(tx, None, why, "crash", at)
 
     @writes
-    def begin(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat, at: int) -> None:
-        """At a start: what an earlier process began is not said any more, and every deadline is set anew."""
-        self._void(tx, None, "crash", at)
-        self._arm_all(tx, platforms, due)
+    def leave(self, tx: Tx, chat_id: int, why: str, outcome: str, at: int, *, overtaken: bool = False) -> None:
+        """What is under way in this chat for that reason is not said. A call that was `overtaken` by people did not fail."""
+        _void(tx, chat_id, why, outcome, at)
+        if overtaken:
+            newest = "(SELECT max(id) FROM event WHERE chat_id = ? AND why = ?)"
+            failed = f"UPDATE event SET outcome = 'overtaken' WHERE outcome = 'failed' AND id = {newest}"
+            tx.run(failed, chat_id, why)
 
     @writes
-    def rearm(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat) -> None:
-        """The rules have changed: every deadline is set anew, what is under way goes on."""
-        self._arm_all(tx, platforms, due)
+    def arm_heartbeats(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat) -> None:
+        """Set the deadline of every first message anew; what is under way goes on."""
+        tx.run("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
+        for chat_id in tx.ids("SELECT id FROM chat WHERE kind = 'dm'"):
+            self._arm(tx, chat_id, platforms, due)
 
-    async def arm(self, chat_id: int, platforms: frozenset[str], due: NextHeartbeat, *, anew: bool = False) -> None:
+    async def arm_heartbeat(
+        self, chat_id: int, platforms: frozenset[str], due: NextHeartbeat, *, anew: bool = False
+    ) -> None:
         """Set the deadline of a chat that has none; what was said since moves one only when it is due, or `anew`."""
         known = "SELECT 1 FROM chat LEFT JOIN heartbeat ON chat_id = id WHERE id = ? AND (kind = 'group' OR due_at > 0)"
         if anew or not await self._database.read(lambda tx: tx.has(known, chat_id)):
             await self._database.write(lambda tx: self._arm(tx, chat_id, platforms, due))
 
+    def _arm(self, tx: Tx, chat_id: int, platforms: frozenset[str], due: NextHeartbeat) -> None:
+        silence = silent_chat_of(tx, self._lists, chat_id, platforms)
+        when = due(silence, 0) if silence is not None else None
+        if when is not None:
+            tx.put("heartbeat", "chat_id", chat_id=chat_id, due_at=when)
+
     @writes
-    def fire(
+    def fire_heartbeat(
         self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat, text: Callable[[SilentChat], str], at: int
     ) -> int | None:  # fmt: skip
         """Queue the event that asks nuan to write first, in the first chat where that is due; that chat.
 
         At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
         """
-        for chat_id in tx.ids(DUE_HEARTBEATS, at):
+        for chat_id in tx.ids(DUE_HEARTBEATS, at, at, at):
             silence = silent_chat_of(tx, self._lists, chat_id, platforms)
             when = due(silence, at) if silence is not None else None
             if silence is None or when is None or when > at:
                 tx.run("UPDATE heartbeat SET due_at = ? WHERE chat_id = ?", when, chat_id)
                 continue
             tx.run("UPDATE heartbeat SET due_at = NULL, tried_at = ? WHERE chat_id = ?", at, chat_id)
-            self._ask(tx, chat_id, silence.person_id, text(silence), HEARTBEAT, at)
+            _ask(tx, chat_id, silence.person_id, text(silence), HEARTBEAT, HEARTBEAT, at)
             return chat_id
         return None
 
     @reads
     def unanswered(self, tx: Tx, chat_id: int, after: int, upto: int) -> tuple[Event, ...]:
         """What nuan wrote first in a chat since somebody wrote there last, after < id <= upto, in order."""
-        return read_events(tx, UNANSWERED, chat_id, after, upto, HEARTBEAT)[::-1]
+        last = f"SELECT id FROM event WHERE {IS_VISIBLE}chat_id = ? AND id <= ? AND kind = 'message' ORDER BY id DESC LIMIT 1"
+        heard = tx.number(last, chat_id, upto)
+        return read_events(tx, UNANSWERED, chat_id, max(after, heard), upto, HEARTBEAT)[::-1]
 
-    @writes
-    def leave(self, tx: Tx, chat_id: int, outcome: str, at: int) -> None:
-        """Nothing is said first in this chat: what runs is void, what waits is taken off the queue."""
-        self._void(tx, chat_id, outcome, at)
-
-    def _arm_all(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat) -> None:
-        tx.run("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
-        for chat_id in tx.ids("SELECT id FROM chat WHERE kind = 'dm'"):
-            self._arm(tx, chat_id, platforms, due)
-
-    def _arm(self, tx: Tx, chat_id: int, platforms: frozenset[str], due: NextHeartbeat) -> None:
-        silence = silent_chat_of(tx, self._lists, chat_id, platforms)
-        when = due(silence, 0) if silence is not None else None
-        if when is not None:
-            then = "ON CONFLICT (chat_id) DO UPDATE SET due_at = excluded.due_at"
-            tx.run(f"INSERT INTO heartbeat (chat_id, due_at) VALUES (?, ?) {then}", chat_id, when)
-
-    def _may_say(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
+    def _may_write(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
         if silent_chat_of(tx, self._lists, turn.chat_id, saying.platforms) is None:
             return False
-        return not tx.has(
-            "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?", turn.chat_id, HEARTBEAT
+        waits = "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?"
+        return not tx.has(waits, turn.chat_id, HEARTBEAT)
+
+    @writes
+    def take_talk(self, tx: Tx, chat_id: int, window_ms: int, at: int) -> TalkState | None:
+        """The talk of a chat whose deadline has come, which is over with that; None where none has.
+
+        What somebody said up to `window_ms` after an entry may answer it.
+        """
+        if not tx.run("UPDATE joining SET due_at = NULL WHERE chat_id = ? AND due_at <= ?", chat_id, at):
+            return None
+        entries = tx.all(_ENTRIES, window_ms, chat_id)
+        spoke_id, spoke_at = tx.one(_SPOKE, chat_id) or (0, 0)
+        part = GroupTalk(
+            (),
+            tuple(
+                PastEntry(said_at, outcome == "answered", bool(answered) and outcome == "answered",
+                          outcome not in NEUTRAL_OUTCOMES)
+                for _, said_at, outcome, answered in reversed(entries)
+            ),
+            spoke_id, spoke_at, entries[0][0] if entries else 0, tx.has(_WAITING, chat_id),
+            bool(tx.value("SELECT hushed FROM joining WHERE chat_id = ?", chat_id)),
+        )  # fmt: skip
+        mode = tx.value("SELECT mode FROM chat WHERE id = ?", chat_id) or None
+        return TalkState(mode, tx.all(_LINES, chat_id, to=TalkLineRow)[::-1], part)
+
+    @writes
+    def keep_verdict(self, tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
+        """Remember what was judged of a talk up to that event, and when to look again."""
+        _keep(tx, chat_id, verdict, event_id, at)
+
+    @writes
+    def enter_talk(
+        self, tx: Tx, chat_id: int, verdict: JoinVerdict, newest: TalkLineRow, text: str, at: int
+    ) -> JoinVerdict:  # fmt: skip
+        """Queue the event that asks nuan; `text` is what the model is told. What came of it is remembered.
+
+        Nothing is queued where somebody said something after the `newest` line, or where nuan may not speak now.
+        """
+        if self._may_speak(tx, chat_id, newest.person_id, newest.id):
+            _ask(tx, chat_id, newest.person_id, text, JOIN, ENTRY, at)
+        else:
+            verdict = JoinVerdict("silent", "away", score=verdict.score)
+        _keep(tx, chat_id, verdict, newest.id, at)
+        return verdict
+
+    def _may_enter(self, tx: Tx, turn: Turn, _: TurnToSay) -> bool:
+        asked = tx.value("SELECT max(event_id) FROM turn_event WHERE turn_id = ?", turn.id)
+        return self._may_speak(tx, turn.chat_id, turn.person_id, asked)
+
+    def _may_speak(self, tx: Tx, chat_id: int, person_id: int, after: int) -> bool:
+        """Whether nuan may speak there unasked: switched on, not muted, allowed with whoever spoke last, nothing was
+        said after that event, and nobody waits.
+        """
+        here = (
+            "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0 "
+            f"AND NOT {BOT_OFF}"
         )
+        said = "SELECT 1 FROM event WHERE chat_id = ? AND id > ? AND kind = 'message' AND hidden = '' LIMIT 1"
+        if tx.has(said, chat_id, after) or tx.has(_WAITING, chat_id) or not tx.has(here, chat_id):
+            return False
+        return permissions_of(tx, self._lists, chat_id, person_id).allowed
+
+
+def _ask(tx: Tx, chat_id: int, person_id: int, text: str, why: str, label: str, at: int) -> None:
+    """Queue the event that asks nuan; `text` is what the model is told."""
+    tx.insert(
+        "event", chat_id=chat_id, at=at, kind="event", person_id=person_id, text=text, label=label, state="queued",
+        why=why, due_at=at, hidden=label,
+    )  # fmt: skip
+
+
+def _void(tx: Tx, chat_id: int | None, why: str, outcome: str, at: int) -> None:
+    """Of all that was asked for that reason in a chat (None: in any) nothing is said any more, and nothing stays logged."""
+    waiting = "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE state = 'queued' AND why = ?"
+    if chat_id is None:
+        tx.run(waiting, outcome, why)
+    else:
+        tx.run(f"{waiting} AND chat_id = ?", outcome, why, chat_id)
+    for turn in running_turns(tx, chat_id):
+        if turn.why == why:
+            void_turn(tx, turn, outcome, at, withdrawn=True)
+
+
+def _keep(tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
+    """What was judged of a talk; a nearer deadline that came meanwhile stays."""
+    if verdict.action == "wait":
+        nearer = "UPDATE joining SET due_at = ? WHERE chat_id = ? AND (due_at IS NULL OR due_at > ?)"
+        tx.run(nearer, verdict.at, chat_id, verdict.at)
+    judged = "UPDATE joining SET why = ?, until = ?, score = ?, event_id = ?, looked_at = ? WHERE chat_id = ?"
+    tx.run(judged, verdict.why, verdict.at, verdict.score, event_id, at, chat_id)
 
 
 def silent_chat_of(tx: Tx, lists: AccessLists, chat_id: int, platforms: frozenset[str]) -> SilentChat | None:
@@ -268,10 +322,8 @@ def silent_chat_of(tx: Tx, lists: AccessLists, chat_id: int, platforms: frozense
 
 
 def dated_moments(tx: Tx, audience: Audience, after: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Moments after `after`, ms, that something of a person is dated to which may be told in their DM, and the days of
-    every year.
-
-    What they have still to do by a day, and what they told of before it was: an appointment; birthdays.
+    """Moments after `after`, ms, that something of a person is dated to which may be told in their DM (what is to be done by
+    then, appointments), and the days of every year.
     """
     promised, given = visible_commitment(audience)
     told, known = visible_memory(audience)
@@ -284,95 +336,3 @@ def dated_moments(tx: Tx, audience: Audience, after: int) -> tuple[tuple[int, ..
     )  # fmt: skip
     yearly = f"SELECT observed_at {mine} = 'anniversary' ORDER BY id DESC LIMIT ?"
     return ahead, tx.ids(yearly, audience.alone, *known, MOST_AHEAD)
-
-
-class Joins(UnaskedTurns):
-    """The talks that nuan may enter."""
-
-    _why = JOIN
-
-    @writes
-    def begin(self, tx: Tx, at: int) -> None:
-        """At a start: what an earlier process began to say is not said any more."""
-        self._void(tx, None, "crash", at)
-
-    @writes
-    def take(self, tx: Tx, chat_id: int, window_ms: int, at: int) -> TalkState | None:
-        """The talk of a chat whose deadline has come, which is over with that; None where none has.
-
-        What somebody said up to `window_ms` after an entry may answer it.
-        """
-        if not tx.run("UPDATE joining SET due_at = NULL WHERE chat_id = ? AND due_at <= ?", chat_id, at):
-            return None
-        entries = tx.all(_ENTRIES, chat_id, window_ms)
-        spoke_id, spoke_at = tx.one(_SPOKE, chat_id) or (0, 0)
-        part = GroupTalk(
-            (),
-            tuple(
-                PastEntry(said_at, outcome == "answered", bool(answered) and outcome == "answered",
-                          outcome not in NEUTRAL_OUTCOMES)
-                for _, said_at, outcome, answered in reversed(entries)
-            ),
-            spoke_id, spoke_at, entries[0][0] if entries else 0, tx.has(_WAITING, chat_id),
-            bool(tx.value("SELECT hushed FROM joining WHERE chat_id = ?", chat_id)),
-        )  # fmt: skip
-        mode = tx.value("SELECT mode FROM chat WHERE id = ?", chat_id) or None
-        return TalkState(mode, tx.all(_LINES, chat_id, to=TalkLineRow)[::-1], part)
-
-    @writes
-    def keep(self, tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
-        """Remember what was judged of a talk up to that event, and when to look again."""
-        _keep(tx, chat_id, verdict, event_id, at)
-
-    @writes
-    def enter(
-        self, tx: Tx, chat_id: int, verdict: JoinVerdict, newest: TalkLineRow, text: str, at: int
-    ) -> JoinVerdict:  # fmt: skip
-        """Queue the event that asks nuan; `text` is what the model is told. What came of it is remembered.
-
-        Nothing is queued where somebody said something after the `newest` line, or where nuan may not speak now.
-        """
-        if self._may_speak(tx, chat_id, newest.person_id, newest.id):
-            self._ask(tx, chat_id, newest.person_id, text, ENTRY, at)
-        else:
-            verdict = JoinVerdict("silent", "away", score=verdict.score)
-        _keep(tx, chat_id, verdict, newest.id, at)
-        return verdict
-
-    @writes
-    def leave(self, tx: Tx, chat_id: int, outcome: str, *, overtaken: bool, at: int) -> None:
-        """What is under way in this chat is not said. A call that was `overtaken` by people did not fail."""
-        self._void(tx, chat_id, outcome, at)
-        if overtaken:
-            tx.run(
-                "UPDATE event SET outcome = 'overtaken' WHERE outcome = 'failed' AND id = "
-                "(SELECT max(id) FROM event WHERE chat_id = ? AND why = ?)",
-                chat_id, JOIN,
-            )  # fmt: skip
-
-    def _may_say(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
-        asked = tx.value("SELECT max(event_id) FROM turn_event WHERE turn_id = ?", turn.id)
-        return self._may_speak(tx, turn.chat_id, turn.person_id, asked)
-
-    def _may_speak(self, tx: Tx, chat_id: int, person_id: int, after: int) -> bool:
-        """Whether nuan may speak there unasked: switched on, not muted, allowed with whoever spoke last, nothing was
-        said after that event, and nobody waits.
-        """
-        here = (
-            "SELECT 1 FROM chat JOIN joining ON chat_id = id WHERE id = ? AND enabled = 1 AND gone = 0 AND hushed = 0 "
-            f"AND NOT {BOT_OFF}"
-        )
-        said = "SELECT 1 FROM event WHERE chat_id = ? AND id > ? AND kind = 'message' AND hidden = '' LIMIT 1"
-        if tx.has(said, chat_id, after) or tx.has(_WAITING, chat_id) or not tx.has(here, chat_id):
-            return False
-        return permissions_of(tx, self._lists, chat_id, person_id).allowed
-
-
-def _keep(tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
-    """What was judged of a talk; a nearer deadline that came meanwhile stays."""
-    due = verdict.at if verdict.action == "wait" else None
-    tx.run(
-        "UPDATE joining SET due_at = CASE WHEN ?2 IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END, "
-        "why = ?3, until = ?4, score = ?5, event_id = ?6, looked_at = ?7 WHERE chat_id = ?1",
-        chat_id, due, verdict.why, verdict.at, verdict.score, event_id, at,
-    )  # fmt: skip

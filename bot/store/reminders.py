@@ -1,7 +1,6 @@
 """Reminders and questions about them: set, said, moved and ended."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,11 +11,9 @@ from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.events import add_line, finish_events
 from bot.store.outbox import enqueue
 from bot.store.people import AccessLists, permissions_of
-from bot.store.transactions import Tx, row_reader
-from bot.text.similarity import content_words, same_promise
-
-_PERSON = re.compile(r"[我你您]|\b(?:i|me|my|you|your)\b", re.IGNORECASE)
-"""A reminder is worded for its person, a promise by them."""
+from bot.store.sessions import end_direct_logs
+from bot.store.transactions import Row, Tx, row_reader
+from bot.text.similarity import reminds_of
 
 REMINDER_LABEL = "reminder"
 """The label of nuan's own lines about reminders: told to models that answer and digest, in no note or index."""
@@ -36,6 +33,10 @@ SELECT_DUE_REMINDERS = f"""SELECT {REMINDER_COLUMNS}, chat.kind, person.name, pe
     AND member.person_id = reminder.person_id)
     FROM reminder JOIN chat ON chat.id = reminder.chat_id JOIN person ON person.id = reminder.person_id
     WHERE ended_at IS NULL AND due_at <= ? ORDER BY due_at, reminder.id LIMIT {REMINDERS_A_COMMIT}"""
+
+
+reminder_of: Callable[[Row], Reminder] = row_reader(Reminder)
+"""REMINDER_COLUMNS of a row as a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,9 @@ def store_reminder(tx: Tx, new: NewReminder, at: int) -> int:
             "WHERE edge.kind = 'commitment' AND edge.event_id = ? AND reminder.person_id = ?",
             event, new.person_id,
         ):  # fmt: skip
-            if due == new.due_at or same_thing(new.text, text):
+            if due == new.due_at or reminds_of(new.text, text):
                 end_reminders(tx, (nudge,), "asked", at)
     return number
-
-
-def same_thing(asked: str, promised: str) -> bool:
-    """Whether a reminder, bare or of these words, is one of that promise."""
-    return not content_words(asked) or same_promise(_PERSON.sub("", asked), _PERSON.sub("", promised))
 
 
 def end_reminders(tx: Tx, numbers: Iterable[int], why: ReminderEnd, at: int) -> int:
@@ -93,11 +89,11 @@ def change_reminder(tx: Tx, changed: ChangedReminder, at: int) -> None:
     if not changed.text and changed.due_at is None:
         end_reminders(tx, (changed.number,), "cancelled", at)
         return
+    due = changed.due_at if changed.due_at is not None and changed.due_at > at else None
     tx.run(
-        "UPDATE reminder SET text = CASE WHEN ?1 = '' THEN text ELSE ?1 END, "
-        "due_at = CASE WHEN ?2 > ?4 THEN ?2 ELSE due_at END WHERE id = ?3 AND ended_at IS NULL "
+        "UPDATE reminder SET text = coalesce(?, text), due_at = coalesce(?, due_at) WHERE id = ? AND ended_at IS NULL "
         "AND commitment_id IS NULL",
-        changed.text, changed.due_at or 0, changed.number, at,
+        changed.text or None, due, changed.number,
     )  # fmt: skip
 
 
@@ -133,14 +129,16 @@ def _drop(tx: Tx, numbers: tuple[int, ...], why: ReminderEnd, at: int) -> None:
 
 def reminder_lines(tx: Tx, events: set[int]) -> set[int]:
     """nuan's lines that confirm or say what these messages asked to be reminded of, or promised."""
-    return tx.ids_for(
+    asked = (
         "SELECT line.event_id FROM edge JOIN edge AS line ON line.kind = 'reminded' "
-        "AND line.derived_id = edge.derived_id WHERE edge.kind = 'reminder' AND edge.event_id = ?1 "
-        "UNION SELECT line.event_id FROM edge JOIN reminder ON commitment_id = edge.derived_id "
-        "JOIN edge AS line ON line.kind = 'reminded' AND line.derived_id = reminder.id "
-        "WHERE edge.kind = 'commitment' AND edge.event_id = ?1",
-        events,
+        "AND line.derived_id = edge.derived_id WHERE edge.kind = 'reminder' AND edge.event_id = ?"
     )
+    promised = (
+        "SELECT line.event_id FROM edge JOIN reminder ON commitment_id = edge.derived_id "
+        "JOIN edge AS line ON line.kind = 'reminded' AND line.derived_id = reminder.id "
+        "WHERE edge.kind = 'commitment' AND edge.event_id = ?"
+    )
+    return tx.ids_for(asked, events) | tx.ids_for(promised, events)
 
 
 def unsay_reminders(tx: Tx, numbers: Iterable[int]) -> None:
@@ -176,12 +174,6 @@ def ask_about_reminder(tx: Tx, chat_id: int, person_id: int, waiting: Incomplete
         )  # fmt: skip
 
 
-def reminder_of(columns: Sequence[object]) -> Reminder:
-    """REMINDER_COLUMNS of a row as a value."""
-    reminder: Reminder = row_reader(Reminder)(tuple(columns))
-    return reminder
-
-
 def _add_line(tx: Tx, chat_id: int, draft: Draft, at: int, numbers: Iterable[int] = ()) -> None:
     """nuan's line about these reminders, in the outbox and among those of the chat."""
     line = add_line(tx, chat_id, draft.text, at, REMINDER_LABEL)
@@ -194,7 +186,7 @@ def _answer(tx: Tx, said: ReminderAnswer, numbers: tuple[int, ...], at: int) -> 
     """nuan's line, and the message off the queue."""
     via = tx.value("SELECT via FROM event WHERE id = ?", said.event_id) or ""
     _add_line(tx, said.chat_id, Draft(said.text(numbers), "receipt", via=via), at, numbers)
-    finish_events(tx, (said.event_id,), "done", "command")
+    finish_events(tx, (said.event_id,), "command")
 
 
 def _waits(tx: Tx, said: ReminderAnswer) -> bool:
@@ -219,11 +211,11 @@ class Reminders(Repository):
 
         With `shared` those for all of that chat as well, whoever asked for them.
         """
-        return tx.all(
-            f"{SELECT_OPEN_REMINDERS}AND (person_id = ?1 OR (?3 AND reminder.shared = 1)) AND (?2 IS NULL OR chat_id "
-            "= ?2) ORDER BY due_at, reminder.id",
-            person_id, chat_id, int(shared and chat_id is not None), to=Reminder,
-        )  # fmt: skip
+        where, values = "person_id = ?", [person_id]
+        if chat_id is not None:
+            whose = "(person_id = ? OR reminder.shared = 1)" if shared else where
+            where, values = f"{whose} AND chat_id = ?", [person_id, chat_id]
+        return tx.all(f"{SELECT_OPEN_REMINDERS}AND {where} ORDER BY due_at, reminder.id", *values, to=Reminder)
 
     @reads
     def of_events(self, tx: Tx, event_ids: tuple[int, ...]) -> frozenset[int]:
@@ -349,7 +341,7 @@ class Reminders(Repository):
         """
         done: list[tuple[int, int, bool]] = []
         for *columns, kind, name, script, timezone, enabled, gone, there in tx.all(SELECT_DUE_REMINDERS, at):
-            reminder = reminder_of(columns)
+            reminder = reminder_of(tuple(columns))
             due = DueReminder(reminder, kind, name, reminder.script or script, timezone)
             away = gone == 1 or gone > at
             may = permissions_of(tx, self._lists, reminder.chat_id, reminder.person_id).allowed
@@ -374,7 +366,7 @@ class Reminders(Repository):
             "WHERE ended_at IS NULL AND rule <> '' AND said_at > ?",
             said_after,
         ):
-            reminder = reminder_of(columns)
+            reminder = reminder_of(tuple(columns))
             due = upcoming(reminder, zone)
             if due is not None and due < reminder.due_at:
                 changed += tx.run("UPDATE reminder SET due_at = ?, said_at = NULL WHERE id = ?", due, reminder.id)
@@ -393,10 +385,5 @@ class Reminders(Repository):
             then = due(reminder)
             if then is not None and then > at and then != reminder.due_at:
                 moved += tx.run("UPDATE reminder SET due_at = ? WHERE id = ?", then, reminder.id)
-        tx.run(
-            "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "
-            "JOIN chat ON chat.id = session.chat_id AND chat.kind = 'dm' JOIN member ON member.chat_id = chat.id "
-            "WHERE session.state = 'open' AND person_id = ?)",
-            person_id,
-        )
+        end_direct_logs(tx, person_id)
         return moved

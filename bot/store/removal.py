@@ -347,7 +347,7 @@ def delete_lines(tx: Tx, said: dict[int, str], at: int, files: DataFiles) -> Non
     stale |= logs_of(tx, gone_ids)
     _stop(tx, stale, at)
     take_lines_away(tx, files, RemovedContent(frozenset(gone_ids)), "deleted", at)
-    finish_events(tx, tuple(sorted(gone_ids)), "done", "deleted")
+    finish_events(tx, tuple(sorted(gone_ids)), "deleted")
     _forget(tx, gone_ids, at, files)
     for number in sorted(gone_ids):
         reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"

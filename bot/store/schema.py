@@ -21,6 +21,9 @@ NAME_SLOT = f"(CASE WHEN {IS_NAME} THEN slot ELSE '' END)"
 
 SELECT_MEMORY = f"SELECT {MEMORY_COLUMNS} FROM memory "
 
+NO_EVENT = 1 << 62
+"""Beyond the number of any event."""
+
 
 def placeholders(values: Sized) -> str:
     """A question mark for each value, for IN (…); SQLite takes none, too."""

@@ -10,6 +10,7 @@ from bot.core.clock import DAY_MS
 from bot.core.models import Message, ToolSpec
 from bot.core.sessions import BootstrapMode, CloseReason, Epoch, LogEntry, Session, SessionFacts
 from bot.store.engine import Database, Repository, reads, writes, writing
+from bot.store.sqlite import GREATEST
 from bot.store.transactions import Row, Tx, row_reader
 
 SELECT_SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event,
@@ -18,7 +19,7 @@ SELECT_EPOCH = """SELECT epoch.id, session_id, number, signature, message, logge
     prompt_entries, mode, (SELECT model FROM call WHERE turn_id IN (SELECT turn_id FROM entry WHERE epoch_id = epoch.id)
     AND counted = 'returned' ORDER BY call.id DESC LIMIT 1) FROM epoch JOIN prefix USING (signature) """
 SELECT_ENTRY = "SELECT turn_id, message, tokens FROM entry "
-NEWEST_EPOCH_OF = "(SELECT id FROM epoch WHERE session_id = ?1 ORDER BY number DESC LIMIT 1)"
+NEWEST_EPOCH_OF = "(SELECT id FROM epoch WHERE session_id = ? ORDER BY number DESC LIMIT 1)"
 
 
 ACTIVE_MS = 14 * DAY_MS
@@ -82,6 +83,16 @@ def end_logs(tx: Tx, epochs: set[int]) -> None:
             drop_log(tx, epoch_id)
 
 
+def end_direct_logs(tx: Tx, person_id: int) -> None:
+    """Who this person is has changed: the next turn of each of their DMs begins a new log."""
+    tx.run(
+        "UPDATE epoch SET stale = 'people' WHERE stale = '' AND session_id IN (SELECT session.id FROM session "
+        "JOIN chat ON chat.id = session.chat_id AND chat.kind = 'dm' JOIN member ON member.chat_id = chat.id "
+        "WHERE session.state = 'open' AND person_id = ?)",
+        person_id,
+    )
+
+
 def drop_log(tx: Tx, epoch_id: int) -> None:
     """The log of an epoch is deleted; its turns keep their numbers."""
     drop_entries(tx, "epoch_id", epoch_id)
@@ -100,9 +111,9 @@ def drop_entries(tx: Tx, of: Literal["epoch_id", "turn_id"], number: int) -> Non
 def digest_now(tx: Tx, chat_id: int, at: int) -> None:
     """A full opening is made, so the short talks that wait for others wait no longer."""
     tx.run(
-        "UPDATE session SET digest_due_at = ?1 WHERE chat_id = ?2 AND state = 'closing' AND digest_due_at > ?1 "
+        "UPDATE session SET digest_due_at = ? WHERE chat_id = ? AND state = 'closing' AND digest_due_at > ? "
         "AND digest_attempts = 0",
-        at, chat_id,
+        at, chat_id, at,
     )  # fmt: skip
 
 
@@ -115,15 +126,23 @@ def close_session(
     after does not; else what was said in a group after nuan's last words belongs to it. It waits while a turn of the
     session is running.
     """
+    heard = (
+        "SELECT max(id) FROM event WHERE event.chat_id = session.chat_id AND kind = 'message' "
+        "AND state IN ('done', 'listened') AND at <= ?"
+    )
     changed = tx.run(
-        "UPDATE session SET state = 'closing', close_reason = ?1, closed_at = ?2, digest_due_at = ?2, "
-        "upto_event = max(upto_event, coalesce(?5, (SELECT max(id) FROM event WHERE event.chat_id = session.chat_id "
-        "AND kind = 'message' AND state IN ('done', 'listened') AND at <= ?2), 0)) "
-        "WHERE id = ?3 AND state = 'open' AND (?4 = 0 OR close_at <= ?2) AND NOT EXISTS "
-        "(SELECT 1 FROM turn WHERE session_id = ?3 AND turn.state IN ('asked', 'answered'))",
-        reason, at, session_id, int(deadline), upto_event,
+        "UPDATE session SET state = 'closing', close_reason = ?, closed_at = ?, digest_due_at = ?, "
+        f"upto_event = {GREATEST}(upto_event, coalesce(?, ({heard}), 0)) WHERE id = ? AND state = 'open' "
+        "AND (? OR close_at <= ?) AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.session_id = session.id "
+        "AND turn.state IN ('asked', 'answered'))",
+        reason, at, at, upto_event, at, session_id, not deadline, at,
     )  # fmt: skip
     return changed == 1
+
+
+def _cleared_upto(tx: Tx, chat_id: int) -> int:
+    """The event up to which `.ai clear` hid the lines of a chat; 0: it never did."""
+    return tx.number("SELECT cleared_upto FROM chat WHERE id = ?", chat_id)
 
 
 class Sessions(Repository):
@@ -172,11 +191,8 @@ class Sessions(Repository):
     @reads
     def floor(self, tx: Tx, chat_id: int) -> int:
         """The event up to which a new log may show no raw lines: the last `.ai clear`, or a digested `/new`."""
-        return tx.value(
-            "SELECT max(cleared_upto, (SELECT coalesce(max(upto_event), 0) FROM session WHERE chat_id = chat.id "
-            "AND close_reason = 'new' AND state = 'closed')) FROM chat WHERE id = ?",
-            chat_id,
-        ) or 0  # fmt: skip
+        digested = "SELECT max(upto_event) FROM session WHERE chat_id = ? AND close_reason = 'new' AND state = 'closed'"
+        return max(_cleared_upto(tx, chat_id), tx.number(digested, chat_id))
 
     @reads
     def epoch(self, tx: Tx, session_id: int) -> Epoch | None:
@@ -226,22 +242,24 @@ class Sessions(Repository):
         """The talks right before this one that ended and have no digest yet, oldest first."""
         return tx.all(
             SELECT_SESSION
-            + "WHERE chat_id = ?1 AND number < ?2 AND number > coalesce((SELECT max(number) FROM session "
-            "WHERE chat_id = ?1 AND number < ?2 AND state <> 'closing'), 0) ORDER BY number",
-            session.chat_id, session.number, to=Session,
+            + "WHERE chat_id = ? AND number < ? AND number > coalesce((SELECT max(number) FROM session "
+            "WHERE chat_id = ? AND number < ? AND state <> 'closing'), 0) ORDER BY number",
+            session.chat_id, session.number, session.chat_id, session.number, to=Session,
         )  # fmt: skip
 
     @reads
     def heard_from(self, tx: Tx, session: Session, most: int) -> int:
         """The event after which a group's digest reads: at most so many lines before the session, and none that
         another session or `.ai clear` ended with."""
-        first: int = tx.value(
-            "SELECT coalesce(min(id) - 1, ?3) FROM (SELECT id FROM event WHERE chat_id = ?1 AND id <= ?3 "
-            "AND kind IN ('message', 'bot') AND id > (SELECT max(cleared_upto, (SELECT coalesce(max(upto_event), 0) "
-            "FROM session WHERE chat_id = ?1 AND number < ?2)) FROM chat WHERE id = ?1) ORDER BY id DESC LIMIT ?4)",
-            session.chat_id, session.number, session.from_event, most,
+        chat_id, start = session.chat_id, session.from_event
+        before = "SELECT max(upto_event) FROM session WHERE chat_id = ? AND number < ?"
+        ended = max(_cleared_upto(tx, chat_id), tx.number(before, chat_id, session.number))
+        lines = tx.ids(
+            "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND kind IN ('message', 'bot') "
+            "ORDER BY id DESC LIMIT ?",
+            chat_id, ended, start, most,
         )  # fmt: skip
-        return first
+        return lines[-1] - 1 if lines else start
 
     @writes
     def overhear(self, tx: Tx, at: int, since: int, least: int, most: int) -> int:
@@ -249,17 +267,18 @@ class Sessions(Repository):
         of groups where there was one, or a command, in `ACTIVE_MS`, at least so many lines of people, the last `most`. Their number.
         """
         made = 0
-        for chat_id, upto, number in tx.all(
-            "SELECT chat.id, max(cleared_upto, coalesce(max(upto_event), 0)), coalesce(max(number), 0) FROM chat "
-            "LEFT JOIN session ON session.chat_id = chat.id WHERE chat.kind = 'group' GROUP BY chat.id "
-            "HAVING NOT coalesce(max(session.state = 'open'), 0) AND (max(opened_at) > ?1 OR EXISTS "
-            "(SELECT 1 FROM event WHERE event.chat_id = chat.id AND kind = 'bot' AND at > ?1))",
-            at - ACTIVE_MS,
+        spoke = "SELECT 1 FROM event WHERE chat_id = ? AND kind = 'bot' AND at > ? LIMIT 1"
+        for chat_id, upto, number, opened_at in tx.all(
+            "SELECT chat.id, coalesce(max(upto_event), 0), coalesce(max(number), 0), coalesce(max(opened_at), 0) "
+            "FROM chat LEFT JOIN session ON session.chat_id = chat.id WHERE chat.kind = 'group' AND NOT EXISTS "
+            "(SELECT 1 FROM session AS now WHERE now.chat_id = chat.id AND now.state = 'open') GROUP BY chat.id"
         ):
+            if opened_at <= at - ACTIVE_MS and not tx.has(spoke, chat_id, at - ACTIVE_MS):
+                continue
             lines = tx.all(
                 "SELECT id, at, kind = 'message' FROM event WHERE chat_id = ? AND id > ? AND at >= ? AND at <= ? "
                 "AND kind IN ('message', 'bot') ORDER BY id DESC LIMIT ?",
-                chat_id, upto, since, at, most,
+                chat_id, max(upto, _cleared_upto(tx, chat_id)), since, at, most,
             )  # fmt: skip
             if sum(line[2] for line in lines) < least:
                 continue

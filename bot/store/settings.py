@@ -1,12 +1,13 @@
 """Settings and switches set in chats beside the configuration, stored with who set them."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 from bot.core.errors import StoreError
 from bot.core.people import ChatContextSettings
 from bot.core.ports import ChatSetting, SettingChanges
 from bot.core.speaking import GroupMode
-from bot.store.engine import Repository, reads, writes, writing
+from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.sqlite import read_existing
 from bot.store.transactions import Tx
 from bot.store.windows import IN_RUNNING_TURNS
@@ -29,9 +30,10 @@ def bot_off(tx: Tx) -> bool:
 def put_settings(tx: Tx, wish: SettingChanges, person_id: int | None, at: int) -> None:
     """Remember each value, or drop the row where there is none any more."""
     for key, value in wish.items():
-        tx.run("DELETE FROM setting WHERE key = ?", key)
-        if value is not None:
-            tx.insert("setting", key=key, value=value, person_id=person_id, at=at)
+        if value is None:
+            tx.run("DELETE FROM setting WHERE key = ?", key)
+        else:
+            tx.put("setting", "key", key=key, value=value, person_id=person_id, at=at)
 
 
 def settings_in(database: Path) -> tuple[ChatSetting, ...]:
@@ -51,6 +53,7 @@ class StoredSettings(Repository):
     """One row for each key that somebody set, and what each chat set for itself."""
 
     put = writing(put_settings)
+    is_bot_off = reading(bot_off)
 
     @reads
     def all(self, tx: Tx) -> tuple[ChatSetting, ...]:
@@ -63,11 +66,6 @@ class StoredSettings(Repository):
         tx.run("DELETE FROM setting")
         for one in before:
             put_settings(tx, {one.key: one.value}, one.person_id, one.at)
-
-    @reads
-    def is_bot_off(self, tx: Tx) -> bool:
-        """Whether the installation is switched off everywhere."""
-        return bot_off(tx)
 
     @reads
     def background(self, tx: Tx) -> bool:
@@ -88,11 +86,7 @@ class StoredSettings(Repository):
     @writes
     def set_context(self, tx: Tx, chat_id: int, wish: ChatContextSettings) -> None:
         """Remember what the chat asked for; an empty wish leaves all to the configuration."""
-        tx.run("DELETE FROM chat_context WHERE chat_id = ?", chat_id)
-        tx.insert(
-            "chat_context", chat_id=chat_id, recent=wish.recent, window_seconds=wish.window_seconds,
-            recent_max=wish.recent_max,
-        )  # fmt: skip
+        tx.put("chat_context", "chat_id", chat_id=chat_id, **asdict(wish))
 
     @writes
     def set_persona(self, tx: Tx, chat_id: int, name: str) -> None:

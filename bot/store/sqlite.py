@@ -20,6 +20,10 @@ OUTBOX_DUE = "outbox INDEXED BY outbox_due"
 """What waits to be sent: without the hint SQLite may read all that was ever sent."""
 
 
+GREATEST, LEAST = "max", "min"
+"""The functions for the larger and the smaller of two values; PostgreSQL calls them by these names."""
+
+
 class SqliteTx(sqlite3.Connection, Tx):
     """A connection inside a transaction."""
 

@@ -9,18 +9,16 @@ from types import TracebackType
 from bot.core.errors import FolderLockedError
 from bot.core.events import Outgoing
 from bot.core.files import disk_errors, lock_file
-from bot.core.speaking import HEARTBEAT, JOIN
-from bot.store.agents import AgentWrites, OwnLines, Rewrites
+from bot.core.speaking import UNASKED
+from bot.store.agents import AgentWrites
 from bot.store.archive import MemoryArchive
-from bot.store.changes import Changes
 from bot.store.codes import Codes
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.engine import Database, open_database
-from bot.store.events import Attachments, Events
-from bot.store.failures import Failures
-from bot.store.feedback import Insight, SectionRounds
+from bot.store.events import Events
+from bot.store.feedback import Feedback
 from bot.store.files import DataFiles
 from bot.store.forget import MemoryForgetting
 from bot.store.inspector import Inspector, Vitals
@@ -32,14 +30,13 @@ from bot.store.notes import Notes
 from bot.store.outbox import Outbox
 from bot.store.people import AccessLists, People
 from bot.store.personal_data import PersonalData
-from bot.store.proactive import Heartbeats, Joins
+from bot.store.proactive import ProactiveTurns
 from bot.store.reminders import Reminders
 from bot.store.search import SearchIndex, Vectors
 from bot.store.sessions import Sessions
 from bot.store.settings import StoredSettings
 from bot.store.turns import Turns, TurnToSay
 from bot.store.views import Views
-from bot.store.windows import Windows
 
 DATABASE, LOCK = "nuan.db", "nuan.lock"
 
@@ -55,13 +52,10 @@ class Store:
         self.boot = secrets.token_hex(8)
         self.files = files = DataFiles(folder)
         self.tombstones = files.tombstones
-        self.changes = Changes(database, files)
-        self.intake = Intake(database, lists, self.changes, self.tombstones.covers)
+        self.intake = Intake(database, files, lists, self.tombstones.covers)
         self.events = Events(database)
-        self.attachments = Attachments(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database, self.boot, files)
-        self.failures = Failures(database)
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)
         self.settings = StoredSettings(database)
@@ -69,11 +63,9 @@ class Store:
         self.codes = Codes(database, lists, folder)
         self.views = Views(database, self.sessions, lists)
         self.deadlines = Deadlines(database)
-        self.windows = Windows(database)
-        self.heartbeats = Heartbeats(database, lists, self.boot)
-        self.joins = Joins(database, lists, self.boot)
+        self.proactive = ProactiveTurns(database, lists, self.boot)
         self.inspector = Inspector(database, lists)
-        self.insight = Insight(database)
+        self.feedback = Feedback(database)
         self.personal_data = PersonalData(database, files)
         self._database = database
         self._lists = lists
@@ -86,16 +78,13 @@ class Store:
         self.search = SearchIndex(database)
         self.vectors = Vectors(database)
         self.lives = MemoryLifecycle(database, files)
-        self.asked = OwnLines(database, files)
         self.forgetting = MemoryForgetting(database, files)
         self.agents = AgentWrites(database, files)
         self.notes = Notes(database, self._lists, files)
-        self.rewrites = Rewrites(database)
         self.digests = Digests(database, self.tombstones.covers)
         self.commitments = Commitments(database)
         self.reminders = Reminders(database, self._lists)
         self.memory_archive = MemoryArchive(database, files, self._lists)
-        self.sections = SectionRounds(database)
         self.vitals = Vitals(database)
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
@@ -104,8 +93,7 @@ class Store:
 
     async def say(self, why: str, saying: TurnToSay, at: int) -> Outgoing | None:
         """The last commit of a turn that was taken for that reason; what to send first."""
-        last = {HEARTBEAT: self.heartbeats.say, JOIN: self.joins.say}
-        return await last.get(why, self.turns.say)(saying, at)
+        return await (self.proactive if why in UNASKED else self.turns).say(saying, at)
 
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""

@@ -38,6 +38,14 @@ class Tx:
         done = self.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", tuple(values.values()))
         return done.lastrowid or 0
 
+    def put(self, table: str, unique: str, /, **values: object) -> None:
+        """A row of these values, in the place of one that has the same in the `unique` columns."""
+        names, places = ", ".join(values), ", ".join("?" * len(values))
+        keys = unique.split(", ")
+        new = ", ".join(f"{name} = excluded.{name}" for name in values if name not in keys)
+        upsert = f"INSERT INTO {table} ({names}) VALUES ({places}) ON CONFLICT ({unique}) DO UPDATE SET {new}"
+        self.run(upsert, *values.values())
+
     @overload
     def all(self, sql: str, *values: object) -> tuple[Row, ...]: ...
     @overload
@@ -68,6 +76,10 @@ class Tx:
         row = self.execute(sql, values).fetchone()
         return None if row is None else row[0]
 
+    def number(self, sql: str, *values: object) -> int:
+        """The first column of the first row of a SELECT, a whole number; 0 when there is no row or it is NULL."""
+        return self.value(sql, *values) or 0
+
     def has(self, sql: str, *values: object) -> bool:
         """Whether a SELECT finds a row."""
         return self.execute(sql, values).fetchone() is not None
@@ -90,10 +102,7 @@ class Tx:
         if value is None:
             self.run("DELETE FROM meta WHERE key = ?", key)
         else:
-            upsert = (
-                "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-            )
-            self.run(upsert, key, value)
+            self.put("meta", "key", key=key, value=value)
 
     def link(self, kind: str, number: int | None, events: Iterable[int]) -> None:
         """The row of that kind comes from these events, too (table `edge`)."""
@@ -102,8 +111,11 @@ class Tx:
 
     def unlink(self, kind: str, number: int, event: int | None = None) -> None:
         """The row of that kind comes from that event no more, with None from no event."""
-        edges = "DELETE FROM edge WHERE kind = ?1 AND derived_id = ?2 AND (?3 IS NULL OR event_id = ?3)"
-        self.run(edges, kind, number, event)
+        edges = "DELETE FROM edge WHERE kind = ? AND derived_id = ?"
+        if event is None:
+            self.run(edges, kind, number)
+        else:
+            self.run(f"{edges} AND event_id = ?", kind, number, event)
 
     def sources(self, kind: str, number: int) -> set[int]:
         """The events that the row of that kind comes from."""

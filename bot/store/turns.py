@@ -1,32 +1,68 @@
-"""Turns and their three commits: asked, answered, said."""
+"""Turns: their three commits (asked, answered, said), and what ends without an answer: refused, limited, failed, void."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.core.clock import DAY_MS
-from bot.core.errors import StoreError
+from bot.core.errors import LogForgottenError, StoreError
 from bot.core.events import Draft, Outgoing
 from bot.core.models import Message
 from bot.core.recall import RecallRound
-from bot.core.sessions import CloseReason, ModelCall, ToldItem, Turn
+from bot.core.sessions import CloseReason, ModelCall, ToldItem, Turn, TurnState
+from bot.core.speaking import STOP_REASONS
 from bot.core.tools import ToolOutcome
-from bot.store.changes import check_not_forgotten, check_running, check_still_there, link_shown
 from bot.store.commitments import store_tool_promise
 from bot.store.digests import TALKS_OF
-from bot.store.engine import Database, Repository, reads, writes, writing
-from bot.store.events import finish_events
-from bot.store.failures import SORRY_KEY, drop_forgotten, end_turn, fail_turn, say_line
+from bot.store.engine import Database, Repository, reading, reads, writes, writing
+from bot.store.events import add_line, finish_events, note_effect
 from bot.store.feedback import note_told_items, note_told_memories
 from bot.store.files import DataFiles
 from bot.store.forget import keep_off_record
-from bot.store.index import note_hit, note_round
-from bot.store.ledger import CHARGE, CallAccount, Reservation, Settlement, reserve_call, settle_call
+from bot.store.index import index_lines, note_hit, note_round
+from bot.store.ingest import QUOTED_ID
+from bot.store.ledger import (
+    CHARGE,
+    CallAccount,
+    Reservation,
+    ReservationFate,
+    Settlement,
+    charge_reserved,
+    release_reserved,
+    reserve_call,
+    settle_call,
+)
 from bot.store.memories import store_memory
-from bot.store.outbox import enqueue, take_next, withdraw
+from bot.store.outbox import enqueue, mark_sent, take_next, withdraw
 from bot.store.reminders import end_reminders, reset_reminder, store_reminder
-from bot.store.sessions import NewEpoch, close_session, digest_now, open_epoch, open_session, take_part
+from bot.store.schema import placeholders
+from bot.store.sessions import (
+    NewEpoch,
+    close_session,
+    digest_now,
+    drop_entries,
+    drop_log,
+    open_epoch,
+    open_session,
+    take_part,
+)
+from bot.store.sqlite import EVENT_QUEUE, GREATEST
 from bot.store.transactions import Row, Tx
-from bot.store.windows import cut_older_replies, end_conversations, keep_windows_open, requeue_events
+from bot.store.windows import (
+    CUT_LABEL,
+    IS_QUIET,
+    cut_older_replies,
+    end_conversations,
+    keep_windows_open,
+    put_follow_ups_back,
+    requeue_events,
+)
+
+OVER_BUDGET = "over_budget"
+"""How the error of a turn begins that a limit ended; its events are refused, not failed."""
+
+SORRY_KEY = "sorry:"
+"""How the key of the effect begins that keeps when a chat was told that no model answers, until one does."""
 
 SELECT_TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id,
     asked_at, receipts, session.number, epoch.number, session.opened_at, mode, mode_why FROM turn
@@ -95,6 +131,14 @@ class TurnToSay:
     platforms: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class FailedEvents:
+    """The events that had one try more, and those of them that get no other."""
+
+    events: tuple[int, ...]
+    dead: tuple[int, ...]
+
+
 def turn_of(row: Row) -> Turn:
     """A row of SELECT_TURN as a value, without its events."""
     number, chat, session, epoch, count, state, why, person, at, receipts, *counts = row
@@ -142,6 +186,32 @@ def link_told(tx: Tx, entry_id: int, kind: str, derived: tuple[int, ...]) -> Non
             tx.link("entry" if kind == "memory" else "told", entry_id, tx.sources(kind, number))
 
 
+def link_shown(tx: Tx, entry_id: int, events: tuple[int, ...]) -> None:
+    """An entry comes from the lines it shows, and from those that they quote."""
+    quoted = f"SELECT {QUOTED_ID} FROM event WHERE id = ? AND target <> '' AND {QUOTED_ID} IS NOT NULL"
+    tx.link("entry", entry_id, {*events, *tx.ids_for(quoted, events)})
+
+
+def check_still_there(tx: Tx, shown: tuple[int, ...], answering: tuple[int, ...]) -> None:
+    """StoreError when something that is shown was deleted since it was composed, or what it answers was stopped."""
+    for number in sorted({*shown, *answering}):
+        hidden, outcome, why = tx.row("SELECT hidden, outcome, why FROM event WHERE id = ?", number)
+        if hidden == "deleted" or (number in answering and (outcome == "stopped" or why in STOP_REASONS)):
+            raise StoreError(f"event {number!r} was taken back meanwhile: nothing was stored, compose again")
+
+
+def check_not_forgotten(tx: Tx, epoch_id: int) -> None:
+    """LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent again."""
+    if tx.has("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", epoch_id):
+        raise LogForgottenError(f"the log {epoch_id!r} tells what was forgotten meanwhile: nothing was stored")
+
+
+def check_running(tx: Tx, turn_id: int) -> None:
+    """StoreError when the turn was voided under way: what its log told was deleted, or it was stopped."""
+    if tx.has("SELECT 1 FROM turn WHERE id = ? AND state = 'void'", turn_id):
+        raise StoreError(f"turn {turn_id!r} was voided meanwhile: nothing was stored, it ends here")
+
+
 def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
     """Commit the composed bytes and the reservation: session and epoch when new, the turn, its entry with source edges.
 
@@ -182,13 +252,13 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
     link_told(tx, entry_id, "digest", asking.digests)
     link_told(tx, entry_id, "commitment", asking.commitments)
     link_told(tx, entry_id, "reminder", asking.reminders)
-    tx.run("UPDATE epoch SET logged_upto = max(logged_upto, ?) WHERE id = ?", asking.logged_upto, epoch_id)
+    tx.run(f"UPDATE epoch SET logged_upto = {GREATEST}(logged_upto, ?) WHERE id = ?", asking.logged_upto, epoch_id)
     for number in answering:
         tx.insert("turn_event", turn_id=turn_id, event_id=number)
         tx.run("UPDATE event SET turn_id = ? WHERE id = ?", turn_id, number)
     take_part(tx, session_id, answering)
     tx.run(
-        "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, ?) WHERE id = ?",
+        f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, ?) WHERE id = ?",
         at, asking.close_at, asking.logged_upto, session_id,
     )  # fmt: skip
     return AskedTurn(replace(read_turn(tx, turn_id), event_ids=answering), call)
@@ -256,11 +326,7 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: 
 
 
 def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
-    """Commit the final completion, the outbox rows and the end of the turn together; what to send first.
-
-    Every message being answered is done, its people stay in conversation. The chat's first waiting message is marked as
-    being sent and handed out: a commit of its own would come next.
-    """
+    """Commit the final completion, the outbox rows and the end of the turn together; what to send first, marked as taken."""
     if saying.settlement is not None:
         settle_call(tx, saying.settlement, at)
     if not end_turn(tx, saying.turn_id, "said"):
@@ -270,7 +336,7 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
     tx.run("DELETE FROM effect WHERE key = ?", f"{SORRY_KEY}{turn.chat_id}")
     if saying.settlement is not None:
         _count(tx, turn.id, saying.settlement)
-    finish_events(tx, turn.event_ids, "done", "answered" if saying.drafts else "skipped")
+    finish_events(tx, turn.event_ids, "answered" if saying.drafts else "skipped")
     if saying.drafts:
         cut_older_replies(tx, turn.chat_id, turn.id, at)
     line = say_line(tx, turn, saying.line, at) if saying.line else None
@@ -285,14 +351,105 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
     tx.run("UPDATE turn SET said_at = ?, error = ? WHERE id = ?", at, "" if saying.drafts else "skipped", turn.id)
     drop_forgotten(tx, turn.epoch_id)
     tx.run(
-        "UPDATE session SET last_at = ?, close_at = ?, upto_event = max(upto_event, coalesce(?, 0)) WHERE id = ?",
+        f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, coalesce(?, 0)) WHERE id = ?",
         at, saying.close_at, line, turn.session_id,
     )  # fmt: skip
     return take_next(tx, turn.chat_id, boot, at, saying.platforms)
 
 
+def has_acted(tx: Tx, turn_id: int) -> bool:
+    """Whether a tool did something in that turn: what is asked anew would do it twice."""
+    return tx.has("SELECT 1 FROM effect WHERE key >= ? AND key < ?", f"turn:{turn_id}:", f"turn:{turn_id}:x")
+
+
+def say_line(tx: Tx, turn: Turn, text: str, at: int, label: str = "") -> int:
+    """The line of nuan's that a turn said, or that is left of it; off the record when it answers such a line."""
+    off_record = tx.value(
+        "SELECT coalesce(max(off_record), 0) FROM turn_event JOIN event ON event.id = event_id "
+        "WHERE turn_event.turn_id = ?",
+        turn.id,
+    )
+    line = add_line(tx, turn.chat_id, text, at, label, turn_id=turn.id, off_record=off_record)
+    index_lines(tx, (line,))
+    return line
+
+
+def fail_turn(
+    tx: Tx, turn: Turn, error: str, notice: Draft | None, fate: ReservationFate, at: int, *, sorry: bool = False
+) -> None:
+    """Void a turn: its log entries go, its events end as failed and join the next delta; tell the person.
+
+    Without a notice a follow-up waits for the next call. `fate` is what becomes of the reservation of a call in flight;
+    `sorry`: the notice tells that no model answers.
+    """
+    (charge_reserved if fate == "charge" else release_reserved)(tx, turn.id, at)
+    if not end_turn(tx, turn.id, "failed"):
+        return
+    drop_entries(tx, "turn_id", turn.id)
+    tx.run(
+        "UPDATE epoch SET logged_upto = (SELECT logged_before FROM turn WHERE id = ?), prompt_tokens = 0, "
+        "prompt_entries = 0 WHERE id = ?",
+        turn.id, turn.epoch_id,
+    )  # fmt: skip
+    tx.run("UPDATE turn SET error = ? WHERE id = ?", error, turn.id)
+    drop_forgotten(tx, turn.epoch_id)
+    over = error.startswith(OVER_BUDGET)
+    if turn.why == "window" and notice is None:
+        put_follow_ups_back(tx, turn.event_ids, "silent" if over else "failed", at)
+    else:
+        finish_events(tx, turn.event_ids, "refused" if over else "failed")
+    if notice is None:
+        withdraw(tx, turn.id, at)
+        return
+    enqueue(tx, turn.chat_id, notice, at, turn_id=turn.id)
+    if sorry:
+        note_effect(tx, f"{SORRY_KEY}{turn.chat_id}", at)
+
+
+def void_turn(tx: Tx, turn: Turn, error: str, at: int, *, withdrawn: bool = False) -> bool:
+    """A turn under way is void: a call in flight costs what was reserved, nothing stays logged.
+
+    Whether something of it is on the screen, which stays there unless it is `withdrawn`; then the next delta tells it.
+    """
+    shown = not withdrawn and _keep_shown(tx, turn, at)
+    fail_turn(tx, turn, error, None, "charge", at)
+    tx.run("UPDATE turn SET state = 'void' WHERE id = ?", turn.id)
+    return shown
+
+
+def _keep_shown(tx: Tx, turn: Turn, at: int) -> bool:
+    """What is on the screen stays there as it is, and the next delta tells it; whether something is."""
+    row = tx.one(
+        "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND state = 'preview' AND text <> ''", turn.id
+    )
+    if row is None:
+        return False
+    number, shown, text = row
+    line = say_line(tx, turn, text, at, CUT_LABEL)
+    ids = (shown,) if shown else ()
+    tx.run(
+        "UPDATE outbox SET state = ?, kind = 'reply', text = '', event_id = ?, sent_at = ?, external_ids = ? "
+        "WHERE id = ?",
+        "sent" if shown else "cancelled", line, at, json.dumps(ids), number,
+    )  # fmt: skip
+    mark_sent(tx, turn.chat_id, turn.id, ids)
+    return True
+
+
+def end_turn(tx: Tx, turn_id: int, state: TurnState) -> bool:
+    """A turn ends once; its receipts are in the reply or the notice from now on. True for the first time."""
+    running = "state IN ('asked', 'answered')"
+    return tx.run(f"UPDATE turn SET state = ?, receipts = '[]' WHERE id = ? AND {running}", state, turn_id) == 1
+
+
+def drop_forgotten(tx: Tx, epoch_id: int) -> None:
+    """What was forgotten while a turn ran on its log is deleted as soon as nothing runs on it."""
+    if tx.has("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", epoch_id):
+        drop_log(tx, epoch_id)
+
+
 class Turns(Repository):
-    """Turns, from asked to said."""
+    """Turns from asked to said, what gets no answer, and who was told why."""
 
     def __init__(self, database: Database, boot: str, files: DataFiles) -> None:
         super().__init__(database)
@@ -302,6 +459,8 @@ class Turns(Repository):
     ask = writing(ask_turn)
     answer = writing(answer_turn)
     fail = writing(fail_turn)
+    running = reading(running_turns)
+    acted = reading(has_acted)
 
     @writes
     def tool_done(self, tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None:
@@ -322,13 +481,13 @@ class Turns(Repository):
         return say_turn(tx, saying, at, self._boot)
 
     @writes
-    def begin_anew(self, tx: Tx, turn: Turn, error: str, call: tuple[int, str] | None, at: int) -> None:
+    def begin_anew(self, tx: Tx, turn: Turn, error: str, fate: ReservationFate, at: int) -> None:
         """The log cannot be sent (again): void the turn and let its events be answered anew.
 
         One that is too long (`overflow`) ends its session, and what was asked belongs to the next one. Receipts are
         made again with the answer.
         """
-        fail_turn(tx, turn, error, None, call, at)
+        fail_turn(tx, turn, error, None, fate, at)
         requeue_events(tx, turn.event_ids, at)
         if error == "overflow" and close_session(tx, turn.session_id, "budget", at):
             last = min(turn.event_ids) - 1
@@ -339,11 +498,6 @@ class Turns(Repository):
         """The call of a turn that is in flight."""
         number: int | None = tx.value("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", turn_id)
         return number
-
-    @reads
-    def running(self, tx: Tx, chat_id: int | None = None) -> tuple[Turn, ...]:
-        """Turns between asked and said, in one chat or all: after a crash or a full disk they wait to be taken up."""
-        return running_turns(tx, chat_id)
 
     @writes
     def lost_calls(self, tx: Tx, at: int) -> int:
@@ -366,7 +520,47 @@ class Turns(Repository):
         calls, prompt, cached, output, cost, model = tx.row(
             "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), "
             "coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0), "
-            "(SELECT model FROM call WHERE turn_id = ?1 ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?1",
+            "(SELECT model FROM call WHERE turn_id = ? ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?",
+            turn_id,
             turn_id,
         )
         return calls, prompt, cached, output, float(cost), model or ""
+
+    @reads
+    def sorry(self, tx: Tx, chat_id: int, since: int) -> bool:
+        """Whether that chat was told at `since` (ms) or later that no model answers, and none has answered since."""
+        return tx.has("SELECT 1 FROM effect WHERE key = ? AND at >= ?", f"{SORRY_KEY}{chat_id}", since)
+
+    @writes
+    def failed(
+        self, tx: Tx, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
+        notice: Draft | None, at: int,
+    ) -> FailedEvents:  # fmt: skip
+        """Handling these queued events of a chat failed once more.
+
+        Without any it was the first that is due there. `again` tells from the number of tries in how many ms the next
+        one is, None for no more; then the chat is told the notice, if there is one.
+        """
+        which, values = f"id IN ({placeholders(events)}) AND state = 'queued'", events
+        if not events:
+            which = f"id = (SELECT min(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND due_at <= ?)"
+            values = (chat_id, at)
+        counted, dead = list[int](), list[int]()
+        for number, tries in tx.all(f"SELECT id, tries + 1 FROM event WHERE {which} ORDER BY id", *values):
+            wait = again(tries)
+            counted.append(number)
+            due, state, outcome = (None, "dead", "failed") if wait is None else (at + wait, "queued", "")
+            tx.run(
+                "UPDATE event SET tries = ?, error = ?, due_at = ?, state = ?, outcome = ? WHERE id = ?",
+                tries, error, due, state, outcome, number,
+            )  # fmt: skip
+            if wait is None:
+                dead.append(number)
+        if dead and notice is not None:
+            enqueue(tx, chat_id, notice, at)
+        return FailedEvents(tuple(counted), tuple(dead))
+
+    @reads
+    def is_quiet(self, tx: Tx, turn_id: int) -> bool:
+        """Whether silence was wanted while that turn ran, so that it opens no window."""
+        return tx.has(IS_QUIET, turn_id)

@@ -277,7 +277,7 @@ class Views(Repository):
         if epoch is not None:
             since = (epoch.logged_upto, epoch.id)
             news, earlier = tellable_lines(tx, chat_id, answering, limit, NEWS, *since, apart=apart)
-        own = read_events(tx, OWN_RECENT_LINES, chat_id, person_id)
+        own = read_events(tx, OWN_RECENT_LINES, person_id, chat_id)
         ratios: dict[str, float] = dict(tx.all("SELECT model, ratio FROM counting"))
         return OpenLog(session_of(session) if session else None, epoch, news, earlier, own[::-1], ratios)
 

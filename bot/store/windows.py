@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from bot.core.speaking import UNASKED, PacedDecision, PendingMessages
-from bot.store.engine import Repository, reads, writes, writing
 from bot.store.index import index_lines
+from bot.store.schema import NO_EVENT
 from bot.store.sqlite import EVENT_QUEUE
 from bot.store.transactions import Tx
 
@@ -20,9 +20,9 @@ IN_RUNNING_TURNS = """(SELECT event_id FROM turn_event JOIN turn ON turn.id = tu
     WHERE turn.state IN ('asked', 'answered'))"""
 """The events that a turn under way answers."""
 
-NOT_YET = f"""FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' AND due_at > ?2
+NOT_YET = f"""FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND due_at > ?
     AND kind = 'message' AND tries = 0 AND why NOT IN ('command', 'pair', 'closed', 'stop', 'quiet')"""
-"""Messages of chat ?1 that wait for a deadline after ?2, and for an answer of the model; what failed waits alone."""
+"""Messages of a chat that wait for a deadline after a time, and for an answer of the model; what failed waits alone."""
 
 UNSENT_TURNS = (
     "SELECT DISTINCT turn_id FROM outbox WHERE chat_id = ? AND state IN ('pending', 'sending') AND state = 'pending' "
@@ -38,13 +38,10 @@ PACED_TURNS = (
 
 
 def arm_join(tx: Tx, chat_id: int, at: int) -> bool:
-    """Look at that chat at `at`, ms, 0 for never; True when no look was as near.
-
-    Nothing where she is to be quiet.
-    """
+    """Look at that chat at `at`, ms (0: never), unless she is to be quiet there; True when no look was as near."""
     return bool(at) and tx.run(
-        "INSERT INTO joining (chat_id, due_at) VALUES (?1, ?2) ON CONFLICT (chat_id) DO UPDATE SET due_at = ?2 "
-        "WHERE joining.hushed = 0 AND (joining.due_at IS NULL OR joining.due_at > ?2)",
+        "INSERT INTO joining (chat_id, due_at) VALUES (?, ?) ON CONFLICT (chat_id) DO UPDATE SET due_at = excluded.due_at "
+        "WHERE joining.hushed = 0 AND (joining.due_at IS NULL OR joining.due_at > excluded.due_at)",
         chat_id, at,
     ) == 1  # fmt: skip
 
@@ -53,47 +50,35 @@ def pending_messages(tx: Tx, chat_id: int, person_id: int | None, at: int) -> Pe
     """What a decision made at that time must know of the chat's other messages."""
     rush = tx.one("SELECT last, before, since, until FROM rush WHERE chat_id = ?", chat_id)
     last, before, rush_since, rush_until = rush or (0, 0, 0, 0)
-    first = f"SELECT at, why <> 'window' {NOT_YET} AND person_id = ?3 ORDER BY due_at, id LIMIT 1"
+    first = f"SELECT at, why <> 'window' {NOT_YET} AND person_id = ? ORDER BY due_at, id LIMIT 1"
     since, calls = tx.one(first, chat_id, at, person_id) or (0, 0)
     return PendingMessages(since, last, before, rush_since, rush_until, bool(calls))
 
 
 def keep_pace(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecision, before: PendingMessages) -> None:
-    """A message for nuan came: the window is open, and what waits keeps pace with it.
-
-    `before` is what waited when it came, `at`. While a flood is gathered for longer, everything that is not due waits
-    on.
-    """
+    """A message for nuan came at `at`: the window is open, and what waited `before` keeps pace with it, in a flood for longer."""
     if paced.decision.why != "window":  # somebody calls nuan, so that she may enter talks again
         tx.run("UPDATE joining SET hushed = 0 WHERE chat_id = ? AND hushed <> 0", chat_id)
     tx.run(
-        "INSERT INTO rush (chat_id, last, before, since, until) VALUES (?1, ?2, 0, ?3, ?4) ON CONFLICT (chat_id) "
+        "INSERT INTO rush (chat_id, last, before, since, until) VALUES (?, ?, 0, ?, ?) ON CONFLICT (chat_id) "
         "DO UPDATE SET before = rush.last, last = excluded.last, since = excluded.since, until = excluded.until",
         chat_id, at, paced.rush_since, paced.rush_until,
     )  # fmt: skip
     if paced.rush_until > max(at, before.rush_until):
-        later = f"UPDATE event SET due_at = ?3 WHERE id IN (SELECT id {NOT_YET} AND due_at < ?3)"
-        tx.run(later, chat_id, at, paced.rush_until)
+        later = f"UPDATE event SET due_at = ? WHERE id IN (SELECT id {NOT_YET} AND due_at < ?)"
+        tx.run(later, paced.rush_until, chat_id, at, paced.rush_until)
     _activate(tx, chat_id, person_id, at, paced)
 
 
 def _activate(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecision) -> None:
-    """Open or extend the window, and let this person's waiting lines keep pace with the newest one.
-
-    One is answered in the order in which one spoke: what was said before a call that is due already goes with that
-    call, and nothing waits for longer than what came after it.
-    """
-    decision = paced.decision
+    """Open or extend the window: this person's lines are answered in their order, and none waits longer than the newest."""
+    due, until = paced.decision.due_at, paced.decision.window_until
+    tx.put("conversation_window", "chat_id, person_id", chat_id=chat_id, person_id=person_id, until=until)
     tx.run(
-        "INSERT INTO conversation_window (chat_id, person_id, until) VALUES (?, ?, ?) "
-        "ON CONFLICT (chat_id, person_id) DO UPDATE SET until = excluded.until",
-        chat_id, person_id, decision.window_until,
-    )  # fmt: skip
-    tx.run(
-        "UPDATE event SET due_at = ?1 WHERE chat_id = ?2 AND person_id = ?3 AND state = 'queued' "
-        "AND due_at IS DISTINCT FROM ?1 AND tries = 0 AND ((why = 'window' AND id > ?6) "
-        "OR ((?5 OR due_at > ?1) AND due_at > ?4 AND why NOT IN ('command', 'pair', 'closed')))",
-        decision.due_at, chat_id, person_id, at, paced.joins, _newest_call(tx, chat_id, person_id, at, paced),
+        "UPDATE event SET due_at = ? WHERE chat_id = ? AND person_id = ? AND state = 'queued' "
+        "AND due_at IS DISTINCT FROM ? AND tries = 0 AND ((why = 'window' AND id > ?) "
+        "OR ((? OR due_at > ?) AND due_at > ? AND why NOT IN ('command', 'pair', 'closed')))",
+        due, chat_id, person_id, due, _newest_call(tx, chat_id, person_id, at, paced), paced.joins, due, at,
     )  # fmt: skip
 
 
@@ -101,51 +86,27 @@ def _newest_call(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDeci
     """The newest call of this person that waits for its turn and not for this line; 0 for none."""
     if paced.decision.why != "window":
         return 0
-    newest: int = tx.value(
-        f"SELECT coalesce(max(id), 0) FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND person_id = ?2 "
-        "AND state = 'queued' AND kind = 'message' AND tries = 0 AND (due_at <= ?3 OR NOT ?4) "
+    return tx.number(
+        f"SELECT max(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND person_id = ? "
+        "AND state = 'queued' AND kind = 'message' AND tries = 0 AND (due_at <= ? OR NOT ?) "
         "AND why NOT IN ('window', 'command', 'pair', 'closed', 'stop', 'quiet')",
         chat_id, person_id, at, paced.joins,
     )  # fmt: skip
-    return newest
 
 
 def put_follow_ups_back(tx: Tx, events: tuple[int, ...], outcome: str, at: int) -> None:
-    """Follow-ups that could not be answered wait, without a deadline, for the next call of their chat.
-
-    Those of people whose window is over are done: the next delta tells them like any other line.
-    """
+    """Follow-ups that could not be answered wait for the next call of their chat, as long as the window of their person lasts."""
     for number in events:
         tx.run(
-            "UPDATE event SET due_at = NULL, turn_id = NULL, outcome = ?1, state = CASE WHEN EXISTS (SELECT 1 FROM "
-            "conversation_window AS open WHERE open.chat_id = event.chat_id AND open.person_id = event.person_id AND until > ?2) "
-            "THEN 'queued' ELSE 'done' END WHERE id = ?3 AND state = 'queued'",
+            "UPDATE event SET due_at = NULL, turn_id = NULL, outcome = ?, state = CASE WHEN EXISTS (SELECT 1 FROM "
+            "conversation_window AS open WHERE open.chat_id = event.chat_id AND open.person_id = event.person_id AND until > ?) "
+            "THEN 'queued' ELSE 'done' END WHERE id = ? AND state = 'queued'",
             outcome, at, number,
         )  # fmt: skip
 
 
-class Windows(Repository):
-    """Who is in conversation, and what waits until they call again."""
-
-    put_back = writing(put_follow_ups_back)
-
-    @reads
-    def end_with(self, tx: Tx, turn_id: int) -> bool:
-        """Whether silence was wanted while that turn ran, so that it opens no window."""
-        return tx.has(IS_QUIET, turn_id)
-
-    @writes
-    def wait(self, tx: Tx, events: tuple[int, ...], until: int) -> None:
-        """These messages are answered then, ms, unless they were done meanwhile."""
-        for number in events:
-            tx.run("UPDATE event SET due_at = ? WHERE id = ? AND state = 'queued'", until, number)
-
-
 def keep_windows_open(tx: Tx, turn_id: int, events: tuple[int, ...], until: int) -> None:
-    """Whoever was answered stays in conversation until that time, ms, unless somebody wanted silence.
-
-    An entry into a talk keeps nobody: who answers it by a call or a reply opens a window like anybody.
-    """
+    """Whoever was answered, not by an entry into a talk, stays in conversation until then, ms, unless silence was wanted."""
     if tx.has(IS_QUIET, turn_id):
         return
     for number in events:
@@ -158,10 +119,8 @@ def keep_windows_open(tx: Tx, turn_id: int, events: tuple[int, ...], until: int)
 
 
 def end_conversations(tx: Tx, chat_id: int, before: int | None, outcome: str, at: int) -> int:
-    """Nobody in the chat is in conversation, nuan enters no talk of it until somebody calls her, and follow-ups before
-    that event (None: all) are off the queue; how many that were.
-
-    A turn under way opens no window again.
+    """Nobody in the chat is in conversation, nuan enters no talk of it until somebody calls her, and follow-ups before that
+    event (None: all) are off the queue; how many.
     """
     tx.run("DELETE FROM conversation_window WHERE chat_id = ?", chat_id)
     tx.run(
@@ -175,9 +134,9 @@ def end_conversations(tx: Tx, chat_id: int, before: int | None, outcome: str, at
         at, chat_id,
     )  # fmt: skip
     return tx.run(
-        "UPDATE event SET state = 'done', outcome = ?1, due_at = NULL WHERE chat_id = ?2 AND state = 'queued' "
-        f"AND why = 'window' AND (?3 IS NULL OR id < ?3) AND id NOT IN {IN_RUNNING_TURNS}",
-        outcome, chat_id, before,
+        "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE chat_id = ? AND state = 'queued' "
+        f"AND why = 'window' AND id < ? AND id NOT IN {IN_RUNNING_TURNS}",
+        outcome, chat_id, NO_EVENT if before is None else before,
     )  # fmt: skip
 
 
@@ -202,10 +161,7 @@ def end_windows(tx: Tx, now: int) -> int:
 
 
 def cut_replies_to(tx: Tx, chat_id: int, person_id: int, at: int, *, called: bool) -> tuple[int, ...]:
-    """That person spoke, so what is still to be said is left out; of which turns (C19).
-
-    Of what answers them when they `called` nuan, and of what nobody asked for.
-    """
+    """That person spoke: what answers them, if they `called`, and what nobody asked for is left out; of which turns (C19)."""
     return _cut(tx, chat_id, at, lambda turn: (called and answers_person(tx, turn, person_id)) or _unasked(tx, turn))
 
 
@@ -249,10 +205,7 @@ def answers_person(tx: Tx, turn_id: int, person_id: int) -> bool:
 
 
 def cut_reply(tx: Tx, turn_id: int, part: int, at: int) -> None:
-    """What waits to be sent of a reply, from that part on, goes no more.
-
-    Its line holds what went, and the next delta tells that.
-    """
+    """What waits to be sent of a reply, from that part on, goes no more; its line holds what went."""
     rows = tx.all(
         "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND part >= ? AND state = 'pending' AND "
         "kind = 'reply' ORDER BY part, id",
@@ -291,7 +244,7 @@ def _tell_again(tx: Tx, line: int, at: int) -> None:
     """Somebody else was answered meanwhile, so that the log has passed the line: it stands anew after that."""
     if not tx.has(
         "SELECT 1 FROM event JOIN session ON session.chat_id = event.chat_id AND session.state = 'open' "
-        "WHERE event.id = ?1 AND ?1 <= (SELECT logged_upto FROM epoch WHERE session_id = session.id "
+        "WHERE event.id = ? AND event.id <= (SELECT logged_upto FROM epoch WHERE session_id = session.id "
         "ORDER BY number DESC LIMIT 1)",
         line,
     ):

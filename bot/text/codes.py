@@ -1,6 +1,7 @@
 """Codes and numbers that people type or see: pairing codes, #12, ⏰3 and ✓4, and API keys that must not be stored."""
 
 import re
+import secrets
 from difflib import get_close_matches
 
 from bot.core.memories import NumberedThing
@@ -72,6 +73,13 @@ def number_for(thing: NumberedThing, text: str) -> int | None:
     """The number of such a thing, its sign left out or not; None for the number of another thing and any other text."""
     found = number_of(text)
     return found[1] if found is not None and found[0] in (None, thing) else None
+
+
+def new_code() -> str:
+    """A random code of the right form."""
+    while not code_form(code := "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))):
+        pass
+    return code
 
 
 def code_form(text: str) -> str:

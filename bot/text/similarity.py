@@ -52,6 +52,9 @@ them, 我喜欢喝茶 has half of those of 我喜欢喝咖啡."""
 LONG_WORD = 5
 """A Latin word or number this long that holds a figure (a code, a number) gives a statement away by itself."""
 
+_PERSON = re.compile(r"[我你您]|\b(?:i|me|my|you|your)\b", re.IGNORECASE)
+"""A reminder is worded for its person, a promise by them."""
+
 
 def same_promise(one: str, other: str) -> bool:
     """Whether two promises of the same person are the same: what one says, the other says too."""
@@ -60,6 +63,11 @@ def same_promise(one: str, other: str) -> bool:
         return fold(one).strip() == fold(other).strip()
     less, more = (mine, theirs) if len(mine) <= len(theirs) else (theirs, mine)
     return less == more or (less <= more and words_weight(less) >= LEAST_WEIGHT)
+
+
+def reminds_of(asked: str, promised: str) -> bool:
+    """Whether a reminder, bare or of these words, is one of that promise."""
+    return not content_words(asked) or same_promise(_PERSON.sub("", asked), _PERSON.sub("", promised))
 
 
 def promise_meant(about: str, texts: Iterable[tuple[int, str]]) -> int | None:

@@ -52,7 +52,7 @@ async def told_everywhere(store: Store) -> tuple[Memory, Audience]:
     assert await store.digests.store(digested, NOW)
     command = (await say(store, f".ai ctx {CANARY}")).event
     assert command is not None
-    await store.outbox.answer(command.chat_id, command.id, Draft(f"… {CANARY} …", "command"), NOW)
+    await store.outbox.answer(command.chat_id, (command.id,), (Draft(f"… {CANARY} …", "command"),), NOW)
     person, chat, _ = await ids(store)
     audience = Audience(chat, "dm", (person,))
     return next(m for m in await store.memories.owned(person, audience) if m.id == number), audience

@@ -88,8 +88,8 @@ async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wai
     assert event is not None
     assert other is not None
     for text in ("一", "二"):
-        await store.outbox.answer(1, event.id, Draft(text, "command"), NOW)
-    await store.outbox.answer(2, other.id, Draft("三", "command"), NOW)
+        await store.outbox.answer(1, (event.id,), (Draft(text, "command"),), NOW)
+    await store.outbox.answer(2, (other.id,), (Draft("三", "command"),), NOW)
     first = await store.outbox.take(1, NOW)
     assert first is not None
     assert first.text == "一"
@@ -118,7 +118,7 @@ async def test_what_a_crash_left_in_sending_is_sent_again_only_where_that_does_n
     async with await engine.open() as store:
         event = (await say(store, ".ai a")).event
         assert event is not None
-        await store.outbox.answer(1, event.id, Draft("一", "command"), NOW)
+        await store.outbox.answer(1, (event.id,), (Draft("一", "command"),), NOW)
         assert await store.outbox.take(1, NOW)
         assert await store.outbox.recover(platforms) == (0, 0)
     async with await engine.open() as store:

@@ -72,7 +72,7 @@ async def test_a_turn_is_said_once_and_can_fail_no_more(engine: Engine, store: S
     asked = await begin(store)
     for _ in range(2):
         await store.turns.say(reply(asked, "你好呀"), NOW)
-    await store.turns.fail(asked.turn, "late", Draft("sorry", "notice"), None, NOW)
+    await store.turns.fail(asked.turn, "late", Draft("sorry", "notice"), "charge", NOW)
     assert texts(await log_of(store, 1)) == ["<p>你好</p>", "你好呀"]
     assert engine.peek.outbox("text", "state") == [("你好呀", "pending")]
     assert engine.peek.events.values("text", kind="bot") == ["你好呀"]
@@ -98,7 +98,7 @@ async def test_a_failed_turn_leaves_the_log_as_it_was_and_its_lines_for_the_next
     before = await log_of(store, 1) if not first else None
     asked = await with_tool(store)
     for _ in range(2):
-        await store.turns.fail(asked.turn, "timeout", Draft("等等", "notice"), (asked.call.id, "charge"), NOW)
+        await store.turns.fail(asked.turn, "timeout", Draft("等等", "notice"), "charge", NOW)
     after = await log_of(store, 1)
     assert after.entries == (before.entries if before else ())
     assert after.logged_upto == (before.logged_upto if before else 0)
@@ -172,7 +172,7 @@ async def test_an_estimate_teaches_nothing_about_the_size_of_the_log(store: Stor
 async def test_refused_lines_wait_no_more_and_the_person_is_told(store: Store) -> None:
     event = (await say(store, "你好", Where("bob", "dm-bob"))).event
     assert event is not None
-    await store.failures.refuse(event.chat_id, (event.id,), Draft("今天说够了", "notice"), NOW)
+    await store.outbox.answer(event.chat_id, (event.id,), (Draft("今天说够了", "notice"),), NOW, "refused")
     assert (await store.views.waiting(event.chat_id, NOW)).due == ()
     sent = await store.outbox.take(event.chat_id, NOW)
     assert sent is not None

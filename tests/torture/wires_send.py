@@ -138,8 +138,8 @@ async def limited(folder: Path, size: Size) -> Found:
                 flood = Fault("flood", retry_after=WAIT_S, everywhere=each % 2 == 0)
                 server.faults.add("sendMessage", flood, after=10 * each)
             for each in range(size.units):
-                await world.store.failures.refuse(
-                    numbers[each % PLACES], (), Draft(f"第{each:04}句", "notice"), world.clock.now()
+                await world.store.outbox.answer(
+                    numbers[each % PLACES], (), (Draft(f"第{each:04}句", "notice"),), world.clock.now()
                 )
                 world.app.look()
             waits = "SELECT 1 FROM outbox WHERE state IN ('pending', 'sending')"

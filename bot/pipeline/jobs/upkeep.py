@@ -200,14 +200,14 @@ class StatementRewriter:
 
     async def work(self, memory_id: int) -> None:
         """Rewrite one sentence if it is due; one call, whose outcome is one commit."""
-        waiting = await self._store.rewrites.waiting(memory_id, self._clock.now())
+        waiting = await self._store.agents.pending_rewrite(memory_id, self._clock.now())
         if waiting is None:
             return
         silent = bool(waiting.question) and waiting.answer is None
         allowed = self._current.settings.memory.rewrite and not silent and await self._gate.allows("rewrite")
         outcome = await self._asked(waiting) if allowed and waiting.attempts < MOST_TRIES else RewriteOutcome("")
         if outcome is not None:
-            await self._store.rewrites.end(waiting.memory, outcome, self._clock.now())
+            await self._store.agents.end_rewrite(waiting.memory, outcome, self._clock.now())
 
     async def _asked(self, waiting: PendingRewrite) -> RewriteOutcome | None:
         """What the model makes of it; None when it is to be tried again."""
@@ -237,7 +237,7 @@ class StatementRewriter:
         self._log.warning("rewrite_failed", memory=memory.id, chat=memory.chat_id, fault=fault, tried=tried)
         if final or tried >= MOST_TRIES:
             return RewriteOutcome("")
-        await self._store.rewrites.postpone(memory.id, self._clock.now() + WAIT_MS * 2 ** (tried - 1))
+        await self._store.agents.postpone_rewrite(memory.id, self._clock.now() + WAIT_MS * 2 ** (tried - 1))
         return None
 
     async def _grounded(self, verdict: RewriteVerdict, waiting: PendingRewrite, person: Person) -> bool:

@@ -59,7 +59,7 @@ class Consent:
 
     async def answer(self, context: ToolContext, key: str) -> str:
         """What a tool answers, in the language of what the person wrote in this turn."""
-        own = await self._store.asked.own(context.event_ids, context.person_id, context.now, answered=True)
+        own = await self._store.events.own_lines(context.event_ids, context.person_id, context.now, answered=True)
         said = " ".join(line.text for line in own if line.id in context.event_ids)
         keep = {name: "{" + name + "}" for name in ("id", "new", "old")}
         return self._words.openings.text(key, self._words.script_of(said, context.script), **keep)
@@ -69,8 +69,8 @@ class Consent:
 
         A question of nuan's that one of them says yes to stands before it, as that person's own words.
         """
-        own_lines = await self._store.asked.own(context.event_ids, context.person_id, context.now, answered=done)
-        asked = await self._store.asked.before(tuple(line.id for line in own_lines))
+        own_lines = await self._store.events.own_lines(context.event_ids, context.person_id, context.now, answered=done)
+        asked = await self._store.events.said_before(tuple(line.id for line in own_lines))
         found: list[Event] = []
         for line in own_lines:
             question = _ASKED.search(asked.get(line.id, ""))
