@@ -97,9 +97,9 @@ async def test_nobody_ends_what_another_promised(world: World) -> None:
     assert kept(world, "state") == [("done",)]
 
 
-async def happens(world: World, label: str, target: str, text: str = "") -> None:
+async def happens(world: World, label: str, target: str, text: str = "", *who: str) -> None:
     """The platform says that something happened to a message."""
-    said = world.message(text)
+    said = world.message(text, *who)
     await world.app.ingest.accept(Incoming(said.place, said.sender, "event", text, label, "", target=target))
     await world.app.settled()
 
@@ -117,6 +117,14 @@ async def test_an_edited_message_promises_what_it_says_now(world: World) -> None
     assert kept(world) == [("我明天把照片发给你",)]
     await happens(world, "edit", "m1", "明天见")
     assert kept(world) == []
+
+
+async def test_a_message_that_is_edited_before_its_answer_promises_what_it_says_now(world: World) -> None:
+    await world.say("小暖，在吗", "阿明", GROUP)
+    await world.say("我明天把报告发给你", "阿明", GROUP, external_id="m1")
+    assert len(world.replies) == 1
+    await happens(world, "edit", "m1", "我后天把照片发给你", "阿明", GROUP)
+    assert kept(world) == [("我后天把照片发给你",)]
 
 
 async def test_off_the_record_there_is_no_promise(world: World) -> None:

@@ -23,7 +23,7 @@ from bot.pipeline.configuration import Current
 from bot.speaking.activation import decide
 from bot.speaking.bursts import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, with_deadline
 from bot.speaking.reminders import nudging_rules
-from bot.store.ingest import Accepted, Arrival, no_promise
+from bot.store.ingest import Accepted, Arrival
 from bot.store.store import Store
 from bot.store.views import WaitingChat
 from bot.text.clean import clean, clean_file, clean_name
@@ -197,20 +197,20 @@ class Ingest:
             lambda decision, waiting: with_deadline(decision, situation, waiting, bursts),
             bursts.busy == "interrupt", bursts.debounce_ms,
             feedback_signals(told, names) if said else (),
-            self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else no_promise,
+            self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else None,
         )  # fmt: skip
 
-    def _promising(self, incoming: Incoming, text: str) -> Callable[[str], tuple[SpokenPromise, ...]]:
-        """What a message, or the edit of one, promises, given the name of its writer's time zone."""
+    def _promising(self, incoming: Incoming, text: str) -> Callable[[str], tuple[SpokenPromise, ...]] | None:
+        """What a message, or the edit of one, promises, given the name of its writer's time zone; None: nothing."""
         configuration = self._current.value
         if configuration.pool.first.model.digests:
-            return no_promise  # the digest tells what was promised
+            return None  # the digest tells what was promised
         settings, texts, names = configuration.settings, configuration.texts.words, configuration.settings.bot.names
         at, nudging = incoming.at or self._clock.now(), nudging_rules(settings.remind)
         made = tuple(islice(tasks_in(own_words(text[:PROMISE_CHARS], names)), MOST))
         # What is asked of memory is no promise besides: 记住我明天要交报告 is kept as a memory.
         if not made or understand(text[:COMMAND_CHARS], names).commands:
-            return no_promise
+            return None
 
         def promised(zone: str) -> tuple[SpokenPromise, ...]:
             tz = texts.tz(zone or texts.zone)

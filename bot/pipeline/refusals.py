@@ -15,7 +15,6 @@ from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion
 from bot.core.speaking import UNCALLED, AnswerLimits
 from bot.pipeline.configuration import Current
-from bot.store.codes import PairingRequest
 from bot.store.store import Store
 from bot.store.views import WaitingChat
 from bot.text.dates import day_start, next_local_time
@@ -79,8 +78,9 @@ class Strangers:
             text = self.text("pair_notice", script, name=person.name, account=who, code=code)
             return Draft(text, "notice", buttons=buttons)
 
-        request = PairingRequest(event.id, chat.id, person.id, chat.platform, always, answer, notice)
-        await self._store.codes.request_pairing(request, self._clock.now())
+        await self._store.codes.request_pairing(
+            event, person.id, chat.platform, answer, notice, self._clock.now(), always=always
+        )
 
 
 def unparked(batch: tuple[Event, ...], waiting: WaitingChat) -> tuple[Event, ...]:
@@ -241,11 +241,11 @@ class FailureRetry:
         self._log.error("answer_failed", chat=chat_id, events=[event.id for event in events], exc_info=error)
         numbers, now = tuple(event.id for event in events), self._clock.now()
         notice = await self._notice(events)
-        counted = await self._store.turns.failed(chat_id, numbers, type(error).__name__, retry_wait, notice, now)
-        if counted.dead:
-            dead, name = list(counted.dead), type(error).__name__
+        counted, dead = await self._store.turns.failed(chat_id, numbers, type(error).__name__, retry_wait, notice, now)
+        if dead:
+            name = type(error).__name__
             self._log.error("retries_exhausted", chat=chat_id, events=dead, tries=MOST_TRIES, error=name)
-        return bool(events or counted.events)
+        return bool(events or counted)
 
     async def _notice(self, events: Sequence[Event]) -> Draft | None:
         """What is said when they are given up: to who called, in their script; to nobody else, and to no bot."""

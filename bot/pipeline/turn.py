@@ -117,9 +117,7 @@ class TurnRunner:
             await self._resume(turn)
 
     async def _resume(self, turn: Turn) -> None:
-        lost = await self._store.turns.reserved_call(turn.id)
-        if lost is not None:
-            await self._store.ledger.charge(lost, self._clock.now())
+        await self._store.ledger.charge_turn(turn.id, self._clock.now())
         chat, person = await self._store.people.chat(turn.chat_id), await self._store.people.person(turn.person_id)
         epoch = await self._store.sessions.epoch(turn.session_id)
         if epoch is None or not messages_of(epoch, turn):

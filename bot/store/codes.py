@@ -4,13 +4,12 @@ import asyncio
 import json
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
 from bot.core.clock import HOUR_MS
 from bot.core.errors import StoreError
-from bot.core.events import Draft
+from bot.core.events import Draft, Event
 from bot.core.files import write_file
 from bot.store.commitments import join_promises
 from bot.store.engine import Database, Repository, writes
@@ -131,23 +130,6 @@ def _join_memories(tx: Tx, keep: int, gone: int) -> None:
         end_memory(tx, old, "replaced", at)
 
 
-@dataclass(frozen=True, slots=True)
-class PairingRequest:
-    """A stranger: `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told.
-
-    `notice` gets the code, the owner's script and the owner's account on the platform of the chat. `always` answers
-    even one who was answered a moment ago.
-    """
-
-    event_id: int
-    chat_id: int
-    person_id: int
-    platform: str
-    always: bool
-    answer: Callable[[str], Draft]
-    notice: Callable[[str, str, str], Draft]
-
-
 class Codes(Repository):
     """Makes codes and takes them back, each once."""
 
@@ -157,24 +139,31 @@ class Codes(Repository):
         self._file = folder / OWNER_FILE
 
     @writes
-    def request_pairing(self, tx: Tx, request: PairingRequest, at: int) -> None:
-        """Answer a stranger, and tell every owner once, in one commit; nothing when they were allowed meanwhile."""
-        finish_events(tx, (request.event_id,), "pair")
-        here = permissions_of(tx, self._lists, request.chat_id, request.person_id)
+    def request_pairing(
+        self, tx: Tx, event: Event, person_id: int, platform: str, answer: Callable[[str], Draft],
+        notice: Callable[[str, str, str], Draft], at: int, *, always: bool,
+    ) -> None:  # fmt: skip
+        """Answer a stranger, and tell every owner once, in one commit; nothing when they were allowed meanwhile.
+
+        `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told: of the code, the owner's
+        script and their account on that platform. `always` answers even one who was answered a moment ago.
+        """
+        finish_events(tx, (event.id,), "pair")
+        here = permissions_of(tx, self._lists, event.chat_id, person_id)
         if here.allowed or here.refused:
             return
         drop_expired_codes(tx, at)
-        known = tx.value("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", request.person_id)
-        fresh = known is None and _pending(tx, request.platform) < MOST_PENDING
-        code = _make(tx, "pair", request.person_id, request.chat_id, at, HOUR_MS) if fresh else known or ""
-        told = f"told {request.person_id}"
+        known = tx.value("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", person_id)
+        fresh = known is None and _pending(tx, platform) < MOST_PENDING
+        code = _make(tx, "pair", person_id, event.chat_id, at, HOUR_MS) if fresh else known or ""
+        told = f"told {person_id}"
         last = tx.value("SELECT made_at FROM code WHERE code = ?", told)
-        if fresh or request.always or last is None or at - last >= REPEAT_MS:
-            enqueue(tx, request.chat_id, request.answer(code), at)
-            put_code(tx, told, "told", at, HOUR_MS, request.person_id, request.chat_id)
+        if fresh or always or last is None or at - last >= REPEAT_MS:
+            enqueue(tx, event.chat_id, answer(code), at)
+            put_code(tx, told, "told", at, HOUR_MS, person_id, event.chat_id)
         if fresh:
-            for chat_id, script, account in _owners(tx, self._lists, request.platform):
-                enqueue(tx, chat_id, request.notice(code, script, account), at)
+            for chat_id, script, account in _owners(tx, self._lists, platform):
+                enqueue(tx, chat_id, notice(code, script, account), at)
 
     @writes
     def decide(self, tx: Tx, code: str, access: Access, tell: Callable[[str], Draft | None], at: int) -> str | None:

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from bot.core.commitments import Commitment, CommitmentState, NewCommitment, SettledCommitment
+from bot.core.commitments import Commitment, CommitmentState, NewCommitment, SettledCommitment, SpokenPromise
 from bot.core.events import ChatKind, Event
 from bot.core.memories import Visibility
 from bot.core.people import Audience
 from bot.core.tools import ToolAnswer
 from bot.store.engine import Repository, reads, writes, writing
-from bot.store.ingest import Arrival
 from bot.store.memories import Receipt, earlier_receipt, store_receipt
 from bot.store.reminders import unsay_reminders
 from bot.store.schema import placeholders
@@ -297,14 +296,18 @@ def visible_commitment(audience: Audience) -> tuple[str, tuple[object, ...]]:
 
 
 def note_promises(
-    tx: Tx, said: int, event: Event, kind: ChatKind, arrival: Arrival, covers: Callable[[str], bool]
+    tx: Tx,
+    said: int,
+    event: Event,
+    kind: ChatKind,
+    made: tuple[SpokenPromise, ...],
+    covers: Callable[[str], bool],
+    at: int,
 ) -> bool:
-    """What the message `said` promises, as that event brought or changed it.
+    """What the message `said` promises, as that event brought or changed it, unless it `covers` what was forgotten.
 
-    Returns whether something is promised with a day: there may be a nearer deadline now. `covers` tells what was
-    forgotten: that is not noted again.
+    Returns whether something is promised with a day: there may be a nearer deadline now.
     """
-    made = arrival.promising(tx.value("SELECT timezone FROM person WHERE id = ?", event.person_id))
     seen: Visibility = "private" if kind == "dm" else "chat"
     for promise in made:
         if event.person_id is not None and not covers(promise.text):
@@ -312,7 +315,7 @@ def note_promises(
                 event.person_id, event.chat_id, seen, promise.text, event.at, "rule", (said,), promise.due_at,
                 promise.nudge,
             )  # fmt: skip
-            store_commitment(tx, new, arrival.situation.at)
+            store_commitment(tx, new, at)
     return any(promise.nudge for promise in made)
 
 

@@ -12,23 +12,6 @@ from bot.store.transactions import Tx
 from bot.text.copies import ECHO_MS, LinePrint, copied_from
 
 
-def _nothing(_: str) -> bool:
-    return False
-
-
-def _at_once(decision: Decision, waiting: PendingMessages) -> PacedDecision:
-    return PacedDecision(decision)
-
-
-def no_promise(zone: str) -> tuple[SpokenPromise, ...]:
-    """Of a message that promises nothing, in any zone."""
-    return ()
-
-
-def _no_receipt(key: str, script: str) -> str:
-    return key
-
-
 @dataclass(frozen=True, slots=True)
 class Halted:
     """What a command to stop, or a message that interrupts, ended: turns under way, and `dropped` waiting lines.
@@ -65,21 +48,21 @@ class Arrival:
     newest first. For a command to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting
     texts that are done though nothing is answered any more. `pace` sets a decision's deadline by what waits in the
     chat; `interrupts`: the message cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms.
-    `remarks` are what it lets on about the last reply, `promising` what its writer promises in it, given the name of
-    their zone ("": none).
+    `remarks` are what it lets on about the last reply, `promising` (None: nothing) what its writer promises, given the
+    name of their zone ("": none).
     """
 
     incoming: Incoming
     situation: Situation
     script: Callable[[str, tuple[str, ...]], str]
     hidden: str = ""
-    receipt: Callable[[str, str], str] = _no_receipt
-    spared: Callable[[str], bool] = _nothing
-    pace: Callable[[Decision, PendingMessages], PacedDecision] = _at_once
+    receipt: Callable[[str, str], str] = lambda key, script: key
+    spared: Callable[[str], bool] = lambda text: False
+    pace: Callable[[Decision, PendingMessages], PacedDecision] = lambda decision, waiting: PacedDecision(decision)
     interrupts: bool = False
     pause_ms: int = 0
     remarks: tuple[Signal, ...] = ()
-    promising: Callable[[str], tuple[SpokenPromise, ...]] = no_promise
+    promising: Callable[[str], tuple[SpokenPromise, ...]] | None = None
 
 
 QUOTED_ID = """coalesce((SELECT max(said.id) FROM event AS said WHERE said.chat_id = event.chat_id

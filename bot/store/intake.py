@@ -142,8 +142,9 @@ class Intake(ScrubbingRepository):
             return accepted
         if arrival.remarks:
             remark(tx, event.chat_id, event.person_id, arrival.remarks, at)
-        if said is not None:
-            promised = note_promises(tx, said, event, accepted.chat.kind, arrival, self._covers)
+        if said is not None and arrival.promising is not None:
+            made = arrival.promising(tx.value("SELECT timezone FROM person WHERE id = ?", event.person_id))
+            promised = note_promises(tx, said, event, accepted.chat.kind, made, self._covers, at)
             accepted = replace(accepted, armed=accepted.armed or promised)
         if decision.why in STOP_REASONS:
             return replace(accepted, halted=self._stop(tx, accepted, event, event.person_id, decision.why, arrival))

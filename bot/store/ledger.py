@@ -394,6 +394,7 @@ class Ledger(Repository):
     settle = writing(settle_call)
     charge = writing(charge_call)
     release = writing(release_call)
+    charge_turn = writing(charge_reserved)
 
     @writes
     def reset_budget(self, tx: Tx, period: BudgetPeriod, since: int, person_id: int | None, at: int) -> None:

@@ -131,14 +131,6 @@ class TurnToSay:
     platforms: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class FailedEvents:
-    """The events that had one try more, and those of them that get no other."""
-
-    events: tuple[int, ...]
-    dead: tuple[int, ...]
-
-
 def turn_of(row: Row) -> Turn:
     """A row of SELECT_TURN as a value, without its events."""
     number, chat, session, epoch, count, state, why, person, at, receipts, *counts = row
@@ -493,12 +485,6 @@ class Turns(Repository):
             last = min(turn.event_ids) - 1
             tx.run("UPDATE session SET upto_event = ? WHERE id = ?", last, turn.session_id)
 
-    @reads
-    def reserved_call(self, tx: Tx, turn_id: int) -> int | None:
-        """The call of a turn that is in flight."""
-        number: int | None = tx.value("SELECT id FROM call WHERE turn_id = ? AND state = 'reserved'", turn_id)
-        return number
-
     @writes
     def lost_calls(self, tx: Tx, at: int) -> int:
         """Charge every reservation that an earlier process left; how many there were."""
@@ -535,8 +521,8 @@ class Turns(Repository):
     def failed(
         self, tx: Tx, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
         notice: Draft | None, at: int,
-    ) -> FailedEvents:  # fmt: skip
-        """Handling these queued events of a chat failed once more.
+    ) -> tuple[list[int], list[int]]:  # fmt: skip
+        """Handling these queued events of a chat failed once more; all of them, and those that get no other try.
 
         Without any it was the first that is due there. `again` tells from the number of tries in how many ms the next
         one is, None for no more; then the chat is told the notice, if there is one.
@@ -558,7 +544,7 @@ class Turns(Repository):
                 dead.append(number)
         if dead and notice is not None:
             enqueue(tx, chat_id, notice, at)
-        return FailedEvents(tuple(counted), tuple(dead))
+        return counted, dead
 
     @reads
     def is_quiet(self, tx: Tx, turn_id: int) -> bool:

@@ -117,12 +117,12 @@ async def test_a_turn_that_a_crash_interrupted_is_given_back_with_its_log(engine
     async with await engine.open() as store:
         assert await store.turns.lost_calls(NOW) == 1
         assert await store.turns.lost_calls(NOW) == 0
-        assert await store.turns.reserved_call(asked.turn.id) is None
+        assert engine.peek.calls("id", state="reserved") == []
         (turn,) = await store.turns.running()
         assert (turn.id, turn.event_ids, turn.state) == (asked.turn.id, asked.turn.event_ids, "answered")
         assert (await log_of(store, 1)).entries == log.entries
         call = await store.turns.ask_again(turn, room_for(), NOW)
-        assert await store.turns.reserved_call(turn.id) == call.id
+        assert engine.peek.calls("id", state="reserved") == [(call.id,)]
         await store.turns.say(reply(AskedTurn(turn, call), "查到了"), NOW)
         assert await store.turns.running() == ()
         assert (await store.turns.totals(turn.id))[0] == 3
