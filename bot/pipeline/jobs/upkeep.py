@@ -219,7 +219,7 @@ class StatementRewriter:
             more = (Message("assistant", waiting.question), Message("user", clip(answer.text, ANSWER_CHARS)))
         task = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
         try:
-            async with self._writer.written(task, partial(self._store.rewrites.reserve, memory)) as written:
+            async with self._writer.written(task, partial(self._store.agents.reserve_rewrite, memory)) as written:
                 verdict = parse_verdict(written.text)
                 if verdict is not None:
                     stands = await self._grounded(verdict, waiting, person)
