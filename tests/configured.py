@@ -1,6 +1,6 @@
 """What services of a test work by: settings with the shipped texts, and a model that is never asked unless it is given."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +11,15 @@ from bot.core.ports import Log
 from bot.model.pool import Endpoint, ModelPool
 from bot.money import rate_of
 from bot.ops.log_files import NullLog
-from bot.pipeline.configuration import Configuration, Current, read_texts
+from bot.pipeline.configuration import Configuration, Current, PromptTexts, read_texts, texts_key
 from bot.pipeline.texts import Texts
 from bot.pipeline.tools.registry import sent_specs
 from bot.prompt.persona import persona_folders
 from bot.prompt.templates import PersonaOpening
 from bot.text.catalogue import catalogue
 from tests.fakes.model import ScriptedModel
+
+_shipped_texts: dict[str, PromptTexts] = {}
 
 
 def configured(
@@ -30,11 +32,23 @@ def configured(
         catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"), bot.language, bot.timezone,
         bot.holidays, bot.names,
     )  # fmt: skip
+    pool = pool or ModelPool(Endpoint(ScriptedModel(), rate_of(settings.model, Capabilities())))
+    texts = _texts(settings, words, prompts.path, folders, pool.first.model.dialect)
+    if opening is not None:
+        texts = replace(texts, openings=dict.fromkeys(texts.folders, opening))
+    return Current(Configuration(settings, settings, texts, pool), log or NullLog())
+
+
+def _texts(
+    settings: Settings, words: Texts, find: Callable[[str], Path], folders: Mapping[str, Path] | None, dialect: str
+) -> PromptTexts:  # fmt: skip
+    """What is read for these settings; the shipped files are read once for the same ones, as no test writes them."""
+    key = "" if folders or settings.prompts_dir else repr((texts_key(settings), dialect))
+    if key in _shipped_texts:
+        return replace(_shipped_texts[key], words=words, prompts=find)
     shipped = resource_dir("data/persona")
     folders = folders or {**persona_folders(shipped), settings.persona: shipped / settings.persona}
-    pool = pool or ModelPool(Endpoint(ScriptedModel(), rate_of(settings.model, Capabilities())))
-    tools = sent_specs(settings, prompts.path)
-    texts = read_texts(settings, words, prompts.path, folders, tools, pool.first.model.dialect)
-    if opening is not None:
-        texts = replace(texts, openings=dict.fromkeys(folders, opening))
-    return Current(Configuration(settings, settings, texts, pool), log or NullLog())
+    texts = read_texts(settings, words, find, folders, sent_specs(settings, find), dialect)
+    if key:
+        _shipped_texts[key] = texts
+    return texts

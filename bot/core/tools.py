@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -123,10 +124,16 @@ class ToolArguments(BaseModel):
 
         Fields of SkipJsonSchema are taken, and not told of.
         """
-        found = cls.model_json_schema()
+        found = _full_schema(cls)
         properties = {name: _property(field, about.get(name, "")) for name, field in found["properties"].items()}
         required = {"required": found["required"]} if "required" in found else {}
         return {"type": "object", "properties": properties, **required}
+
+
+@cache
+def _full_schema(arguments: type[ToolArguments]) -> Mapping[str, Any]:
+    """All that pydantic says of the arguments; making it anew would be half of a start's time."""
+    return arguments.model_json_schema()
 
 
 def _property(field: Mapping[str, Any], about: str) -> dict[str, object]:
