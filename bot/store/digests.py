@@ -21,9 +21,9 @@ from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
 from bot.text.length import gist
 
-TALKS_OF = """SELECT id FROM digest WHERE session_id IS NOT NULL AND (id = ?1 OR into_id IN (?1,
-    (SELECT into_id FROM digest WHERE id = ?1 AND session_id IS NULL)))"""
-"""The talks that row ?1 tells, also one that went into another since it was read: of that it leaves an empty row."""
+TALKS_OF = """SELECT talk.id FROM digest AS told JOIN digest AS talk ON talk.session_id IS NOT NULL AND (talk.id = told.id
+    OR talk.into_id = told.id OR (told.session_id IS NULL AND talk.into_id = told.into_id)) WHERE told.id = ?"""
+"""The talks that a row tells, also one that went into another since it was read: of that it leaves an empty row."""
 
 REMADE_MS = 7 * DAY_MS
 """What the rule made of a talk so long ago stays as it is."""
@@ -57,7 +57,7 @@ def remake_rollup(tx: Tx, number: int) -> None:
     )
     if not rows:
         drop_documents(tx, "digest", (number,))
-        tx.run("DELETE FROM digest WHERE id = ?1 OR into_id = ?1", number)
+        tx.run("DELETE FROM digest WHERE id = ? OR into_id = ?", number, number)
         return
     told = [row for row in rows if row[0]]
     names = dict.fromkeys(name for row in told for name in json.loads(row[1]))
@@ -192,8 +192,8 @@ def _change_open(tx: Tx, digest: Digest, at: int) -> None:
     for done in digest.settled:
         if owed.get(done.number, due.get(done.number)) not in (None, due.get(done.number)):
             continue  # of the old day alone it is over: it was moved
-        ended = "UPDATE commitment SET state = ?1, updated_at = ?2, ended_at = ?2 WHERE id = ?3 AND ended_at IS NULL"
-        if tx.run(ended, done.state, at, done.number):
+        ended = "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND ended_at IS NULL"
+        if tx.run(ended, done.state, at, at, done.number):
             settle_nudges(tx, done.number)
     for number in digest.former:
         # What came about had no other day: without its day no talk that told it is marked as changed.
@@ -281,9 +281,9 @@ class Digests(Repository):
             # What the rule made of talks about plans that changed is made again.
             for event in digest.overtook:
                 tx.run(
-                    "UPDATE session SET digest_due_at = ?1 WHERE state = 'closed' AND digest_due_at IS NULL AND id IN "
+                    "UPDATE session SET digest_due_at = ? WHERE state = 'closed' AND digest_due_at IS NULL AND id IN "
                     "(SELECT session_id FROM edge JOIN digest ON digest.id = derived_id WHERE kind = 'digest' "
-                    "AND event_id = ?2 AND made_by = 'rule')",
+                    "AND event_id = ? AND made_by = 'rule')",
                     at, event,
                 )  # fmt: skip
         else:
@@ -301,9 +301,9 @@ class Digests(Repository):
         _change_open(tx, digest, at)
         if digest.by == "model":
             tx.run(
-                "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ?2 "
-                "AND remake = 1 AND ended_at > ?1 - ?3)",
-                at, session.chat_id, REMADE_MS,
+                "UPDATE session SET digest_due_at = ? WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ? "
+                "AND remake = 1 AND ended_at > ?)",
+                at, session.chat_id, at - REMADE_MS,
             )  # fmt: skip
         return True
 
@@ -440,7 +440,7 @@ def _absorb(tx: Tx, chat_id: int, one: Rollup, at: int) -> int:
         if session_id is not None:
             tx.run("UPDATE digest SET into_id = ?, roll_at = NULL WHERE id = ?", into, number)
             continue
-        tx.run("UPDATE digest SET into_id = ?1 WHERE into_id = ?2 OR id = ?2", into, number)
+        tx.run("UPDATE digest SET into_id = ? WHERE into_id = ? OR id = ?", into, number, number)
         tx.run("UPDATE digest SET summary = '', names = '[]', roll_at = NULL WHERE id = ?", number)
     remake_rollup(tx, into)
     return len(found)

@@ -44,18 +44,19 @@ class LastPlan:
     at: int
 
 
-_PLANS = """SELECT 'set', made_at, id FROM reminder WHERE person_id = ?1 AND ended_at IS NULL AND commitment_id IS NULL
-    AND (?2 IS NULL OR chat_id = ?2)
-    UNION ALL SELECT 'cancelled', ended_at, id FROM reminder WHERE person_id = ?1 AND outcome = 'cancelled'
-    AND due_at > ?3 AND (?2 IS NULL OR chat_id = ?2) AND (commitment_id IS NULL OR EXISTS (
+_HERE = "AND chat_id = coalesce(?, chat_id)"
+_PLANS = f"""SELECT 'set', made_at, id FROM reminder WHERE person_id = ? {_HERE} AND ended_at IS NULL
+    AND commitment_id IS NULL
+    UNION ALL SELECT 'cancelled', ended_at, id FROM reminder WHERE person_id = ? {_HERE} AND outcome = 'cancelled'
+    AND due_at > ? AND (commitment_id IS NULL OR EXISTS (
         SELECT 1 FROM commitment WHERE commitment.id = commitment_id AND commitment.ended_at IS NULL))
-    UNION ALL SELECT 'promised', made_at, id FROM commitment WHERE owner_id = ?1 AND ended_at IS NULL
-    AND source IN ('rule', 'tool') AND (?2 IS NULL OR chat_id = ?2)
-    UNION ALL SELECT 'settled', ended_at, id FROM commitment WHERE owner_id = ?1 AND ended_at = updated_at
-    AND text <> '' AND (?2 IS NULL OR chat_id = ?2)
+    UNION ALL SELECT 'promised', made_at, id FROM commitment WHERE owner_id = ? {_HERE} AND ended_at IS NULL
+    AND source IN ('rule', 'tool')
+    UNION ALL SELECT 'settled', ended_at, id FROM commitment WHERE owner_id = ? {_HERE} AND ended_at = updated_at
+    AND text <> ''
     UNION ALL SELECT DISTINCT 'aside', at, event.id FROM edge JOIN event ON event.id = derived_id
-    WHERE edge.kind = 'aside' AND person_id = ?1 AND chat_id = ?4"""
-"""What can be taken back, oldest or newest first as it is asked for; ?2 is the group, NULL in a DM, ?3 is now."""
+    WHERE edge.kind = 'aside' AND person_id = ? AND chat_id = ? ORDER BY 2 DESC, 3"""
+"""What can be taken back, the last wish first: of a person and, in a group, that group (NULL in a DM)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ def _record_again(tx: Tx, aside: int, at: int) -> None:
     for number in heard:
         tx.run("UPDATE event SET off_record = 0 WHERE id = ?", number)
         tx.run(
-            "UPDATE session SET digest_due_at = ?1 WHERE id IN (SELECT digest.session_id FROM edge JOIN digest "
-            "ON digest.id = derived_id WHERE edge.kind = 'digest' AND event_id = ?2)",
+            "UPDATE session SET digest_due_at = ? WHERE id IN (SELECT digest.session_id FROM edge JOIN digest "
+            "ON digest.id = derived_id WHERE edge.kind = 'digest' AND event_id = ?)",
             at, number,
         )  # fmt: skip
     index_lines(tx, heard)
@@ -155,7 +156,8 @@ class MemoryForgetting(ScrubbingRepository):
     def plans(self, tx: Tx, person_id: int, chat_id: int, group: int | None, now: int) -> tuple[LastPlan, ...]:
         """What a person asked of reminders, promises and lines that can be taken back, the last wish first."""
         wishes: dict[tuple[PlanWish, int], list[int]] = {}
-        for kind, at, number in tx.all(f"{_PLANS} ORDER BY 2 DESC, 3", person_id, group, now, chat_id):
+        whose = person_id, group
+        for kind, at, number in tx.all(_PLANS, *whose, *whose, now, *whose, *whose, person_id, chat_id):
             wishes.setdefault((kind, at), []).append(number)
         return tuple(LastPlan(kind, tuple(numbers), at) for (kind, at), numbers in wishes.items())
 
@@ -244,10 +246,10 @@ class MemoryForgetting(ScrubbingRepository):
     @reads
     def said(self, tx: Tx, person_id: int, chat: Chat) -> tuple[tuple[int, int, str], ...]:
         """What that person said, oldest first: number, when (ms), text; in a group only there, else in their DMs."""
-        where = "chat_id = ?2" if chat.kind == "group" else "chat_id IN (SELECT id FROM chat WHERE kind = 'dm')"
+        here = "" if chat.kind == "group" else "OR chat_id IN (SELECT id FROM chat WHERE kind = 'dm')"
         rows = tx.all(
-            "SELECT id, at, text FROM event WHERE person_id = ?1 AND kind = 'message' AND hidden = '' AND text <> '' "
-            f"AND (chat_id = ?2 OR {where}) ORDER BY id DESC LIMIT {SCRUBBED_LINES}",
+            "SELECT id, at, text FROM event WHERE person_id = ? AND kind = 'message' AND hidden = '' AND text <> '' "
+            f"AND (chat_id = ? {here}) ORDER BY id DESC LIMIT {SCRUBBED_LINES}",
             person_id, chat.id,
         )  # fmt: skip
         return tuple((number, at, text) for number, at, text in reversed(rows))
@@ -336,9 +338,9 @@ def _reply_of(tx: Tx, event_id: int) -> tuple[int, str]:
 def _answered(tx: Tx, turn_id: int | None) -> set[int]:
     """The people whose messages a turn answered."""
     return set(tx.ids(
-        "SELECT person_id FROM turn WHERE id = ?1 UNION SELECT person_id FROM turn_event JOIN event "
-        "ON event.id = event_id WHERE turn_event.turn_id = ?1 AND person_id IS NOT NULL",
-        turn_id,
+        "SELECT person_id FROM turn WHERE id = ? UNION SELECT person_id FROM turn_event JOIN event "
+        "ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id IS NOT NULL",
+        turn_id, turn_id,
     ))  # fmt: skip
 
 
@@ -352,8 +354,8 @@ def _commanded(tx: Tx, receipt: str) -> set[int]:
 def _kept(tx: Tx, event_id: int, chat_id: int, person_id: int, text: str) -> tuple[Memory, ...]:
     """The memories that were asked to be kept in a message, or by pointing at it."""
     return tx.all(
-        f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ?1 AND (memory.id IN (SELECT "
-        "derived_id FROM edge WHERE kind = 'memory' AND event_id = ?2) "
-        "OR (folded = ?3 AND folded <> '' AND chat_id = ?4))",
+        f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ? AND (memory.id IN (SELECT "
+        "derived_id FROM edge WHERE kind = 'memory' AND event_id = ?) "
+        "OR (folded = ? AND folded <> '' AND chat_id = ?))",
         person_id, event_id, fold(text.strip()), chat_id, to=Memory,
     )  # fmt: skip

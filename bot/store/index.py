@@ -252,7 +252,7 @@ def sort_memory(tx: Tx, number: int) -> None:
     """A memory stands in the section that its text is of, in the index, too."""
     text, kind, owner = tx.row("SELECT text, kind, owner_id FROM memory WHERE id = ?", number)
     key = stored_registry(tx).assign(text, kind, owned=owner is not None)
-    tx.run("UPDATE memory SET section = ?1 WHERE id = ?2 AND section <> ?1", key, number)
+    tx.run("UPDATE memory SET section = ? WHERE id = ? AND section <> ?", key, number, key)
     index_section(tx, number)
 
 
@@ -260,8 +260,8 @@ def index_section(tx: Tx, number: int) -> None:
     """In the index a memory stands in its section, or in none when somebody asked to keep it, protects it or is called
     by it.
     """
-    section = f"SELECT CASE WHEN {IS_KEPT} THEN '' ELSE section END FROM memory WHERE id = ?1"
-    tx.run(f"UPDATE doc SET section = ({section}) WHERE kind = 'memory' AND ref = ?1", number)
+    section = f"SELECT CASE WHEN {IS_KEPT} THEN '' ELSE section END FROM memory WHERE id = ?"
+    tx.run(f"UPDATE doc SET section = ({section}) WHERE kind = 'memory' AND ref = ?", number, number)
 
 
 def note_round(tx: Tx, turn_id: int, found: RecallRound | None, at: int) -> None:
@@ -276,9 +276,9 @@ def note_round(tx: Tx, turn_id: int, found: RecallRound | None, at: int) -> None
         json.dumps(found.searched, ensure_ascii=False), int(found.held),
     )  # fmt: skip
     tx.run(
-        "DELETE FROM section_round WHERE chat_id = ?1 AND person_id = ?2 AND turn_id <= (SELECT turn_id FROM "
-        "section_round WHERE chat_id = ?1 AND person_id = ?2 ORDER BY turn_id DESC LIMIT 1 OFFSET ?3)",
-        chat, person, KEPT_ROUNDS,
+        "DELETE FROM section_round WHERE chat_id = ? AND person_id = ? AND turn_id <= (SELECT turn_id FROM "
+        "section_round WHERE chat_id = ? AND person_id = ? ORDER BY turn_id DESC LIMIT 1 OFFSET ?)",
+        chat, person, chat, person, KEPT_ROUNDS,
     )  # fmt: skip
 
 

@@ -63,9 +63,9 @@ SOURCE_LINES = """SELECT text, at FROM edge JOIN event ON event.id = event_id
 
 SELECT_PLACED = """SELECT memory.id, owner_id, person.id IS NOT NULL, memory.chat_id, chat.kind, visibility,
     memory.kind, slot FROM memory LEFT JOIN person ON person.id = owner_id LEFT JOIN chat ON chat.id = memory.chat_id
-    WHERE disabled_at IS NULL AND (?1 IS NULL OR memory.id = ?1) ORDER BY memory.id"""
+    WHERE disabled_at IS NULL AND memory.id = coalesce(?, memory.id) ORDER BY memory.id"""
 SELECT_SECTIONS = """SELECT id, owner_id, kind, text, section FROM memory WHERE (disabled_at IS NULL
-    OR disabled_reason = 'archived') AND (?1 IS NULL OR id = ?1) ORDER BY id"""
+    OR disabled_reason = 'archived') AND id = coalesce(?, id) ORDER BY id"""
 SHIPPED_REGISTRY = SectionRegistry()
 
 
@@ -138,10 +138,13 @@ class MemoryLifecycle(ScrubbingRepository):
     @reads
     def of(self, tx: Tx, pool: MemoryPool) -> tuple[tuple[Memory, int], ...]:
         """Their active memories, each with when its count was last looked at, ms; for tidying only."""
-        where = f"disabled_at IS NULL AND NOT {IS_NAME} AND owner_id IS NOT DISTINCT FROM ?1"
-        whose = f"{where} AND (?1 IS NOT NULL OR chat_id = ?2) ORDER BY id"
-        known = tx.all(f"{SELECT_MEMORY}WHERE {whose}", pool.owner_id, pool.chat_id, to=Memory)
-        looked = tx.ids(f"SELECT decayed_at FROM memory WHERE {whose}", pool.owner_id, pool.chat_id)
+        nobodys = pool.owner_id is None
+        whose, number = (
+            ("owner_id IS NULL AND chat_id = ?", pool.chat_id) if nobodys else ("owner_id = ?", pool.owner_id)
+        )
+        where = f"WHERE disabled_at IS NULL AND NOT {IS_NAME} AND {whose} ORDER BY id"
+        known = tx.all(f"{SELECT_MEMORY}{where}", number, to=Memory)
+        looked = tx.ids(f"SELECT decayed_at FROM memory {where}", number)
         return tuple(zip(known, looked, strict=True))
 
     @writes
@@ -173,11 +176,11 @@ class MemoryLifecycle(ScrubbingRepository):
         """These were read again, and this is what changed, as far as nobody changed them meanwhile; in one commit."""
         for one in found:
             tx.run(
-                "UPDATE memory SET lasting = max(lasting, ?1), "
-                "observed_at = CASE access_count WHEN 0 THEN ?2 ELSE observed_at END, "
-                "dated = CASE WHEN access_count = 0 AND dated = '' AND observed_at <> ?2 THEN 'day' ELSE dated END "
-                "WHERE id = ?3 AND disabled_at IS NULL",
-                one.lasting, one.observed_at, one.number,
+                "UPDATE memory SET lasting = max(lasting, ?), "
+                "observed_at = CASE access_count WHEN 0 THEN ? ELSE observed_at END, "
+                "dated = CASE WHEN access_count = 0 AND dated = '' AND observed_at <> ? THEN 'day' ELSE dated END "
+                "WHERE id = ? AND disabled_at IS NULL",
+                one.lasting, one.observed_at, one.observed_at, one.number,
             )  # fmt: skip
             index_memory(tx, one.number)
         tx.set_meta("reread", None if len(done) < REVIEW_BATCH else str(done[-1].memory.id - 1))
@@ -194,10 +197,10 @@ class MemoryLifecycle(ScrubbingRepository):
         A day without a time is stored as its noon, and has come with its first hour.
         """
         return tx.run(
-            "UPDATE memory SET former_at = ?1 WHERE former_at IS NULL AND replaced_by IN "
-            "(SELECT id FROM memory WHERE observed_at <= ?1 + CASE dated WHEN 'time' THEN 0 ELSE ?2 END "
+            "UPDATE memory SET former_at = ? WHERE former_at IS NULL AND replaced_by IN "
+            "(SELECT id FROM memory WHERE observed_at <= ? + CASE dated WHEN 'time' THEN 0 ELSE ? END "
             "AND disabled_at IS NULL)",
-            now, DAY_MS // 2,
+            now, now, DAY_MS // 2,
         )  # fmt: skip
 
     @writes
@@ -355,9 +358,8 @@ def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, files
         f"WHERE memory_id = ? AND {elsewhere}",
         memory.id, who,
     )  # fmt: skip
-    logs = tx.ids_for(
-        "SELECT epoch_id FROM turn WHERE id = ?1 UNION SELECT epoch_id FROM entry WHERE turn_id = ?1", turns
-    )
+    logs = tx.ids_for("SELECT epoch_id FROM turn WHERE id = ?", turns)
+    logs |= tx.ids_for("SELECT epoch_id FROM entry WHERE turn_id = ?", turns)
     said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}
     remove_from_notes(tx, files, RemovedContent(frozenset(said)), at)
     end_logs(tx, logs)

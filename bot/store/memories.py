@@ -44,7 +44,7 @@ SAME_PLACE = """owner_id IS NOT DISTINCT FROM ? AND visibility = ? AND (visibili
     AND disabled_at IS NULL"""
 """Active memories of that owner for those readers."""
 
-SELECT_QUESTION = "SELECT person_id, kind, memories, forever FROM question WHERE chat_id = ?1 AND until > ?2"
+SELECT_QUESTION = "SELECT person_id, kind, memories, forever FROM question WHERE chat_id = ? AND until > ?"
 
 
 def tell_address(tx: Tx, number: int, words: Callable[[str, str], str], at: int) -> None:
@@ -108,8 +108,8 @@ def quota_excess(tx: Tx, new: NewMemory, quota: KeepQuota | None, at: int) -> Qu
         return ""
     kept, rows, lately = tx.all(
         "SELECT count(*) FILTER (WHERE asked = 1 AND disabled_at IS NULL), coalesce(sum(asked), 0), "
-        "count(*) FILTER (WHERE source = 'command' AND created_at > ?2) FROM memory WHERE owner_id = ?1",
-        new.owner_id, at - MINUTE_MS,
+        "count(*) FILTER (WHERE source = 'command' AND created_at > ?) FROM memory WHERE owner_id = ?",
+        at - MINUTE_MS, new.owner_id,
     )[0]  # fmt: skip
     if quota.minute is not None and lately >= quota.minute:
         return "often"
@@ -224,10 +224,11 @@ def _count(tx: Tx, number: int, new: NewMemory, at: int) -> None:
     if not name_slot(new.slot):
         _fill(tx, number, new)
     more = not (new.event_ids and tx.sources("memory", number).issuperset(new.event_ids))
+    told_at = at if more else 0
     tx.run(
-        "UPDATE memory SET importance = min(?1, importance + ?3), asked = max(asked, ?4), "
-        "updated_at = max(updated_at, ?2), accessed_at = max(accessed_at, ?2) WHERE id = ?5",
-        MOST_IMPORTANCE, at if more else 0, int(more), int(new.asked), number,
+        "UPDATE memory SET importance = min(?, importance + ?), asked = max(asked, ?), "
+        "updated_at = max(updated_at, ?), accessed_at = max(accessed_at, ?) WHERE id = ?",
+        MOST_IMPORTANCE, int(more), int(new.asked), told_at, told_at, number,
     )  # fmt: skip
     index_section(tx, number)
 
@@ -235,11 +236,11 @@ def _count(tx: Tx, number: int, new: NewMemory, at: int) -> None:
 def _fill(tx: Tx, number: int, new: NewMemory) -> None:
     """What the same statement, said again, tells that was not known of it."""
     tx.run(
-        "UPDATE memory SET slot = CASE slot WHEN '' THEN ?1 ELSE slot END, "
-        "subject = CASE subject WHEN '' THEN ?2 ELSE subject END, lasting = max(lasting, ?3), "
-        "observed_at = CASE WHEN dated = '' AND ?4 <> '' THEN ?5 ELSE observed_at END, "
-        "dated = CASE dated WHEN '' THEN ?4 ELSE dated END WHERE id = ?6",
-        new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, number,
+        "UPDATE memory SET slot = CASE slot WHEN '' THEN ? ELSE slot END, "
+        "subject = CASE subject WHEN '' THEN ? ELSE subject END, lasting = max(lasting, ?), "
+        "observed_at = CASE WHEN dated = '' AND ? <> '' THEN ? ELSE observed_at END, "
+        "dated = CASE dated WHEN '' THEN ? ELSE dated END WHERE id = ?",
+        new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, new.dated, number,
     )  # fmt: skip
 
 

@@ -134,17 +134,17 @@ def erase_person(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | 
 def erasure_scope(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | None = None) -> ErasureScope:
     """What of the person there is to find the rest by."""
     rows = tx.all(
-        "SELECT id, kind = 'dm' AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = chat.id AND person_id <> ?1) "
-        "FROM chat WHERE id IN (SELECT chat_id FROM event WHERE person_id = ?1 UNION SELECT chat_id FROM member "
-        "WHERE person_id = ?1 UNION SELECT chat_id FROM memory WHERE owner_id = ?1 UNION SELECT chat_id FROM session "
-        "JOIN participant ON session_id = session.id WHERE person_id = ?1)",
-        person_id,
+        "SELECT id, kind = 'dm' AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = chat.id AND person_id <> ?) "
+        "FROM chat WHERE id IN (SELECT chat_id FROM event WHERE person_id = ? UNION SELECT chat_id FROM member "
+        "WHERE person_id = ? UNION SELECT chat_id FROM memory WHERE owner_id = ? UNION SELECT chat_id FROM session "
+        "JOIN participant ON session_id = session.id WHERE person_id = ?)",
+        *(person_id,) * 5,
     )
     accounts = tx.all("SELECT platform, external_id FROM account WHERE person_id = ?", person_id)
     names = tx.all(
-        "SELECT name FROM person WHERE id = ?1 UNION SELECT name FROM account WHERE person_id = ?1 UNION "
-        "SELECT name FROM event WHERE person_id = ?1",
-        person_id,
+        "SELECT name FROM person WHERE id = ? UNION SELECT name FROM account WHERE person_id = ? UNION "
+        "SELECT name FROM event WHERE person_id = ?",
+        *(person_id,) * 3,
     )
     return ErasureScope(
         person_id, tuple(number for number, alone in rows if alone), tuple(number for number, _ in rows),

@@ -144,8 +144,9 @@ def _reach(tx: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
     found = {memory.chat_id, chat_id}
     if memory.visibility != "chat":
         found.update(tx.ids(
-            "SELECT chat_id FROM member WHERE person_id = ?1 UNION SELECT chat_id FROM conversation_window WHERE person_id = ?1",
-            memory.owner_id,
+            "SELECT chat_id FROM member WHERE person_id = ? "
+            "UNION SELECT chat_id FROM conversation_window WHERE person_id = ?",
+            memory.owner_id, memory.owner_id,
         ))  # fmt: skip
     return tuple(sorted(found))
 
@@ -224,9 +225,11 @@ def logs_of(tx: Tx, events: set[int]) -> set[int]:
     """The epochs whose logs tell something of these lines."""
     return tx.ids_for(
         "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id "
-        "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?1 UNION SELECT entry.epoch_id FROM edge "
-        "JOIN edge AS log ON log.kind = 'recount' AND log.event_id = edge.derived_id "
-        "JOIN entry ON entry.id = log.derived_id WHERE edge.kind = 'digest' AND edge.event_id = ?1",
+        "WHERE edge.kind IN ('entry', 'told') AND edge.event_id = ?",
+        events,
+    ) | tx.ids_for(
+        "SELECT entry.epoch_id FROM edge JOIN edge AS log ON log.kind = 'recount' AND log.event_id = edge.derived_id "
+        "JOIN entry ON entry.id = log.derived_id WHERE edge.kind = 'digest' AND edge.event_id = ?",
         events,
     )
 
@@ -350,12 +353,13 @@ def delete_lines(tx: Tx, said: dict[int, str], at: int, files: DataFiles) -> Non
     finish_events(tx, tuple(sorted(gone_ids)), "deleted")
     _forget(tx, gone_ids, at, files)
     for number in sorted(gone_ids):
-        reply = "turn_id = (SELECT turn_id FROM event WHERE id = ?1 AND kind = 'bot')"
+        reply = "turn_id = (SELECT turn_id FROM event WHERE id = ? AND kind = 'bot')"
         shown = f"state = 'pending' AND preview_id <> '' AND {reply}"
-        tx.run(f"UPDATE outbox SET kind = 'withdrawal', text = '', due_at = ?2 WHERE {shown}", number, at)
+        tx.run(f"UPDATE outbox SET kind = 'withdrawal', text = '', due_at = ? WHERE {shown}", at, number)
         tx.run(
             "UPDATE outbox SET text = '', state = CASE WHEN state IN ('pending', 'sending') THEN 'cancelled' "
-            f"ELSE state END WHERE kind <> 'withdrawal' AND (event_id = ?1 OR {reply})",
+            f"ELSE state END WHERE kind <> 'withdrawal' AND (event_id = ? OR {reply})",
+            number,
             number,
         )
     forget_terms(tx)
@@ -366,11 +370,11 @@ def lines_of_message(tx: Tx, chat_id: int, target: str) -> dict[int, str]:
     if not target:
         return {}
     lines: dict[int, str] = dict(tx.all(
-        "SELECT id, text FROM event WHERE chat_id = ?1 AND external_id = ?2 AND external_id <> '' AND kind = 'message' "
-        "UNION SELECT id, text FROM event WHERE chat_id = ?1 AND kind = 'event' AND label = 'edit' AND target = ?2 "
+        "SELECT id, text FROM event WHERE chat_id = ? AND external_id = ? AND external_id <> '' AND kind = 'message' "
+        "UNION SELECT id, text FROM event WHERE chat_id = ? AND kind = 'event' AND label = 'edit' AND target = ? "
         "UNION SELECT event.id, text FROM sent JOIN event ON event.turn_id = sent.turn_id AND event.kind = 'bot' "
-        "WHERE sent.chat_id = ?1 AND sent.external_id = ?2",
-        chat_id, target,
+        "WHERE sent.chat_id = ? AND sent.external_id = ?",
+        *(chat_id, target) * 3,
     ))  # fmt: skip
     receipt = "SELECT 1 FROM sent WHERE chat_id = ? AND external_id = ? AND turn_id IS NULL"
     if tx.has(receipt, chat_id, target):
@@ -387,9 +391,9 @@ def _receipts(tx: Tx, events: set[int]) -> set[int]:
         keys = (f"event:{number}:", f"event:{number};")  # ';' is the character after ':'
         for (text,) in tx.all("SELECT result FROM effect WHERE key > ? AND key < ? AND result <> ''", *keys):
             found.update(tx.ids(
-                "SELECT id FROM event WHERE id > ?1 AND chat_id = (SELECT chat_id FROM event WHERE id = ?1) "
-                "AND kind = 'bot' AND label = 'memory' AND text = ?2",
-                number, text,
+                "SELECT id FROM event WHERE id > ? AND chat_id = (SELECT chat_id FROM event WHERE id = ?) "
+                "AND kind = 'bot' AND label = 'memory' AND text = ?",
+                number, number, text,
             ))  # fmt: skip
         tx.run("UPDATE effect SET result = '' WHERE key > ? AND key < ?", *keys)
     return found

@@ -351,15 +351,16 @@ class Vectors(Repository):
     def lacking(self, tx: Tx, space: VectorSpace, after: int, limit: int) -> tuple[MissingEmbedding, ...]:
         """Documents beyond number `after` without a vector there, oldest first; a document never changes its text."""
         return tx.all(
-            f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ?2 AND NOT EXISTS (SELECT 1 FROM vector "
-            "WHERE doc_id = doc.id AND model = ?1 AND (?3 = 0 OR dimensions = ?3)) ORDER BY id LIMIT ?4",
-            space.model, after, space.dimensions, limit, to=MissingEmbedding,
+            f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND NOT EXISTS (SELECT 1 FROM vector "
+            "WHERE doc_id = doc.id AND model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)) "
+            "ORDER BY id LIMIT ?",
+            after, space.model, space.dimensions, limit, to=MissingEmbedding,
         )  # fmt: skip
 
     @reads
     def counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int]:
         """How many documents there are, and how many of them have a vector there."""
-        of_space = "SELECT count(*) FROM vector WHERE model = ?1 AND (?2 = 0 OR dimensions = ?2)"
+        of_space = "SELECT count(*) FROM vector WHERE model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)"
         return tx.value("SELECT count(*) FROM doc"), tx.value(of_space, space.model, space.dimensions)
 
     @reads
