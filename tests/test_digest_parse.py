@@ -152,11 +152,14 @@ def test_a_tag_that_is_no_word_is_left_out() -> None:
     assert [memory.emotion for memory in digest.memories] == [""]
 
 
-def test_repeats_are_dropped_and_sixteen_are_enough() -> None:
+def test_repeats_are_dropped_and_all_of_a_long_digest_is_read() -> None:
     assert read(item("对花生过敏"), item("對花生過敏")) == ("对花生过敏",)
     assert len(read(*(item("对花生过敏") for _ in range(100)))) == 1
     assert len(read(*(item(f"对花生过敏{'。' * number}") for number in range(30)))) == 1
-    assert len(read(*(item(f"对花生过敏{'呀' * number}") for number in range(30)))) == 16
+    assert len(read(*(item(f"对花生过敏{'呀' * number}") for number in range(30)))) == 30
+    digest = parse_digest(answer(*(item(f"对花生过敏{'呀' * number}") for number in range(70))), LINES, GROUP)
+    assert digest is not None
+    assert (len(digest.memories), digest.counts.left_out) == (64, 6)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from bot.store.schema import MIGRATIONS
 from bot.store.store import DATABASE
 from tests.living import DAY, active, found, later
 from tests.storing import NOW
+from tests.test_digest_changes import after
 from tests.world import World
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -121,3 +122,18 @@ async def test_a_diagnosis_is_told_a_year_later(world: World) -> None:
     assert world.peek.memories.count() == 1
     await world.say("最近怎么样，跟我说说好吗")
     assert "我确诊了糖尿病" in world.last_user
+
+
+@pytest.mark.parametrize(
+    ("said", "facets", "lasts"),
+    [
+        ("我奶奶上周去世了", {"slot": "death", "about": "奶奶"}, True), ("我确诊糖尿病了", {"slot": "health"}, True),
+        ("我妹妹生了个女儿", {"slot": "family", "about": "妹妹"}, True), ("I moved to Lisbon", {"slot": "home"}, True),
+        ("我明天去体检", {"slot": "health", "when": "2026-06-13"}, False), ("我昨天去了公园", {"slot": "outing"}, False),
+    ],
+)  # fmt: skip
+async def test_what_is_of_health_death_birth_or_home_lasts_whatever_a_model_says(
+    world: World, said: str, facets: dict[str, object], *, lasts: bool
+) -> None:
+    await after(world, said, statements=[{"text": said, "kind": "event", "lasting": False, "from": [1], **facets}])
+    assert world.rows("SELECT lasting FROM memory") == [(int(lasts),)]

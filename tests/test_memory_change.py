@@ -105,6 +105,40 @@ async def test_what_contradicts_an_older_wish_takes_its_place_and_says_so(world:
     assert world.replies[-1].endswith(("What holds again: " if old.isascii() else "现在又是：") + old)
 
 
+BIRTHDAYS = (
+    ("记住小美的生日是5月4日", "记住小美生日是5月3号", "记住小美的生日改成5月6日了", "记住小美5月9日生日"),
+    ("記住小美的生日是5月4日", "記住小美5月3日生日", "記住小美生日其實是5月6日", "記住小美的生日是5月9號"),
+    ("remember Ann's birthday is May 4", "remember Ann's birthday is on May 5th", "remember Ann's birthday: May 6",
+     "remember Ann's birthday has changed to May 9"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("wishes", BIRTHDAYS)
+async def test_a_birthday_of_somebody_else_is_one_however_often_it_is_told(
+    world: World, wishes: tuple[str, ...]
+) -> None:
+    for number, wish in enumerate(wishes, 1):
+        await world.say(wish)
+        assert len(texts(world)) == 1
+        assert number == 1 or f"#{number - 1}" in world.replies[-1], "the receipt says what it took the place of"
+
+
+async def test_birthdays_of_two_people_stand_beside_each_other(world: World) -> None:
+    for wish in ("记住小美的生日是5月4日", "记住小红的生日是5月3日"):
+        await world.say(wish)
+    assert len(texts(world)) == 2
+
+
+async def test_what_the_tool_keeps_takes_the_place_of_what_it_contradicts(world: World) -> None:
+    await world.say("记住小美的生日是5月4日")
+    await world.wait(900)
+    wish = ("remember", json.dumps({"text": "小美的生日是5月3日"}, ensure_ascii=False))
+    world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(wish)
+    await world.say("小美的生日是5月3日，你可得替我留意着点儿，存一下")
+    assert texts(world) == ["小美的生日是5月3日"]
+    assert "#1“小美的生日是5月4日”改掉了" in world.replies[-1]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -122,7 +156,8 @@ async def test_the_tool_changes_a_memory_in_the_persons_own_words(world: World) 
     updates(world, "#1", "我下周四下午五点看牙医")
     await world.say("牙医改到下周四下午五点了")
     assert texts(world) == ["我下周四下午五点看牙医"]
-    assert [each in world.replies[-1] for each in ("改好了 #2", "下周二下午三点")] == [True] * 2
+    receipt = "改好了 #2：我下周四下午五点看牙医（原来 我下周二下午三点看牙医），说“撤销”改回"
+    assert world.replies[-1].splitlines()[0] == receipt
     await world.say("撤销")
     assert texts(world) == ["我下周二下午三点看牙医"]
 

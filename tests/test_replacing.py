@@ -112,6 +112,50 @@ async def test_of_a_slot_that_is_not_known_to_hold_one_both_stay(world: World, o
     assert current(world) == [old, new]
 
 
+FREE = (
+    ("我的家庭医生是李医生", "doctor", "我现在看王医生"),
+    ("我在威尔士健身", "gym", "我办了乐刻的卡"),
+    ("我老闆姓陳", "boss", "我老闆姓林"),
+    ("I drive a Honda", "car", "I drive a Tesla"),
+    ("I eat no meat", "Diet", "I eat fish"),
+)
+
+
+@pytest.mark.parametrize(("old", "slot", "new"), FREE)
+async def test_of_a_slot_that_the_model_names_one_value_is_current(world: World, old: str, slot: str, new: str) -> None:
+    await after(world, old, statements=[{"text": old, "slot": slot, "lasting": True, "from": [1]}])
+    await after(world, new, statements=[{"text": new, "slot": slot.lower(), "lasting": True, "from": [1]}])
+    assert facts(world) == [(old, 0), (new, 1)]
+
+
+async def test_what_one_answer_tells_twice_of_a_slot_holds_none(world: World) -> None:
+    both = ("我每天喝两杯茶", "我不喝酒")
+    made = [{"text": text, "slot": "diet rhythm", "lasting": True, "from": [1 + 2 * place]}
+            for place, text in enumerate(both)]  # fmt: skip
+    await after(world, *both, statements=made)
+    assert current(world) == [*both]
+
+
+@pytest.mark.parametrize(
+    ("old", "said", "slot", "replaces"),
+    [
+        ("我住在苏州", "我搬到杭州了", "home", []), ("我在华为上班", "我在小米上班", "job", []),
+        ("我健身卡在威尔士", "我换到乐刻了", "gym", [1]), ("I live in Leeds", "I live in York", "home", []),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("wished", [True, False])
+async def test_a_row_without_a_slot_goes_for_one_of_the_same_thing(
+    world: World, old: str, said: str, slot: str, replaces: list[int], *, wished: bool
+) -> None:
+    if wished:
+        await kept(world, old)
+    else:
+        await after(world, old, statements=[{"text": old, "lasting": True, "from": [1]}])
+    statement = {"text": said, "slot": slot, "lasting": True, "replaces": replaces, "from": [1]}
+    await after(world, said, statements=[statement])
+    assert current(world) == [said]
+
+
 async def test_of_any_slot_the_old_one_goes_where_the_words_tell_of_a_change(world: World) -> None:
     await after(world, "我开的是本田", statements=[{"text": "我开的是本田", "slot": "car", "from": [1]}])
     await after(world, "我把车换成特斯拉了", statements=[{"text": "我把车换成特斯拉了", "slot": "car", "from": [1]}])

@@ -251,13 +251,14 @@ class RollupPlan:
 @dataclass(frozen=True, slots=True)
 class DigestCounts:
     """How many items a model proposed, and how many were kept, mended (kept after a second asking, or cut to what was
-    said) and refused; `reasons` are those of the refused, with how often."""
+    said) and refused; `reasons` are those of the refused, with how often. So many more were left out unread."""
 
     proposed: int = 0
     kept: int = 0
     mended: int = 0
     refused: int = 0
     reasons: tuple[tuple[str, int], ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

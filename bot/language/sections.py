@@ -132,13 +132,17 @@ def is_lasting(slot: str) -> bool:
 
 
 def is_single_valued(slot: str) -> bool:
-    """Whether somebody has one value of it at a time; a favourite or current thing is one."""
+    """Whether somebody is known to have one value of it at a time; a favourite or current thing is one."""
     return slot in _ONE or slot.startswith(_BY_NAME)
 
 
-def is_multi_valued(slot: str) -> bool:
-    """Whether a new value of it never takes another's place by itself."""
-    return slot in _MANY or slot in _GUARDED
+def holds_one(slot: str) -> bool:
+    """Whether a new value of it takes the other's place: of any slot, also of one that a model named, but of those that
+    are known to have several."""
+    if is_single_valued(slot):
+        return True
+    last = slot.rpartition(" ")[2]
+    return bool(slot) and _MANY.union(_GUARDED).isdisjoint((slot, last, last.removesuffix("s")))
 
 
 def is_guarded(slot: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal
 from bot.core.clock import DAY_MS
 from bot.core.memories import Memory, Merge, MergeRule, NewMemory
 from bot.language.assertions import VOCABULARY, folded_plain, kin, terms, without_kin
-from bot.language.sections import is_guarded, is_multi_valued, is_single_valued
+from bot.language.sections import holds_one, is_guarded, is_single_valued
 from bot.language.statements import statements_in
 from bot.memory.transcript import DigestLine
 from bot.text.fold import fold
@@ -40,12 +40,12 @@ _ONE_OF = tuple(
     for pattern in (
         r"(?P<whose>.{0,12}?)(?:现在|目前|最近)?(?P<what>(?:居)?住在|搬到了?|搬去了?)(?P<value>.+)",
         r"(?P<whose>.{0,12}?)(?P<what>生日|电话|手机号?|邮箱|门禁码|密码|车牌|地址|年龄|身高|体重|血型|星座|职业|名字)"
-        r"(?:号码)?(?:现在)?(?:是|为|改成了?|换成了?|:|：)(?P<value>.+)",
+        r"(?:号码)?(?:现在|其实|应该)?(?:是|为|在|改(?:成|到|为)了?|换成了?|:|：)(?P<value>.+?)了?",
         r"(?P<whose>.{0,12}?)(?:现在)?(?P<what>在)(?P<value>.{1,12}?)(?:上班|工作|上学|读书)",
         r"(?P<whose>.{0,12}?)(?:今年)?(?P<value>[0-9]+|[一二三四五六七八九十]+)(?P<what>岁)",
         r"(?P<whose>.{0,24}?)\b(?P<what>lives?|living|moved)\b(?: now)? (?:in|at|to) (?P<value>.+)",
         r"(?P<whose>.{0,24}?)\b(?P<what>birthday|phone(?: number)?|e-?mail|password|door code|address|age|job|name)\b"
-        r" (?:is(?: now)?|changed to) (?P<value>.+)",
+        r"(?: (?:is(?: now| actually)?|(?:has )?(?:changed|moved) to)|:)(?: on)? (?P<value>.+)",
         r"(?P<whose>.{0,24}?)\b(?P<what>works?|working)\b(?: now)? (?:at|for|in) (?P<value>.+)",
         r"(?P<whose>.{0,24}?)\b(?:is|am|'m|turned) (?P<value>[0-9]+)(?P<what> years? old)?\b",
         r"(?P<whose>.{0,12}?)(?P<what>[男女]朋友|[男女]友|老[公婆]|丈夫|妻子|太太|未婚[夫妻]|对象|爸爸?|妈妈?|父亲|母亲"
@@ -60,6 +60,11 @@ _ONE_OF = tuple(
     )
 )
 """What somebody has one of: another value of the same is a correction."""
+
+_BORN = re.compile(
+    r"(?P<whose>.{0,12}?)的?(?P<day>[0-9一二三四五六七八九十]+月[0-9一二三四五六七八九十]+[日号]?)(?:是|过)?生日"
+)
+"""小美5月4日生日, which says the same as 小美生日是5月4日."""
 
 _SUBJECT = re.compile(r"^(?:用户|本人|我|他|她|the user|user|i|he|she|they|my|his|her)(?:'s|’s)?(?=[^a-z]|$)[\s的]*")
 
@@ -130,9 +135,10 @@ def statement_clauses(text: str) -> tuple[str, ...]:
 
 def _valued(new: str, older: str, *, figures: bool = True) -> bool:
     """Another value of what one has one of, or the same sentence with other figures."""
+    new, older = (_BORN.sub(r"\g<whose>生日是\g<day>", one) for one in (new, older))
     for pattern in _ONE_OF:
         mine, theirs = pattern.fullmatch(new), pattern.fullmatch(older)
-        if mine and theirs and mine["whose"].strip() == theirs["whose"].strip():
+        if mine and theirs and mine["whose"].strip(" 的") == theirs["whose"].strip(" 的"):
             a, b = content_terms(mine["value"]), content_terms(theirs["value"])
             same = mine["value"].strip() == theirs["value"].strip() or bool(a and b and (a <= b or b <= a))
             kind = (mine["what"] or "").strip() == (theirs["what"] or "").strip() or "搬" in mine[0] or "mov" in mine[0]
@@ -235,23 +241,39 @@ def with_replaced(
     plans = [one for one in known if one.owner_id != new.owner_id and one.dated and new.dated and not one.kept]
     gone = {one.id for one in (*shown, *plans) if one.id in numbers and _may_go(one, new, said, names)}
     gone |= {one.id for one in shown if _gone_unnamed(one, new, names)}
-    same = [one for one in shown if one.slot and one.slot == new.slot and one.subject == new.subject]
-    if len(same) == 1 and not is_multi_valued(new.slot) and not same[0].asked and _changes(folded_plain(new.text)):
-        gone.add(same[0].id)
     return replace(new, replaces=tuple(sorted(gone | _moved(new, said, names, shown))))
+
+
+def contradicted(new: NewMemory, kept: Iterable[Memory], name: str) -> Memory | None:
+    """What of those that a person of that name had kept before in the same place a new wish takes the place of."""
+    if new.slot:
+        return None
+    one = with_slot(new)
+    for memory in kept:
+        there = memory.visibility == new.visibility and (new.visibility == "private" or memory.chat_id == new.chat_id)
+        if not there or not memory.asked or memory.former_at is not None or memory.is_name:
+            continue
+        same = bool(one.slot) and memory.slot == one.slot and same_subject(memory.subject, one.subject)
+        other = fold(memory.text) != fold(new.text)
+        if contradicts(new.text, memory.text, (name,)) or (
+            same and other and content_words(memory.text) & content_words(new.text)
+        ):
+            return memory
+    return None
 
 
 def with_slot(memory: NewMemory) -> NewMemory:
     """What it is the value of, where it is one whole sentence that the rule reads: home, of sister Ines."""
-    found = statements_in(memory.text)
-    if (
-        memory.slot
-        or len(found) != 1
-        or fold(found[0].text) != fold(memory.text)
-        or not is_single_valued(found[0].slot)
-    ):
-        return memory
-    return replace(memory, slot=found[0].slot, subject=found[0].subject) if found[0].slot != "name" else memory
+    slot, subject = ("", "") if memory.slot else told_slot(memory.text)
+    return replace(memory, slot=slot, subject=subject) if slot else memory
+
+
+def told_slot(text: str) -> tuple[str, str]:
+    """The slot of which a text of one sentence tells the value, and whose ("" is its writer's); ("", "") for none."""
+    found = statements_in(text)
+    if len(found) != 1 or fold(found[0].text) != fold(text) or not is_single_valued(found[0].slot):
+        return "", ""
+    return ("", "") if found[0].slot == "name" else (found[0].slot, found[0].subject)
 
 
 def same_subject(one: str, other: str) -> bool:
@@ -303,14 +325,21 @@ def _may_go(old: Memory, new: NewMemory, said: str, names: tuple[str, ...]) -> b
     if same and new.dated and old.dated and (not old.asked or _MOVED.search(said)):
         return True
     other = is_single_valued(old.slot) and is_single_valued(new.slot) and old.slot != new.slot
+    if same and not slots and holds_one(new.slot) and _changes(said):  # 记住 of what no slot is known of
+        return True
     passing = bool(shared) and not old.lasting
     return not old.asked and not other and (passing or (new.lasting and _changes(said)))
 
 
 def _gone_unnamed(old: Memory, new: NewMemory, names: tuple[str, ...]) -> bool:
-    """Whether it says otherwise than what somebody asked to be kept, of which no slot is known."""
-    unknown = old.asked and not old.slot and old.subject == new.subject
-    return unknown and is_single_valued(new.slot) and contradicts(new.text, old.text, names)
+    """Whether what no slot is known of tells another value of the same thing."""
+    if old.slot or not is_single_valued(new.slot):
+        return False
+    if old.subject == new.subject and contradicts(new.text, old.text, names):
+        return True
+    bare = without_owner(old.text, names)
+    slot, subject = told_slot(f"I {bare}" if bare.isascii() else f"我{bare}")
+    return slot == new.slot and same_subject(subject or old.subject, new.subject) and fold(old.text) != fold(new.text)
 
 
 def _slots(memory: Memory) -> frozenset[str]:

@@ -267,7 +267,7 @@ class TalkEvidence:
         said, told, others = list[tuple[str, int]](), list[tuple[str, int]](), list[str]()
         for line in self.lines:
             if line.person_id == owner:
-                said += [(self.heard(line), line.at)] if line.number <= last else []
+                said += [(self.plainly(line), line.at)] if line.number <= last else []
                 continue
             words = self._words(line)
             if first - NEAR <= line.number < last and _ASKING.search(words):
@@ -291,11 +291,6 @@ class TalkEvidence:
         talk = TalkText(said, self._known(*self.facts), self.names(), self.scope.tz)
         bare = DigestItem("statements", 0, SCAFFOLD.sub(" ", text), ())
         return first_missing(bare, talk, (), self.lines[-1].at, news=1) is None
-
-    def heard(self, line: DigestLine) -> str:
-        """What somebody asks or plainly says in a line."""
-        words = self.own.get(line.number, "")
-        return folded_plain(words) if ASKED.search(words) else self.plainly(line)
 
     def plainly(self, line: DigestLine) -> str:
         """What somebody plainly says in a line, folded: nothing that is quoted, asked or linked."""

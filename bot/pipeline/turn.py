@@ -181,8 +181,8 @@ class TurnRunner:
                 await self._forget(turn, running.person, replace(gone[0], memories=tuple(every)))
                 return None
             for outcome in outcomes:
-                await self._store.turns.tool_done(turn, outcome, self._clock.now())
-                receipts += [outcome.answer.receipt] if outcome.answer.receipt else []
+                receipt = await self._store.turns.tool_done(turn, outcome, self._clock.now())
+                receipts += [receipt] if receipt else []
             return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))
         logged = messages_of(epoch, turn)
         if called_stop_listen(logged) and await self._store.turns.is_quiet(turn.id):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from bot.core.clock import DAY_MS
 from bot.core.memories import INTO_OLDER, MOST_IMPORTANCE, STABILITY_DAYS, Memory, Merge, NewMemory, PastMerge
-from bot.language.sections import is_single_valued
+from bot.language.sections import holds_one, is_single_valued
 from bot.store.index import index_memory, index_section, matching_memories, scope_of, sort_memory
 from bot.store.schema import IS_CURRENT, IS_NAME, placeholders
 from bot.store.transactions import Tx
@@ -88,7 +88,7 @@ def make_current(tx: Tx, number: int, new: NewMemory, at: int) -> None:
     both are current (`MemoryLifecycle.come_true`).
     """
     ahead = new.observed_at > at and new.kind != "anniversary" and new.source == "digest"
-    one = new.slot if is_single_valued(new.slot) else ""
+    one = new.slot if holds_one(new.slot) else ""
     tx.run("UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE id = ? AND former_at IS NOT NULL", number)
     if not one and not new.replaces:
         return
@@ -97,7 +97,7 @@ def make_current(tx: Tx, number: int, new: NewMemory, at: int) -> None:
         "SELECT id, asked, observed_at, dated, owner_id, visibility, chat_id FROM memory WHERE "
         f"(id IN ({placeholders(named)}) OR (slot = ? AND slot <> '' AND subject = ? AND asked <= ? "
         f"AND owner_id IS NOT DISTINCT FROM ?)) AND id <> ? AND NOT {IS_NAME} AND {IS_CURRENT}",
-        *named, one, new.subject, int(new.source != "command"), new.owner_id, number,
+        *named, one, new.subject, int(new.source != "command" and is_single_valued(one)), new.owner_id, number,
     ):  # fmt: skip
         if not _may_replace(new, older in new.replaces, place, plan=bool(dated) and not asked):
             continue
@@ -140,7 +140,7 @@ def one_current(tx: Tx, owner_id: int | None, without: int = 0) -> None:
         "ORDER BY max(said_at, created_at) DESC, id DESC",
         owner_id, without,
     ):  # fmt: skip
-        if not is_single_valued(place[-1]):
+        if not holds_one(place[-1]):
             continue
         first, at = newest.setdefault(tuple(place), (number, said))
         if first != number:

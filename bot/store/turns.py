@@ -276,16 +276,16 @@ def answer_turn(tx: Tx, turn: Turn, entry: Message, tokens: int, settlement: Set
     tx.run("UPDATE turn SET state = 'answered' WHERE id = ?", turn.id)
 
 
-def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: DataFiles) -> None:
-    """Commit a tool's result in the log with its effect, once for each (turn, key)."""
+def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: DataFiles) -> str:
+    """Commit a tool's result in the log with its effect, once for each (turn, key); the receipt, "" for none."""
     key, answer = f"turn:{turn.id}:{outcome.key}", outcome.answer
     check_running(tx, turn.id)
     if tx.has("SELECT 1 FROM effect WHERE key = ?", key):
-        return
-    text = store_tool_promise(tx, answer, turn.person_id, at)
+        return ""
+    text, receipt = store_tool_promise(tx, answer, turn.person_id, at), answer.receipt
     if answer.memory is not None:
         stored = store_memory(tx, answer.memory, at, outcome.merging).id
-        text = text.replace("{id}", str(stored))
+        text, receipt = (said.replace("{id}", str(stored)) for said in (text, receipt))
         if not answer.memory.asked:
             # The model drew it from all that its log told it; what a person asked to keep is in their own words.
             log = "SELECT event_id FROM edge JOIN entry ON entry.id = derived_id WHERE edge.kind = 'entry' AND epoch_id = ?"
@@ -298,9 +298,9 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: 
         end_reminders(tx, answer.unremind, "cancelled", at)
     if answer.aside:
         keep_off_record(tx, turn.event_ids[-1], answer.aside, turn.person_id or 0, at, files)
-    if answer.receipt:
+    if receipt:
         receipts = json.loads(tx.value("SELECT receipts FROM turn WHERE id = ?", turn.id))
-        said = json.dumps([*receipts, answer.receipt], ensure_ascii=False)
+        said = json.dumps([*receipts, receipt], ensure_ascii=False)
         tx.run("UPDATE turn SET receipts = ? WHERE id = ?", said, turn.id)
     if answer.quiet:
         end_conversations(tx, turn.chat_id, None, "stopped", at)
@@ -315,6 +315,7 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: 
     link_told(tx, entry_id, "digest", answer.digests)
     link_told(tx, entry_id, "commitment", answer.commitments)
     tx.insert("effect", key=key, result="done", at=at)
+    return receipt
 
 
 def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
@@ -455,9 +456,9 @@ class Turns(Repository):
     acted = reading(has_acted)
 
     @writes
-    def tool_done(self, tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> None:
-        """Commit a tool's result in the log with its effect, once for each (turn, key)."""
-        store_tool_result(tx, turn, outcome, at, self._files)
+    def tool_done(self, tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> str:
+        """Commit a tool's result in the log with its effect, once for each (turn, key); the receipt, "" for none."""
+        return store_tool_result(tx, turn, outcome, at, self._files)
 
     @writes
     def ask_again(self, tx: Tx, turn: Turn, reservation: Reservation, at: int) -> ModelCall:

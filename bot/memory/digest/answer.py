@@ -15,7 +15,7 @@ from bot.text.clean import clean, escaped, one_row
 
 ANSWER_CHARS = 20_000
 """A longer answer is no digest."""
-STATEMENTS, OTHERS, CITED = 16, 8, 12
+STATEMENTS, OTHERS, CITED = 64, 32, 12
 """How many statements and how many of each other list are read, and how many lines one item may cite."""
 TEXT_CHARS = 1_000
 """No text of an item is read farther."""
@@ -85,11 +85,12 @@ class DigestChange:
 
 @dataclass(frozen=True, slots=True)
 class DigestAnswer:
-    """A model's digest as it stands; items are numbered from 1 in their order."""
+    """A model's digest as it stands; items are numbered from 1 in their order, so many more were `left_out`."""
 
     summary: str
     items: tuple[DigestItem, ...]
     changes: tuple[DigestChange, ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,8 @@ def read_answer(answer: str) -> DigestAnswer | BrokenAnswer:
     for section in SECTIONS:
         if not isinstance(found.get(section, []), list | None):
             return BrokenAnswer(f"{section}: list_type")
-    return DigestAnswer(summary[:TEXT_CHARS], tuple(_items(found)), tuple(_changes(found)))
+    items, left_out = _items(found)
+    return DigestAnswer(summary[:TEXT_CHARS], items, tuple(_changes(found)), left_out)
 
 
 def found_object(answer: str) -> dict[str, object] | None:
@@ -171,20 +173,23 @@ def found_object(answer: str) -> dict[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def _items(found: Mapping[str, object]) -> Iterator[DigestItem]:
-    number = 0
+def _items(found: Mapping[str, object]) -> tuple[tuple[DigestItem, ...], int]:
+    """Its items, each once, and how many more there are than are read."""
+    items, left_out = list[DigestItem](), 0
     for section in SECTIONS:
         listed = found.get(section)
+        most = STATEMENTS if section == "statements" else OTHERS
         seen: set[str] = set()
         for one in listed if isinstance(listed, list) else ():
-            item = _item(one, section, number + 1)
+            item = _item(one, section, len(items) + 1)
             if item is None or (said := _SIGNS.sub("", item.text)) in seen:
                 continue
             seen.add(said)
-            if len(seen) > (STATEMENTS if section == "statements" else OTHERS):
-                break
-            number += 1
-            yield item
+            if len(seen) > most:
+                left_out += 1
+            else:
+                items.append(item)
+    return tuple(items), left_out
 
 
 def _item(one: object, section: ItemSection, number: int) -> DigestItem | None:

@@ -13,7 +13,7 @@ from bot.core.people import Script
 from bot.core.sessions import ChangedReminder, Digest, DigestCounts
 from bot.language.assertions import LINK, VOCABULARY, Clause, folded_plain, terms
 from bot.language.injection import is_injection
-from bot.language.sections import is_single_valued, slot_of
+from bot.language.sections import is_lasting, is_single_valued, slot_of
 from bot.language.time.dates import named_times, nudge_for
 from bot.memory.digest.answer import (
     SUMMARY,
@@ -48,7 +48,7 @@ TAG_CHARS, SLOT_WORDS = 12, 3
 WEEK_DAYS = 7
 
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
-_CHANGED = VOCABULARY.patterns["changed"]
+_CHANGED, _ONE_MORE = (VOCABULARY.patterns[name] for name in ("changed", "one_more"))
 _CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
 _PIECE = re.compile(r"(?:[^;；。.!?！？]|\.(?! |$))+(?:[;；。.!?！？]+\s*|$)")
@@ -174,11 +174,18 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: TalkScope, kn
         else:
             memory = _memory(item, grounded, scope, known)
             memories.setdefault((memory.owner_id, fold(memory.text)), memory)
+    # Several values of a slot in one answer: it holds no single one.
+    several = Counter((one.owner_id, one.subject, one.slot) for one in memories.values())
+    memories = {
+        key: one if is_single_valued(one.slot) or several[one.owner_id, one.subject, one.slot] == 1
+        else replace(one, slot="") for key, one in memories.items()
+    }  # fmt: skip
     summary = _summary(found, lines, scope, grounds) or rule_digest(lines, scope).summary
     kept = len(memories) + len(tasks)
     reasons = Counter(one.refusal.reason for one in found.refused)
     counts = DigestCounts(
-        len(found.answer.items), kept, len(found.mended), len(found.refused), tuple(sorted(reasons.items()))
+        len(found.answer.items), kept, len(found.mended), len(found.refused), tuple(sorted(reasons.items())),
+        found.answer.left_out,
     )  # fmt: skip
     settled, ended = _settled(found.answer.changes, known, grounds, scope)
     moved = ChangedPlans(found.answer.changes, known, grounds, scope)
@@ -268,14 +275,18 @@ def _memory(item: DigestItem, grounded: GroundedItem, scope: TalkScope, known: K
     moved = kind == "event" and (when is None or when.at <= said_at) and _CHANGED.search(folded_plain(item.text))
     begins = is_single_valued(slot_of(new)) and (new != item.slot or bool(moved))
     passes = mood or (kind == "event" and not item.lasting and not begins)
+    # What is so of health, home, relations and the like lasts whatever the model says, but not what is yet to happen.
+    ahead = kind == "event" and when is not None and when.at > said_at
+    lasting = not mood and (item.lasting or (is_lasting(item.slot) and not ahead))
     item = replace(item, slot=slot_of(new)) if begins else item
-    slot = item.slot if _is_slot(item.slot, scope.screened) and not passes else ""
+    held = _is_slot(item.slot, scope.screened) and not passes
+    slot = item.slot if held and (is_single_valued(item.slot) or not _ONE_MORE.search(folded_plain(text))) else ""
     dated: Dated = when.precision if when is not None and not mood else ""
     memory = NewMemory(
         owner, scope.chat_id, visibility, kind, text, said_at if mood else _observed(when, said_at), "digest",
         tuple(dict.fromkeys(line.event_id for line in cited)), slot, emotion=tag,
         emotion_value=(feeling(tag) or feeling(text)) if mood else 0.0, subject=grounded.subject,
-        lasting=item.lasting and not mood, said_at=said_at, dated=dated,
+        lasting=lasting, said_at=said_at, dated=dated,
     )  # fmt: skip
     return with_replaced(memory, item.replaces, cited, known.memories)
 

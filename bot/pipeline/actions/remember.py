@@ -16,7 +16,6 @@ from bot.core.memories import (
     QuestionKind,
 )
 from bot.core.ports import Clock
-from bot.language.sections import is_single_valued
 from bot.language.statements import corrected, corrects
 from bot.language.wishes.forget import matching, matter_in
 from bot.language.wishes.keep import facts_in, says_nothing, tells_of_writer
@@ -37,7 +36,7 @@ from bot.language.wishes.reader import (
     wish_cue,
 )
 from bot.memory.lifecycle import with_day
-from bot.memory.supersession import contradicts, merge_rule, same_subject, tells_a_change, with_slot
+from bot.memory.supersession import contradicted, merge_rule, tells_a_change, with_slot
 from bot.pipeline.actions.forget import JUST_MS, YES_NO, ForgetActions
 from bot.pipeline.actions.plans import KnownOfPerson, PromiseSettling
 from bot.pipeline.actions.receipts import CommandContext, Receipts, brief
@@ -46,9 +45,7 @@ from bot.pipeline.configuration import Current
 from bot.pipeline.ingest import READ_CHARS
 from bot.store.memories import ReceiptQuote
 from bot.store.store import Store
-from bot.text.fold import fold
 from bot.text.length import clip
-from bot.text.similarity import content_words
 
 LONG_TEXT = 500
 """Characters from which on a message is understood in a thread."""
@@ -281,32 +278,10 @@ class RememberActions:
 
     async def _replaced(self, command: MemoryCommand, told: CommandContext, new: NewMemory) -> Memory | None:
         """What a statement takes the place of: what is corrected, or what they asked to keep and it contradicts."""
-        if new.slot:
-            return None
         owned = await self._store.memories.owned(told.person_id, told.audience)
-        here = [
-            memory for memory in owned
-            if memory.visibility == new.visibility and (new.visibility == "private" or memory.chat_id == new.chat_id)
-            and memory.asked and memory.former_at is None and not memory.is_name
-        ]  # fmt: skip
-        if command.number is not None:
-            return next((memory for memory in here if memory.id == command.number), None)
-        name, one = (told.event.name,), with_slot(new)
-        return next(
-            (
-                memory
-                for memory in here
-                if contradicts(new.text, memory.text, name)
-                or (
-                    is_single_valued(one.slot)
-                    and memory.slot == one.slot
-                    and same_subject(memory.subject, one.subject)
-                    and fold(memory.text) != fold(new.text)
-                    and content_words(memory.text) & content_words(new.text)
-                )
-            ),
-            None,
-        )
+        if command.number is None:
+            return contradicted(new, owned, told.event.name)
+        return next((memory for memory in owned if memory.id == command.number and memory.former_at is None), None)
 
     async def _quota(self, told: CommandContext) -> KeepQuota:
         """How much they may still ask to keep; the owner's own installation holds what the owner wants."""

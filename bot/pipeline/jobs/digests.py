@@ -357,7 +357,7 @@ class SessionCloser:
                 "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,
                 lines=len(lines), talks=1 + len(before), memories=len(kept.memories),
                 commitments=len(kept.commitments), proposed=kept.counts.proposed, kept=kept.counts.kept,
-                mended=kept.counts.mended, refused=kept.counts.refused,
+                mended=kept.counts.mended, refused=kept.counts.refused, left_out=kept.counts.left_out,
             )  # fmt: skip
 
     async def _known(self, chat: Chat, session: Session, lines: tuple[DigestLine, ...]) -> KnownFacts:

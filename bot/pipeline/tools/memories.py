@@ -14,6 +14,7 @@ from bot.language.wishes.forget import OwnLine, is_about, lines_about, matching
 from bot.language.wishes.own_words import OwnWords, memories_named, read_own_words
 from bot.memory.lifecycle import with_day
 from bot.memory.screening import harmless
+from bot.memory.supersession import contradicted
 from bot.pipeline.actions.receipts import brief
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.findings import timezone_of
@@ -142,7 +143,14 @@ class MemoryTools:
             memory = replace(memory, kind="identity", slot=NAMES[asked.name])
         else:
             memory = with_day(memory, context.now, await timezone_of(self._store, self._words, context))
-        return ToolAnswer(await self._consent.answer(context, "remember_done"), memory)
+        own = await self._consent.lines(context)
+        older = contradicted(memory, await self._owned(context), own[-1].name) if own else None
+        if older is not None:
+            memory = replace(
+                memory, slot=older.slot, subject=older.subject, lasting=older.lasting, replaces=(older.id,)
+            )
+        receipt = await self._receipt(context, "memory_replaced", text, older) if older is not None else ""
+        return ToolAnswer(await self._consent.answer(context, "remember_done"), memory, receipt=receipt)
 
     async def _update(self, context: ToolContext, arguments: str) -> ToolAnswer:
         """A memory of the person's becomes former, and what they now say of it takes its place.
@@ -173,7 +181,14 @@ class MemoryTools:
         told = await self._consent.answer(context, "update_done")
         for mark, said in (("{new}", text), ("{old}", old.text)):
             told = told.replace(mark, as_data(clip(said, SHOWN_CHARS)))
-        return ToolAnswer(told, new)
+        return ToolAnswer(told, new, receipt=await self._receipt(context, "memory_changed", text, old))
+
+    async def _receipt(self, context: ToolContext, key: str, new: str, old: Memory) -> str:
+        """What the person is told of a change: the new and the old, and how it is taken back."""
+        own = await self._consent.lines(context)
+        script = self._words.script_of(own[-1].text if own else "", context.script)
+        new, was = (clip(" ".join(text.split()), SHOWN_CHARS) for text in (new, old.text))
+        return self._words.messages.text(key, script, id="{id}", nick=new, old_id=old.id, old=was)
 
     async def _forget(self, context: ToolContext, arguments: str) -> ToolAnswer:
         """Forget a memory that the person's own words name; where none tells of the matter, what was said of it goes, or
