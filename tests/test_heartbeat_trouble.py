@@ -18,6 +18,7 @@ from tests.configured import configured
 from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import calls
+from tests.world import World
 
 
 async def test_her_own_tokens_used_up_nothing_is_asked_and_nobody_told(new_world: NewWorld) -> None:
@@ -230,3 +231,46 @@ async def test_switched_off_at_a_restart_nothing_is_left_of_it(new_world: NewWor
     assert world.replies == ["好的"]
     assert world.peek.heartbeats("due_at") == [(None,)]
     assert world.peek.events.count(state="queued") == 0
+
+
+async def one_slot(new_world: NewWorld) -> World:
+    """A first message is due and waits for the only slot, which the call for somebody in a group holds."""
+    world = await new_world(heartbeat=ON, model={"slots": 1})
+    writes(world)
+    await world.say("明天要面试")
+    await world.say("小暖，在吗", "阿红", "家")
+    await world.say("小暖，在吗", "阿明", "球队")
+    await world.wait(DAY_S - 1)
+    world.shut()
+    await world.app.ingest.accept(world.message("小暖，吃了吗", "阿红", "家"))
+    await world.held()
+    world.clock._now += 1_000
+    world.app.look()
+    await waiting(world, 1)
+    return world
+
+
+async def waiting(world: World, calls: int) -> None:
+    """Return when so many calls wait for a slot."""
+    slots = world.app._services.slots
+    while sum(map(len, (*slots._people.values(), *slots._behind.values()))) != calls:
+        await let_others_run()
+
+
+async def test_a_first_message_waits_for_a_slot_behind_people(new_world: NewWorld) -> None:
+    world = await one_slot(new_world)
+    await world.app.ingest.accept(world.message("小暖，开会吗", "阿明", "球队"))
+    await waiting(world, 2)
+    await world.let_answer()
+    assert ["开会吗" in prompt[-1].content for prompt in world.prompts[-2:]] == [True, False]
+    assert len(firsts(world)) == 1
+
+
+async def test_a_first_message_that_waits_for_a_slot_gives_way_to_whom_it_is_for(new_world: NewWorld) -> None:
+    world = await one_slot(new_world)
+    await world.app.ingest.accept(world.message("过了！"))
+    await world.app.ingest.accept(world.message("小暖，开会吗", "阿明", "球队"))
+    await waiting(world, 2)
+    await world.let_answer()
+    assert ["过了" in prompt[-1].content for prompt in world.prompts[-2:]] == [True, False]
+    assert firsts(world) == []

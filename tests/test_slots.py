@@ -35,7 +35,7 @@ class Desk:
         return name
 
     async def _hold(self, name: tuple[int, int], behind: bool, stop: asyncio.Event | None) -> None:
-        async with self.slots.of(name[0], behind=behind, stop=stop):
+        async with self.slots.of(name[0], behind=behind, stops=() if stop is None else (stop,)):
             done = self.running[name] = asyncio.Event()
             self.begun.append(name)
             self.peak = max(self.peak, len(self.running))

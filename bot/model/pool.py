@@ -3,9 +3,10 @@ fairly among chats. It asks none itself."""
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bot.core.clock import HOUR_MS
 from bot.core.errors import ModelError, ModelFault
@@ -295,9 +296,11 @@ class ModelSlots:
         self._served: OrderedDict[int, None] = OrderedDict()
 
     @asynccontextmanager
-    async def of(self, chat_id: int, *, behind: bool = False, stop: asyncio.Event | None = None) -> AsyncIterator[None]:
-        """Hold a slot for that chat. ModelError when `stop` was set before there was one."""
-        await self._take(chat_id, self._behind if behind else self._people, stop)
+    async def of(
+        self, chat_id: int, *, behind: bool = False, stops: Collection[asyncio.Event] = ()
+    ) -> AsyncIterator[None]:
+        """Hold a slot for that chat. ModelError when one of `stops` was set before there was one."""
+        await self._take(chat_id, self._behind if behind else self._people, stops)
         try:
             yield
         finally:
@@ -310,7 +313,9 @@ class ModelSlots:
         for _ in range(more):
             self._give()
 
-    async def _take(self, chat_id: int, queue: OrderedDict[int, deque[SlotWaiter]], stop: asyncio.Event | None) -> None:
+    async def _take(
+        self, chat_id: int, queue: OrderedDict[int, deque[SlotWaiter]], stops: Collection[asyncio.Event]
+    ) -> None:
         if self._free > 0:  # then nobody waits
             self._free -= 1
             self._serve(chat_id)
@@ -318,7 +323,7 @@ class ModelSlots:
         place: SlotWaiter = asyncio.get_running_loop().create_future()
         queue.setdefault(chat_id, deque()).append(place)
         try:
-            await _given(place, stop)
+            await _given(place, stops)
         except BaseException:
             if place.done() and not place.cancelled():
                 self._give()
@@ -354,16 +359,14 @@ class ModelSlots:
             self._served.popitem(last=False)
 
 
-async def _given(place: SlotWaiter, stop: asyncio.Event | None) -> None:
+async def _given(place: SlotWaiter, stops: Collection[asyncio.Event]) -> None:
     """Return when the place is given; ModelError when what it is for is not wanted any more."""
-    if stop is None:
-        await place
-        return
-    stopping = asyncio.ensure_future(stop.wait())
+    stopping: list[asyncio.Future[Any]] = [asyncio.ensure_future(stop.wait()) for stop in stops]
     try:
-        await asyncio.wait((place, stopping), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([place, *stopping], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        stopping.cancel()
+        for each in stopping:
+            each.cancel()
     if not place.done():
         raise ModelError("busy", "not asked: somebody wrote meanwhile", final=True)
 

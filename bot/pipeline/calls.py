@@ -200,24 +200,23 @@ class ModelCaller:
 
     @asynccontextmanager
     async def _slot(self, chat_id: int, by: int | None) -> AsyncIterator[None]:
-        """Hold a slot; ModelError when there was none by that time."""
-        if by is None:
-            async with self._slots.of(chat_id, behind=self._behind, stop=self._stop):
-                yield
-            return
+        """Hold a slot; ModelError when there was none by that time, or somebody wrote meanwhile."""
         late, held = asyncio.Event(), False
-        alarm = self._clock.at(by, late.set)
+        alarm = self._clock.at(by, late.set) if by is not None else None
+        stops = (late,) if self._stop is None else (late, self._stop)
         try:
-            async with self._slots.of(chat_id, stop=late):
+            async with self._slots.of(chat_id, behind=self._behind, stops=stops):
                 held = True
-                alarm.cancel()
+                if alarm is not None:
+                    alarm.cancel()
                 yield
         except ModelError:
-            if held:
+            if held or not late.is_set():
                 raise
             raise ModelError("late", "no slot came free in time", final=True) from None
         finally:
-            alarm.cancel()
+            if alarm is not None:
+                alarm.cancel()
 
     async def _try(
         self, endpoint: Endpoint, request: ModelRequest, listen: Listen, failed: dict[Endpoint, EndpointFailure]

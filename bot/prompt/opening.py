@@ -11,9 +11,15 @@ from bot.core.people import Chat, Person
 from bot.core.recall import TopicLine
 from bot.language.sections import SHIPPED_SECTIONS
 from bot.prompt.days import COARSE_DATES, CatalogueText, DayFormatter, pause_since, speaks_of_days
-from bot.prompt.opening_facts import OpeningBlock, OpeningFacts, OpeningLine, OpeningSection, OpeningSectionName
+from bot.prompt.opening_facts import (
+    OpeningBlock,
+    OpeningFacts,
+    OpeningLine,
+    OpeningSection,
+    OpeningSectionName,
+    upcoming,
+)
 from bot.prompt.templates import RenderLines, fit_sections
-from bot.prompt.upcoming import upcoming
 from bot.prompt.warm_boot import LIGHT_MOOD_DAYS, LIST_MARKS, QUOTE_MARKS, LineBuilder, moods, warm_boot_sections
 from bot.text.clean import as_data, clean, named_once
 from bot.text.dates import DayWords, local, local_hour

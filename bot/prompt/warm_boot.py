@@ -12,8 +12,7 @@ from bot.core.sessions import Dialogue
 from bot.language.sections import is_lasting, is_single_valued
 from bot.language.time.dates import named_times
 from bot.prompt.days import CatalogueText, DayFormatter, said_at, speaks_of_days
-from bot.prompt.opening_facts import OpeningFacts, OpeningLine, OpeningSection
-from bot.prompt.upcoming import UpcomingThing, is_upcoming, upcoming
+from bot.prompt.opening_facts import OpeningFacts, OpeningLine, OpeningSection, UpcomingThing, is_upcoming, upcoming
 from bot.text.clean import clean_line, is_named, named_once
 from bot.text.dates import local_day, period_end
 from bot.text.fold import fold
