@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from adapters.telegram import TelegramSettings
 from adapters.telegram.adapter import TelegramAdapter
-from adapters.telegram.rate_limiter import RateLimits as Pacing
+from adapters.telegram.sending import RateLimits as Pacing
 from bot.core.clock import SystemClock
 from bot.core.errors import SendError
 from bot.core.events import CommandSpec, Incoming, Outgoing, Place

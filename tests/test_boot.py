@@ -237,7 +237,11 @@ def test_the_command_line_refuses_an_unknown_format_person_and_chat(tmp_path: Pa
 
     asyncio.run(talk())
     for options, code, line in (
-        (("--format", "yaml"), 2, "nuan: --format: there is no 'yaml'; use narrative or json\n"),
+        (
+            ("--format", "yaml"),
+            2,
+            "nuan: invalid value for '--format': 'yaml' is not one of 'narrative', 'json'; `nuan boot --help` says more\n",
+        ),
         (("--person", "nobody"), 1, "nuan: --person: give one of: 1 小王\n"),
         (("--chat", "nowhere"), 1, "nuan: --chat: give one of: 1 console local\n"),
     ):

@@ -9,7 +9,7 @@ from bot.cli.logs import log_view
 from bot.config.settings import WebPage
 from bot.core.errors import StoreError
 from bot.ops.log_files import parse_record
-from bot.web.login import WRONG_TRIES
+from bot.web.requests import WRONG_TRIES
 from bot.web.server import MOST_CONNECTIONS, open_server
 from tests.belonging import copies, nuan
 from tests.blank import open_laid

@@ -161,7 +161,7 @@ WRONG = (
     ("usage extra", 2, "nuan: got unexpected extra argument(s) (extra); `nuan usage --help` says more"),
     ("export", 2, "nuan: missing argument 'person'; `nuan export --help` says more"),
     ("usage --data=", 2, "nuan: invalid value for '--data': must not be empty; `nuan usage --help` says more"),
-    ("memory list --kind dream", 2, "nuan: --kind: there is no 'dream'; use one of"),
+    ("memory list --kind dream", 2, "nuan: invalid value for '--kind': 'dream' is not one of 'identity', "),
     ("memory show 99", 1, "nuan: there is no memory #99"),
     ("memory rollback data/nuan.db", 1, "nuan: data/nuan.db is the database itself: give a backup"),
     ("restore text.db", 1, "nuan: text.db cannot be used (file is not a database): nothing was changed"),

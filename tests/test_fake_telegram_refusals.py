@@ -21,7 +21,7 @@ from telegram.error import (
     TimedOut,
 )
 
-from adapters.telegram.rate_limiter import wait_of
+from adapters.telegram.sending import wait_of
 from tests.fakes.telegram_faults import Fault, Limits, Misbehaviour
 from tests.fakes.telegram_markup import from_html, from_markdown, units
 from tests.fakes.telegram_server import TOKEN, FakeTelegram

@@ -2,8 +2,8 @@
 
 import pytest
 
+from bot.cli.inspection import show_usage
 from bot.cli.installation import Installation
-from bot.cli.usage import show_usage
 from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import ModelRequest
 from tests.conftest import NewWorld

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
+from bot.cli.inspection import show_sections
 from bot.cli.installation import Installation
 from bot.cli.main import app
-from bot.cli.sections import show_sections
 from bot.core.files import PromptFiles, resource_dir
 from tests.conftest import NewWorld
 from tests.test_sections import PILLS, told

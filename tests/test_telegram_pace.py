@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from adapters.telegram.rate_limiter import RateLimits as Pacing
+from adapters.telegram.sending import RateLimits as Pacing
 from bot.core.errors import SendError
 from tests.fakes.clock import SimClock, let_others_run
 from tests.fakes.telegram_faults import UNLIMITED, Fault, Limits

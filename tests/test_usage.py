@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.cli.inspection import BAR_CELLS, EIGHTHS, HIT_CELLS, bar, show_usage
 from bot.cli.installation import Installation
-from bot.cli.usage import BAR_CELLS, EIGHTHS, HIT_CELLS, bar, show_usage
 from bot.core.files import PromptFiles, resource_dir
 from bot.core.models import Completion, Usage
 from tests.conftest import NewWorld

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.errors import StoreError
-from bot.web.login import MOST_ADDRESSES, MOST_LOGINS, WRONG_TRIES, Login, Logins, open_token
+from bot.web.requests import MOST_ADDRESSES, MOST_LOGINS, WRONG_TRIES, Login, Logins, open_token
 from bot.web.server import HEADERS
 from tests.fakes.clock import SimClock, let_others_run
 from tests.webbed import LISTS, TOKEN, Visitor, webbed

@@ -15,8 +15,7 @@ from adapters.web import WebAdapter
 from bot.config.sources import ShownSetting
 from bot.core.files import PromptFiles
 from bot.text.catalogue import catalogue
-from bot.web.login import Logins
-from bot.web.requests import SiteData
+from bot.web.requests import Logins, SiteData
 from bot.web.server import Site
 from tests.fakes.clock import let_others_run
 from tests.world import World

@@ -17,6 +17,7 @@ from adapters.discord.sending import FAILURES, DiscordSender, error_text, fate_o
 from adapters.discord.slash import Interactions, interaction_event, sync
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Incoming, Outgoing
+from bot.core.files import read_at_most
 from bot.core.inspection import CheckResult
 from bot.core.ports import Clock, EventSink, Log
 from bot.text.split import split, utf16_units
@@ -160,7 +161,7 @@ class DiscordAdapter:
                 if 300 <= response.status < 500 and response.status != 429:
                     raise SendError("never", f"{response.status}")
                 response.raise_for_status()
-                return await _read(response.content, most)
+                return await read_at_most(response.content.iter_any(), most)
         except (aiohttp.ClientError, ProxyError) as error:
             raise ConnectionError(type(error).__name__) from error
 
@@ -298,13 +299,3 @@ def connection_error(error: Exception, client: discord.Client) -> Exception:
         case _:
             # Among others: a library that stumbles over its missing connection when the first try fails.
             return ConnectionError(f"discord: {type(error).__name__}")
-
-
-async def _read(content: aiohttp.StreamReader, most: int) -> bytes:
-    """All of it; SendError("never") as soon as it is more than `most` bytes, whatever was promised."""
-    taken = bytearray()
-    async for chunk in content.iter_any():
-        taken += chunk
-        if len(taken) > most:
-            raise SendError("never", f"more than {most} bytes")
-    return bytes(taken)

@@ -4,7 +4,7 @@ check."""
 import logging
 import re
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -80,9 +80,15 @@ class Address:
         plain = there.scheme == "https" and there.user is there.password is None and there.port == 443
         return plain and (there.host or "").endswith(FILE_HOSTS)
 
-    def interactions(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def interactions(self) -> Iterator[None]:
         """Inside it answers to interactions, for which the library has a client of its own, go there too."""
-        return _webhooks(self)
+        token = async_context.set(_Webhooks(self)) if self.moved else None
+        try:
+            yield
+        finally:
+            if token is not None:
+                async_context.reset(token)
 
 
 class Client(discord.Client):
@@ -204,18 +210,6 @@ class _Webhooks(AsyncWebhookAdapter):
     async def request(self, route: Route, *args: Any, **kwargs: Any) -> Any:
         route.url = self._address.url(route)
         return await super().request(route, *args, **kwargs)
-
-
-@contextmanager
-def _webhooks(address: Address) -> Iterator[None]:
-    if not address.moved:
-        yield
-        return
-    token = async_context.set(_Webhooks(address))
-    try:
-        yield
-    finally:
-        async_context.reset(token)
 
 
 class _LibraryLogs(logging.Handler):

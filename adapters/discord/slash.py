@@ -110,8 +110,7 @@ def interaction_event(
         case discord.InteractionType.application_command:
             text = _command_text(data, commands)
         case discord.InteractionType.component:
-            account, _, text = str(data.get("custom_id", "")).partition("|")
-            text = text if account == str(interaction.user.id) else ""
+            text = Button.pressed(str(data.get("custom_id", "")), str(interaction.user.id))
         case _:
             text = ""
     where = place_of(interaction)
@@ -138,7 +137,7 @@ def view_of(buttons: Sequence[Button]) -> discord.ui.View | None:
     view = discord.ui.View(timeout=None)
     seen: set[str] = set()
     for button in buttons:
-        custom_id = f"{account_id(button.account)}|{button.text}"
+        custom_id = button.data
         if len(custom_id) <= CUSTOM_ID_CHARS and custom_id not in seen and len(seen) < MOST_BUTTONS:
             seen.add(custom_id)
             label = clip(button.label, LABEL_CHARS)

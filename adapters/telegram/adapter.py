@@ -26,10 +26,10 @@ from telegram.request import HTTPXRequest
 from adapters.telegram import TelegramSettings
 from adapters.telegram.events import ALLOWED_UPDATES, BotAccount, menu_name, migrated
 from adapters.telegram.polling import IngestQueue, PollingRequest, PollingWatch
-from adapters.telegram.rate_limiter import RateLimiter, RateLimits
-from adapters.telegram.sending import ApiBot, TelegramSender, TypingIndicator, target_of
+from adapters.telegram.sending import ApiBot, RateLimiter, RateLimits, TelegramSender, TypingIndicator, target_of
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Outgoing
+from bot.core.files import read_at_most
 from bot.core.inspection import CheckResult, failed, passed
 from bot.core.ports import Clock, EventSink, Log
 from bot.text.clean import clean_name
@@ -379,12 +379,7 @@ async def read_file(url: str, most: int, proxy: str | None, *, trust_env: bool) 
                 if 300 <= response.status_code < 500 and response.status_code != httpx.codes.TOO_MANY_REQUESTS:
                     raise SendError("never", f"{response.status_code}")
                 raise ConnectionError(f"Telegram: {response.status_code}")
-            taken = bytearray()
-            async for chunk in response.aiter_raw():
-                taken += chunk
-                if len(taken) > most:
-                    raise SendError("never", f"more than {most} bytes")
-            return bytes(taken)
+            return await read_at_most(response.aiter_raw(), most)
     except httpx.HTTPError as error:
         raise ConnectionError(f"Telegram: {type(error).__name__}") from None
 

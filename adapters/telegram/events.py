@@ -20,7 +20,7 @@ from telegram import (
     User,
 )
 
-from bot.core.events import Attachment, AttachmentKind, CommandSpec, Incoming, Place, Sender
+from bot.core.events import Attachment, AttachmentKind, Button, CommandSpec, Incoming, Place, Sender
 from bot.text.clean import clean_name
 from bot.text.length import clip
 from bot.text.split import utf16_units
@@ -362,8 +362,8 @@ def _reaction(reaction: MessageReactionUpdated, key: str) -> Iterator[Incoming]:
 
 def _button(query: CallbackQuery, me: BotAccount, key: str) -> Iterator[Incoming]:
     """A pressed button says its text, if the one it was made for pressed it."""
-    account, bar, text = (query.data or "").partition("|")
-    if query.message is None or not bar or not text or account != str(query.from_user.id):
+    text = Button.pressed(query.data or "", str(query.from_user.id))
+    if query.message is None or not text:
         return
     message = query.message
     place = message_place(message) if isinstance(message, Message) else place_of(message.chat)

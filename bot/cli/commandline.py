@@ -4,10 +4,10 @@ import asyncio
 import re
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import ValidationError
@@ -15,9 +15,9 @@ from typer.core import TyperGroup
 
 from bot.cli.terminal import ExitCode, describe_defect, install_error_hooks, print_error
 from bot.core.errors import NuanError
-from bot.core.memories import MemoryKind
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from bot.store.store import Store
 
 Suggestion = tuple[str, str]
 """A value, and what is said of it where the shell shows that."""
@@ -45,27 +45,20 @@ WORDS = {
 def complete_chats(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
     """The chats of the data folder that is meant, by title, or by number where the title is no bare word."""
 
-    async def ask(data: Path) -> list[tuple[int, str, str]]:
-        from bot.store.store import open_store
+    async def ask(store: "Store") -> list[tuple[int, str, str]]:
+        return [(each.id, each.title, f"{each.platform} {each.kind}") for each in await store.people.chats()]
 
-        async with await open_store(data, read_only=True) as store:
-            return [(each.id, each.title, f"{each.platform} {each.kind}") for each in await store.people.chats()]
-
-    return list(_suggestions(_from_store(ctx, ask), by_number=incomplete.isdecimal()))
+    return _from_store(ctx, incomplete, ask)
 
 
 def complete_people(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
     """The people of that folder, whoever was seen last first."""
 
-    async def ask(data: Path) -> list[tuple[int, str, str]]:
-        from bot.store.store import open_store
+    async def ask(store: "Store") -> list[tuple[int, str, str]]:
+        people = await store.inspector.people()
+        return [(each.person.id, each.person.name, " ".join(each.accounts)) for each in people]
 
-        async with await open_store(data, read_only=True) as store:
-            return [
-                (each.person.id, each.person.name, " ".join(each.accounts)) for each in await store.inspector.people()
-            ]
-
-    return list(_suggestions(_from_store(ctx, ask), by_number=incomplete.isdecimal()))
+    return _from_store(ctx, incomplete, ask)
 
 
 def complete_backups(ctx: typer.Context) -> list[Suggestion]:
@@ -79,39 +72,32 @@ def complete_backups(ctx: typer.Context) -> list[Suggestion]:
     return [(each.path.name, f"{each.size / 1_000_000:.1f} MB") for each in reversed(kept)]
 
 
-def complete_kinds() -> list[str]:
-    """The kinds of memories."""
-    return list(get_args(MemoryKind))
-
-
-def complete_from(*values: str) -> Callable[[], list[str]]:
-    """These values."""
-    return lambda: list(values)
-
-
 def _data_folder(ctx: typer.Context) -> Path:
     return Path(str(ctx.params.get("data") or "data"))
 
 
-def _from_store(ctx: typer.Context, ask: Callable[[Path], Awaitable[list[T]]]) -> list[T]:
-    """What the database says; nothing where there is none that can be read."""
+def _from_store(
+    ctx: typer.Context, incomplete: str, ask: Callable[["Store"], Awaitable[list[tuple[int, str, str]]]]
+) -> list[Suggestion]:
+    """Each by its name while only one has it, else by number, as all are for who begins with a digit; nothing where
+    there is no database that can be read."""
+    from bot.store.store import open_store
 
-    async def work() -> list[T]:
-        return await ask(_data_folder(ctx))
+    async def work() -> list[tuple[int, str, str]]:
+        async with await open_store(_data_folder(ctx), read_only=True) as store:
+            return await ask(store)
 
     try:
-        return asyncio.run(work())
+        every = asyncio.run(work())
     except (NuanError, OSError):
         return []
-
-
-def _suggestions(found: Iterable[tuple[int, str, str]], *, by_number: bool) -> Iterator[Suggestion]:
-    """Each by its name while only one has it, else by number; all `by_number` for who begins with a digit."""
-    every = list(found)
     often = Counter(name for _, name, _ in every)
-    for number, name, more in every:
+
+    def named(name: str) -> bool:
         bare = bool(BARE_WORD.fullmatch(name)) and not name.isdecimal() and often[name] == 1
-        yield (name if bare and not by_number else str(number), f"#{number} {name} {more}".strip())
+        return bare and not incomplete.isdecimal()
+
+    return [(name if named(name) else str(number), f"#{number} {name} {more}".strip()) for number, name, more in every]
 
 
 def path_of(text: str) -> Path:
@@ -215,7 +201,8 @@ def usage_error(error: typer.TyperException) -> str:
         return ""
     if isinstance(error.__cause__, ValidationError):
         first = error.__cause__.errors(include_url=False, include_context=False, include_input=False)[0]
-        text = text.replace(first["msg"], WORDS.get(first["type"], first["msg"].replace("Input should", "must", 1)))
+        ours = first["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
+        text = text.replace(first["msg"], WORDS.get(first["type"], ours))
     for theirs, ours in ((". Did you mean", "; did you mean"), (" (Possible options: ", "; did you mean ")):
         if theirs in text:
             text = f"{text.replace(theirs, ours).rstrip('?)')}?"

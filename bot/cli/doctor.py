@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
 
 from bot import money
 from bot.cli.installation import Installation, library_missing, make_adapter, make_words
@@ -20,11 +19,12 @@ from bot.model.client import OpenAIModel
 from bot.model.pool import Endpoint
 from bot.ops.checks import machine_findings, proxy_finding, store_findings
 from bot.ops.log_files import NullLog
+from bot.pipeline.calls import end_failed
 from bot.pipeline.endpoints import capabilities_of, embedding_findings, endpoint_of
 from bot.pipeline.tools.registry import read_spec
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
 from bot.store.store import DATABASE, Store, open_store
-from bot.text.length import TokenVocabulary, message_tokens, vocabulary_of
+from bot.text.length import TokenVocabulary, message_tokens, tools_tokens, vocabulary_of
 
 SERVER_ANSWER_S = 10.0
 """Seconds to wait for the model's server."""
@@ -161,20 +161,13 @@ async def _last_call_findings(place: Installation) -> tuple[CheckResult, ...]:
     return (CheckResult(True, CALL_PATH, told + more, warn=last.state not in ("settled", "reserved")),)
 
 
-@dataclass(frozen=True, slots=True)
-class _TestCall:
-    request: ModelRequest
-    tokens: int
-
-
-def _test_call(place: Installation, vocabulary: TokenVocabulary) -> _TestCall:
+def _test_request(place: Installation, vocabulary: TokenVocabulary) -> tuple[ModelRequest, int]:
+    """The tiny request, and its estimated tokens."""
     find = place.prompts.path
-    told = Message("system", find("doctor/question.txt").read_text("utf-8").strip())
-    question = Message("user", "warm")
-    spec = read_spec(find("doctor/check_in.json"))
-    described = Message("system", f"{spec.name}{spec.description}{spec.parameters}")
-    tokens = sum(message_tokens(message, vocabulary) for message in (told, question, described))
-    return _TestCall(ModelRequest(Prompt((spec,), (told, question)), OUTPUT_TOKENS, 0.0, DEADLINE_S), tokens)
+    told, question = Message("system", find("doctor/question.txt").read_text("utf-8").strip()), Message("user", "warm")
+    tools = (read_spec(find("doctor/check_in.json")),)
+    tokens = message_tokens(told, vocabulary) + message_tokens(question, vocabulary) + tools_tokens(tools, vocabulary)
+    return ModelRequest(Prompt(tools, (told, question)), OUTPUT_TOKENS, 0.0, DEADLINE_S), tokens
 
 
 async def _call(place: Installation, store: Store) -> list[CheckResult]:
@@ -182,8 +175,8 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
     endpoint = endpoint_of(settings, settings.model)
     words = make_words(place)
     vocabulary = settings.model.vocabulary or vocabulary_of(endpoint.model.name)
-    asked, now = _test_call(place, vocabulary), clock.now()
-    tokens = math.ceil(asked.tokens * await store.ledger.ratio(endpoint.model.name))
+    (request, estimated), now = _test_request(place, vocabulary), clock.now()
+    tokens = math.ceil(estimated * await store.ledger.ratio(endpoint.model.name))
     most = money.estimate(tokens, OUTPUT_TOKENS, endpoint.rate(now))
     day, month = money.periods(now, words.default_tz)
     reservation = Reservation(
@@ -194,13 +187,12 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
     except OverBudget as error:
         return [warned(CALL_PATH, f"not asked: the limit {error.limit} leaves no room for it")]
     try:
-        answer = await endpoint.model.complete(asked.request)
-    except ModelError as error:
-        await (store.ledger.charge if error.billed else store.ledger.release)(call.id, clock.now())
+        answer = await endpoint.model.complete(request)
+    except BaseException as error:  # Ctrl-C, too: what the server has done by then is not known
+        await end_failed(store.ledger, call.id, error, clock.now())
+        if not isinstance(error, ModelError):
+            raise
         return [failed(CALL_PATH, f"no answer ({error.fault}: {error.detail}): {_advice(error)}")]
-    except BaseException:  # Ctrl-C, too: what the server has done by then is not known
-        await store.ledger.charge(call.id, clock.now())
-        raise
     finally:
         await endpoint.model.close()
     usage = answer.usage or Usage(tokens, 0, message_tokens(answer.message(), vocabulary), returned=False)

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -274,23 +274,18 @@ def boot(
     chat: ChatOption = "",
     person: PersonOption = "",
     form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="narrative (to the letter) or json.",
-            autocompletion=commandline.complete_from("narrative", "json"),
-        ),
+        Literal["narrative", "json"], typer.Option("--format", help="narrative (to the letter) or json.")
     ] = "narrative",
     as_json: JsonOption = False,
     config: ConfigOption = None,
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show the block that the next conversation would open with."""
-    from bot.cli.inspection import boot_format, show_boot
+    from bot.cli.inspection import show_boot
     from bot.cli.lookup import PromptTarget
 
-    wanted = guard(lambda: boot_format("json" if as_json else form))
-    print_result(run_guarded(show_boot(read_installation(config, data), PromptTarget(chat, person), wanted)))
+    form = "json" if as_json else form
+    print_result(run_guarded(show_boot(read_installation(config, data), PromptTarget(chat, person), form)))
 
 
 @app.command(rich_help_panel=TALK, epilog=examples("nuan mcp", "nuan mcp --person 小王 --chat 家"))
@@ -317,7 +312,7 @@ def usage(
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show what the model calls used per day, chat and cause."""
-    from bot.cli.usage import show_usage
+    from bot.cli.inspection import show_usage
 
     print_result(run_guarded(show_usage(read_installation(config, data), days, as_json=as_json)))
 
@@ -334,7 +329,7 @@ def sections(
     data: DataOption = DATA_FOLDER,
 ) -> None:
     """Show which sections of memory talks stay with, and which are never hit."""
-    from bot.cli.sections import show_sections
+    from bot.cli.inspection import show_sections
 
     print_result(run_guarded(show_sections(read_installation(config, data), export, as_json=as_json)))
 

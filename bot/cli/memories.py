@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from bot.cli.data import refuse_itself, restore_report
 from bot.cli.installation import Installation, open_dependencies, require_database
@@ -22,7 +22,7 @@ from bot.cli.terminal import (
     write_private,
 )
 from bot.container import Dependencies, make_embedding_callers, make_vector_maker
-from bot.core.archive import ExportContents, ExportedMemory, ImportBase, ImportPlan, ParsedExport
+from bot.core.archive import ExportContents, ExportedMemory, ExportFormat, ImportBase, ImportPlan, ParsedExport
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
 from bot.core.inspection import MemoryFault, RepairPart
@@ -42,7 +42,6 @@ from bot.text.dates import stamp
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-ExportFormat = Literal["both", "md", "jsonl"]
 FILE_NAMES = {"jsonl": "memories.jsonl", "md": "memories.md"}
 
 _MEMORY_NUMBER = re.compile(r"#?(\d{1,15})")
@@ -223,14 +222,12 @@ def _owner_of(taking: ImportRequest, path: Path, here: ImportBase, now: int) -> 
     raise NuanError(f"--owner: nuan does not know {account}; it knows {known[:300]}")
 
 
-async def list_memories(place: Installation, person: str, kind: str, *, as_json: bool) -> str:
+async def list_memories(place: Installation, person: str, kind: MemoryKind | None, *, as_json: bool) -> str:
     """One line a memory, or a JSON array."""
-    if kind and kind not in get_args(MemoryKind):
-        raise ConfigError((f"--kind: there is no {kind!r}; use one of {', '.join(get_args(MemoryKind))}",))
     async with await open_store(place.data, read_only=True) as store:
         number = await find_person(store, person) if person else None
         carried = (await store.memory_archive.export(number)).here.carried
-    found = [memory for memory in carried.memories if kind in ("", memory.kind)]
+    found = [memory for memory in carried.memories if kind in (None, memory.kind)]
     if as_json:
         return json_document([to_json(memory) for memory in found])
     names = {person.accounts[0]: person.name for person in carried.people}

@@ -1,11 +1,10 @@
 """The `nuan memory` commands with their options and help. Their work is in memories.py and backfill.py."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import Annotated
 
 import typer
 
-from bot.cli import commandline
 from bot.cli.commandline import (
     DATA_FOLDER,
     CommandGroup,
@@ -15,14 +14,11 @@ from bot.cli.commandline import (
     OnlyPersonOption,
     examples,
 )
-from bot.cli.terminal import confirmation, guard, read_installation, run_guarded
+from bot.cli.terminal import confirmation, read_installation, run_guarded
 from bot.cli.terminal import print_result as print_out
-from bot.core.errors import ConfigError
+from bot.core.archive import ExportFormat
 from bot.core.inspection import RepairPart
 from bot.core.memories import MemoryKind
-
-if TYPE_CHECKING:
-    from bot.cli.memories import ExportFormat
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -43,12 +39,7 @@ def export(
     ] = None,
     person: OnlyPersonOption = "",
     form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="md (to read), jsonl (to import, for programs) or both.",
-            autocompletion=commandline.complete_from("md", "jsonl", "both"),
-        ),
+        ExportFormat, typer.Option("--format", help="md (to read), jsonl (to import, for programs) or both.")
     ] = "both",
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     as_json: JsonOption = False,
@@ -62,12 +53,8 @@ def export(
     """
     from bot.cli.memories import export_memories
 
-    form = _format(form)
     place = read_installation(config, data)
-    work = export_memories(
-        place, path, person, form, force=force, as_json=as_json
-    )  # fmt: skip
-    print_out(run_guarded(work))
+    print_out(run_guarded(export_memories(place, path, person, form, force=force, as_json=as_json)))
 
 
 @app.command(
@@ -98,24 +85,14 @@ def import_(
     from bot.cli.memories import ImportRequest, import_memories
 
     taking = ImportRequest(path, owner, yes, dry_run, skip_bad)
-    place, ask = (
-        read_installation(config, data),
-        confirmation(to_stderr=as_json),
-    )
+    place, ask = read_installation(config, data), confirmation(to_stderr=as_json)
     run_guarded(import_memories(place, taking, ask, as_json=as_json))
 
 
 @app.command("list", epilog=examples("nuan memory list --person 小王 --kind identity", "nuan memory list --json"))
 def list_(
     person: OnlyPersonOption = "",
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--kind",
-            help=f"Only of this kind: {', '.join(get_args(MemoryKind))}.",
-            autocompletion=commandline.complete_kinds,
-        ),
-    ] = "",
+    kind: Annotated[MemoryKind | None, typer.Option("--kind", help="Only of this kind.")] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
     data: DataOption = DATA_FOLDER,
@@ -187,15 +164,3 @@ def rollback(
     from bot.cli.memories import rollback as put_back
 
     print_out(run_guarded(put_back(read_installation(config, data), backup, as_json=as_json)))
-
-
-def _format(name: str) -> "ExportFormat":
-    match name:
-        case "both" | "md" | "jsonl":
-            return name
-        case _:
-            return guard(lambda: _wrong(f"--format: there is no {name!r}; use md, jsonl or both"))
-
-
-def _wrong(text: str) -> "ExportFormat":
-    raise ConfigError((text,))

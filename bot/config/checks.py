@@ -108,8 +108,9 @@ def _server(settings: Settings) -> Iterator[Contradiction]:
         )
     yield from _use(settings)
     yield from _key(model, "model")
-    for path, other in others(settings).items():
-        yield from _other(settings, path, other)
+    for path, other in settings.models.items():
+        if path != "model":
+            yield from _other(settings, path, other)
 
 
 def _use(settings: Settings) -> Iterator[Contradiction]:
@@ -181,11 +182,6 @@ def _sizes(settings: Settings) -> Iterator[Contradiction]:
             "model.max_output_tokens",
             "session.reserve_tokens",
         )
-
-
-def others(settings: Settings) -> dict[str, ModelSettings]:
-    """The further models, by the name of their section."""
-    return {"fallback": settings.fallback, "second_fallback": settings.second_fallback, "small": settings.small}
 
 
 def _found(path: str, text: str, *others: str) -> Contradiction:

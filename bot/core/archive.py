@@ -13,6 +13,7 @@ NOTES_FOLDER = "notes"
 """Where all other notes are, in the data folder."""
 
 ImportFate = Literal["new", "same", "changed", "refused"]
+ExportFormat = Literal["md", "jsonl", "both"]
 
 
 class NoteRefused(Exception):

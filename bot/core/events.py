@@ -114,6 +114,17 @@ class Button:
     text: str
     account: str
 
+    @property
+    def data(self) -> str:
+        """What a platform keeps with it until it is pressed."""
+        return f"{self.account}|{self.text}"
+
+    @staticmethod
+    def pressed(data: str, account: str) -> str:
+        """What that account says by pressing the button of that data; "" when it is made for another."""
+        owner, _, text = data.partition("|")
+        return text if owner == account else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:

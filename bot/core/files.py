@@ -4,10 +4,10 @@ import contextlib
 import errno
 import fcntl
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterable, Iterable, Iterator
 from pathlib import Path
 
-from bot.core.errors import StoreError
+from bot.core.errors import SendError, StoreError
 
 PRIVATE = 0o600
 
@@ -62,6 +62,16 @@ def give_name(file: Path, path: Path) -> None:
         if path.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from error
         file.rename(path)
+
+
+async def read_at_most(pieces: AsyncIterable[bytes], most: int) -> bytes:
+    """All of a download; SendError("never") as soon as it is more than `most` bytes, whatever was promised."""
+    taken = bytearray()
+    async for piece in pieces:
+        taken += piece
+        if len(taken) > most:
+            raise SendError("never", f"more than {most} bytes")
+    return bytes(taken)
 
 
 def append_to_file(path: Path, data: bytes) -> None:

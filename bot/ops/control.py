@@ -5,14 +5,14 @@ import contextlib
 import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from bot.core.errors import NuanError, StoreError
-from bot.core.people import AgentReply, AgentRequest, Principal
+from bot.core.people import AgentReply, AgentRequest
 from bot.core.ports import Log, Reload, ReloadResult
 
 SOCKET = "agents.sock"
@@ -28,33 +28,14 @@ RELOAD_S = 120.0
 
 ApplyChange = Callable[[AgentRequest], Awaitable[AgentReply]]
 
-_CHANGED, _RELOADED = TypeAdapter(AgentReply), TypeAdapter(ReloadResult)
 
-
-class _ChangeRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    verb: Literal["remember", "forget"]
-    person_id: int
-    chat_id: int
-    agent: str = Field(max_length=64)
-    text: str = Field(max_length=500)
-    kind: Literal["identity", "emotion", "knowledge", "event", "anniversary"]
-    words: str = Field(max_length=2_000)
-    number: int | None
-
-    def wish(self) -> AgentRequest:
-        principal = Principal(self.person_id, self.chat_id)
-        return AgentRequest(self.verb, principal, self.agent, self.text, self.kind, self.words, self.number)
-
-
-class _ReloadRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+@dataclass(frozen=True, slots=True)
+class _ReloadRequest:
     verb: Literal["reload"]
 
 
-_REQUEST: TypeAdapter[_ChangeRequest | _ReloadRequest] = TypeAdapter(_ChangeRequest | _ReloadRequest)
+_REQUEST: TypeAdapter[AgentRequest | _ReloadRequest] = TypeAdapter(AgentRequest | _ReloadRequest)
+_CHANGED, _RELOADED = TypeAdapter(AgentReply), TypeAdapter(ReloadResult)
 
 
 @contextlib.asynccontextmanager
@@ -112,8 +93,8 @@ class _ControlServer:
             self._asking.discard(writer)
         if not line:
             return
-        asked = _REQUEST.validate_json(line)
-        answer = await self._carried_out(asked.wish()) if isinstance(asked, _ChangeRequest) else await self._reloaded()
+        asked = _REQUEST.validate_json(line, strict=True, extra="forbid")
+        answer = await (self._carried_out(asked) if isinstance(asked, AgentRequest) else self._reloaded())
         writer.write(json.dumps(answer).encode() + b"\n")
         await writer.drain()
 
@@ -160,13 +141,8 @@ async def request_change(folder: Path, wish: AgentRequest) -> AgentReply | None:
 
     StoreError when it ends before it has answered: the change may be done or not.
     """
-    asked = _ChangeRequest(
-        verb=wish.verb, person_id=wish.principal.person_id, chat_id=wish.principal.chat_id, agent=wish.agent,
-        text=wish.text, words=wish.words, number=wish.number,
-        kind=wish.kind if wish.kind != "experience" else "knowledge",
-    )  # fmt: skip
     try:
-        answer = await _ask(folder, asked)
+        answer = await _ask(folder, wish)
         return None if answer is None else _CHANGED.validate_json(answer)
     except (OSError, ValueError) as error:
         raise StoreError("nuan did not say whether it was done: look before you ask again") from error
@@ -179,13 +155,13 @@ async def request_reload(folder: Path) -> ReloadResult | None:
     """
     try:
         async with asyncio.timeout(RELOAD_S):
-            answer = await _ask(folder, _ReloadRequest(verb="reload"))
+            answer = await _ask(folder, _ReloadRequest("reload"))
         return None if answer is None else _RELOADED.validate_json(answer)
     except (OSError, ValueError) as error:
         raise StoreError("the nuan that runs did not say what became of it: `nuan logs` does, or restart it") from error
 
 
-async def _ask(folder: Path, asked: BaseModel) -> bytes | None:
+async def _ask(folder: Path, asked: AgentRequest | _ReloadRequest) -> bytes | None:
     """The answer, b"" when it ended without one; None when none listens."""
     path = folder / SOCKET
     if len(os.fsencode(path)) > LONGEST_PATH:
@@ -195,7 +171,7 @@ async def _ask(folder: Path, asked: BaseModel) -> bytes | None:
     except OSError:
         return None
     try:
-        writer.write(asked.model_dump_json().encode() + b"\n")
+        writer.write(_REQUEST.dump_json(asked) + b"\n")
         return await reader.readline()
     finally:
         writer.close()

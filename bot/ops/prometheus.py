@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -70,32 +71,27 @@ class Metrics:
         self._registry = registry = CollectorRegistry()
         self._currency = currency
         self._models, self._errors = BoundedLabels(MOST_MODELS), BoundedLabels(MOST_CAUSES)
-        self._turns = Counter("nuan_turns", "Turns by how they ended and why they were taken.", ("outcome", "why"),
-                              registry=registry)  # fmt: skip
-        self._turn_s = Histogram("nuan_turn_duration_seconds", "From the message to the answer.", buckets=SECONDS,
-                                 registry=registry)  # fmt: skip
-        self._usage = Histogram("gen_ai_client_token_usage", "Tokens of a model call.",
-                                (*MODEL, "gen_ai_token_type"), buckets=TOKENS, registry=registry)  # fmt: skip
-        self._took = Histogram("gen_ai_client_operation_duration_seconds",
-                               "A model call from its reservation to its settlement.", MODEL, buckets=SECONDS,
-                               registry=registry)  # fmt: skip
-        self._calls = Counter("nuan_model_calls", "Model calls by cause and end.", ("cause", "state"),
-                              registry=registry)  # fmt: skip
-        self._cost = Counter("nuan_cost", "Money for model calls.", ("gen_ai_request_model", "cause", "currency"),
-                             registry=registry)  # fmt: skip
-        self._cached = Counter("nuan_cache_read_tokens", "Input tokens that came from the provider's cache.",
-                               ("gen_ai_request_model",), registry=registry)  # fmt: skip
-        self._hits = Counter("nuan_cache_hits", "Model calls of which a part came from the provider's cache.",
-                             ("gen_ai_request_model",), registry=registry)  # fmt: skip
-        self._wrong = Counter("nuan_errors", "Warnings and errors of the log, by event and cause.", ("event", "cause"),
-                              registry=registry)  # fmt: skip
-        self._queues = Gauge("nuan_queue_depth", "What is under way or waits, by queue.", ("queue",),
-                             registry=registry)  # fmt: skip
-        self._deliveries = Gauge("nuan_deliveries", "Messages in the outbox that are not sent.", ("state",),
-                                 registry=registry)  # fmt: skip
-        self._age = Gauge("nuan_platform_last_poll_age_seconds", "Since a platform answered last; NaN: not connected.",
-                          ("platform",), registry=registry)  # fmt: skip
-        self._healthy = Gauge("nuan_healthy", "1 when this part works.", ("part",), registry=registry)
+        counter, histogram = partial(Counter, registry=registry), partial(Histogram, registry=registry)
+        gauge = partial(Gauge, registry=registry)
+        self._turns = counter("nuan_turns", "Turns by how they ended and why they were taken.", ("outcome", "why"))
+        self._turn_s = histogram("nuan_turn_duration_seconds", "From the message to the answer.", buckets=SECONDS)
+        tokens, took = "Tokens of a model call.", "A model call from its reservation to its settlement."
+        self._usage = histogram("gen_ai_client_token_usage", tokens, (*MODEL, "gen_ai_token_type"), buckets=TOKENS)
+        self._took = histogram("gen_ai_client_operation_duration_seconds", took, MODEL, buckets=SECONDS)
+        self._calls = counter("nuan_model_calls", "Model calls by cause and end.", ("cause", "state"))
+        self._cost = counter("nuan_cost", "Money for model calls.", ("gen_ai_request_model", "cause", "currency"))
+        cached, hits = (
+            "Input tokens from the provider's cache.",
+            "Model calls of which a part came from the provider's cache.",
+        )
+        self._cached = counter("nuan_cache_read_tokens", cached, ("gen_ai_request_model",))
+        self._hits = counter("nuan_cache_hits", hits, ("gen_ai_request_model",))
+        self._wrong = counter("nuan_errors", "Warnings and errors of the log, by event and cause.", ("event", "cause"))
+        self._queues = gauge("nuan_queue_depth", "What is under way or waits, by queue.", ("queue",))
+        self._deliveries = gauge("nuan_deliveries", "Messages in the outbox that are not sent.", ("state",))
+        age = "Since a platform answered last; NaN: not connected."
+        self._age = gauge("nuan_platform_last_poll_age_seconds", age, ("platform",))
+        self._healthy = gauge("nuan_healthy", "1 when this part works.", ("part",))
 
     def saw(self, level: str, event: str, fields: Mapping[str, object]) -> None:
         """A line of the log was said."""

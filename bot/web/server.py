@@ -22,17 +22,21 @@ from bot.config.base import is_loopback_host
 from bot.config.settings import WebPage
 from bot.core.errors import ConfigError, NuanError
 from bot.core.ports import Log
-from bot.web.login import TOKEN_FILE, LoginRefused, Logins, has_token_of, open_token
 from bot.web.pages import ACTIONS, PAGES
 from bot.web.requests import (
     LANGUAGE_COOKIE,
     MOST_BYTES,
     MOST_LOGIN_BYTES,
     STATIC,
+    TOKEN_FILE,
+    LoginRefused,
+    Logins,
     PageRequest,
     SiteData,
     form_of,
+    has_token_of,
     language_of,
+    open_token,
     render,
 )
 

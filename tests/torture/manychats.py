@@ -7,7 +7,7 @@ from types import ModuleType
 from telegram.error import RetryAfter
 
 from adapters.discord.channels import ChannelQueues
-from adapters.telegram.rate_limiter import ProgressKind, RateLimited, RateLimiter, RateLimits
+from adapters.telegram.sending import ProgressKind, RateLimited, RateLimiter, RateLimits
 from bot.core.events import Incoming, Place
 from tests.discord_support import Lines
 from tests.fakes.clock import SimClock, let_others_run

@@ -62,7 +62,7 @@ def divided(left: str, right: str) -> bool:
 
 async def broken_marks(folder: Path, size: Size) -> Found:
     """Broken markdown, HTML and MarkdownV2 through the real adapter: all is visible, nothing is parsed but entities."""
-    from adapters.telegram.rate_limiter import RateLimits as Pacing
+    from adapters.telegram.sending import RateLimits as Pacing
     from bot.text.links import unmasked
     from bot.text.markdown import entities
     from tests.fakes.telegram_faults import UNLIMITED

@@ -33,7 +33,7 @@ def telegram(server: FakeTelegram, *, placeholder: bool = False, **pacing: Any) 
     """How an adapter for that server is made."""
     from adapters.telegram import TelegramSettings
     from adapters.telegram.adapter import TelegramAdapter
-    from adapters.telegram.rate_limiter import RateLimits
+    from adapters.telegram.sending import RateLimits
 
     limits = RateLimits(**{"private_ms": 1, "answer_s": 1.0, **pacing})
     settings = TelegramSettings(
