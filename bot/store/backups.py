@@ -25,6 +25,7 @@ from bot.store.removal import Forgetting, disable_memories, empty_digests, hide_
 from bot.store.schema import SCHEMA_VERSION, SELECT_MEMORY
 from bot.store.sessions import drop_log
 from bot.store.sqlite import (
+    GREATEST,
     PAGES,
     CopyProgress,
     copy_database,
@@ -209,7 +210,8 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         withdraw_promises(tx, set_aside)
     for chat_id, lines, talks in done.cleared:
         tx.run(
-            "UPDATE chat SET cleared_upto = max(cleared_upto, ?), talks_cleared = max(talks_cleared, ?) WHERE id = ?",
+            f"UPDATE chat SET cleared_upto = {GREATEST}(cleared_upto, ?), talks_cleared = {GREATEST}(talks_cleared, ?) "
+            "WHERE id = ?",
             lines, talks, chat_id,
         )  # fmt: skip
 

@@ -16,6 +16,7 @@ from bot.store.memories import store_memory
 from bot.store.reminders import change_reminder
 from bot.store.schema import placeholders
 from bot.store.sessions import end_logs
+from bot.store.sqlite import GREATEST
 from bot.store.supersession import drop_merges, end_memory, restore_former
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
@@ -28,7 +29,7 @@ TALKS_OF = """SELECT talk.id FROM digest AS told JOIN digest AS talk ON talk.ses
 REMADE_MS = 7 * DAY_MS
 """What the rule made of a talk so long ago stays as it is."""
 
-DAY_CHANGED = """EXISTS (SELECT 1 FROM digest AS talk
+DAY_CHANGED = f"""EXISTS (SELECT 1 FROM digest AS talk
     JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = talk.id
     JOIN edge AS told ON told.event_id = line.event_id AND told.kind IN ('memory', 'commitment')
     LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND memory.dated <> ''
@@ -36,8 +37,8 @@ DAY_CHANGED = """EXISTS (SELECT 1 FROM digest AS talk
     AND abs(now.observed_at - memory.observed_at) < 43200000)
     LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
     WHERE (talk.id = digest.id OR talk.into_id = digest.id)
-    AND max(coalesce(memory.former_at, 0), coalesce(commitment.moved_at, 0)) >
-    CASE WHEN digest.made_by = 'model' THEN max(talk.created_at, digest.created_at) ELSE talk.created_at END)"""
+    AND {GREATEST}(coalesce(memory.former_at, 0), coalesce(commitment.moved_at, 0)) >
+    CASE WHEN digest.made_by = 'model' THEN {GREATEST}(talk.created_at, digest.created_at) ELSE talk.created_at END)"""
 """Whether a day that a row of `digest` tells was changed after it was written: by a statement that took the place of
 another, or of an open task."""
 

@@ -26,6 +26,7 @@ from bot.store.removal import (
     replies_to,
 )
 from bot.store.schema import SELECT_MEMORY, placeholders
+from bot.store.sqlite import GREATEST
 from bot.store.transactions import Tx
 from bot.text.fold import fold
 
@@ -197,7 +198,7 @@ class MemoryForgetting(ScrubbingRepository):
         return tx.one(
             f"{SELECT_MEMORY}WHERE replaced_by = ? AND disabled_at IS NULL AND {where} "
             "AND EXISTS (SELECT 1 FROM memory AS new WHERE new.id = ? AND new.replaced_by IS NULL) "
-            "ORDER BY max(said_at, created_at) DESC, id DESC LIMIT 1",
+            f"ORDER BY {GREATEST}(said_at, created_at) DESC, id DESC LIMIT 1",
             number, *params, number, to=Memory,
         )  # fmt: skip
 

@@ -35,6 +35,7 @@ from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories, empty_digests, hide_lines, own_lines
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.sessions import end_logs
+from bot.store.sqlite import GREATEST, LEAST
 from bot.store.supersession import (
     bring_back,
     delete_merges,
@@ -102,7 +103,7 @@ def restore_memory(tx: Tx, number: int, at: int) -> bool:
         return False
     same = known_memory(tx, memory)
     if same is not None:
-        tx.run("UPDATE memory SET importance = min(?, importance + 1) WHERE id = ?", MOST_IMPORTANCE, same)
+        tx.run(f"UPDATE memory SET importance = {LEAST}(?, importance + 1) WHERE id = ?", MOST_IMPORTANCE, same)
         tx.run("UPDATE memory SET disabled_reason = 'replaced', purge_at = NULL WHERE id = ?", number)
         return True
     tx.run("UPDATE memory SET accessed_at = ?, faded = 1 WHERE id = ?", at, number)
@@ -150,7 +151,7 @@ class MemoryLifecycle(ScrubbingRepository):
     @writes
     def apply_upkeep(self, tx: Tx, upkeep: UpkeepPlan, at: int) -> None:
         """Carry it out in one commit; what was asked for, protected or forgotten meanwhile stays as it is."""
-        counted = f"UPDATE memory SET importance = min(importance, ?), decayed_at = ? WHERE id = ? AND {IS_FREE}"
+        counted = f"UPDATE memory SET importance = {LEAST}(importance, ?), decayed_at = ? WHERE id = ? AND {IS_FREE}"
         for number, count in upkeep.counts:
             tx.run(counted, count, at, number)
         for number in upkeep.archived:
@@ -176,7 +177,7 @@ class MemoryLifecycle(ScrubbingRepository):
         """These were read again, and this is what changed, as far as nobody changed them meanwhile; in one commit."""
         for one in found:
             tx.run(
-                "UPDATE memory SET lasting = max(lasting, ?), "
+                f"UPDATE memory SET lasting = {GREATEST}(lasting, ?), "
                 "observed_at = CASE access_count WHEN 0 THEN ? ELSE observed_at END, "
                 "dated = CASE WHEN access_count = 0 AND dated = '' AND observed_at <> ? THEN 'day' ELSE dated END "
                 "WHERE id = ? AND disabled_at IS NULL",

@@ -25,6 +25,7 @@ from bot.store.events import add_line, finish_events
 from bot.store.index import index_lines, index_memory, index_section, sort_memory
 from bot.store.outbox import enqueue
 from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, placeholders
+from bot.store.sqlite import GREATEST, LEAST
 from bot.store.supersession import bring_back, end_memory, make_current, merge_memories, near_memories, one_current
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
@@ -226,8 +227,8 @@ def _count(tx: Tx, number: int, new: NewMemory, at: int) -> None:
     more = not (new.event_ids and tx.sources("memory", number).issuperset(new.event_ids))
     told_at = at if more else 0
     tx.run(
-        "UPDATE memory SET importance = min(?, importance + ?), asked = max(asked, ?), "
-        "updated_at = max(updated_at, ?), accessed_at = max(accessed_at, ?) WHERE id = ?",
+        f"UPDATE memory SET importance = {LEAST}(?, importance + ?), asked = {GREATEST}(asked, ?), "
+        f"updated_at = {GREATEST}(updated_at, ?), accessed_at = {GREATEST}(accessed_at, ?) WHERE id = ?",
         MOST_IMPORTANCE, int(more), int(new.asked), told_at, told_at, number,
     )  # fmt: skip
     index_section(tx, number)
@@ -237,7 +238,7 @@ def _fill(tx: Tx, number: int, new: NewMemory) -> None:
     """What the same statement, said again, tells that was not known of it."""
     tx.run(
         "UPDATE memory SET slot = CASE slot WHEN '' THEN ? ELSE slot END, "
-        "subject = CASE subject WHEN '' THEN ? ELSE subject END, lasting = max(lasting, ?), "
+        f"subject = CASE subject WHEN '' THEN ? ELSE subject END, lasting = {GREATEST}(lasting, ?), "
         "observed_at = CASE WHEN dated = '' AND ? <> '' THEN ? ELSE observed_at END, "
         "dated = CASE dated WHEN '' THEN ? ELSE dated END WHERE id = ?",
         new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, new.dated, number,

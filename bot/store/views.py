@@ -18,7 +18,7 @@ from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
 from bot.store.people import AccessLists, chat_of, persons
 from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.sessions import NEWEST_EPOCH_OF, SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
-from bot.store.sqlite import EVENT_QUEUE
+from bot.store.sqlite import EVENT_QUEUE, GREATEST
 from bot.store.transactions import Tx
 from bot.text.dates import day_start, local_day, month_start, next_local_time
 
@@ -77,15 +77,15 @@ class OpeningMaterial:
     changed: frozenset[int] = frozenset()
 
 
-CHANGED_MEMORIES = """SELECT DISTINCT own.derived_id FROM edge AS own JOIN memory ON memory.id = own.derived_id
+CHANGED_MEMORIES = f"""SELECT DISTINCT own.derived_id FROM edge AS own JOIN memory ON memory.id = own.derived_id
     JOIN edge AS told ON told.event_id = own.event_id AND told.kind IN ('memory', 'commitment')
     LEFT JOIN memory AS was ON told.kind = 'memory' AND was.id = told.derived_id AND was.dated <> ''
     AND was.id <> memory.id AND coalesce(was.replaced_by, 0) <> memory.id
     AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = was.replaced_by
     AND abs(now.observed_at - was.observed_at) < 43200000)
     LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
-    WHERE own.kind = 'memory' AND own.derived_id IN ({})
-    AND max(coalesce(was.former_at, 0), coalesce(commitment.moved_at, 0)) > memory.created_at"""
+    WHERE own.kind = 'memory' AND own.derived_id IN ({{}})
+    AND {GREATEST}(coalesce(was.former_at, 0), coalesce(commitment.moved_at, 0)) > memory.created_at"""
 
 
 def _layers(audience: Audience, now: int, tz: tzinfo) -> tuple[str, Values]:
@@ -133,10 +133,10 @@ def _layer(name: str, limit: int, reaches: list[str], where: str) -> str:
     return f"SELECT {MEMORY_COLUMNS} FROM memory WHERE id IN ({found}) AND {where} ORDER BY {order} LIMIT {limit}"
 
 
-IS_DUE = f"SELECT 1 FROM {EVENT_QUEUE} WHERE chat_id = ?1 AND state = 'queued' AND due_at <= ?2"
+IS_DUE = f"SELECT 1 FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND due_at <= ?"
 CALLED = f"{IS_DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
 QUEUED = (
-    "WHERE chat_id = ?1 AND state = 'queued' AND (due_at <= ?2 OR (why <> 'window' AND tries = 0) "
+    "WHERE chat_id = ? AND state = 'queued' AND (due_at <= ? OR (why <> 'window' AND tries = 0) "
     f"OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({IS_DUE}) ORDER BY id"
 )
 """What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice.
@@ -145,21 +145,21 @@ What failed waits for its next try alone. With what a turn answers also the foll
 they wait without a deadline.
 """
 SELECT_QUEUE_MARKS = (
-    f"SELECT id, coalesce(due_at > ?2, 0), tries > 0, due_at IS NULL FROM {EVENT_QUEUE} "
-    "WHERE chat_id = ?1 AND state = 'queued'"
+    f"SELECT id, coalesce(due_at > ?, 0), tries > 0, due_at IS NULL FROM {EVENT_QUEUE} "
+    "WHERE chat_id = ? AND state = 'queued'"
 )
 NEWS = (
-    "id > ?3 AND NOT (kind = 'bot' AND label <> 'cut' "
-    "AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = ?4))"
+    "id > ? AND NOT (kind = 'bot' AND label <> 'cut' "
+    "AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = ?))"
 )
-"""What an epoch ?4, which tells all up to event ?3, does not tell yet: all but its own replies. Of one that was stopped
-it is told what people saw."""
+"""After the last event that an epoch tells, what it does not tell yet: all but its own replies. Of one that was stopped it
+is told what people saw."""
 LATE_MS = DAY_MS
 """What a platform delivers late is that old at most."""
 PAST = (
-    "(SELECT epoch.id FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ?1 AND EXISTS "
+    "(SELECT epoch.id FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ? AND EXISTS "
     "(SELECT 1 FROM turn WHERE turn.epoch_id = epoch.id AND turn.state IN ('asked', 'answered', 'said')) "
-    "ORDER BY epoch.id DESC LIMIT 1 OFFSET ?2)"
+    "ORDER BY epoch.id DESC LIMIT 1 OFFSET ?)"
 )
 """A log with a turn that was not void, the newest with 0."""
 HIDDEN_STATES = ("forgotten", "deleted")
@@ -253,8 +253,8 @@ class Views(Repository):
     def waiting(self, tx: Tx, chat_id: int, now: int) -> WaitingChat:
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
         chat = chat_of(tx, chat_id)
-        due = read_events(tx, QUEUED, chat_id, now, table=EVENT_QUEUE)
-        marks = tx.all(SELECT_QUEUE_MARKS, chat_id, now)
+        due = read_events(tx, QUEUED, *(chat_id, now) * 3, table=EVENT_QUEUE)
+        marks = tx.all(SELECT_QUEUE_MARKS, now, chat_id)
         return WaitingChat(
             chat,
             due,
@@ -297,7 +297,7 @@ class Views(Repository):
             "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at < ? ORDER BY id DESC LIMIT 1",
             chat_id, after, last_old, since - LATE_MS,
         )  # fmt: skip
-        where = "id > ?3 AND (id > ?4 OR (at >= ?5 AND off_record = 0))"
+        where = "id > ? AND (id > ? OR (at >= ? AND off_record = 0))"
         values = (looked_at or after, last_old, since)
         return tellable_lines(tx, chat_id, answering, limit, where, *values, apart=apart)
 
