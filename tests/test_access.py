@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from bot.cli.main import app
 from bot.config.settings import Settings
 from bot.core.events import Incoming, Place
-from bot.store.codes import OWNER_FILE, leave_owner_code
+from bot.store.people import OWNER_FILE, leave_owner_code
 from bot.text.codes import code_form, new_code
 from tests.peek import Like, Other
 from tests.world import World

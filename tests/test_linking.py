@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bot.config.settings import Settings
 from bot.core.memories import NewMemory, Visibility
 from bot.core.people import Audience
-from bot.store.codes import join_persons
+from bot.store.people import join_persons
 from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
 from bot.text.codes import new_code

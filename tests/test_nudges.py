@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bot.core.events import Incoming
-from bot.store.codes import join_persons
+from bot.store.people import join_persons
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.living import later

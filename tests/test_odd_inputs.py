@@ -35,8 +35,8 @@ from bot.pipeline.tools.memories import ExperienceArguments, ForgetArguments, Re
 from bot.pipeline.tools.tasks import CancelArguments, RemindArguments
 from bot.prompt.persona import FOLDER, FULL, Persona, SkillArguments, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
-from bot.store.codes import OWNER_FILE, _read
 from bot.store.files import ERASURES_FILE, ErasureFile, Tombstones
+from bot.store.people import OWNER_FILE, _read
 from bot.store.sqlite import verify_copy
 from bot.tools.commitments import CommitmentArguments
 from bot.tools.recall import RecallArguments, parse_moment

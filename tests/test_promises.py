@@ -7,8 +7,8 @@ import pytest
 from bot.core.commitments import NewCommitment, Nudge
 from bot.core.events import Incoming
 from bot.core.sessions import Digest
-from bot.store.codes import join_persons
 from bot.store.digests import Digested
+from bot.store.people import join_persons
 from tests.living import later
 from tests.peek import Like
 from tests.world import NINE, World

@@ -29,7 +29,7 @@ from bot.core.errors import ConfigError, NuanError
 from bot.core.files import PromptFiles
 from bot.core.models import Price
 from bot.pipeline.endpoints import price_problems
-from bot.store.codes import leave_owner_code
+from bot.store.people import leave_owner_code
 from bot.text.catalogue import catalogue
 
 PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080}

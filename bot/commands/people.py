@@ -4,7 +4,7 @@ from bot.commands.command import Invocation, command
 from bot.core.events import Draft
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.refusals import Strangers
-from bot.store.people import Access
+from bot.store.access import Access
 from bot.text.codes import code_form, code_in
 
 ME_WORDS = ("me", "我", "myself")
@@ -31,7 +31,7 @@ async def start(call: Invocation) -> str:
 async def _redeem(call: Invocation) -> str:
     """Use the code that was given."""
     code = code_in(call.words[-1], False) or call.words[-1]
-    outcome = await call.store.codes.redeem(code, call.event.id, call.now)
+    outcome = await call.store.people.redeem_code(code, call.event.id, call.now)
     return "" if outcome == "ignored" else call.text(f"code_{outcome}")
 
 
@@ -42,7 +42,7 @@ async def link(call: Invocation) -> str:
         return await _redeem(call)
     if call.chat.kind != "dm":
         return call.text("link_dm")
-    code = await call.store.codes.link(call.person.id, call.chat.id, call.now)
+    code = await call.store.people.make_link(call.person.id, call.chat.id, call.now)
     return call.text("link_code", code=code)
 
 
@@ -65,7 +65,7 @@ async def export(call: Invocation) -> str:
         told = {"name": call.person.name, "file": file, "days": ARCHIVE_DAYS}
         return Draft(call.services.texts.messages.text("export_notice", script, **told), "notice")
 
-    await call.store.codes.tell_owners(call.chat.platform, notice, call.now)
+    await call.store.people.tell_owners(call.chat.platform, notice, call.now)
     return call.text("exported", days=ARCHIVE_DAYS)
 
 
@@ -117,7 +117,7 @@ async def _decide_by_code(call: Invocation, access: Access) -> str:
         told = texts.messages.text("approved_you", texts.script_named(script))
         return Draft(told, "notice") if access == "allowed" else None
 
-    name = await call.store.codes.decide(code, access, tell, call.now)
+    name = await call.store.people.decide_pairing(code, access, tell, call.now)
     return "" if name is None else call.text(f"person_{access}", name=name)
 
 

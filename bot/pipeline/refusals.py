@@ -78,7 +78,7 @@ class Strangers:
             text = self.text("pair_notice", script, name=person.name, account=who, code=code)
             return Draft(text, "notice", buttons=buttons)
 
-        await self._store.codes.request_pairing(
+        await self._store.people.request_pairing(
             event, person.id, chat.platform, answer, notice, self._clock.now(), always=always
         )
 

@@ -23,11 +23,11 @@ from bot.core.archive import (
 )
 from bot.core.errors import StoreError
 from bot.core.sessions import TIERS
+from bot.store.access import AccessLists, persons
 from bot.store.engine import Database, Repository, reads
 from bot.store.files import DataFiles, NoteFiles, content_of
 from bot.store.index import index_digest, index_memory, sort_memory
 from bot.store.memories import begin_logs_anew
-from bot.store.people import AccessLists, persons
 from bot.store.sqlite import last_numbers, table_columns
 from bot.store.supersession import end_memory
 from bot.store.transactions import Row, Tx

@@ -11,10 +11,10 @@ from bot.core.memories import Memory
 from bot.core.models import Message, RecentCall, ToolSpec
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
+from bot.store.access import AccessLists, persons
 from bot.store.engine import Database, Repository, reads
 from bot.store.index import index_faults
 from bot.store.ledger import SELECT_CALL
-from bot.store.people import AccessLists, persons
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.sqlite import dangling_rows, file_faults
 from bot.store.transactions import Row, Tx

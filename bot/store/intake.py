@@ -8,6 +8,7 @@ from bot.core.events import Draft, Event, Incoming
 from bot.core.memories import Memory, NewMemory
 from bot.core.sessions import Turn
 from bot.core.speaking import HEARTBEAT, STOP_REASONS, UNASKED, Decision, PacedDecision, Situation
+from bot.store.access import AccessLists, find_chat, find_person, permissions_of, stored_part, with_permissions
 from bot.store.commitments import note_promises, reread_promises
 from bot.store.digests import retract_edited
 from bot.store.engine import Database, reads, writes
@@ -30,7 +31,6 @@ from bot.store.ingest import (
 from bot.store.memories import store_memory
 from bot.store.notes import amend_notes
 from bot.store.outbox import announce
-from bot.store.people import AccessLists, find_chat, find_person, permissions_of, stored_part, with_permissions
 from bot.store.reminders import drop_reminders
 from bot.store.removal import ScrubbingRepository, delete_message, empty_digests, told_elsewhere
 from bot.store.schema import SELECT_MEMORY

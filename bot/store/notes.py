@@ -18,12 +18,12 @@ from bot.core.archive import (
 )
 from bot.core.memories import Visibility
 from bot.core.people import Audience
+from bot.store.access import AccessLists, persons
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.files import DataFiles, NoteFiles, content_of
 from bot.store.index import drop_documents, forget_terms, index_document, scope_of
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_rows
-from bot.store.people import AccessLists, persons
 from bot.store.schema import placeholders
 from bot.store.transactions import Tx
 from bot.text.files import lines_of, read_front, with_events, write_front

@@ -1,244 +1,163 @@
-"""Persons, accounts, chats and places, and who may talk with the bot where."""
+"""Who takes part and who may talk: the repository of persons, chats and one-time codes; the joining of two persons."""
 
+import asyncio
+import json
+import secrets
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
-from typing import Literal
+from pathlib import Path
+from typing import Literal, cast
 
-from bot.core.events import Event, Incoming, Place, Sender
+from bot.core.clock import HOUR_MS
+from bot.core.errors import StoreError
+from bot.core.events import Draft, Event, Place
+from bot.core.files import write_file
 from bot.core.people import Audience, Chat, Person
-from bot.core.speaking import Situation
+from bot.store.access import (
+    BELONGS,
+    CONSOLE,
+    MOST_GUESSES,
+    SELECT_CHAT,
+    Access,
+    AccessLists,
+    Permissions,
+    account_owner,
+    chat_of,
+    last_lines,
+    permissions_of,
+    persons,
+    wrong_guesses,
+)
+from bot.store.commitments import join_promises
 from bot.store.engine import Database, Repository, reading, reads, writes
+from bot.store.events import finish_events
+from bot.store.index import index_section, reindex_speaker, rescope
+from bot.store.notes import delete_note
+from bot.store.outbox import enqueue
 from bot.store.schema import placeholders
-from bot.store.settings import BOT_OFF, BOT_SWITCH, bot_off, put_settings
-from bot.store.transactions import Row, Tx
+from bot.store.sessions import end_direct_logs
+from bot.store.settings import BOT_SWITCH, put_settings
+from bot.store.sqlite import GREATEST, LEAST
+from bot.store.supersession import end_memory, one_current
+from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
-
-CONSOLE = "console"
-"""Whoever sits at this machine's terminal is always allowed."""
-
-MOST_GUESSES = 5
-"""Wrong codes within an hour after which a person's codes are ignored for an hour."""
-
-USUAL_LINES, USUAL_CHARS = 5, 500
-"""Of so many of a person's last lines, the beginning of each, it is told what they usually write in."""
+from bot.text.codes import code_form, new_code
 
 MOST_AUDIENCE = 200
 """In a larger group only the public memories of those who were seen last can be told."""
 
-Access = Literal["", "allowed", "denied"]
-UNSTORED_REASONS = ("pair", "stranger", "closed")
-"""Decisions about messages whose text is not kept."""
+REPOINTED = (
+    "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
+    "code SET person_id", "memory SET owner_id", "doc SET person_id", "commitment SET owner_id",
+    "reminder SET person_id", "section_round SET person_id",
+)  # fmt: skip
+"""Columns that only have to name the other person."""
 
-SELECT_CHAT = f"""SELECT chat.id, platform, external_id, kind, title, enabled AND NOT {BOT_OFF}, scene, nullif(mode, ''),
-    persona FROM chat JOIN place ON chat_id = chat.id AND current = 1 """
+SET_KEYS = {
+    "feedback": ("turn_id", "sign"), "participant": ("session_id",), "question": ("chat_id",),
+    "talker": ("digest_id",), "reminder_question": ("chat_id",),
+}  # fmt: skip
+"""Tables with one row of a person for each of these; a row that the other person has already stays theirs."""
 
-BELONGS = "platform = ? AND (external_id = ? OR parent = ?)"
-"""Whether a place is the one of that platform and id, or belongs to it: a guild's channel, a group's topic."""
+OWNER_FILE = "owner.code"
+"""Written by `nuan init` before there is a database; taken into it, and removed, when nuan next looks for a code."""
 
+LINK_MS = 600_000
+OWNER_MS = 24 * HOUR_MS
+MOST_PENDING = 3
+"""Strangers of one platform that may wait for an owner at the same time."""
+REPEAT_MS = HOUR_MS
+"""A stranger who writes on and on is told their code, or that too many wait, once in this time."""
 
-@dataclass(slots=True)
-class AccessLists:
-    """What the configuration says: owners' accounts, and ids that need no approval, each "platform:id".
-
-    One for the whole store, which a reload fills anew.
-    """
-
-    owners: frozenset[str] = frozenset()
-    allow: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Permissions:
-    """What one person may in one chat. `refused`: no answer at all, because an owner said so."""
-
-    allowed: bool
-    refused: bool
-    owner: bool
+CodeOutcome = Literal["owner", "linked", "same", "busy", "waits", "wrong", "ignored"]
 
 
-def _account_owner(tx: Tx, platform: str, external_id: str) -> int | None:
-    found: int | None = tx.value(
-        "SELECT person_id FROM account WHERE platform = ? AND external_id = ?", platform, external_id
-    )
-    return found
-
-
-def permissions_of(tx: Tx, lists: AccessLists, chat_id: int, person_id: int | None) -> Permissions:
-    """What a person (None: whoever is in that DM) may in a chat; being denied outweighs every list."""
-    kind, access = tx.all("SELECT kind, access FROM chat WHERE id = ?", chat_id)[0]
-    places = tx.all("SELECT platform, external_id, parent FROM place WHERE chat_id = ?", chat_id)
-    if person_id is None and kind == "dm":
-        person_id = tx.value("SELECT person_id FROM member WHERE chat_id = ?", chat_id)
-    trusted, refused, owner = _person(tx, lists, person_id)
-    if any(platform == CONSOLE for platform, _, _ in places):
-        return Permissions(True, False, owner)
-    if kind == "dm":
-        return Permissions(trusted and not refused, refused, owner)
-    access = access or _inherited(tx, places)
-    listed = any(f"{platform}:{name}" in lists.allow for platform, *names in places for name in names)
-    closed = access == "denied"
-    return Permissions(not refused and not closed and (listed or access == "allowed"), refused, owner)
-
-
-def _person(tx: Tx, lists: AccessLists, person_id: int | None) -> tuple[bool, bool, bool]:
-    """Whether a person is trusted, refused, and an owner; any of their accounts counts, a bot's none."""
-    access, is_bot = tx.one("SELECT access, is_bot FROM person WHERE id = ?", person_id) or ("", True)
-    if is_bot:
-        return False, access == "denied", False
-    accounts = tx.all(
-        "SELECT platform, platform || ':' || external_id, owner FROM account WHERE person_id = ?", person_id
-    )
-    owner = any(own or name in lists.owners for _, name, own in accounts)
-    listed = any(name in lists.allow or platform == CONSOLE for platform, name, _ in accounts)
-    return owner or access == "allowed" or listed, access == "denied" and not owner, owner
-
-
-def _inherited(tx: Tx, places: tuple[Row, ...]) -> str:
-    """What was decided for the guild or the group that a channel or topic belongs to."""
-    for platform, name in ((platform, name) for platform, *names in places for name in names if name):
-        access: str | None = tx.value(
-            f"SELECT access FROM chat JOIN place ON place.chat_id = chat.id WHERE {BELONGS} AND access <> '' "
-            "ORDER BY access DESC LIMIT 1",
-            platform, name, name,
-        )  # fmt: skip
-        if access is not None:
-            return access
-    return ""
-
-
-def with_permissions(
-    tx: Tx, lists: AccessLists, chat_id: int, person_id: int | None, situation: Situation
-) -> Situation:
-    """The situation with what its sender may, and with the codes that count here."""
-    found = permissions_of(tx, lists, chat_id, person_id)
-    allowed, refused = found.allowed, found.refused
-    if not allowed and not refused:
-        refused = wrong_guesses(tx, person_id, situation.at) >= MOST_GUESSES
-    brings = bool(situation.code) and situation.chat_kind == "dm" and not situation.is_command
-    if brings and not refused and not situation.forwarded and (not allowed or _opens(tx, situation)):
-        situation = replace(situation, is_command=True, greets=True)
-    elif situation.is_command and situation.code and not allowed and not found.owner:
-        situation = replace(situation, greets=True)
-    return replace(situation, allowed=allowed, refused=refused, from_owner=found.owner)
-
-
-def wrong_guesses(tx: Tx, person_id: int | None, at: int) -> int:
-    """How many wrong codes a person sent that still count against them."""
-    return tx.number(
-        "SELECT count(*) FROM code WHERE kind = 'wrong' AND person_id = ? AND expires_at > ?", person_id, at
-    )
-
-
-def _opens(tx: Tx, situation: Situation) -> bool:
-    """Whether the code exists: to somebody who may talk here, any other word of that form is just a word."""
-    sql = "SELECT 1 FROM code WHERE code = ? AND kind IN ('owner', 'link') AND expires_at > ?"
-    return tx.has(sql, situation.code, situation.at)
-
-
-def stored_part(incoming: Incoming, situation: Situation, why: str) -> tuple[Incoming, bool]:
-    """What of an event is stored, and whether that is less than came: of a stranger only the fact, or the code."""
-    if why in UNSTORED_REASONS:
-        return replace(incoming, text="", attachments=(), scene=None), True
-    if why != "command":
-        return incoming, False
-    if situation.greets and situation.code:
-        return replace(incoming, text=f"/start {situation.code}", attachments=()), not situation.allowed
-    if not situation.allowed and not situation.from_owner:
-        return replace(incoming, text=" ".join(incoming.text.split()[:1]), attachments=()), True
-    return incoming, False
-
-
-def _silence(tx: Tx, chat_id: int, at: int) -> None:
-    """Nothing more is said there, and only commands are still answered."""
-    cut_all_replies(tx, chat_id, at)
+def join_persons(tx: Tx, one: int, other: int) -> int:
+    """Join two persons into the older one; its number. The logs of their DMs are stale."""
+    keep, gone = tx.ids("SELECT id FROM person WHERE id IN (?, ?) ORDER BY created_at, id", one, other)
     tx.run(
-        "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
-        "AND state = 'queued' AND why <> 'command'",
-        chat_id,
-    )
-
-
-def chat_of(tx: Tx, chat_id: int) -> Chat:
-    """The chat of that number; LookupError when there is none."""
-    chat = tx.one(SELECT_CHAT + "WHERE chat.id = ?", chat_id, to=Chat)
-    if chat is None:
-        raise LookupError(f"no chat {chat_id!r}")
-    return chat
-
-
-def persons(tx: Tx, lists: AccessLists, where: str, *values: object) -> tuple[Person, ...]:
-    """Whom a condition chooses; an account among the owners, or one that used the owner code, makes them an owner."""
-    owners = lists.owners  # a reload may change the lists meanwhile
-    owns = f"owner = 1 OR platform || ':' || external_id IN ({placeholders(owners)})"
-    return tx.all(
-        "SELECT id, name, script, timezone, is_bot = 0 AND EXISTS (SELECT 1 FROM account WHERE person_id = person.id "
-        f"AND ({owns})), is_bot FROM person {where}",
-        *owners, *values, to=Person,
+        "UPDATE person SET script = coalesce(nullif(person.script, ''), young.script), "
+        "timezone = coalesce(nullif(person.timezone, ''), young.timezone), "
+        "access = CASE 'allowed' WHEN young.access THEN 'allowed' ELSE person.access END "
+        "FROM (SELECT script, timezone, access FROM person WHERE id = ?) AS young WHERE person.id = ?",
+        gone, keep,
     )  # fmt: skip
+    _join_memories(tx, keep, gone)
+    for column in REPOINTED:
+        tx.run(f"UPDATE {column} = ? WHERE {column.split()[-1]} = ?", keep, gone)
+    reindex_speaker(tx, keep)
+    one_current(tx, keep)
+    join_promises(tx, keep)
+    _join_sets(tx, keep, gone)
+    _join_notes(tx, keep, gone)
+    tx.run("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", keep)
+    end_direct_logs(tx, keep)
+    tx.run("DELETE FROM person WHERE id = ?", gone)
+    return keep
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else -1
-
-
-def find_chat(tx: Tx, place: Place, at: int) -> Chat:
-    """The chat a place points to, made when it is new; its title follows the platform's."""
-    there = "platform = ? AND external_id = ?"
-    known = f"{SELECT_CHAT}WHERE chat.id = (SELECT chat_id FROM place WHERE {there})"
-    chat = tx.one(known, place.platform, place.external_id, to=Chat)
-    if chat is None:
-        chat_id = tx.insert("chat", kind=place.kind, title=place.title, created_at=at)
-        tx.insert("place", platform=place.platform, external_id=place.external_id, chat_id=chat_id, parent=place.parent)
-        return Chat(chat_id, place.platform, place.external_id, place.kind, place.title, enabled=not bot_off(tx))
-    if place.title and place.title != chat.title:
-        tx.run("UPDATE chat SET title = ? WHERE id = ?", place.title, chat.id)
-    if place.parent:
-        sql = f"UPDATE place SET parent = ? WHERE {there} AND parent <> ?"
-        tx.run(sql, place.parent, place.platform, place.external_id, place.parent)
-    return chat
-
-
-def find_person(
-    tx: Tx, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int
-) -> int:  # fmt: skip
-    """The person an account belongs to, made when it is new; the name follows what was last seen, the script what they
-    wrote last in that chat."""
-    there = "platform = ? AND external_id = ?"
-    row = tx.one(
-        f"SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id WHERE {there}",
-        sender.platform, sender.external_id,
-    )  # fmt: skip
-    if row is None:
-        number = tx.insert("person", name=sender.name, script=script("", ()), is_bot=int(sender.is_bot), created_at=at)
-        tx.insert(
-            "account", platform=sender.platform, external_id=sender.external_id, person_id=number, name=sender.name,
-            created_at=at,
+def _join_sets(tx: Tx, keep: int, gone: int) -> None:
+    """Where both have a row, the one that lasts longer stays, or that of whoever is left."""
+    for table, value in (("member", "seen_at"), ("conversation_window", "until")):
+        tx.run(
+            f"INSERT INTO {table} (chat_id, person_id, {value}) SELECT chat_id, ?, {value} FROM {table} "
+            f"WHERE person_id = ? ON CONFLICT (chat_id, person_id) DO UPDATE SET {value} = "
+            f"{GREATEST}({table}.{value}, excluded.{value})",
+            keep, gone,
         )  # fmt: skip
-        return number
-    person_id: int = row[0]
-    if row[1] != sender.name:
-        tx.run(f"UPDATE account SET name = ? WHERE {there}", sender.name, sender.platform, sender.external_id)
-    now = (sender.name, script(row[2], last_lines(tx, chat_id, person_id)))
-    tx.run("UPDATE person SET name = ?, script = ? WHERE id = ? AND (name <> ? OR script <> ?)", *now, person_id, *now)
-    return person_id
+        tx.run(f"DELETE FROM {table} WHERE person_id = ?", gone)
+    for table, keys in SET_KEYS.items():
+        same = " AND ".join(f"own.{key} = {table}.{key}" for key in keys)
+        taken = f"EXISTS (SELECT 1 FROM {table} AS own WHERE own.person_id = ? AND {same})"
+        tx.run(f"DELETE FROM {table} WHERE person_id = ? AND {taken}", gone, keep)
+        tx.run(f"UPDATE {table} SET person_id = ? WHERE person_id = ?", keep, gone)
+    tx.run("DELETE FROM told WHERE person_id = ?", gone)
 
 
-def last_lines(tx: Tx, chat_id: int, person_id: int) -> tuple[str, ...]:
-    """What a person wrote last in a chat, of its newest lines, the newest first."""
-    rows = tx.all(
-        "SELECT text FROM event WHERE kind = 'message' AND hidden = '' AND forwarded = 0 AND person_id = ? AND id IN "
-        "(SELECT id FROM event WHERE chat_id = ? ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT ?",
-        person_id, chat_id, USUAL_LINES - 1,
+def _join_notes(tx: Tx, keep: int, gone: int) -> None:
+    """A note kept by hand is there once for each owner: of two copies one stays."""
+    for number, path in tx.all("SELECT id, path FROM note WHERE owner_id = ?", gone):
+        if tx.has("SELECT 1 FROM note WHERE owner_id = ? AND path = ?", keep, path):
+            delete_note(tx, number)
+        else:
+            tx.run("UPDATE note SET owner_id = ?, stamp = '' WHERE id = ?", keep, number)
+
+
+def _join_memories(tx: Tx, keep: int, gone: int) -> None:
+    """The full-text rows change their owner; of two that say the same, and of two names to use, the newer stays."""
+    for seen in ("p", "o"):
+        rescope(tx, f"{seen}{gone}", f"{seen}{keep}")
+    twins = tx.all(
+        "SELECT new.id, old.id, new.updated_at, new.folded = old.folded FROM memory AS new JOIN memory AS old "
+        "ON new.visibility = old.visibility AND (new.visibility <> 'chat' OR new.chat_id = old.chat_id) "
+        "AND ((new.folded = old.folded AND "
+        "((new.slot IN ('address', 'no_address')) = (old.slot IN ('address', 'no_address')))) "
+        "OR (new.slot = 'address' AND old.slot = 'address')) "
+        "AND (new.updated_at, new.id) > (old.updated_at, old.id) WHERE new.disabled_at IS NULL "
+        "AND old.disabled_at IS NULL AND ((new.owner_id = ? AND old.owner_id = ?) "
+        "OR (new.owner_id = ? AND old.owner_id = ?)) ORDER BY new.updated_at, new.id",
+        keep, gone, gone, keep,
     )  # fmt: skip
-    return tuple(text[:USUAL_CHARS] for (text,) in rows)
+    for new, old, at, same in twins:
+        if same:
+            tx.run(
+                "UPDATE memory SET importance = " f"{LEAST}(100, memory.importance + twin.importance), asked = "
+                f"{GREATEST}(memory.asked, twin.asked), protected = {GREATEST}(memory.protected, twin.protected), helpful = "
+                "memory.helpful + twin.helpful, unhelpful = memory.unhelpful + twin.unhelpful "
+                "FROM memory AS twin WHERE memory.id = ? AND twin.id = ?",
+                new, old,
+            )  # fmt: skip
+            index_section(tx, new)
+            tx.link("memory", new, tx.sources("memory", old))
+        end_memory(tx, old, "replaced", at)
 
 
 class People(Repository):
-    """Who takes part, where, and who may talk with nuan."""
+    """Who takes part, where, who may talk with nuan, and the codes by which that is decided, each used once."""
 
-    def __init__(self, database: Database, lists: AccessLists) -> None:
+    def __init__(self, database: Database, lists: AccessLists, folder: Path) -> None:
         super().__init__(database)
         self._lists = lists
+        self._file = folder / OWNER_FILE
 
     chat = reading(chat_of)
     written = reading(last_lines)
@@ -289,7 +208,7 @@ class People(Repository):
     @reads
     def by_account(self, tx: Tx, account: str) -> int | None:
         """The number of the person with that account, "platform:id"; None when nuan knows none."""
-        return _account_owner(tx, *account.partition(":")[::2])
+        return account_owner(tx, *account.partition(":")[::2])
 
     @reads
     def accounts(self, tx: Tx, person_id: int, platform: str) -> frozenset[str]:
@@ -356,7 +275,7 @@ class People(Repository):
             ) if external_id else None  # fmt: skip
             if chat is not None:
                 return chat, None
-            person = _account_owner(tx, place, external_id)
+            person = account_owner(tx, place, external_id)
             if person is not None:
                 return None, person
         named = tx.ids("SELECT id FROM person WHERE name = ? LIMIT 2", words)
@@ -372,3 +291,219 @@ class People(Repository):
             event.id,
         )
         return (row[0], row[1] or "") if row is not None else ("", "")
+
+    @writes
+    def request_pairing(
+        self, tx: Tx, event: Event, person_id: int, platform: str, answer: Callable[[str], Draft],
+        notice: Callable[[str, str, str], Draft], at: int, *, always: bool,
+    ) -> None:  # fmt: skip
+        """Answer a stranger, and tell every owner once, in one commit; nothing when they were allowed meanwhile.
+
+        `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told: of the code, the owner's
+        script and their account on that platform. `always` answers even one who was answered a moment ago.
+        """
+        finish_events(tx, (event.id,), "pair")
+        here = permissions_of(tx, self._lists, event.chat_id, person_id)
+        if here.allowed or here.refused:
+            return
+        drop_expired_codes(tx, at)
+        known = tx.value("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", person_id)
+        fresh = known is None and _pending(tx, platform) < MOST_PENDING
+        code = _make(tx, "pair", person_id, event.chat_id, at, HOUR_MS) if fresh else known or ""
+        told = f"told {person_id}"
+        last = tx.value("SELECT made_at FROM code WHERE code = ?", told)
+        if fresh or always or last is None or at - last >= REPEAT_MS:
+            enqueue(tx, event.chat_id, answer(code), at)
+            put_code(tx, told, "told", at, HOUR_MS, person_id, event.chat_id)
+        if fresh:
+            for chat_id, script, account in _owners(tx, self._lists, platform):
+                enqueue(tx, chat_id, notice(code, script, account), at)
+
+    @writes
+    def decide_pairing(
+        self, tx: Tx, code: str, access: Access, tell: Callable[[str], Draft | None], at: int
+    ) -> str | None:
+        """Allow or deny whom a pairing code belongs to; their name, None when there is no such code.
+
+        `tell` makes what they are told in their script; it is sent when the decision is new.
+        """
+        drop_expired_codes(tx, at)
+        row = tx.one(
+            "SELECT person.id, chat_id, name, script, access FROM code JOIN person ON person.id = person_id "
+            "WHERE code = ? AND kind = 'pair'",
+            code.upper(),
+        )
+        if row is None:
+            return None
+        person_id, chat_id, name, script, before = row
+        if before != access:
+            tx.run("UPDATE person SET access = ? WHERE id = ?", access, person_id)
+            told = tell(script)
+            if told is not None:
+                enqueue(tx, chat_id, told, at)
+        return str(name)
+
+    @writes
+    def tell_owners(self, tx: Tx, platform: str, notice: Callable[[str], Draft], at: int) -> None:
+        """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
+        for chat_id, script, _ in _owners(tx, self._lists, platform):
+            enqueue(tx, chat_id, notice(script), at)
+
+    @writes
+    def make_link(self, tx: Tx, person_id: int, chat_id: int, at: int) -> str:
+        """A new code that joins whoever uses it to this person; their former one is void."""
+        tx.run("DELETE FROM code WHERE kind = 'link' AND person_id = ?", person_id)
+        return _make(tx, "link", person_id, chat_id, at, LINK_MS)
+
+    async def redeem_code(self, code: str, event_id: int, at: int) -> CodeOutcome:
+        """Use a code in the name of the event's sender, once per event; five wrong ones within an hour are the last."""
+        await self.take_owner_code()
+        return await self._redeem_once(code.upper(), event_id, at)
+
+    @writes
+    def _redeem_once(self, tx: Tx, code: str, event_id: int, at: int) -> CodeOutcome:
+        key = f"event:{event_id}:code"
+        before = tx.value("SELECT result FROM effect WHERE key = ?", key)
+        if before is not None:
+            return cast("CodeOutcome", before)
+        drop_expired_codes(tx, at)
+        outcome = _use(tx, self._lists, code, event_id, at)
+        if outcome != "busy":
+            tx.insert("effect", key=key, result=outcome, at=at)
+        return outcome
+
+    async def take_owner_code(self) -> None:
+        """Take the code that `nuan init` left in the data folder, if any; it replaces an older one."""
+        left = await asyncio.to_thread(_read, self._file)
+        if left is not None:
+            await self._take_owner_code(*left)
+            await asyncio.to_thread(self._file.unlink, missing_ok=True)
+
+    @writes
+    def _take_owner_code(self, tx: Tx, code: str, expires_at: int) -> None:
+        tx.run("DELETE FROM code WHERE kind = 'owner'")
+        put_code(tx, code, "owner", 0, expires_at)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else -1
+
+
+def _silence(tx: Tx, chat_id: int, at: int) -> None:
+    """Nothing more is said there, and only commands are still answered."""
+    cut_all_replies(tx, chat_id, at)
+    tx.run(
+        "UPDATE event SET state = 'listened', outcome = 'off', due_at = NULL WHERE chat_id = ? "
+        "AND state = 'queued' AND why <> 'command'",
+        chat_id,
+    )
+
+
+def leave_owner_code(folder: Path, at: int) -> str:
+    """Leave a new code for whoever will be the owner in the data folder, readable by this user only; OSError."""
+    code = new_code()
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / OWNER_FILE, json.dumps({"code": code, "expires_at": at + OWNER_MS}).encode())
+    return code
+
+
+def _read(path: Path) -> tuple[str, int] | None:
+    """The code in the file and when it expires, ms; StoreError when the file cannot be read."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return code_form(found["code"]), int(found["expires_at"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise StoreError(f"{OWNER_FILE} in the data folder cannot be read ({error}): remove it") from error
+
+
+def _make(tx: Tx, kind: str, person_id: int, chat_id: int, at: int, lasts: int) -> str:
+    drop_expired_codes(tx, at)
+    code = new_code()
+    while tx.has("SELECT 1 FROM code WHERE code = ?", code):
+        code = new_code()
+    put_code(tx, code, kind, at, lasts, person_id, chat_id)
+    return code
+
+
+def put_code(
+    tx: Tx, code: str, kind: str, at: int, lasts: int, person_id: int | None = None, chat_id: int | None = None
+) -> None:
+    """A code, or another word that counts for so long (ms), in the place of what was under that word."""
+    row = {"kind": kind, "person_id": person_id, "chat_id": chat_id, "made_at": at, "expires_at": at + lasts}
+    tx.put("code", "code", code=code, **row)
+
+
+def drop_expired_codes(tx: Tx, at: int) -> None:
+    """What is over is gone: codes, wrong guesses, and who was told something."""
+    tx.run("DELETE FROM code WHERE expires_at <= ?", at)
+
+
+def _pending(tx: Tx, platform: str) -> int:
+    return tx.number(
+        "SELECT count(*) FROM code JOIN place ON place.chat_id = code.chat_id AND place.current = 1 "
+        "JOIN person ON person.id = person_id WHERE code.kind = 'pair' AND person.access = '' AND platform = ?",
+        platform,
+    )
+
+
+def _owners(tx: Tx, lists: AccessLists, platform: str) -> tuple[tuple[int, str, str], ...]:
+    """One DM of each owner with script and account: on that platform if there is one, the terminal only if no other."""
+    rows = tx.all(
+        "SELECT member.person_id, chat.id, person.script, account.external_id "
+        "FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm' JOIN person ON "
+        "person.id = member.person_id JOIN place ON place.chat_id = chat.id AND place.current = 1 JOIN account ON "
+        "account.person_id = person.id AND account.platform = place.platform WHERE is_bot = 0 AND chat.gone = 0 "
+        "ORDER BY place.platform <> ?, place.platform = ?, member.seen_at DESC, account.external_id",
+        platform, CONSOLE,
+    )  # fmt: skip
+    found: dict[int, tuple[int, str, str]] = {}
+    for person_id, chat_id, script, account in rows:
+        if person_id not in found and permissions_of(tx, lists, chat_id, person_id).owner:
+            found[person_id] = (chat_id, script, account)
+    return tuple(found.values())
+
+
+def _use(tx: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
+    person_id, chat_id, is_bot, platform = tx.all(
+        "SELECT person_id, event.chat_id, is_bot, platform FROM event JOIN person ON person.id = person_id "
+        "JOIN place ON place.chat_id = event.chat_id AND place.current = 1 WHERE event.id = ?",
+        event_id,
+    )[0]
+    if (
+        is_bot
+        or wrong_guesses(tx, person_id, at) >= MOST_GUESSES
+        or permissions_of(tx, lists, chat_id, person_id).refused
+    ):
+        return "ignored"
+    match tx.one("SELECT kind, person_id FROM code WHERE code = ?", code):
+        case ("owner", _):
+            tx.run("UPDATE account SET owner = 1 WHERE person_id = ? AND platform = ?", person_id, platform)
+            tx.run("DELETE FROM code WHERE code = ? OR (kind = 'pair' AND person_id = ?)", code, person_id)
+            return "owner"
+        case ("link" | "pair" as kind, of) if of == person_id:
+            return "same" if kind == "link" else "waits"
+        # A code made before an owner said no must not undo that.
+        case ("link", of) if not tx.has("SELECT 1 FROM person WHERE id = ? AND access = 'denied'", of):
+            if _is_busy(tx, (person_id, of), chat_id, at):
+                return "busy"
+            tx.run("DELETE FROM code WHERE code = ?", code)
+            join_persons(tx, person_id, of)
+            return "linked"
+    # A wrong code counts for an hour; the last one makes them all count for an hour from now.
+    put_code(tx, f"wrong {secrets.token_hex(8)}", "wrong", at, HOUR_MS, person_id)
+    if wrong_guesses(tx, person_id, at) >= MOST_GUESSES:
+        tx.run("UPDATE code SET expires_at = ? WHERE kind = 'wrong' AND person_id = ?", at + HOUR_MS, person_id)
+    return "wrong"
+
+
+def _is_busy(tx: Tx, people: tuple[int, int], chat_id: int, at: int) -> bool:
+    """Whether something is under way in a name that may vanish: a turn, a due message elsewhere, a digest."""
+    runs = "SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?, ?)"
+    due = "SELECT 1 FROM event WHERE state = 'queued' AND due_at <= ? AND person_id IN (?, ?) AND chat_id <> ?"
+    ends = (
+        "SELECT 1 FROM session WHERE digest_due_at <= ? AND chat_id IN "
+        "(SELECT chat_id FROM member WHERE person_id IN (?, ?))"
+    )
+    return tx.has(runs, *people) or tx.has(due, at, *people, chat_id) or tx.has(ends, at, *people)

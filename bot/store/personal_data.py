@@ -8,13 +8,13 @@ from typing import Any
 
 from bot.core.archive import NoteRefused
 from bot.core.people import ErasedPerson, PersonalRecords
-from bot.store.codes import drop_expired_codes, put_code
 from bot.store.commitments import delete_commitments
 from bot.store.digests import drop_talks
 from bot.store.engine import Database, Repository, reads, writes
 from bot.store.files import ERASED_KEY, SELECT_ACCOUNTS, DataFiles
 from bot.store.index import drop_documents, forget_terms
 from bot.store.notes import delete_note, read_note
+from bot.store.people import drop_expired_codes, put_code
 from bot.store.removal import delete_lines, empty_talk, purge_rows
 from bot.store.schema import placeholders
 from bot.store.sessions import drop_log, end_logs

@@ -7,13 +7,13 @@ from bot.core.events import Event, Outgoing
 from bot.core.people import Audience
 from bot.core.sessions import Turn
 from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, GroupTalk, JoinVerdict, PastEntry, SilentChat
+from bot.store.access import AccessLists, permissions_of
 from bot.store.commitments import visible_commitment
 from bot.store.engine import Database, Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import settle_call
 from bot.store.memories import visible_memory
-from bot.store.people import AccessLists, permissions_of
 from bot.store.schema import IS_CURRENT
 from bot.store.settings import BOT_OFF
 from bot.store.transactions import Tx

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from bot.core.commitments import DueReminder, IncompleteReminder, NewReminder, Reminder, ReminderEnd
 from bot.core.events import Draft
 from bot.core.sessions import ChangedReminder
+from bot.store.access import AccessLists, permissions_of
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.events import add_line, finish_events
 from bot.store.outbox import enqueue
-from bot.store.people import AccessLists, permissions_of
 from bot.store.sessions import end_direct_logs
 from bot.store.transactions import Row, Tx, row_reader
 from bot.text.similarity import reminds_of

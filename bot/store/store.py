@@ -10,9 +10,9 @@ from bot.core.errors import FolderLockedError
 from bot.core.events import Outgoing
 from bot.core.files import disk_errors, lock_file
 from bot.core.speaking import UNASKED
+from bot.store.access import AccessLists
 from bot.store.agents import AgentWrites
 from bot.store.archive import MemoryArchive
-from bot.store.codes import Codes
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
@@ -28,7 +28,7 @@ from bot.store.lifecycle import MemoryLifecycle
 from bot.store.memories import Memories
 from bot.store.notes import Notes
 from bot.store.outbox import Outbox
-from bot.store.people import AccessLists, People
+from bot.store.people import People
 from bot.store.personal_data import PersonalData
 from bot.store.proactive import ProactiveTurns
 from bot.store.reminders import Reminders
@@ -59,8 +59,7 @@ class Store:
         self.outbox = Outbox(database, self.boot)
         self.ledger = Ledger(database)
         self.settings = StoredSettings(database)
-        self.people = People(database, lists)
-        self.codes = Codes(database, lists, folder)
+        self.people = People(database, lists, folder)
         self.views = Views(database, self.sessions, lists)
         self.deadlines = Deadlines(database)
         self.proactive = ProactiveTurns(database, lists, self.boot)
@@ -126,7 +125,7 @@ async def open_store(
         try:
             store = Store(database, folder, AccessLists(owners, allow), lock)
             if not read_only:
-                await store.codes.take_owner_code()
+                await store.people.take_owner_code()
                 await store.personal_data.resume()
             return store
         except BaseException:

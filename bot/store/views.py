@@ -11,11 +11,11 @@ from bot.core.models import ToolSpec
 from bot.core.people import Audience, Chat, Person
 from bot.core.sessions import Epoch, Session
 from bot.core.speaking import LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
+from bot.store.access import AccessLists, chat_of, persons
 from bot.store.engine import Database, Repository, reads
 from bot.store.events import OWN_RECENT_LINES, read_events, tellable_lines
 from bot.store.index import TALK_MS
 from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
-from bot.store.people import AccessLists, chat_of, persons
 from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.sessions import NEWEST_EPOCH_OF, SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
 from bot.store.sqlite import EVENT_QUEUE, GREATEST

@@ -2,8 +2,8 @@
 
 from bot.core.people import Audience
 from bot.core.sessions import Digest
-from bot.store.codes import join_persons
 from bot.store.digests import Digested
+from bot.store.people import join_persons
 from tests.contract.engines import Engine
 from tests.kill_rolling import roll_up
 from tests.storing import DAY, NOW, SAID, Where, ids, talk, talked
