@@ -115,7 +115,7 @@ async def test_the_answer_to_what_and_the_line_replied_to_are_of_their_day(world
 async def test_the_tool_keeps_the_day_as_well(world: World) -> None:
     kept = ("remember", json.dumps({"text": "我昨天去医院拔了智齿"}, ensure_ascii=False))
     world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(kept)
-    await world.say("我昨天去医院拔了智齿，这个你可要好好记在心上，别给我忘咯")
+    await world.say("我昨天去医院拔了智齿，这个你可要刻进你脑子里，别给我忘咯")
     (at,) = observed(world)
     assert local(at)[:10] < local(world.clock.now())[:10]
 

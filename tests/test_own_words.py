@@ -34,7 +34,7 @@ def memories(world: World) -> list[tuple[object, ...]]:
 
 async def test_what_was_asked_in_other_words_is_kept_as_it_was_said(world: World) -> None:
     obeys(world, ("remember", {"text": "我妈住在苏州"}))
-    await world.say("我妈住在苏州，这个你可要好好记在心上，别给我忘咯")
+    await world.say("我妈住在苏州，这个你可要刻进你脑子里，别给我忘咯")
     assert results(world) == ["已记住 #1"]
     assert memories(world) == [("我妈住在苏州", 1, "private", 1)]
     await world.say("忘记 #1")
@@ -43,7 +43,7 @@ async def test_what_was_asked_in_other_words_is_kept_as_it_was_said(world: World
 
 async def test_in_a_group_it_belongs_to_the_group_and_to_who_said_it(world: World) -> None:
     obeys(world, ("remember", {"text": "我妈住在苏州"}))
-    await world.say("小暖，我妈住在苏州，这个你可要好好记在心上，别给我忘咯", "阿红", GROUP)
+    await world.say("小暖，我妈住在苏州，这个你可要刻进你脑子里，别给我忘咯", "阿红", GROUP)
     assert world.rows("SELECT kind, visibility, name FROM memory JOIN person ON person.id = owner_id") == [
         ("knowledge", "chat", "阿红")
     ]
@@ -52,7 +52,7 @@ async def test_in_a_group_it_belongs_to_the_group_and_to_who_said_it(world: Worl
 async def test_words_that_nobody_said_and_words_turned_round_are_not_kept(world: World) -> None:
     for text in ("我讨厌北京", "喜欢香菜", "小王的妈妈住在苏州", "的", "  "):
         obeys(world, ("remember", {"text": text}))
-        await world.say("我不喜欢香菜，这个你可要好好记在心上，别给我忘咯")
+        await world.say("我不喜欢香菜，这个你可要刻进你脑子里，别给我忘咯")
         assert results(world)[-1].startswith(("没有记", "text 不能为空")), text
     assert memories(world) == []
 
@@ -68,7 +68,7 @@ async def test_what_was_forgotten_and_is_told_anew_may_come_back(world: World) -
     await world.say("记住我妈住在苏州")
     await world.say("忘记我妈住在苏州")
     obeys(world, ("remember", {"text": "我妈住在苏州"}))
-    await world.say("我妈住在苏州，这个你可要好好记在心上，别给我忘咯")
+    await world.say("我妈住在苏州，这个你可要刻进你脑子里，别给我忘咯")
     assert [row[0] for row in memories(world)] == ["我妈住在苏州"]
 
 

@@ -62,7 +62,7 @@ def test_each_wish_that_names_little_asks_what_its_writer_meant(kind: str) -> No
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
-        ("记住我对花生过敏，我住在上海，生日是5月2日", ["我对花生过敏", "我住在上海", "生日是5月2日"]),
+        ("记住我对花生过敏，我住在上海，我生日是5月2日", ["我对花生过敏", "我住在上海", "我生日是5月2日"]),
         ("我對蝦過敏，我屬龍，幫我記一下", ["我對蝦過敏", "我屬龍"]),
         (
             "remember that I'm allergic to peanuts, I live in Oslo and my birthday is May 2",

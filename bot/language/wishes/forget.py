@@ -134,8 +134,7 @@ def _may_go(place: WishPlace, groups: dict[str, str | None], body: str, after: s
     own = pattern("forgettable").match(body) if chinese else pattern("mine").search(body)
     pointed = body[:1] in ("那", "这")
     that = bool(own or re.match("的?[那这]", after) or groups.get("of") or QUOTED in body)
-    that = that or (pointed and pattern("lets_go").search(after) is not None)
-    if pattern("elsewhere").match(body) or body in _ALL_OF_US or (pattern("said_by").fullmatch(body) and not verb):
+    if pattern("elsewhere").match(body) or body in _ALL_OF_US:
         return False
     if groups.get("not"):
         return bool(own or pointed) and not (chinese and pattern("not_forgettable").match(body))
@@ -161,10 +160,9 @@ def _unstored(place: WishPlace) -> FoundWish | None:
     match = place.matches("unstored")
     told = told_before(place, strong=False) if match else None
     words = place.shape[slice(*told)] if told else ""
-    others = pattern("said_by").match(words) or pattern("studies").search(words)
     if match and pattern("this_said").search(place.shape, place.floor, place.start):
         return FoundWish("forget", place.start, match.end(), scope="aside")
-    if match is None or not pattern("mine").match(words) or others:
+    if match is None or ":" in words or not pattern("mine").match(words):
         match = place.matches("unstored_next")
     return FoundWish("forget", place.start, match.end(), scope="aside") if match else None
 

@@ -38,23 +38,20 @@ def is_fact(body: str, kind: WishStrength, after_comma: bool, firmly: bool) -> b
     mine = pattern("mine").search(body)
     if pattern("standing").match(body):
         return mine is not None
-    if pattern("advice").match(body) or pattern("tender").search(body):
+    if pattern("advice").match(body):
         return False
     if mine:
         told = mine.start() == 0 or has_predicate(body) or not pattern("cjk").match(body)
         return told and not pattern("bare_noun").fullmatch(body) and not body.startswith(("你", "您"))
-    if after_comma and not pattern("data").search(body):
-        return False
     told = pattern("predicate").search(body) is not None or QUOTED in body
-    return len(body) > 3 and told and not pattern("maxim").search(body)
+    return not after_comma and len(body) > 3 and told and not pattern("maxim").search(body)
 
 
 def is_plain_fact(part: str) -> bool:
     """Whether a statement is a plain fact about its speaker."""
     if not _chinese(part):
         return bool(pattern("statement_en").match(part)) and not pattern("not_fact_en").search(part)
-    other = pattern("reminiscence").search(part) or pattern("tender").search(part) or "你" in part
-    return bool(pattern("fact_zh").match(part)) and not other
+    return bool(pattern("fact_zh").match(part)) and "你" not in part
 
 
 def has_predicate(part: str) -> bool:
@@ -86,7 +83,7 @@ def facts_in(text: str) -> tuple[str, ...]:
 def facts(shape: str, a: int, b: int) -> list[tuple[int, int]]:
     """The spans of the facts in `shape[a:b]` in order, or that one span when it tells one, or too many."""
     listed = _items(shape, a, b)
-    if len(listed) > 1 or b - a > _REACH or re.search(r"[。?\n]", shape[a:b]) or pattern("fact_whole").match(shape, a):
+    if len(listed) > 1 or b - a > _REACH or re.search(r"[。?\n]", shape[a:b]):
         return listed
     cuts = list(pattern("fact_cut").finditer(shape[:b], a))
     spans = [(a, b)]
@@ -96,7 +93,7 @@ def facts(shape: str, a: int, b: int) -> list[tuple[int, int]]:
         clause = shape[start : cuts[index + 1].start() if index + 1 < len(cuts) else b].strip()
         told = shape[spans[-1][0] : cut.start()].strip()
         if (
-            _stands(clause, told)
+            _stands(clause)
             and len(told) >= _LEAST
             and (has_predicate(told) or is_plain_fact(told))
             and not pattern("fact_open").search(told)
@@ -104,16 +101,6 @@ def facts(shape: str, a: int, b: int) -> list[tuple[int, int]]:
             spans[-1] = (spans[-1][0], cut.start())
             spans.append((start, b))
     return spans if len(spans) <= MOST_FACTS else listed
-
-
-def list_end(shape: str, at: int) -> int:
-    """Where the lines of a list end whose first item begins at `at`; `at` when there are not two."""
-    end, count = at, 0
-    for line in shape[at:].split("\n"):
-        if not pattern("list_item").match(line):
-            break
-        end, count = end + len(line) + (count > 0), count + 1
-    return end if count > 1 else at
 
 
 def _worth_en(body: str, kind: WishStrength, after_comma: bool, firmly: bool) -> bool:
@@ -129,13 +116,11 @@ def _chinese(text: str) -> bool:
     return pattern("cjk").search(text) is not None
 
 
-def _stands(clause: str, told: str) -> bool:
-    """Whether a clause tells a fact of its own, and neither leans on the one before nor speaks of what it named."""
-    if len(clause) < _LEAST or pattern("fact_leans").match(clause) or pattern("fact_refers").search(clause):
+def _stands(clause: str) -> bool:
+    """Whether a clause tells a fact of its own, and does not speak of what the one before named."""
+    if len(clause) < _LEAST or pattern("fact_refers").search(clause) or not pattern("fact_first").match(clause):
         return False
-    if pattern("fact_first").match(clause):
-        return is_plain_fact(clause) or has_predicate(clause)
-    return bool(pattern("fact_datum").match(clause) and pattern("fact_speaker").match(told))
+    return is_plain_fact(clause) or has_predicate(clause)
 
 
 def _items(shape: str, a: int, b: int) -> list[tuple[int, int]]:
@@ -214,15 +199,12 @@ def _after(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
     apart = place.shape.startswith("。", a) or (match["colon"] is None and pattern("points_back").search(match[0]))
     if apart or not is_fact(place.shape[a:b], kind, True, match["mind"] is None):
         return None
-    listed = list_end(place.shape, a)
-    return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
+    return FoundWish("remember", place.start, end, (a, b))
 
 
 def _told(place: WishPlace, match: re.Match[str], told: tuple[int, int], apart: bool) -> FoundWish | None:
     """…，记住哦: what was told before it is to be kept."""
     part, chinese = place.shape[slice(*told)], pattern("cjk").search(match[0]) is not None
-    if pattern("weighty").fullmatch(part):
-        return FoundWish("remember", told[0], match.end())
     firm = match["mind"] is None and any(pattern(name).search(match[0]) for name in ("firm_order", "firmly"))
     sure = is_plain_fact(part) or (firm and (chinese or match["ends"] is not None))
     if (match["mind"] or match["ends"] is None or apart) and not sure:
@@ -261,9 +243,7 @@ def _before_content(place: WishPlace) -> FoundWish | None:
         if not alone or kind not in ("weak", "strong"):
             return None
         a, kind = a + len(shape[a:]) - len(shape[a:].lstrip("。 ")), "fact"
-    elif (kind == "weak" and pattern("announced").search(intro[0])) or (
-        ":" in intro[0] and pattern("mine").search(shape, a)
-    ):
+    elif ":" in intro[0] and pattern("mine").search(shape, a):
         kind = "strong"
     whole = "the following" in match[0] or (match[0].startswith("remember the") and shape.startswith(":", match.end()))
     if whole or (shape.startswith("\n", a) and ":" in intro[0]):
@@ -273,10 +253,8 @@ def _before_content(place: WishPlace) -> FoundWish | None:
     body = shape[a:b]
     comma = shape.find(",", a, b) % (b + 1)
     first = shape[a : _trim(shape, a, comma)]
-    if pattern("pointing").fullmatch(first) or (kind == "strong" and pattern("this_noun").fullmatch(first)):
+    if pattern("pointing").fullmatch(first):
         return _this(place, match, first, comma if comma < b else end)
-    if pattern("weighty").fullmatch(body):
-        return _back(place, end)
     firmly = pattern("firmly").search(place.lead) is not None
     sure = firmly or kind == "strong" or pattern("cjk").search(body) or _opening(place)
     told = told_before(place, strong=False) if "," in intro[0] and not is_plain_fact(body) else None
@@ -284,8 +262,7 @@ def _before_content(place: WishPlace) -> FoundWish | None:
         return None
     if b <= a or not sure or not is_fact(body, kind, "," in intro[0], firmly):
         return None
-    listed = list_end(shape, a)
-    return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
+    return FoundWish("remember", place.start, end, (a, b))
 
 
 def _opening(place: WishPlace) -> bool:
@@ -314,12 +291,11 @@ def told_before(place: WishPlace, strong: bool) -> tuple[int, int] | None:
         begin = shape.find(",", low, end) + 1 or end
     for clause in _clauses(shape, begin, end):
         part = shape[clause:end]
-        first = part.split(",", 1)[0].strip()
-        if pattern("nothing_left").fullmatch(first) or pattern("told_aside").search(first):
+        if pattern("nothing_left").fullmatch(part.split(",", 1)[0].strip()):
             continue
-        if (pattern("to_you").search(part) and not pattern("standing").match(part)) or pattern("question").search(part):
+        if pattern("question").search(part):
             return None
-        told = pattern("mine").search(part) or (strong and has_predicate(part))
+        told = pattern("mine").search(part) or (strong and has_predicate(part) and part[0] not in "这那")
         return (clause, _trim(shape, clause, end)) if told and len(part) > 2 else None
     return None
 
@@ -349,7 +325,7 @@ def _extent(shape: str, a: int, asked: bool) -> tuple[int, int]:
         ends_asking = following == sentence_end and questioned
         unasked = clause.rstrip("吗么? ") if asked and following == sentence_end else clause
         cut = pattern("cut").match(clause) or pattern("question").search(unasked)
-        if cut or (ends_asking and (not asked or pattern("to_you").search(clause))):
+        if cut or (ends_asking and not asked):
             return _trim(shape, a, end), end
         end = following
     return _trim(shape, a, end), end

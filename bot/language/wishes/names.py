@@ -49,16 +49,10 @@ def name_wish(place: WishPlace) -> FoundWish | None:
     if not pattern("naming_sure").search(place.shape, place.start, place.start + 400):
         return None
     for verb, name in _LISTS:
-        if name == "be_called" and not _of_oneself(place):
-            continue
         for template in templates(name):
             if match := template.match(place.shape, place.at):
                 return _named(verb, place, match)
     return _my_name(place)
-
-
-def _of_oneself(place: WishPlace) -> bool:
-    return bool(pattern("of_oneself").search(place.lead) or pattern("let_me").search(place.lead))
 
 
 def _named(verb: MemoryVerb, place: WishPlace, match: re.Match[str]) -> FoundWish | None:
@@ -86,10 +80,8 @@ def _no_name(name: str) -> bool:
 
 
 def _my_name(place: WishPlace) -> FoundWish | None:
-    """以后我的名字是X, 别叫我A，叫B, my name is X, use it: an introduction alone is no wish."""
-    match = place.matches("renamed") if pattern("lasting").search(place.lead) else None
-    if match is None and place.floor > 0 and place.start - place.floor < _SOON:
-        match = place.matches("instead")
+    """别叫我A，叫B, my name is X, use it: an introduction alone is no wish."""
+    match = place.matches("instead") if 0 < place.floor and place.start - place.floor < _SOON else None
     if match is not None:
         return _named("nick_set", place, match)
     told = place.matches("so_called")
@@ -100,7 +92,7 @@ def _my_name(place: WishPlace) -> FoundWish | None:
     if match is None:
         return None
     refused = pattern("name_refused").search(place.shape, max(0, place.start - 80), place.start)
-    meant = match["use"] or pattern("firm_name").search(place.lead) or refused
+    meant = match["use"] or pattern("lasting").search(place.lead) or refused
     if not meant or _no_name(match["c"]):
         return None
     return FoundWish("nick_set", place.start, match.end("use") if match["use"] else match.end(), match.span("c"))

@@ -2,7 +2,7 @@
 question about memories, and what is left to answer. Pure."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands, WishScope
@@ -180,7 +180,7 @@ def _read(shape: str) -> list[FoundWish]:
                 ahead = hint.search(shape, start)
             if ahead is None or ahead.start() > start + _REACH:
                 break
-            place = _joined(place_at(shape, start, floor)) if found else place_at(shape, start, floor)
+            place = place_at(shape, start, floor)
             if pattern("reported").search(shape, max(floor, start - 12), match.start()):
                 break
             hits = _commands(place, loose=match["loose"] is not None)
@@ -190,12 +190,6 @@ def _read(shape: str) -> list[FoundWish]:
             found.extend(hits)
             floor = start = hits[0].end
     return found
-
-
-def _joined(place: WishPlace) -> WishPlace:
-    """The place after 然后 or and, where it goes on right after the wish before."""
-    then = place.matches("then") if place.start - place.floor <= len(", ") else None
-    return replace(place, at=place_at(place.shape, then.end(), place.floor).at) if then else place
 
 
 def _pasted(shape: str, each: FoundWish) -> bool:
