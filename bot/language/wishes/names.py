@@ -81,7 +81,7 @@ def _no_name(name: str) -> bool:
 
 def _my_name(place: WishPlace) -> FoundWish | None:
     """别叫我A，叫B, my name is X, use it: an introduction alone is no wish."""
-    match = place.matches("instead") if 0 < place.floor and place.start - place.floor < _SOON else None
+    match = place.matches("instead") if place.floor > 0 and place.start - place.floor < _SOON else None
     if match is not None:
         return _named("nick_set", place, match)
     told = place.matches("so_called")
