@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.core.events import Place
-from bot.speaking.bursts import REMEMBERED, Typists
+from bot.speaking.pacing import REMEMBERED, Typists
 from tests.conftest import NewWorld
 from tests.reloading import Filed
 from tests.test_bursts import GROUP, answered, speaking

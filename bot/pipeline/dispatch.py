@@ -28,7 +28,7 @@ from bot.pipeline.refusals import FailureRetry, Strangers, TalkLimiter, is_machi
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.send import OutboxSender
 from bot.pipeline.turn import TurnRunner
-from bot.speaking.bursts import due_batch as next_batch
+from bot.speaking.pacing import due_batch as next_batch
 from bot.store.intake import Revision
 from bot.store.store import Store
 from bot.store.views import WaitingChat

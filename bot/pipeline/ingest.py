@@ -21,7 +21,7 @@ from bot.memory.transcript import own_words
 from bot.pipeline.concurrency import Activity
 from bot.pipeline.configuration import Current
 from bot.speaking.activation import decide
-from bot.speaking.bursts import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, with_deadline
+from bot.speaking.pacing import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, with_deadline
 from bot.speaking.reminders import nudging_rules
 from bot.store.ingest import Accepted, Arrival
 from bot.store.store import Store

@@ -202,6 +202,7 @@ class Planner:
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
         endpoint = self._current.pool.pick(now, small=step != "full")
+        weighed = (ToldItem("opening", "", estimate_tokens(opened.text, self.vocabulary)),) if opened.text else ()
         tokens, estimated = self._sized(endpoint, prefix, epoch, composed.tokens, log.ratios)
         reserved = self.reservation(CAUSES.get(occasion.why, "reply"), endpoint, tokens, now, estimated)
         asking = TurnToAsk(
@@ -226,7 +227,7 @@ class Planner:
             reminders=opened.told("reminder"),
             mode_why=choice.why,
             recalled=recalled.memories,
-            brought=(*self._opened(opened.text), *recalled.brought),
+            brought=(*weighed, *recalled.brought),
             rest_ms=self._current.settings.memory.life.interval_hours * HOUR_MS,
             round=recalled.round,
         )
@@ -276,10 +277,6 @@ class Planner:
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
         said, scene = "\n".join((*logged, new)), self._booting.seen(occasion.chat).scene
         return await self._bringing.lines(occasion, audience, said, own, scene, now)
-
-    def _opened(self, opening: str) -> tuple[ToldItem, ...]:
-        """What the opening block weighs."""
-        return (ToldItem("opening", "", estimate_tokens(opening, self.vocabulary)),) if opening else ()
 
     def cheaper(self, plan: TurnPlan) -> BudgetStep | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""

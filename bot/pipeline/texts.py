@@ -72,9 +72,9 @@ class Texts:
                 return ()
         return tuple(numbers)
 
-    def zone_of(self, chat: Chat, person: Person) -> str:
-        """The zone whose calendar counts: the person's own in a DM, the machine's in a group."""
-        return (person.timezone if chat.kind == "dm" else "") or self.zone
+    def zone_of(self, chat: Chat, person: Person | None) -> str:
+        """The zone whose calendar counts: the person's own in a DM, the machine's in a group and where nobody is."""
+        return (person.timezone if person is not None and chat.kind == "dm" else "") or self.zone
 
     def tz(self, zone: str) -> tzinfo:
         """The zone of that name; the installation's for one that this machine's tables do not know (any more)."""

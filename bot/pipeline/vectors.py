@@ -89,8 +89,7 @@ class EmbeddingCaller:
             return await self.embedder.embed(shown, deadline_s), None
         now = self._clock.now()
         if now < self._wanted_until or not self._breaker.allows(now):
-            until = max(self._wanted_until, self._breaker.rests_until)
-            wait = max(until - now, 0) / 1000
+            wait = (self.rests_until(now) - now) / 1000
             raise ModelError("busy", f"{self.embedder.name} is left alone for {wait:.0f} s", limited=True, wait_s=wait)
         tokens = sum(estimate_tokens(text) for text in shown)
         call = await self._reserve(tokens, chat_id, person_id, now)
@@ -98,13 +97,9 @@ class EmbeddingCaller:
         self._breaker = self._breaker.begun()
         try:
             found = await self.embedder.embed(shown, deadline_s)
-        except ModelError as error:
-            await self._failed(call, error, probe=probe)
-            raise
         except BaseException as error:
-            self._breaker = self._breaker.ended(probe=probe)
-            await self._store.ledger.charge(call, self._clock.now())
-            if isinstance(error, asyncio.CancelledError) or not isinstance(error, Exception):
+            await self._failed(call, error, probe=probe)
+            if isinstance(error, ModelError) or not isinstance(error, Exception):
                 raise
             self._log.error("embedding_failed", call=call, exc_info=error)
             raise ModelError("invalid", type(error).__name__) from error
@@ -141,13 +136,16 @@ class EmbeddingCaller:
             self.note("budget", error.limit)
             raise
 
-    async def _failed(self, call: int, error: ModelError, *, probe: bool) -> None:
+    async def _failed(self, call: int, error: BaseException, *, probe: bool) -> None:
         now = self._clock.now()
-        self._breaker = self._breaker.failed(error, now, probe=probe)
-        if error.wait_s is not None:
-            self._wanted_until = now + math.ceil(error.wait_s * 1000)
+        if isinstance(error, ModelError):
+            self._breaker = self._breaker.failed(error, now, probe=probe)
+            if error.wait_s is not None:
+                self._wanted_until = now + math.ceil(error.wait_s * 1000)
+            self.note("down", f"{error.fault}: {error.detail}")
+        else:
+            self._breaker = self._breaker.ended(probe=probe)
         await end_failed(self._store.ledger, call, error, now)
-        self.note("down", f"{error.fault}: {error.detail}")
 
 
 class EmbeddingCallers:

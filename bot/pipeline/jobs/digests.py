@@ -401,13 +401,15 @@ class SessionCloser:
         """Whose talk it was, and by which calendars."""
         people = _people(lines)
         owner = next(iter(people), None) if chat.kind == "dm" else None
-        zone = self._current.words.zone
-        if owner is not None:
-            zone = self._current.words.zone_of(chat, await self._store.people.person(owner))
-        return TalkScope(
-            chat.id, chat.kind, self._current.settings.bot.names[0], owner, self._current.words.tz(zone), await self._zones(people),
-            nudging_rules(self._current.settings.remind), names=await self._names(chat),
-        )  # fmt: skip
+        person = await self._store.people.person(owner) if owner is not None else None
+        words, settings = self._current.words, self._current.settings
+        tz, zones, nudging = (
+            words.tz(words.zone_of(chat, person)),
+            await self._zones(people),
+            nudging_rules(settings.remind),
+        )
+        name = settings.bot.names[0]
+        return TalkScope(chat.id, chat.kind, name, owner, tz, zones, nudging, names=await self._names(chat))
 
     async def _names(self, chat: Chat) -> dict[int, str]:
         """Who is in a group, by number."""

@@ -147,9 +147,8 @@ class DialogueRollup:
         rows = await rollups.standing(chat_id)
         chat = await self._store.people.chat(chat_id)
         owner = next((row.owner_id for row in rows if row.owner_id is not None), None)
-        zone = self._current.words.zone
-        if owner is not None:
-            zone = self._current.words.zone_of(chat, await self._store.people.person(owner))
+        person = await self._store.people.person(owner) if owner is not None else None
+        zone = self._current.words.zone_of(chat, person)
         most = self._current.settings.memory.raw_dialogues
         plan = await self._thread.run(plan_rolls, rows, now, self._current.words.tz(zone), most)
         absorbed = await rollups.roll(chat_id, plan, now)
