@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 AUDIT := .audit
 CODE := bot adapters tests
 ARGS ?=
+# With SIZES=full random tests and floods do all that they can, else a part of it (tests/sizes.py).
+SIZES ?=
 # With HASHES=1 nothing is installed but files whose SHA-256 stands in hashes.txt, with or without the tests' tools.
 HASHES ?=
 HASHED = $(PIP) --require-hashes -r hashes.txt && $(PIP) --no-deps --no-build-isolation -e .
@@ -33,6 +35,7 @@ torture-table: $(VENV)/.dev
 # Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained. What
 # one process has compiled the others read, whatever the environment says. With --asyncio-debug all run in debug mode.
 check: export PYTHONDONTWRITEBYTECODE =
+check: export NUAN_SIZES = $(SIZES)
 check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bot.core.events import Attachment, Incoming, Place
 from tests.peek import Like
+from tests.sizes import sized
 from tests.world import NINE, World
 
 CANARY = "zyx4711q"
@@ -244,7 +245,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=sized(25))
 @given(STEPS)
 def test_any_order_of_messages_edits_and_deletions_ends_in_the_last_text(steps: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

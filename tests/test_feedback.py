@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.core.events import Incoming, Sender
 from tests.fakes.model import calls, says
+from tests.sizes import sized
 from tests.world import World
 
 
@@ -103,7 +104,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=sized(15))
 @given(STEPS)
 def test_any_order_of_reactions_ends_in_what_stands(steps: list[tuple[str, str, bool]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -6,10 +6,11 @@ import pytest
 
 from bot.context import MOST_LINES
 from tests.bench.flood import KINDS, config, delays, flood, lines
+from tests.sizes import sized
 from tests.slow import SlowWorld
 
 
-@pytest.mark.parametrize(("kind", "count"), [("dm", 600), ("callers", 80), ("caller", 80)])
+@pytest.mark.parametrize(("kind", "count"), [("dm", sized(600)), ("callers", 80), ("caller", 80)])
 async def test_a_hundred_messages_a_second_cost_three_calls_and_all_are_told_or_counted(
     kind: str, count: int, tmp_path: Path
 ) -> None:

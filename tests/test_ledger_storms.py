@@ -18,6 +18,7 @@ from tests.fakes.model import Answer, says
 from tests.kill import kill
 from tests.kill_ledger import LIMITS
 from tests.pools import DOWN, Named, left, with_models
+from tests.sizes import sized
 from tests.storing import DAY, NOW, look, room_for, talk
 from tests.world import World
 
@@ -114,7 +115,7 @@ OPS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=sized(25))
 @given(OPS)
 def test_in_any_order_the_sums_are_those_of_the_calls_and_each_ends_once(
     ops: list[tuple[str, int, int, int]],

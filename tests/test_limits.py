@@ -12,6 +12,7 @@ from bot.core.events import Attachment
 from tests.conftest import NewWorld, OpenMedia
 from tests.fakes.model import Answer, calls
 from tests.pools import Named, with_models
+from tests.sizes import sized
 from tests.world import Talk, World
 
 CAT = Attachment("image", "cat")
@@ -236,11 +237,11 @@ async def test_the_notice_is_in_the_persons_script(new_world: NewWorld, text: st
     assert world.replies[-1] == told
 
 
-async def test_a_thousand_strangers_cause_no_call_and_use_up_nothing(new_world: NewWorld) -> None:
+async def test_many_strangers_cause_no_call_and_use_up_nothing(new_world: NewWorld) -> None:
     world = await new_world(limits={"global_day": 2, "global_minute": 2})
     world.app._sender.connect(Talk("telegram", said=world.talk.said))
     lines = [world.message("小暖，在吗", f"人{number}", "大群" if number % 5 else "", "telegram", mentions_bot=True)
-             for number in range(1_000)]  # fmt: skip
+             for number in range(sized(1_000))]  # fmt: skip
     await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
     await world.app.settled()
     assert world.model.requests == []

@@ -20,6 +20,7 @@ from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
 from bot.text.codes import new_code
 from tests.blank import open_laid
+from tests.sizes import sized
 from tests.storing import NOW, Where, ids, receipt
 from tests.world import World
 
@@ -234,7 +235,7 @@ def dm(who: tuple[int, int, int]) -> Audience:
     return Audience(who[1], "dm", (who[0],))
 
 
-@settings(max_examples=30)
+@settings(max_examples=sized(30))
 @given(facts, st.booleans())
 def test_a_merge_leaves_no_row_of_the_one_that_vanished_and_no_statement_twice(said: list[Fact], order: bool) -> None:
     with TemporaryDirectory() as folder:

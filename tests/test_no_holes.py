@@ -20,6 +20,7 @@ from bot.core.errors import ModelError
 from bot.core.models import Completion, Message, ModelRequest
 from bot.core.speaking import BusyPolicy
 from tests.conftest import NewWorld
+from tests.sizes import sized
 from tests.slow import SlowModel, SlowWorld
 from tests.world import World
 
@@ -101,7 +102,7 @@ STEPS = st.builds(
     busy=st.sampled_from(get_args(BusyPolicy)), debounce=st.sampled_from((0.0, 0.6)), tight=st.booleans(),
     seed=st.integers(0, 99), steps=st.lists(STEPS, min_size=4, max_size=24),
 )  # fmt: skip
-@settings(max_examples=60)
+@settings(max_examples=sized(60))
 def test_every_line_is_told_once_in_order_and_in_time_or_counted(
     busy: BusyPolicy, debounce: float, tight: bool, seed: int, steps: list[Step]
 ) -> None:

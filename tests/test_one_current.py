@@ -14,6 +14,7 @@ from bot.store.memories import store_memory
 from bot.store.supersession import one_current, restore_former
 from bot.store.transactions import Tx
 from tests.blank import open_laid
+from tests.sizes import sized
 from tests.storing import NOW, Where, ids
 
 DAY = 86_400_000
@@ -70,7 +71,7 @@ async def played(steps: list[tuple[str, int]]) -> tuple[int, int]:
 
 
 @given(st.lists(STEP, min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(60), deadline=None)
 def test_never_two_homes_at_once(steps: list[tuple[str, int]]) -> None:
     current, place = asyncio.run(played(steps))
     assert current <= 1, steps[: place + 1]

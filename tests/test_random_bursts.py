@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bot.config.settings import Settings
 from bot.core.speaking import BusyPolicy
+from tests.sizes import sized
 from tests.slow import SlowWorld
 
 GROUP = "闲聊"
@@ -42,7 +43,7 @@ STEPS = st.builds(
     people=st.integers(2, 4), busy=st.sampled_from(get_args(BusyPolicy)), debounce=st.sampled_from((0.0, 0.6)),
     in_group=st.booleans(), seed=st.integers(0, 99), steps=st.lists(STEPS, min_size=3, max_size=14),
 )  # fmt: skip
-@settings(max_examples=30)
+@settings(max_examples=sized(30))
 def test_everyone_is_answered_once_and_one_turn_runs_at_a_time(
     people: int, busy: BusyPolicy, debounce: float, in_group: bool, seed: int, steps: list[Step]
 ) -> None:

@@ -20,6 +20,7 @@ from tests.fakes.clock import let_others_run
 from tests.prefixes import logs_of
 from tests.reloading import Filed
 from tests.scenarios import clever
+from tests.sizes import sized
 
 PEOPLE = st.sampled_from(("小王", "阿明", "阿红"))
 GROUPS = st.sampled_from(("", "", "闲聊", "别的群"))
@@ -264,5 +265,5 @@ def where(who: str, group: str) -> str:
 # make torture does two thousand runs (row F7).
 TestRandomTalk = Talking.TestCase
 TestRandomTalk.settings = settings(
-    max_examples=6, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=sized(6), stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
 )

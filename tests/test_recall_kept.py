@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
+from tests.sizes import sized
 from tests.world import World
 
 DAY = 86_400
@@ -29,7 +30,7 @@ async def chatter(world: World, lines: int) -> None:
     await world.say("/new")
 
 
-@pytest.mark.parametrize("lines", [40, 200])
+@pytest.mark.parametrize("lines", [40, sized(200)])
 async def test_talk_never_crowds_out_what_was_kept(new_world: NewWorld, lines: int) -> None:
     world = await new_world(memory={"inject": "tool"})
     for fact in ("我对花生过敏", "我可以开车", "我住在上海"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.fakes.clock import let_others_run
 from tests.peek import Other
 from tests.reloading import SERVER, Filed
+from tests.sizes import sized
 from tests.world import open_files
 
 
@@ -45,15 +46,15 @@ async def test_whoever_asks_during_a_reload_shares_the_next(filed: Filed) -> Non
     assert filed.app.parts.current.settings.input.max_chars == 11
 
 
-async def test_a_hundred_reloads_while_messages_flow_lose_and_leave_nothing(tmp_path: Path) -> None:
-    filed = await Filed(tmp_path, SERVER.replace("{name}", "0")).open()
+async def test_many_reloads_while_messages_flow_lose_and_leave_nothing(tmp_path: Path) -> None:
+    filed, half = await Filed(tmp_path, SERVER.replace("{name}", "0")).open(), sized(50)
 
     async def one(number: int) -> None:
         who = f"人{number % 4}"
         await filed.app.ingest.accept(filed.message(f"第{number}句", who, external_id=str(number)))
 
     async def storm(first: int) -> None:
-        for number in range(first, first + 50):
+        for number in range(first, first + half):
             filed.write(SERVER.replace("{name}", str(number)))
             await asyncio.gather(one(2 * number), filed.reload(), one(2 * number + 1))
         await filed.app.settled()
@@ -61,16 +62,16 @@ async def test_a_hundred_reloads_while_messages_flow_lose_and_leave_nothing(tmp_
     await storm(1)
     gc.collect()  # what other tests left is gone from now on
     before = (open_files(), len(asyncio.all_tasks()), threads())
-    await storm(51)
+    await storm(1 + half)
     assert (open_files(), len(asyncio.all_tasks()), threads()) == before
     assert filed.peek.events.count(kind="message", state=Other("done")) == 0
     answered = filed.rows("SELECT text, count(*) FROM turn_event JOIN event ON event.id = event_id GROUP BY event_id")
-    assert sorted(answered) == sorted((f"第{number}句", 1) for number in range(2, 202))
+    assert sorted(answered) == sorted((f"第{number}句", 1) for number in range(2, 2 + 4 * half))
     assert filed.peek.turns.count(state=Other("said")) == 0
     said = filed.peek.turns.count()
     assert len(filed.replies) == said
-    assert len(filed.models) == 101
-    assert [model.closed for model in filed.models] == [1] * 100 + [0]
+    assert len(filed.models) == 1 + 2 * half
+    assert [model.closed for model in filed.models] == [1] * 2 * half + [0]
     await filed.close()
 
 

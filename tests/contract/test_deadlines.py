@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bot.store.store import Store
 from bot.store.transactions import Tx
+from tests.sizes import sized
 from tests.storing import NOW, say
 
 KINDS = ("event", "window", "session", "digest", "outbox", "heartbeat", "join", "purge", "roll", "tidy", "life")
@@ -67,7 +68,7 @@ def insert(tx: Tx, number: int, kind: str, at: int, live: bool) -> None:
             tx.set_meta(f"{kind}_at", str(at))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sized(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS, now=st.integers(0, 9))
 async def test_due_and_next_say_what_the_rows_say(store: Store, rows: list[tuple[str, int, bool]], now: int) -> None:
     daily = {name: [at for kind, at, _ in rows if kind == name][-1:] for name in ("tidy", "life")}

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
 from tests.contract.engines import Engine, Sqlite
+from tests.sizes import sized
 from tests.storing import DAY, NOW, Where, bring_back, drop, ids, keep, layers, searched
 
 T = TypeVar("T")
@@ -167,5 +168,5 @@ class Memories(RuleBasedStateMachine):
 def test_everybody_sees_what_they_should_whatever_was_done(engine: Engine) -> None:
     of_engine = type("MemoriesOfEngine", (Memories,), {"engines": type(engine)})
     # make torture does ten thousand operations (row F8)
-    few = settings(max_examples=10, stateful_step_count=20, deadline=None)
+    few = settings(max_examples=sized(10), stateful_step_count=20, deadline=None)
     run_state_machine_as_test(of_engine, settings=few)

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from tests.sizes import FULL
 from tests.torture.keys import ROOT
 from tests.torture.processes import adopt, descendants, kill_all
 from tests.torture.row import Bound, Found, Row, Size
@@ -166,7 +167,8 @@ async def _tests(names: Sequence[str]) -> Found:
     """Tests that exist already: how many ran and how many failed; one that is skipped has shown nothing."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in names),
-        cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        cwd=ROOT, env={**os.environ, "NUAN_SIZES": FULL}, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     try:
         said = (await process.communicate())[0].decode("utf-8", "replace")
