@@ -238,7 +238,7 @@ def _insert(
 
 def _add_summary(tx: Tx, summary: ExportedSummary, owner_id: int | None, chat_id: int) -> None:
     """A summary hangs on a conversation: a closed one without a line of its own."""
-    last = tx.value("SELECT max(number) FROM session WHERE chat_id = ?", chat_id) or 0
+    last = tx.number("SELECT max(number) FROM session WHERE chat_id = ?", chat_id)
     session = tx.insert(
         "session", chat_id=chat_id, number=last + 1, state="closed", opened_at=summary.started_at,
         last_at=summary.ended_at, close_at=summary.ended_at, close_reason="import", closed_at=summary.ended_at,

@@ -196,7 +196,7 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         tx.run("UPDATE turn SET state = 'void', receipts = '[]' WHERE id = ?", number)
         tx.run("UPDATE event SET turn_id = NULL WHERE turn_id = ? AND state = 'queued'", number)
     # What was spent since stays spent: a way back gives nobody their money's worth anew.
-    newest = tx.value("SELECT max(id) FROM call") or 0
+    newest = tx.number("SELECT max(id) FROM call")
     for values in done.calls:
         call = dict(zip(done.call, values, strict=True))
         if call["id"] > newest:

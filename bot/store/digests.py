@@ -311,12 +311,11 @@ class Digests(Repository):
     @reads
     def told_upto(self, tx: Tx, chat_id: int) -> int:
         """The last event of a chat that a model's digest tells; 0 when none does."""
-        number: int = tx.value(
-            "SELECT coalesce(max(upto_event), 0) FROM session JOIN digest ON digest.session_id = session.id "
+        return tx.number(
+            "SELECT max(upto_event) FROM session JOIN digest ON digest.session_id = session.id "
             "WHERE session.chat_id = ? AND made_by <> 'rule'",
             chat_id,
         )
-        return number
 
     @reads
     def by_rule(self, tx: Tx, session_id: int, events: tuple[int, ...]) -> frozenset[int]:
@@ -328,7 +327,7 @@ class Digests(Repository):
     @reads
     def seen(self, tx: Tx, chat_id: int) -> int:
         """The number of the newest event of a chat; 0 for none."""
-        return tx.value("SELECT max(id) FROM event WHERE chat_id = ?", chat_id) or 0
+        return tx.number("SELECT max(id) FROM event WHERE chat_id = ?", chat_id)
 
     @reads
     def told(self, tx: Tx, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:

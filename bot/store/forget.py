@@ -7,7 +7,7 @@ from bot.core.memories import Memory, NumberedThing
 from bot.core.people import Audience, Chat
 from bot.store.commitments import drop_commitment, settle_commitment, withdraw_promises
 from bot.store.digests import take_memory_back
-from bot.store.engine import reads, writes
+from bot.store.engine import reading, reads, writes
 from bot.store.files import DataFiles
 from bot.store.index import index_lines
 from bot.store.memories import Receipt, active_memory, earlier_receipt, store_receipt, visible_memory
@@ -102,6 +102,8 @@ class RepliedLine:
 class MemoryForgetting(ScrubbingRepository):
     """What is told to be forgotten or taken back, and what can be brought back."""
 
+    keeper = reading(active_memory)
+
     async def forget(self, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         """Disable, scrub every derived copy and store the receipt in one commit; the receipt's text. Once for a key.
 
@@ -135,7 +137,7 @@ class MemoryForgetting(ScrubbingRepository):
     @reads
     def final(self, tx: Tx, owner_id: int, chat_id: int) -> int:
         """When that person last had something forgotten there that cannot come back, ms; 0 for never."""
-        return tx.value("SELECT at FROM effect WHERE key = ?", final_key(owner_id, chat_id)) or 0
+        return tx.number("SELECT at FROM effect WHERE key = ?", final_key(owner_id, chat_id))
 
     @reads
     def told(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
@@ -238,11 +240,6 @@ class MemoryForgetting(ScrubbingRepository):
             if at is not None:
                 return tuple(sorted(found)), found[number].strip(), at
         return tuple(sorted(found)), "", 0
-
-    @reads
-    def keeper(self, tx: Tx, memory_id: int) -> Memory | None:
-        """An active memory, whoever owns it."""
-        return active_memory(tx, memory_id)
 
     @reads
     def said(self, tx: Tx, person_id: int, chat: Chat) -> tuple[tuple[int, int, str], ...]:

@@ -402,8 +402,7 @@ def rebuild_index(tx: Tx) -> int:
         for number in tx.ids(f"SELECT {ID_OF[kind]} FROM {rows} ORDER BY 1"):
             index_document(tx, kind, number)
     restore_vectors(tx)
-    count: int = tx.value("SELECT count(*) FROM doc")
-    return count
+    return tx.number("SELECT count(*) FROM doc")
 
 
 def _heard_by(tx: Tx, chat_id: int) -> str:

@@ -12,7 +12,7 @@ from bot.core.models import Message, RecentCall, ToolSpec
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
 from bot.store.access import AccessLists, persons
-from bot.store.engine import Database, Repository, reads
+from bot.store.engine import Database, Repository, reading, reads
 from bot.store.index import index_faults
 from bot.store.ledger import SELECT_CALL
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
@@ -362,6 +362,10 @@ class Inspector(Repository):
 class Vitals(Repository):
     """The signs of life of the one file."""
 
+    damage = reading(file_faults)
+    dangling = reading(dangling_rows)
+    unindexed = reading(index_faults)
+
     @property
     def refusing(self) -> str:
         """Why the last write was refused, "" when it was taken."""
@@ -384,38 +388,23 @@ class Vitals(Repository):
     @reads
     def queued(self, tx: Tx) -> int:
         """Lines that wait for an answer; StoreError when the file cannot be read."""
-        return int(tx.value("SELECT count(*) FROM event WHERE state = 'queued'"))
-
-    @reads
-    def damage(self, tx: Tx) -> tuple[str, ...]:
-        """What the engine finds wrong with the file, nothing when it is whole; it reads all of it."""
-        return file_faults(tx)
-
-    @reads
-    def dangling(self, tx: Tx) -> int:
-        """How many rows refer to one that is not there."""
-        return dangling_rows(tx)
-
-    @reads
-    def unindexed(self, tx: Tx) -> int:
-        """How many rows that can be searched the full-text index lacks, or has beyond them."""
-        return index_faults(tx)
+        return tx.number("SELECT count(*) FROM event WHERE state = 'queued'")
 
     @reads
     def newest_line(self, tx: Tx) -> int:
         """When the last line was stored, ms; 0 before the first."""
-        return tx.value("SELECT at FROM event ORDER BY id DESC LIMIT 1") or 0
+        return tx.number("SELECT at FROM event ORDER BY id DESC LIMIT 1")
 
     @reads
     def stuck_digests(self, tx: Tx) -> int:
         """Talks whose digest was put off MANY_TRIES times or more."""
         sql = "SELECT count(*) FROM session WHERE digest_due_at IS NOT NULL AND digest_attempts >= ?"
-        return int(tx.value(sql, MANY_TRIES))
+        return tx.number(sql, MANY_TRIES)
 
     @reads
     def newest_call(self, tx: Tx) -> int:
         """The number of the last call, 0 before the first."""
-        return tx.value("SELECT max(id) FROM call") or 0
+        return tx.number("SELECT max(id) FROM call")
 
     @reads
     def calls(self, tx: Tx, after: int, among: Collection[int] = ()) -> tuple[PaidCall, ...]:

@@ -6,11 +6,11 @@ from typing import Literal, cast
 
 from bot.core.clock import DAY_MS
 from bot.core.inspection import MemoryFault, PlacedMemory, RepairPart
-from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, PastMerge, ReviewedMemory, Visibility
+from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, ReviewedMemory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind
 from bot.language.sections import SectionRegistry
-from bot.store.engine import reads, writes, writing
+from bot.store.engine import reading, reads, writes, writing
 from bot.store.files import DataFiles
 from bot.store.index import (
     documents_anew,
@@ -126,6 +126,7 @@ class MemoryLifecycle(ScrubbingRepository):
     archive = writing(archive_memory)
     restore = writing(restore_memory)
     unmerge = writing(undo_merge)
+    merges = reading(merges_of)
 
     @reads
     def memory_pools(self, tx: Tx) -> tuple[MemoryPool, ...]:
@@ -240,11 +241,6 @@ class MemoryLifecycle(ScrubbingRepository):
     def fade(self, tx: Tx, memory: Memory) -> None:
         """A tenth of its vitality is left, whatever time it is; being recalled brings it back little by little."""
         tx.run("UPDATE memory SET faded = faded * ? WHERE id = ?", FADED_FACTOR, memory.id)
-
-    @reads
-    def merges(self, tx: Tx, memory: Memory) -> tuple[PastMerge, ...]:
-        """Everything that was merged into a memory, newest first; who may see the memory may see this."""
-        return merges_of(tx, memory)
 
     @reads
     def faults(

@@ -20,7 +20,7 @@ from bot.core.memories import (
     no_merge,
 )
 from bot.core.people import Audience
-from bot.store.engine import Repository, reads, writes
+from bot.store.engine import Repository, reading, reads, writes
 from bot.store.events import add_line, finish_events
 from bot.store.index import index_lines, index_memory, index_section, sort_memory
 from bot.store.outbox import enqueue
@@ -330,6 +330,8 @@ def _send(tx: Tx, receipt: Receipt, text: str, at: int, buttons: tuple[Button, .
 class Memories(Repository):
     """What lasts."""
 
+    passes = reading(quota_excess)
+
     @writes
     def remember(
         self, tx: Tx, memory: NewMemory, receipt: Receipt, at: int, merging: MergeRule = no_merge, *,
@@ -351,11 +353,6 @@ class Memories(Repository):
         if rewrite:
             tx.insert("rewriting", memory_id=stored.id, due_at=at, attempts=0)
         return store_receipt(tx, receipt, receipt.text(stored.id, False), at, stored.id)
-
-    @reads
-    def passes(self, tx: Tx, memory: NewMemory, quota: KeepQuota, at: int) -> QuotaExcess:
-        """The limit that keeping it would pass now."""
-        return quota_excess(tx, memory, quota, at)
 
     @reads
     def is_done(self, tx: Tx, key: str) -> bool:
@@ -393,11 +390,8 @@ class Memories(Repository):
     @reads
     def experiences_since(self, tx: Tx, chat_id: int, since: int) -> int:
         """How many experiences a chat saved since that instant, ms."""
-        count: int = tx.value(
-            "SELECT count(*) FROM memory WHERE chat_id = ? AND source = 'tool' AND asked = 0 AND created_at >= ?",
-            chat_id, since,
-        )  # fmt: skip
-        return count
+        experiences = "source = 'tool' AND asked = 0 AND created_at >= ?"
+        return tx.number(f"SELECT count(*) FROM memory WHERE chat_id = ? AND {experiences}", chat_id, since)
 
     @reads
     def owned(self, tx: Tx, owner_id: int, audience: Audience, *, forgotten: bool = False) -> tuple[Memory, ...]:

@@ -10,7 +10,7 @@ from bot.core.archive import NoteRefused
 from bot.core.people import ErasedPerson, PersonalRecords
 from bot.store.commitments import delete_commitments
 from bot.store.digests import drop_talks
-from bot.store.engine import Database, Repository, reads, writes
+from bot.store.engine import Database, Repository, reading, reads, writes
 from bot.store.files import ERASED_KEY, SELECT_ACCOUNTS, DataFiles
 from bot.store.index import drop_documents, forget_terms
 from bot.store.notes import delete_note, read_note
@@ -335,6 +335,8 @@ def erase_again(tx: Tx, files: DataFiles, at: int) -> tuple[ErasedPerson, ...]:
 class PersonalData(Repository):
     """What there is of one person, to be taken along or erased."""
 
+    counts = reading(count_of_person)
+
     def __init__(self, database: Database, files: DataFiles) -> None:
         super().__init__(database)
         self._files = files
@@ -385,11 +387,6 @@ class PersonalData(Repository):
                 "member JOIN chat ON chat.id = chat_id WHERE person_id = ? ORDER BY chat.id",
             ),
         )
-
-    @reads
-    def counts(self, tx: Tx, person_id: int) -> dict[str, int]:
-        """How much there is of a person, by kind."""
-        return count_of_person(tx, person_id)
 
     @reads
     def known(self, tx: Tx, person_id: int) -> bool:
@@ -444,7 +441,7 @@ class PersonalData(Repository):
 
     @writes
     def _erase_again(self, tx: Tx) -> int:
-        gone = erase_again(tx, self._files, tx.value("SELECT max(at) FROM event") or 0)
+        gone = erase_again(tx, self._files, tx.number("SELECT max(at) FROM event"))
         for erased in gone:
             _note_unfinished(tx, erased)
         return len(gone)

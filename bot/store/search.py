@@ -366,7 +366,7 @@ class Vectors(Repository):
     @reads
     def dimensions(self, tx: Tx, model: str) -> int:
         """As many as the newest vector of that model has; 0 when there is none."""
-        return tx.value("SELECT dimensions FROM vector WHERE model = ? ORDER BY doc_id DESC LIMIT 1", model) or 0
+        return tx.number("SELECT dimensions FROM vector WHERE model = ? ORDER BY doc_id DESC LIMIT 1", model)
 
     @reads
     def state(self, tx: Tx, audience: Audience, model: str) -> dict[int, tuple[int, int, int]]:

@@ -69,21 +69,17 @@ class Store:
         self._database = database
         self._lists = lists
         self._lock = lock
-        self._remember(database, files)
-
-    def _remember(self, database: Database, files: DataFiles) -> None:
-        """The nouns of what lasts."""
         self.memories = Memories(database)
         self.search = SearchIndex(database)
         self.vectors = Vectors(database)
         self.lives = MemoryLifecycle(database, files)
         self.forgetting = MemoryForgetting(database, files)
         self.agents = AgentWrites(database, files)
-        self.notes = Notes(database, self._lists, files)
+        self.notes = Notes(database, lists, files)
         self.digests = Digests(database, self.tombstones.covers)
         self.commitments = Commitments(database)
-        self.reminders = Reminders(database, self._lists)
-        self.memory_archive = MemoryArchive(database, files, self._lists)
+        self.reminders = Reminders(database, lists)
+        self.memory_archive = MemoryArchive(database, files, lists)
         self.vitals = Vitals(database)
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
