@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from bot.cli.doctor import embedding_findings
 from bot.config.settings import Settings
 from bot.core.inspection import CheckResult
-from bot.pipeline.endpoints import embedding_findings, embedding_problems
+from bot.pipeline.endpoints import embedding_problems
 from tests.embedded import PETS, SOON, embedded_world, settings
 from tests.fakes.embedding_server import FakeEmbeddings
 

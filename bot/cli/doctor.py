@@ -1,7 +1,8 @@
 """`nuan doctor`: whether everything that is configured works from here, with one small paid call of the model."""
 
 import math
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from bot import money
 from bot.cli.installation import Installation, library_missing, make_adapter, make_words
@@ -15,14 +16,22 @@ from bot.core.errors import FolderLockedError, ModelError, OverBudget, StoreErro
 from bot.core.inspection import CheckResult, failed, passed, warned
 from bot.core.models import Completion, Message, ModelRequest, Prompt, Usage
 from bot.core.ports import Checks
-from bot.model.client import OpenAIModel
+from bot.model.client import OpenAIEmbedder, OpenAIModel
 from bot.model.pool import Endpoint
 from bot.ops.checks import machine_findings, proxy_finding, store_findings
 from bot.ops.log_files import NullLog
 from bot.pipeline.calls import end_failed
-from bot.pipeline.endpoints import capabilities_of, embedding_findings, endpoint_of
+from bot.pipeline.endpoints import (
+    capabilities_of,
+    embedding_capabilities,
+    embedding_rate,
+    embedding_url,
+    endpoint_of,
+    make_embedding,
+)
 from bot.pipeline.tools.registry import read_spec
 from bot.store.ledger import NO_CHAT, Reservation, Settlement
+from bot.store.search import VectorSpace
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.length import TokenVocabulary, message_tokens, tools_tokens, vocabulary_of
 
@@ -33,6 +42,8 @@ DEADLINE_S, OUTPUT_TOKENS = 60.0, 400
 """Seconds, and tokens of an answer: a model that thinks first needs some of them for that."""
 
 CALL_PATH = "model.call"
+
+COST_UNKNOWN = "what it costs is not known, so money is not counted"
 
 RECENT_CALLS = 50
 TALK_CAUSES = ("reply", "followup", "tool", "heartbeat", "join")
@@ -86,10 +97,14 @@ async def _model(settings: Settings, path: str, model: ModelSettings) -> tuple[C
         wanted |= {"media.images": settings.media.images, "media.voice": settings.media.voice}
     listed = "" if known else "; it lists no models, so whether it can answer is not known: does base_url end in /v1?"
     found = [passed(path, f"{where} can be reached{listed}"), *abilities(settings, path, endpoint, model)]
+    return (*found, *_unlisted(wanted, known))
+
+
+def _unlisted(wanted: Mapping[str, str], known: tuple[str, ...]) -> Iterator[CheckResult]:
+    """The keys whose models are not among those that a server lists; one that lists none says nothing."""
     for key, name in wanted.items():
         if name and known and name not in known:
-            found.append(failed(key, f"the server does not list {name!r} among its {len(known)} models"))
-    return tuple(found)
+            yield failed(key, f"the server does not list {name!r} among its {len(known)} models")
 
 
 def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSettings) -> Iterator[CheckResult]:
@@ -106,8 +121,7 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
         cost = f"{price.input:g} in, {price.cached:g} cached, {price.written:g} written, {price.output:g} out"
         yield passed(path, f"a million tokens cost {cost} {settings.budget.currency}")
     else:
-        unknown = "what it costs is not known, so money is not counted"
-        yield warned(path, f"{unknown}: set {path}.price_input and {path}.price_output")
+        yield warned(path, f"{COST_UNKNOWN}: set {path}.price_input and {path}.price_output")
     if path == "model":
         images, voice = settings.media.images, settings.media.voice
         able = {"media.images": capabilities_of(settings, model, images).vision,
@@ -115,6 +129,45 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
         for key, name in (("media.images", images), ("media.voice", voice)):
             if name and not able[key]:
                 yield failed(key, f"{can.provider} is not known to have such models; leave it empty")
+
+
+async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResult, ...]:
+    """Whether recalls by likeness work from here, and how much has its vector; asking costs nothing."""
+    server, path = settings.memory.embedding, "memory.embedding"
+    if settings.memory.mode != "hybrid":
+        return (passed(path, "set, but memory.mode is not hybrid"),) if server.provider else ()
+    endpoint = make_embedding(settings)
+    if endpoint is None:
+        return (passed(path, "no provider is set: hybrid goes by words alone, as v2 does"),)
+    embedder = endpoint.embedder
+    found = await _embedding_server_findings(settings, embedder) if isinstance(embedder, OpenAIEmbedder) else []
+    if (data / DATABASE).exists():
+        try:
+            async with await open_store(data, read_only=True) as store:
+                there, having = await store.vectors.counts(VectorSpace(embedder.name))
+        except StoreError:
+            return tuple(found)  # told of the data folder itself
+        lacking = "" if having >= there else "; the others are found by words alone until a running nuan has made them"
+        found.append(passed(path, f"{having} of {there} documents have a vector of {embedder.name}{lacking}"))
+    return tuple(found)
+
+
+async def _embedding_server_findings(settings: Settings, embedder: OpenAIEmbedder) -> list[CheckResult]:
+    path, url, can = "memory.embedding", embedding_url(settings), embedding_capabilities(settings)
+    try:
+        known = await embedder.reach(SERVER_ANSWER_S)
+    except ModelError as error:
+        advice = f"check {path}.{'api_key' if error.fault == 'refused' else 'base_url'}"
+        return [failed(path, f"{url} does not work ({error.detail}): {advice}; recalls go by words alone")]
+    finally:
+        await embedder.close()
+    found = [passed(path, f"{url} can be reached")]
+    found += _unlisted({f"{path}.model": embedder.model}, known)
+    if not can.embeddings:
+        found.append(failed(path, f"{can.provider} is not known to make embeddings: name another server"))
+    if embedding_rate(settings) is None and not is_loopback(url):
+        found.append(passed(path, f"{COST_UNKNOWN}: set {path}.price_input"))
+    return found
 
 
 async def _platforms(settings: Settings) -> AsyncIterator[CheckResult]:

@@ -62,20 +62,12 @@ SHOWN, SHOWN_CHARS = 8, 120
 """How many memories a list of what fits names, and characters of each."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrincipalRecord:
-    """The person and the chat of a principal, as they are now."""
-
-    chat: Chat
-    person: Person
-
-
-async def read_principal(store: Store, principal: Principal) -> PrincipalRecord:
-    """Read them; LookupError when one is gone, or the person does not take part there any more."""
+async def read_principal(store: Store, principal: Principal) -> tuple[Chat, Person]:
+    """The chat and person as they are now; LookupError when one is gone, or the person takes no part there any more."""
     chat, person = await store.people.chat(principal.chat_id), await store.people.person(principal.person_id)
     if person.id not in (await store.people.audience(chat)).person_ids:
         raise LookupError(f"person {person.id} is not in chat {chat.id}")
-    return PrincipalRecord(chat, person)
+    return chat, person
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +128,9 @@ class AgentTools:
         opening = services.words.opening(services.words.language)
         tool = name if name in NAMES else "?"
         try:
-            who = await read_principal(services.store, principal)
-            opening = services.words.opening(services.words.script(who.person))
-            reply = await self._answer(name, arguments, clean_name(agent or "mcp")[:AGENT_CHARS], who)
+            chat, person = await read_principal(services.store, principal)
+            opening = services.words.opening(services.words.script(person))
+            reply = await self._answer(name, arguments, clean_name(agent or "mcp")[:AGENT_CHARS], chat, person)
         except ToolRefused as refused:
             reply = AgentReply(opening(refused.key, problem=as_data(refused.problem)), wrong=True)
         except LookupError:
@@ -159,18 +151,18 @@ class AgentTools:
         )  # fmt: skip
         return reply
 
-    async def _answer(self, name: str, arguments: str, agent: str, who: PrincipalRecord) -> AgentReply:
+    async def _answer(self, name: str, arguments: str, agent: str, chat: Chat, person: Person) -> AgentReply:
         if name not in NAMES:
             raise ToolRefused("tool_unknown", name[:AGENT_CHARS])
         if len(arguments) > ARGUMENT_CHARS:
             raise ToolRefused("tool_bad_arguments", f"{len(arguments)} > {ARGUMENT_CHARS}")
         match name:
             case "boot":
-                return AgentReply(await self._boot(who, read_arguments(_Boot, arguments).format))
+                return AgentReply(await self._boot(chat, person, read_arguments(_Boot, arguments).format))
             case "dialog":
-                return AgentReply(await self._dialog(read_arguments(_Dialog, arguments).limit, who))
+                return AgentReply(await self._dialog(read_arguments(_Dialog, arguments).limit, chat, person))
             case "recall":
-                answer = await self._recall.run(await self._context(who), arguments)
+                answer = await self._recall.run(await self._context(chat, person), arguments)
                 return AgentReply(answer.text, ids=answer.told)
             case _:
                 return await self._write(self._wish(name, arguments, agent))
@@ -185,23 +177,21 @@ class AgentTools:
             raise ToolRefused("tool_bad_arguments", "id | text")
         return AgentRequest("forget", self._principal, agent, text, number=int(number) if number else None)
 
-    async def _boot(self, who: PrincipalRecord, form: Literal["narrative", "json"]) -> str:
+    async def _boot(self, chat: Chat, person: Person, form: Literal["narrative", "json"]) -> str:
         """What `nuan boot` prints."""
-        services, script, now = self._services, self._services.words.script(who.person), self._services.clock.now()
-        opened = await services.planner.boot(who.chat, who.person, now)
+        services, script, now = self._services, self._services.words.script(person), self._services.clock.now()
+        opened = await services.planner.boot(chat, person, now)
         if form == "json":
-            return boot_json(opened, who.chat, who.person, now)
+            return boot_json(opened, chat, person, now)
         return opened.text or self.texts.sentences.text("boot_none", script)
 
-    async def _dialog(self, limit: int, who: PrincipalRecord) -> str:
-        services, script = self._services, self._services.words.script(who.person)
+    async def _dialog(self, limit: int, chat: Chat, person: Person) -> str:
+        services, script = self._services, self._services.words.script(person)
         opening, now = services.words.opening(script), services.clock.now()
-        talks = await past_talks(
-            services.store, await services.planner.audience(who.chat, who.person), who.person.id, now
-        )
+        talks = await past_talks(services.store, await services.planner.audience(chat, person), person.id, now)
         if not talks:
             return self.texts.sentences.text("dialog_none", script)
-        tz = services.words.tz_of(who.chat, who.person)
+        tz = services.words.tz_of(chat, person)
         lines = past_talk_lines(talks, DayFormatter(now, tz, opening, services.words.days(script)))[:limit]
         return "\n".join(
             (
@@ -230,9 +220,9 @@ class AgentTools:
     async def _zone(self, context: ToolContext) -> tzinfo:
         return await timezone_of(self._services.store, self._services.words, context)
 
-    async def _context(self, who: PrincipalRecord) -> ToolContext:
-        services, person = self._services, who.person
-        audience = await services.planner.audience(who.chat, person)
+    async def _context(self, chat: Chat, person: Person) -> ToolContext:
+        services = self._services
+        audience = await services.planner.audience(chat, person)
         return ToolContext(audience, person.id, 0, (), services.words.script(person), services.clock.now())
 
 
@@ -260,10 +250,10 @@ class AgentWriter:
     async def carry_out(self, wish: AgentRequest) -> AgentReply:
         """Do it and say so, or say why not; StoreError when it cannot be stored."""
         try:
-            who = await read_principal(self._store, wish.principal)
+            chat, person = await read_principal(self._store, wish.principal)
         except LookupError:
             return AgentReply(self._texts.text("seat_gone", self._words.language), wrong=True)
-        return await (self._remember if wish.verb == "remember" else self._forget)(wish, who.chat, who.person)
+        return await (self._remember if wish.verb == "remember" else self._forget)(wish, chat, person)
 
     async def _remember(self, wish: AgentRequest, chat: Chat, person: Person) -> AgentReply:
         text, now = " ".join(clean(wish.text).split()), self._clock.now()

@@ -8,9 +8,7 @@ from bot.config.base import is_loopback
 from bot.config.models import Budget, CapabilityRule, ModelSettings, read_rules
 from bot.config.settings import Settings
 from bot.core.clock import SystemClock
-from bot.core.errors import ModelError, StoreError
 from bot.core.files import resource_dir
-from bot.core.inspection import CheckResult, failed, passed
 from bot.core.models import Capabilities, Price, PriceAt
 from bot.model.client import OpenAIEmbedder, OpenAIModel
 from bot.model.dialect import Dialect, known_capabilities
@@ -19,14 +17,9 @@ from bot.model.pool import EmbeddingEndpoint, Endpoint, ModelPool
 from bot.money import UNKNOWN_CAPABILITIES, public_rate, rate_of
 from bot.recall.vectors import HashEmbedder
 from bot.session import best_idle_seconds, best_log_tokens
-from bot.store.search import VectorSpace
-from bot.store.store import DATABASE, open_store
 from bot.text.catalogue import catalogue
 
 PRICE_KEYS = ("price_input", "price_cached", "price_written", "price_output")
-
-ANSWER_S = 10.0
-"""Seconds to wait for the server."""
 
 
 @cache
@@ -207,45 +200,3 @@ def embedding_problems(settings: Settings) -> tuple[str, ...]:
 
 def _no_cost(_: int) -> Price:
     return Price(0.0, 0.0, 0.0, 0.0)
-
-
-async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResult, ...]:
-    """Whether recalls by likeness work from here, and how much has its vector; asking costs nothing."""
-    server, path = settings.memory.embedding, "memory.embedding"
-    if settings.memory.mode != "hybrid":
-        return (passed(path, "set, but memory.mode is not hybrid"),) if server.provider else ()
-    endpoint = make_embedding(settings)
-    if endpoint is None:
-        return (passed(path, "no provider is set: hybrid goes by words alone, as v2 does"),)
-    embedder = endpoint.embedder
-    found = await _embedding_server_findings(settings, embedder) if isinstance(embedder, OpenAIEmbedder) else []
-    if (data / DATABASE).exists():
-        try:
-            async with await open_store(data, read_only=True) as store:
-                there, having = await store.vectors.counts(VectorSpace(embedder.name))
-        except StoreError:
-            return tuple(found)  # told of the data folder itself
-        lacking = "" if having >= there else "; the others are found by words alone until a running nuan has made them"
-        found.append(passed(path, f"{having} of {there} documents have a vector of {embedder.name}{lacking}"))
-    return tuple(found)
-
-
-async def _embedding_server_findings(settings: Settings, embedder: OpenAIEmbedder) -> list[CheckResult]:
-    path, url, can = "memory.embedding", embedding_url(settings), embedding_capabilities(settings)
-    try:
-        known = await embedder.reach(ANSWER_S)
-    except ModelError as error:
-        advice = f"check {path}.{'api_key' if error.fault == 'refused' else 'base_url'}"
-        return [failed(path, f"{url} does not work ({error.detail}): {advice}; recalls go by words alone")]
-    finally:
-        await embedder.close()
-    found = [passed(path, f"{url} can be reached")]
-    if known and embedder.model not in known:
-        told = f"the server does not list {embedder.model!r} among its {len(known)} models"
-        found.append(failed(f"{path}.model", told))
-    if not can.embeddings:
-        found.append(failed(path, f"{can.provider} is not known to make embeddings: name another server"))
-    if embedding_rate(settings) is None and not is_loopback(url):
-        unknown = "what it costs is not known, so money is not counted"
-        found.append(passed(path, f"{unknown}: set {path}.price_input"))
-    return found
