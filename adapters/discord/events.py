@@ -11,14 +11,12 @@ import discord
 from discord.abc import GuildChannel
 
 from bot.core.events import Attachment, AttachmentKind, Incoming, Place, Sender
+from bot.text.clean import without_call
 from bot.text.length import clip
 
 _MARK = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|/(?P<command>[^:<>\n]+):\d+)>"
 )
-
-_EDGE = " \t\n,，、:："
-"""What stands between a call and what is said."""
 
 PLATFORM = "discord"
 PIN_CHARS = 80
@@ -74,19 +72,6 @@ def names_of(message: discord.Message) -> MentionNames:
         if (channel := guild.get_channel_or_thread(number)) is not None:
             channels[str(number)] = channel.name
     return MentionNames(users, roles, channels)
-
-
-def without_call(content: str, marks: Collection[str]) -> str:
-    """The content without the bot's own marks at either end; content that is nothing else stays as it is."""
-    left, before = content, ""
-    while left != before:
-        before = left
-        for mark in marks:
-            if left.lstrip(_EDGE).startswith(mark):
-                left = left.lstrip(_EDGE).removeprefix(mark).lstrip(_EDGE)
-            if left.rstrip(_EDGE).endswith(mark):
-                left = left.rstrip(_EDGE).removesuffix(mark).rstrip(_EDGE)
-    return left or content
 
 
 def text_of(message: discord.Message, calls: Collection[str] = ()) -> str:

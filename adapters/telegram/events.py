@@ -21,9 +21,8 @@ from telegram import (
 )
 
 from bot.core.events import Attachment, AttachmentKind, Button, CommandSpec, Incoming, Place, Sender
-from bot.text.clean import clean_name
+from bot.text.clean import clean_name, without_call
 from bot.text.length import clip
-from bot.text.split import utf16_units
 
 ALLOWED_UPDATES = ("message", "edited_message", "message_reaction", "callback_query", "my_chat_member", "chat_member")
 """What the bot asks for; channel posts are not among it, and a new kind of update is none until it is read here."""
@@ -39,8 +38,8 @@ SERVICE_ACCOUNTS = frozenset({777000, 1087968824, 136817688})
 
 _MISTYPED = re.compile(r"(?i)ai_[a-z]")
 _COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?")
-_EDGE = " \t\n,，、:："
-"""What stands between a call and what is said."""
+_CALL = "\ufdd0"
+"""Stands for a call of the bot: a code point that is no character, so nobody writes it."""
 _OTHERS = ("poll", "dice", "venue", "location", "contact", "story", "game", "checklist")
 """Things with neither text nor file; they are told by their name. A venue is also a location."""
 
@@ -145,9 +144,14 @@ def text_of(message: Message, me: BotAccount) -> str:
     text = message.text or message.caption or ""
     if not text or message.forward_origin is not None:
         return text or _other_text(message)
-    start, text = _without_call(text, message, me)
+    commands = {
+        _slice(text, each)
+        for each in message.entities or message.caption_entities
+        if each.type == MessageEntity.BOT_COMMAND
+    }
+    text = without_call(_marked(text, message, me), (_CALL,)).replace(_CALL, f"@{me.name or me.username}")
     found = _COMMAND.match(text)
-    if found is None or not _command_at(start, message):
+    if found is None or found[0] not in commands:
         return text
     name, bot = found[1], found[2]
     if bot and not me.named(bot):
@@ -193,53 +197,15 @@ def _other_text(message: Message) -> str:
     return next((f"[{name}]" for name in _OTHERS if getattr(message, name, None) is not None), "")
 
 
-def _command_at(start: int, message: Message) -> bool:
-    """Whether a command begins there, in UTF-16 units."""
-    return any(
-        entity.type == MessageEntity.BOT_COMMAND and entity.offset == start
-        for entity in message.entities or message.caption_entities
-    )
-
-
-def _without_call(text: str, message: Message, me: BotAccount) -> tuple[int, str]:
-    """Where it begins (UTF-16 units) and its text: calls of the bot are cut off at both ends, inside they are named.
-
-    Of a message that is nothing but a call the call is left.
-    """
+def _marked(text: str, message: Message, me: BotAccount) -> str:
+    """The text with a mark wherever it calls the bot; Telegram counts UTF-16 units."""
     raw = text.encode("utf-16-le", "surrogatepass")
-    calls = [
-        (entity.offset, entity.offset + entity.length)
-        for entity in sorted(message.entities or message.caption_entities, key=lambda each: each.offset)
-        if (entity.type == MessageEntity.MENTION and me.named(_slice(text, entity)))
-        or (entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id == me.id)
-    ]
-
-    def piece(start: int, end: int) -> str:
-        return raw[2 * start : 2 * end].decode("utf-16-le", "replace")
-
-    def named(start: int, end: int) -> str:
-        shown = ""
-        for first, last in calls:
-            if start <= first and last <= end:
-                shown += piece(start, first) + (f"@{me.name}" if me.name else piece(first, last))
-                start = last
-        return shown + piece(start, end)
-
-    if not calls:
-        return 0, text
-    begin, end = 0, len(raw) // 2
-    for first, last in calls:
-        if not piece(begin, first).strip(_EDGE):
-            begin = last
-    for first, last in reversed(calls):
-        if begin <= first and not piece(last, end).strip(_EDGE):
-            end = first
-    left, whole = named(begin, end), piece(begin, end)
-    if not left.strip(_EDGE):
-        return 0, named(0, len(raw) // 2)
-    start = begin + utf16_units(whole) - utf16_units(whole.lstrip(_EDGE)) if begin else 0
-    left = left.lstrip(_EDGE) if begin else left
-    return start, left.rstrip(_EDGE) if end < len(raw) // 2 else left
+    for entity in sorted(message.entities or message.caption_entities, key=lambda each: each.offset, reverse=True):
+        if (entity.type == MessageEntity.MENTION and me.named(_slice(text, entity))) or (
+            entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id == me.id
+        ):
+            raw = raw[: 2 * entity.offset] + _CALL.encode("utf-16-le") + raw[2 * (entity.offset + entity.length) :]
+    return raw.decode("utf-16-le", "replace")
 
 
 def _slice(text: str, entity: MessageEntity) -> str:

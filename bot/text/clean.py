@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from urllib.parse import quote
 
@@ -52,6 +52,10 @@ _SECRETS = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+CALL_EDGE = " \t\n,，、:："
+"""What stands between a call of the bot and what is said."""
 
 
 def clean(text: str) -> str:
@@ -167,3 +171,16 @@ class Redactor:
 def one_line(text: str) -> str:
     r"""The text with control, direction and surrogate characters written as \uXXXX, as JSON writes them."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def without_call(content: str, marks: Collection[str]) -> str:
+    """What is said without the marks that call the bot, at either end; a call that is all of it stays as it is."""
+    left, before = content, ""
+    while left != before:
+        before = left
+        for mark in marks:
+            if left.lstrip(CALL_EDGE).startswith(mark):
+                left = left.lstrip(CALL_EDGE).removeprefix(mark).lstrip(CALL_EDGE)
+            if left.rstrip(CALL_EDGE).endswith(mark):
+                left = left.rstrip(CALL_EDGE).removesuffix(mark).rstrip(CALL_EDGE)
+    return left or content
