@@ -38,6 +38,7 @@ from bot.store.supersession import drop_merges, end_memory, reword_memory
 from bot.store.transactions import Tx
 from bot.store.turns import has_acted, running_turns, void_turn
 from bot.store.windows import (
+    FOR_MODEL,
     IN_RUNNING_TURNS,
     UNSENT_TURNS,
     answers_person,
@@ -459,10 +460,8 @@ def _drop(tx: Tx, event: Event, arrival: Arrival, *, everyone: bool) -> int:
 def _composing(tx: Tx, chat_id: int, at: int) -> bool:
     """Whether somebody's message is about to be asked."""
     return tx.has(
-        "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND kind = 'message' AND due_at <= ? "
-        "AND why NOT IN ('command', 'pair', 'closed', 'stop', 'quiet')",
-        chat_id, at,
-    )  # fmt: skip
+        f"SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND due_at <= ? AND {FOR_MODEL}", chat_id, at
+    )
 
 
 def _interrupt(tx: Tx, event: Event, person_id: int, decision: Decision, arrival: Arrival) -> Halted | None:

@@ -271,9 +271,10 @@ class Outbox(Repository):
     @writes
     def set_trace(self, tx: Tx, chat_id: int, person_id: int, on: bool, at: int) -> None:
         """Tell that person, an owner, in that direct chat of every turn from now on, or no more."""
-        tx.run("DELETE FROM trace WHERE chat_id = ?", chat_id)
         if on:
-            tx.insert("trace", chat_id=chat_id, person_id=person_id, at=at)
+            tx.put("trace", "chat_id", chat_id=chat_id, person_id=person_id, at=at)
+        else:
+            tx.run("DELETE FROM trace WHERE chat_id = ?", chat_id)
 
     @reads
     def trace_watchers(self, tx: Tx) -> tuple[tuple[int, int], ...]:

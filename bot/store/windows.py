@@ -20,8 +20,10 @@ IN_RUNNING_TURNS = """(SELECT event_id FROM turn_event JOIN turn ON turn.id = tu
     WHERE turn.state IN ('asked', 'answered'))"""
 """The events that a turn under way answers."""
 
-NOT_YET = f"""FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND due_at > ?
-    AND kind = 'message' AND tries = 0 AND why NOT IN ('command', 'pair', 'closed', 'stop', 'quiet')"""
+FOR_MODEL = "kind = 'message' AND why NOT IN ('command', 'pair', 'closed', 'stop', 'quiet')"
+"""Whether an event is for the model to answer, as SQL."""
+
+NOT_YET = f"FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND due_at > ? AND {FOR_MODEL} AND tries = 0"
 """Messages of a chat that wait for a deadline after a time, and for an answer of the model; what failed waits alone."""
 
 UNSENT_TURNS = (
@@ -88,8 +90,7 @@ def _newest_call(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDeci
         return 0
     return tx.number(
         f"SELECT max(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND person_id = ? "
-        "AND state = 'queued' AND kind = 'message' AND tries = 0 AND (due_at <= ? OR NOT ?) "
-        "AND why NOT IN ('window', 'command', 'pair', 'closed', 'stop', 'quiet')",
+        f"AND state = 'queued' AND {FOR_MODEL} AND why <> 'window' AND tries = 0 AND (due_at <= ? OR NOT ?)",
         chat_id, person_id, at, paced.joins,
     )  # fmt: skip
 
