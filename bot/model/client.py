@@ -20,17 +20,24 @@ T = TypeVar("T")
 
 class ServerClient:
     """One server and one model name; the library and its connections are loaded at the first use, in a thread (about
-    1 s). An empty `api_key` sends no Authorization header."""
+    1 s). An empty `api_key` sends no Authorization header.
+
+    `speaks` is what the provider wants otherwise than others, `sees` what its model for pictures wants.
+    """
 
     def __init__(
-        self, base_url: str, api_key: str, name: str, *, stream: bool = False, dialect: Dialect = PLAIN_DIALECT,
-        seeing: Dialect = PLAIN_DIALECT, proxy: str = "",
+        self, base_url: str, api_key: str, name: str, *, stream: bool = True, proxy: str = "",
+        speaks: Dialect = PLAIN_DIALECT, sees: Dialect = PLAIN_DIALECT,
     ) -> None:  # fmt: skip
         def load() -> "Transport":
             from bot.model.transport import Transport
 
-            return Transport(base_url, api_key, name, stream=stream, dialect=dialect, seeing=seeing, proxy=proxy)
+            return Transport(base_url, api_key, name, stream=stream, speaks=speaks, sees=sees, proxy=proxy)
 
+        self.name = name
+        self.dialect = speaks.capabilities.provider
+        self._stream = stream
+        self._speaks = speaks
         self._load = load
         self._loading = asyncio.Lock()
         self._loaded: Transport | None = None
@@ -63,28 +70,10 @@ async def within_deadline(deadline_s: float, call: Awaitable[T], late: str = "no
 
 
 class OpenAIModel(ServerClient):
-    """One server and one model name. `speaks` is what the provider wants otherwise than others, `sees` what its model
-    for pictures wants."""
+    """A chat model behind such a server."""
 
     digests = True
-
-    def __init__(
-        self,
-        base_url: str,
-        api_key: str,
-        name: str,
-        *,
-        stream: bool = True,
-        proxy: str = "",
-        speaks: Dialect = PLAIN_DIALECT,
-        sees: Dialect = PLAIN_DIALECT,
-    ) -> None:
-        self.name = name
-        self.dialect = speaks.capabilities.provider
-        self._stream = stream
-        self._speaks = speaks
-        super().__init__(base_url, api_key, name, stream=stream, dialect=speaks, seeing=sees, proxy=proxy)
-        self._only_ends = False
+    _only_ends = False
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Answer within `deadline_s` seconds, or raise ModelError; cancelling closes the connection."""
@@ -140,17 +129,17 @@ async def _ask_within(
 
 
 class OpenAIEmbedder(ServerClient):
-    """One server and one model name; `dimensions` is asked for where it is given, else the model's own count."""
+    """A model for vectors behind such a server; `dimensions` is asked for where it is given, else its own count."""
 
     calls = True
 
     def __init__(
         self, base_url: str, api_key: str, model: str, dimensions: int | None = None, proxy: str = ""
     ) -> None:  # fmt: skip
+        super().__init__(base_url, api_key, model, proxy=proxy)
         self.name = f"{model}-{dimensions}" if dimensions else model
         self.model = model
         self._dimensions = dimensions
-        super().__init__(base_url, api_key, model, proxy=proxy)
 
     async def embed(self, texts: Sequence[str], deadline_s: float) -> Embeddings:
         """The vectors within `deadline_s` seconds, or ModelError, whatever the server answers."""

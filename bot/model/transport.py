@@ -99,14 +99,14 @@ class Transport:
     """One client of the library; building it is slow (0.2 s), so it is built in a thread too."""
 
     def __init__(
-        self, base_url: str, api_key: str, name: str, *, stream: bool, dialect: Dialect, seeing: Dialect,
+        self, base_url: str, api_key: str, name: str, *, stream: bool, speaks: Dialect, sees: Dialect,
         proxy: str = "",
     ) -> None:  # fmt: skip
         self._name = name
         self._api_key = api_key
         self._stream = stream
-        self._dialect = dialect
-        self._seeing = seeing
+        self._speaks = speaks
+        self._sees = sees
         try:
             self._client = _connect(base_url, api_key, proxy)
         except (ValueError, httpx2.InvalidURL):
@@ -136,7 +136,7 @@ class Transport:
                 ],
                 stream=False,
                 extra_headers=self._headers,
-                extra_body=self._seeing.limits(once) | self._seeing.fields(once),
+                extra_body=self._sees.limits(once) | self._sees.fields(once),
             )  # fmt: skip
             _take(response, answer)
 
@@ -193,16 +193,15 @@ class Transport:
 
     async def _ask(self, client: openai.AsyncOpenAI, request: ModelRequest, answer: CompletionBuilder) -> None:
         tools = cast(list[ChatCompletionFunctionToolParam], [tool.wire() for tool in request.prompt.tools])
-        dialect = self._dialect
-        limits = dialect.limits(request)
+        speaks = self._speaks
         response = await client.chat.completions.create(
             model=self._name,
-            messages=cast(list[ChatCompletionMessageParam], dialect.messages(request)),
+            messages=cast(list[ChatCompletionMessageParam], speaks.messages(request)),
             tools=tools or openai.omit,
             stream=self._stream,
             stream_options={"include_usage": True} if self._stream else openai.omit,
-            extra_headers=self._headers | dialect.headers(request),
-            extra_body=limits | dialect.fields(request),
+            extra_headers=self._headers | speaks.headers(request),
+            extra_body=speaks.limits(request) | speaks.fields(request),
         )
         if isinstance(response, openai.AsyncStream):
             await _read(response, answer)
