@@ -102,6 +102,20 @@ async def test_a_digest_made_while_its_lines_were_forgotten_is_not_stored_and_st
     assert engine.holding(CANARY) == ["memory.text", "memory.folded"]
 
 
+async def test_a_summary_of_a_group_that_heard_it_too_is_emptied(engine: Engine, store: Store) -> None:
+    await keep(store, SECRET)
+    asked = await talk(store, f"对了{SECRET}", "好的", GROUP)
+    await store.sessions.close(asked.turn.session_id, "new", NOW)
+    session = await store.sessions.session(asked.turn.session_id)
+    lines = await store.events.between(session.chat_id, 0, 10**6)
+    made = Digested(session, Digest(f"聊了{CANARY}", (), "model"), None, ("Ann",), tuple(line.id for line in lines))
+    assert await store.digests.store(made, NOW)
+    person, chat, _ = await ids(store)
+    (memory,) = await store.memories.owned(person, Audience(chat, "dm", (person,)))
+    await drop(store, memory)
+    assert set(engine.holding(CANARY)) == {"memory.text", "memory.folded"}
+
+
 async def test_forgotten_for_good_leaves_nothing_in_any_file(engine: Engine) -> None:
     async with await engine.open() as store:
         memory, _ = await told_everywhere(store)
