@@ -200,15 +200,15 @@ async def _one(call: Invocation, memory: Memory | None) -> str:
     return f"{memory_report(memory, merged, now, call.tz, call.text)}\n{why}"
 
 
-async def _do(call: Invocation, deed: str, memory: Memory | None) -> str:
+async def _do(call: Invocation, action: str, memory: Memory | None) -> str:
     lives, now = call.store.lives, call.now
-    if memory is None or (deed == "restore") != (memory.disabled_at is not None):
-        return call.text("mem_none_archived" if deed == "restore" else "mem_none")
+    if memory is None or (action == "restore") != (memory.disabled_at is not None):
+        return call.text("mem_none_archived" if action == "restore" else "mem_none")
     days = call.services.settings.memory.life.archive_days
     other: int | None = None
-    match deed:
+    match action:
         case "protect" | "unprotect":
-            await lives.protect(memory, on=deed == "protect")
+            await lives.protect(memory, on=action == "protect")
         case "fade":
             await lives.fade(memory)
         case "archive":
@@ -219,7 +219,7 @@ async def _do(call: Invocation, deed: str, memory: Memory | None) -> str:
             other = await call.store.lives.unmerge(memory, now)
             if other is None:
                 return call.text("mem_not_merged", id=memory.id)
-    return call.text(f"mem_did_{deed}", id=memory.id, other=other, days=days)
+    return call.text(f"mem_did_{action}", id=memory.id, other=other, days=days)
 
 
 async def _share(call: Invocation, memory: Memory | None, *, on: bool) -> str:

@@ -37,22 +37,22 @@ async def promise(call: Invocation) -> str:
             return _promise_list(call, [each for each in owned if each.state in OPEN_STATES])
         case ("all",):
             return _promise_list(call, list(owned))
-        case (deed, number) if deed in (*PROMISE_STATES, "drop"):
+        case (action, number) if action in (*PROMISE_STATES, "drop"):
             found = next((each for each in owned if each.id == number_for("promise", number.lstrip("#"))), None)
-            return await _settle(call, deed, found)
+            return await _settle(call, action, found)
         case _:
             return call.text("promise_words")
 
 
-async def _settle(call: Invocation, deed: str, found: Commitment | None) -> str:
+async def _settle(call: Invocation, action: str, found: Commitment | None) -> str:
     if found is None:
         return call.text("promise_unknown")
     commitments = call.store.commitments
-    if deed == "drop":
+    if action == "drop":
         done = await commitments.drop(found.id, call.person.id, call.now)
     else:
-        done = await commitments.settle(found.id, call.person.id, PROMISE_STATES[deed], call.now)
-    return call.text(f"promise_did_{deed}" if done else "promise_unknown", id=found.id)
+        done = await commitments.settle(found.id, call.person.id, PROMISE_STATES[action], call.now)
+    return call.text(f"promise_did_{action}" if done else "promise_unknown", id=found.id)
 
 
 def _promise_list(call: Invocation, found: list[Commitment]) -> str:

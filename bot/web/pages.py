@@ -295,13 +295,13 @@ async def show_memory(ask: PageRequest) -> Response:
 
 
 async def change_memory(ask: PageRequest) -> Response:
-    """Carry a deed out, then show the memory with what became of it."""
+    """Carry an action out, then show the memory with what became of it."""
     if ask.site.box is None:
         raise HTTPException(409)
     found = await _found(ask)
     number = found.memory.id
-    deed = str(ask.request.path_params["deed"])
-    done = await (_reword(ask, found) if deed == "edit" else _do(ask, found, deed))
+    action = str(ask.request.path_params["action"])
+    done = await (_reword(ask, found) if action == "edit" else _do(ask, found, action))
     return RedirectResponse(f"/memories/{number}?done={done}", 303)
 
 
@@ -315,10 +315,10 @@ async def _reword(ask: PageRequest, found: MemoryRow) -> str:
     return {"done": "edited", "gone": "over", "named": "named", "known": "known", "buried": "buried"}[done]
 
 
-async def _do(ask: PageRequest, found: MemoryRow, deed: str) -> str:
+async def _do(ask: PageRequest, found: MemoryRow, action: str) -> str:
     store, now, memory = ask.site.store, ask.site.clock.now(), found.memory
     rules = ask.site.settings.memory
-    match deed:
+    match action:
         case "forget":
             purge_at = now + rules.undo_days * DAY_MS if rules.undo_days else None
             return "forgot" if await store.lives.forget(memory.id, purge_at, now) else "over"
@@ -328,14 +328,14 @@ async def _do(ask: PageRequest, found: MemoryRow, deed: str) -> str:
             return "restored" if await store.lives.restore(memory.id, now) else "over"
         case "restore" if found.forgotten:
             return "restored" if await store.lives.bring_back(memory.id, now) else "over"
-        case _ if found.ended or deed == "restore":
+        case _ if found.ended or action == "restore":
             return "over"
         case "archive":
             await store.lives.archive(memory.id, now + rules.life.archive_days * DAY_MS, now)
             return "archived"
         case "protect" | "unprotect":
-            await store.lives.protect(memory, on=deed == "protect")
-            return f"{deed}ed"
+            await store.lives.protect(memory, on=action == "protect")
+            return f"{action}ed"
         case "unmerge":
             return "unmerged" if await store.lives.unmerge(memory, now) is not None else "over"
         case _:
@@ -476,4 +476,4 @@ PAGES = {
     "/persona": show_personas, "/settings": show_settings, "/chat": show_chat, "/chat/lines": show_chat_lines,
     "/chat/stream": stream_chat,
 }  # fmt: skip
-ACTIONS = {"/memories/{number}/{deed}": change_memory, "/chat": say_in_chat}
+ACTIONS = {"/memories/{number}/{action}": change_memory, "/chat": say_in_chat}
