@@ -304,3 +304,17 @@ async def test_all_that_is_cancelled_is_counted(world: World) -> None:
     await world.say("取消所有提醒")
     assert world.replies[-1].endswith("……还有 3 条")
     assert world.peek.reminders.count(ended_at=None) == 0
+
+
+async def test_every_so_many_days_between_is_a_day_more(world: World) -> None:
+    await world.say("每隔两天提醒我浇花")
+    assert world.replies[-1].startswith("好，每3天上午9:00提醒你：浇花 ⏰1")
+    await world.say("每隔一天晚上八点提醒我吃药")
+    assert world.replies[-1].startswith("好，每2天晚上8:00提醒你：吃药 ⏰2")
+
+
+async def test_a_reminder_without_a_text_stands_in_the_next_opening(world: World) -> None:
+    await world.say("后天提醒我")
+    await world.say("/new")
+    await world.say("帮我想想这个周末可以去哪里玩，有什么好推荐的吗")
+    assert "⏰1" in world.last_user and "到时叫一声" in world.last_user

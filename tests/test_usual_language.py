@@ -74,3 +74,26 @@ def test_the_usual_one_is_that_of_most_lines(lines: tuple[str, ...], before: str
 async def test_the_bots_name_is_no_sign_of_a_language(world: World) -> None:
     await world.say("小暖 remember I like tea", "Bob", group="家")
     assert world.replies[-1].startswith("Got it, I'll remember #1")
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "told"),
+    [
+        ("我今天加班到好晚，煩死了", "叫我阿明", "以後叫你"),
+        ("remember that i like tea", "undo", "is not kept"),
+    ],
+)
+async def test_a_message_that_tells_no_language_is_answered_as_its_writer_wrote_just_before(
+    world: World, before: str, said: str, told: str
+) -> None:
+    for line in ("今天天气真不错", "我们出去走走吧", "这个周末要下雨"):
+        await world.say(line)
+    await world.say(before)
+    await world.say(said)
+    assert told in world.replies[-1], world.replies
+
+
+async def test_a_command_is_answered_in_the_characters_that_it_is_written_in(world: World) -> None:
+    await world.say("今天天气真不错")
+    await world.say(".ai 預算")
+    assert world.replies[-1].startswith("沒有「預算」這個指令")

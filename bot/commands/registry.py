@@ -3,6 +3,7 @@
 A new command is a function with `@command` in one of `MODULES` and its texts in the message catalogue."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import ModuleType
 
 from bot.commands import chat, insight, memories, people, promises, settings
@@ -22,7 +23,7 @@ from bot.language.wishes.reader import ORDERS
 from bot.text.catalogue import Catalogue
 from bot.text.clean import clean_name
 from bot.text.codes import COMMAND_HEADS, names_key
-from bot.text.fold import fold
+from bot.text.fold import fold, script_of
 
 BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "admin")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
@@ -85,6 +86,8 @@ def _unknown(call: Invocation, said: str) -> str:
     name = fold(said)
     near = nearest_command(name, usable_commands(call))
     shown = name if name.isascii() else clean_name(said)  # folding writes Simplified, and they may not
+    written = script_of(said, call.script)  # .ai 預算 of a reader of Chinese
+    call = call if "en" in (call.script, written) else replace(call, script=written)
     return call.text("unknown_near" if near else "unknown_command", command=shown[:32], near=near)
 
 

@@ -461,7 +461,7 @@ async def limit(call: Invocation) -> str:
     words = tuple(word.lower() for word in call.words)
     said = None if words == ("reset",) else parse_limit(words)
     if said is None and words != ("reset",):
-        return call.text("limits_words")
+        return wrong_words(call, InvalidWords(" ".join(call.words), ".ai limit userday 50"))
     wish = dict.fromkeys(TalkLimits.model_fields) if said is None else said
     problem = await apply_wish(call, {f"limits.{key}": value for key, value in wish.items()}) if wish else ""
     return problem or await _limits_shown(call)

@@ -32,7 +32,7 @@ from bot.speaking.pacing import due_batch as next_batch
 from bot.store.intake import Revision
 from bot.store.store import Store
 from bot.store.views import WaitingChat
-from bot.text.fold import fold
+from bot.text.fold import Script, fold
 
 VERBS: dict[str, MemoryVerb] = {"": "remember", "address": "nick_set", "no_address": "nick_revoke"}
 """By which command a memory was made."""
@@ -308,7 +308,7 @@ class Dispatcher:
         # Forgetting empties the message, so it comes last: a crash in between must not lose the other commands.
         commands = sorted(enumerate(understood.commands), key=lambda pair: _hides(pair[1]))
         several = sum(command.verb == "remember" for _, command in commands) > 1
-        script, done = self._current.words.script_of(event.text, person.script), list[DoneCommand]()
+        script, done = await self._script(event, person), list[DoneCommand]()
         dated = [command.content for _, command in commands if command.verb == "remember" and command.content]
         offer = await self._reminders.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
         for place, command in commands:
@@ -324,6 +324,13 @@ class Dispatcher:
         receipts = self._remember_actions.receipts.joined(done, script)
         return list(receipts), replace(event, text=rest) if forgot else event
 
+    async def _script(self, event: Event, person: Person) -> Script:
+        """What a message is answered in; undo and 叫我阿明 tell nothing, so it is as its writer wrote just before."""
+        script: str = person.script
+        for line in await self._store.events.own_lines((event.id,), person.id, event.at, answered=True):
+            script = self._current.words.script_of(line.text, script)
+        return self._current.words.script_of(event.text, script)
+
     async def _asked_back(self, event: Event, chat: Chat, person: Person, over: PromiseEndings) -> bool:
         """Whether a message may ask something of memory, or end one of several promises, and its writer was asked, as
         no model can tell."""
@@ -333,7 +340,7 @@ class Dispatcher:
             return False
         audience = await self._planner.audience(chat, person)
         _, account = await self._store.people.answer_to(event)
-        script = self._current.words.script_of(event.text, person.script)
+        script = await self._script(event, person)
         command = MemoryCommand("done", None) if found is None else MemoryCommand(found.verb, found.about or None)
         told = CommandContext(command, event, chat, person.id, audience, script, 0, "", False, account)
         if found is None:

@@ -194,7 +194,7 @@ def _reminders(facts: OpeningFacts, days: DayFormatter) -> Iterable[UpcomingThin
     """What is said to the person by itself, the next time of it; what is of a promise is told with that."""
     told = {one.id for one in facts.commitments}
     for one in facts.reminders:
-        if one.text and one.due_at > facts.now and one.promise not in told:
+        if one.due_at > facts.now and one.promise not in told:
             yield UpcomingThing(
                 one.text, one.person_id, days.day(one.due_at), one.due_at, "time", one.made_at,
                 core=content_words(one.text), reminder=one.id, remind_at=one.due_at, chat=one.chat_id,

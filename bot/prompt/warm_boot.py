@@ -277,7 +277,7 @@ class LineBuilder:
         if one.toward:
             text = days.words("toward", text=text, toward=one.toward)
         if one.reminder:
-            key = "reminder" if one.remind_at == one.at else "reminded"
+            key = "reminder_bare" if not text else "reminder" if one.remind_at == one.at else "reminded"
             text = days.words(key, text=text, time=days.time(one.remind_at))
         group = self._place(one.chat)
         return OpeningLine(

@@ -363,7 +363,8 @@ class PersonalData(Repository):
             ),
             records(
                 f"id AS number, text, due_at, rule, made_at, {CHAT_OF.format('reminder')}",
-                "reminder WHERE person_id = ? AND ended_at IS NULL AND text <> '' ORDER BY due_at, id",
+                "reminder WHERE person_id = ? AND ended_at IS NULL AND (text <> '' OR commitment_id IS NULL) "
+                "ORDER BY due_at, id",
             ),
             records(
                 f"at, {CHAT_OF.format('event')}, text",

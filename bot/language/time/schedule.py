@@ -87,7 +87,7 @@ _TIMES_EN = LazyPattern(
     r"each) day\b|\btwice daily\b"
 )
 _TIMES_ZH = LazyPattern(rf"(?:每天|每日|一天|一日)(?P<n>{ZH})[次遍]")
-_DAYS_ZH = LazyPattern(rf"(?P<other>每隔[一1]?[天日])|每(?P<n>{ZH})[天日](?![一二三四五六七八九十\d])")
+_DAYS_ZH = LazyPattern(rf"(?P<other>每隔[天日])|每(?P<between>隔)?(?P<n>{ZH})[天日](?![一二三四五六七八九十\d])")
 _WEEKS_ZH = LazyPattern(
     rf"(?:(?P<other>每隔(?:[一1]个?)?)|每(?P<n>{ZH})个?)(?:周|星期|礼拜)(?:的|,)?(?:周|星期|礼拜)?(?P<day>[一二三四五六日天])(?![一二三四五六日天、到至期])"
 )
@@ -374,7 +374,9 @@ def _steps(reading: Reading) -> None:
         weeks = 3 if match["third"] else 2 if match["other"] or match["other2"] else int(count_en(match["n"]))
         _every(reading, Repetition(weekdays=(match["day"] or match["day2"])[:3], step=7 * weeks))
     for match in reading.take(_DAYS_ZH):
-        _every(reading, Repetition(step=2 if match["other"] else count_zh(match["n"])))
+        # 每隔一天 is every second day, so 每隔两天 is every third; the confirmation says which.
+        days = 2 if match["other"] else count_zh(match["n"])
+        _every(reading, Repetition(step=days + 1 if days and match["between"] else days))
     for match in reading.take(_DAYS_EN):
         _every(reading, Repetition(step=3 if match["third"] else 2 if match["other"] else int(count_en(match["n"]))))
 
