@@ -317,4 +317,5 @@ async def test_a_reminder_without_a_text_stands_in_the_next_opening(world: World
     await world.say("后天提醒我")
     await world.say("/new")
     await world.say("帮我想想这个周末可以去哪里玩，有什么好推荐的吗")
-    assert "⏰1" in world.last_user and "到时叫一声" in world.last_user
+    assert "⏰1" in world.last_user
+    assert "到时叫一声" in world.last_user

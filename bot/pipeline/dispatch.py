@@ -9,7 +9,7 @@ from bot.core.commitments import CommitmentState
 from bot.core.errors import OverLimit
 from bot.core.events import Draft, Event
 from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands
-from bot.core.people import Chat, Person
+from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion
 from bot.core.speaking import STOP_REASONS
@@ -32,7 +32,7 @@ from bot.speaking.pacing import due_batch as next_batch
 from bot.store.intake import Revision
 from bot.store.store import Store
 from bot.store.views import WaitingChat
-from bot.text.fold import Script, fold
+from bot.text.fold import fold
 
 VERBS: dict[str, MemoryVerb] = {"": "remember", "address": "nick_set", "no_address": "nick_revoke"}
 """By which command a memory was made."""
