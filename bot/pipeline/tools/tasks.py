@@ -15,7 +15,15 @@ from bot.core.commitments import Commitment, CommitmentState, NewReminder, Nudge
 from bot.core.events import Event
 from bot.core.models import ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
-from bot.language.reminders.wording import SHARED, TASK_CHARS, reminder_title
+from bot.language.reminders.wording import (
+    CHANGED,
+    DAY_BEFORE,
+    ENDED,
+    SHARED,
+    TASK_CHARS,
+    WANTED,
+    reminder_title,
+)
 from bot.language.time.dates import checked_when, date_in
 from bot.language.time.moments import hour_in, time_parts
 from bot.memory.digest.answer import ItemSection
@@ -78,25 +86,6 @@ def promise_tool(
     change = promise_changer(carrier, mine, covers, zone, consent.answer, nudging)
     return commitment_tool(spec, carrier, mine, covers, zone, consent.answer, ending, change, nudging), change
 
-
-_WANTS = re.compile(
-    r"提醒|你[^,，。]{0,6}我|把我|吼|[叫喊催敲戳嗌](?:一?声|一?下|返?我|大家|醒)|提(?:返|番)?(?:我|下|声|大家)|记得[叫喊提]|叫醒|闹钟|(?:别|不要)让(?:我|大家)|别忘|通知我|吱一?声|盯着"
-    r"|(?<![a-z])(?:remind(?:er)?s?|wake|alarm|nudge|ping|poke|buzz|nag|bug|tell|text|message|forget|make sure|shout|shove|kick|holler|yell|give me an? \w+"
-    r"|(?:don['’]?t|do not) let (?:me|us))(?![a-z])"
-)
-_ENDS = re.compile(
-    r"取消|不用|不要|不必|别|唔使|唔駛|免了|删|去掉|撤|算了|关|不了|完了|好了|搞定|已经"
-    r"|\b(?:cancel|delete|remove|stop|drop|scrap|skip|ditch|kill|off|no longer|no need|not|don'?t|never ?mind"
-    r"|did|done|sorted|already)\b"
-)
-
-_CHANGES = re.compile(
-    r"改|换|挪|推迟|提前|延后|不对|不是|错了|还是"
-    r"|\b(?:change|move|make|push|actually|instead|no|wait|rather|later|earlier|meant|not)\b"
-)
-
-_BEFORE = re.compile(r"前一?[天晚夜日]|头一?天|頭一?天|\bthe (?:night|day|evening|morning) before\b|\bthe eve\b")
-"""A day that is counted from another one."""
 
 _ISO = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?:[t ](?P<time>\d\d:\d\d)(?::\d\d)?)?", re.ASCII)
 
@@ -182,11 +171,11 @@ def remind_tools(
 
 
 def _wants(line: Event) -> bool:
-    return _WANTS.search(fold(line.text)) is not None
+    return WANTED.search(fold(line.text)) is not None
 
 
 def _changes(old: Reminder, line: Event) -> bool:
-    return line.at > old.made_at or _CHANGES.search(fold(line.text)) is not None
+    return line.at > old.made_at or CHANGED.search(fold(line.text)) is not None
 
 
 def _changed(
@@ -218,7 +207,7 @@ def _changed(
 
 
 def _ends(line: Event) -> bool:
-    return _ENDS.search(OR_NOT.sub(r"\1", fold(line.text))) is not None
+    return ENDED.search(OR_NOT.sub(r"\1", fold(line.text))) is not None
 
 
 def _resolved(
@@ -251,7 +240,7 @@ def _resolved(
 
 
 def _night(said: tuple[Event, ...], carrier: int) -> bool:
-    return any(_BEFORE.search(fold(each.text)) for each in said if each.id == carrier)
+    return any(DAY_BEFORE.search(fold(each.text)) for each in said if each.id == carrier)
 
 
 def _same(one: str, other: str) -> bool:
@@ -300,7 +289,7 @@ def _listed(words: Texts, at: ReminderRequest, found: tuple[Reminder, ...]) -> s
 def _names(event: Event, due_at: int, tz: tzinfo) -> bool:
     """Whether a line names that very minute; of several times of one day each is named in its own piece."""
     found = date_in(event.text, event.at, tz)
-    if _BEFORE.search(fold(event.text)):  # which night that is they know, and the confirmation tells its date
+    if DAY_BEFORE.search(fold(event.text)):  # which night that is they know, and the confirmation tells its date
         hour = date_in(f"{local_day(due_at, tz).isoformat()} {event.text}", event.at, tz)
         return hour is not None and abs(hour.at - due_at) < MINUTE_MS
     if found is None:
