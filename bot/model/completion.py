@@ -320,6 +320,8 @@ def usage_of(
     Servers that speak Anthropic's words count cached and written input beside the rest, the others within it.
     """
     body = _mapping(value)
+    if not body:
+        return None  # as in nearly every chunk of a stream
     places = (body, _mapping(whole))
     cached, written = (
         _most(*(_at(place, path) for place in places for path in paths)) for paths in (cached_in, written_in)
