@@ -118,3 +118,11 @@ def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
             bare_object(clipped, NAMES)
             answer_to(MemoryQuestion("drop"), clipped)
             keeps_waiting(MemoryQuestion("what"), clipped)
+
+
+@pytest.mark.parametrize("wish", ["forget #1 - #3", "忘记 #1 - #3", "忘记#1-#3"])
+async def test_a_range_of_numbers_is_all_of_them(world: World, wish: str) -> None:
+    for line in ("记住我怕狗", "记住我喜欢茶", "记住我住在上海", "记住我属兔"):
+        await world.say(line)
+    await world.say(wish)
+    assert kept(world) == ["我属兔"]

@@ -47,7 +47,7 @@ _FULL_STOP = LazyPattern(_ITEM_STOP.text + r"|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(
 _SOFT_STOP = re.compile(
     r";|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]"
     r"|[~—–](?!(?:(?<=#\d.)|(?<=#\d\d.)|(?<=#\d{3}.)|(?<=#\d{4}.))#?\d)"
-    r"|(?<!\d),|,(?!\d{3})|(?<= )-(?= )|、(?=[。,\n]|$)|(?<= )(?:but|so"
+    r"|(?<!\d),|,(?!\d{3})|(?<= )-(?= )(?!(?<=\d -) #\d)|、(?=[。,\n]|$)|(?<= )(?:but|so"
     "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
