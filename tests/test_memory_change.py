@@ -130,13 +130,13 @@ async def test_birthdays_of_two_people_stand_beside_each_other(world: World) -> 
 
 
 async def test_what_the_tool_keeps_takes_the_place_of_what_it_contradicts(world: World) -> None:
-    await world.say("记住小美的生日是5月4日")
+    await world.say("remember Ann's birthday is May 4")
     await world.wait(900)
-    wish = ("remember", json.dumps({"text": "小美的生日是5月3日"}, ensure_ascii=False))
-    world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(wish)
-    await world.say("小美的生日是5月3日，你可得替我留意着点儿，存一下")
-    assert texts(world) == ["小美的生日是5月3日"]
-    assert "#1“小美的生日是5月4日”改掉了" in world.replies[-1]
+    wish = ("remember", json.dumps({"text": "Ann's birthday is May 3"}))
+    world.model.script = lambda request: "ok" if request.prompt.messages[-1].role == "tool" else calls(wish)
+    await world.say("remeber that Ann's birthday is May 3, i keep forgetting when i talk abt gifts w you")
+    assert texts(world) == ["Ann's birthday is May 3"]
+    assert "it replaced #1 “Ann's birthday is May 4”" in world.replies[-1]
 
 
 @pytest.mark.parametrize(
