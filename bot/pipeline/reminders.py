@@ -242,9 +242,9 @@ class ReminderService:
             sure, chat.id, lambda numbers: "\n".join([*gone, *self._confirmed(at, sure, numbers), *unclear]), at.now
         )
 
-    async def full(self, at: ReminderRequest) -> bool:
-        """Whether a person has as many open reminders as one may have."""
-        return not await self._room(at, 1)
+    async def has_room(self, at: ReminderRequest, more: int = 1) -> bool:
+        """Whether a person may have so many open reminders more."""
+        return len(await self._store.open(at.person.id)) + more <= self._rules.most_open
 
     async def fire(self) -> tuple[int, ...]:
         """Say what is due; the chats in which something is to be sent."""
@@ -309,7 +309,7 @@ class ReminderService:
         made = [self._made(at, wish) for wish in found]
         sure = [each for each in made if isinstance(each, NewReminder)]
         # Of a message that is handled once more the reminders may be set already.
-        if sure and not await self._room(at, len(sure)) and not await self._store.of_events((at.event_id,)):
+        if sure and not await self.has_room(at, len(sure)) and not await self._store.of_events((at.event_id,)):
             return self._text(at.script, "remind_full", n=self._rules.most_open)
         asks, question = self._asks(at, found, made)
         self._note(at)
@@ -334,7 +334,7 @@ class ReminderService:
             return await self._store.say(
                 self._answer(at, lambda _: question), at.person.id, at.now, asks=asks(()), until=until
             )
-        if not await self._room(at, len(sure)):
+        if not await self.has_room(at, len(sure)):
             text = self._text(at.script, "remind_full", n=self._rules.most_open)
             return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now)
         said = self._answer(
@@ -506,9 +506,6 @@ class ReminderService:
     def _upcoming(self, due: DueReminder) -> int | None:
         after = max(self._clock.now(), due.reminder.due_at)
         return next_time(due.reminder, due.timezone, after, self._current.words, self._log)
-
-    async def _room(self, at: ReminderRequest, more: int) -> bool:
-        return len(await self._store.open(at.person.id)) + more <= self._rules.most_open
 
     def _answer(self, at: ReminderRequest, text: Callable[[tuple[int, ...]], str]) -> ReminderAnswer:
         return ReminderAnswer(at.chat.id, at.event_id, text)

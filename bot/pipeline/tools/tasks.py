@@ -144,7 +144,7 @@ def remind_tools(
             raise ToolRefused("remind_known", _listed(words, at, known))
         if await store.reminders.set_for(carrier, found.due_at):  # by an earlier call, or ended since
             raise ToolRefused("remind_unasked")
-        if await reminding.full(at):
+        if not await reminding.has_room(at):
             raise ToolRefused("remind_full")
         words_of = next(each.text for each in reversed(said) if each.id == carrier)
         shared = SHARED.search(fold(words_of)) is not None
