@@ -135,7 +135,7 @@ def test_only_the_person_themselves_can_end_their_task() -> None:
         ),
         (("我昨天拔了智齿", "明天早上八点提醒我开会"), "P1：我昨天拔了智齿"),
         (("I have to hand in my thesis draft next week",), "P1: I have to hand in my thesis draft next week"),
-        (("看看这个网站 https://example.com/x <b>很有意思的</b>东西",), "P1：看看这个网站 很有意思的 东西"),
+        (("看看这个网站 https://example.com/x <b>很有意思的</b>东西",), ""),
         (("你好", "在吗", "嗯嗯", "/new", "我去睡了，拜拜"), ""),
     ],
 )  # fmt: skip
@@ -235,3 +235,17 @@ def test_hostile_repetition_is_read_quickly(piece: str) -> None:
 @pytest.mark.parametrize("words", ["我几岁了", "我家猫叫啥", "我去年住在哪", "我妈生日是几号"])
 def test_a_question_without_its_mark_tells_nothing(words: str) -> None:
     assert statements_in(words) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["我昨天见了她，好难过", "她走了以后我一直很难过", "I called him yesterday, I'm so sad"]
+)
+def test_nothing_is_kept_of_somebody_whom_a_sentence_only_points_at(text: str) -> None:
+    assert rule_digest(talk(text), DM).memories == ()
+
+
+def test_who_is_named_may_be_pointed_at() -> None:
+    kept = rule_digest(
+        talk("我妈妈有糖尿病，我很担心她", "my sister is allergic to nuts, she found out today"), DM
+    ).memories
+    assert len(kept) == 2

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.language.statements import corrected
+from bot.language.corrections import corrected
 from bot.memory.supersession import contradicts
 from bot.text.fold import fold
 from tests.fakes.model import calls

@@ -259,7 +259,7 @@ def test_a_question_about_the_past_is_told_from_one_about_now(text: str, before:
     ("request_", "question"),
     [
         ("明天上午十点提醒我去帮安安办护照", "安安哪天出生"), ("帮我想想安安的小名", "安安哪天出生"),
-        ("remind me to call Ann at noon", "when was Ann born"), ("please find a cake for Ann", "when was Ann born"),
+        ("remind me to call Ann at noon", "when was Ann born"), ("wake me at six for Ann, will you", "when was Ann born"),
     ],
 )  # fmt: skip
 async def test_what_somebody_asked_to_be_done_is_no_finding_unless_it_is_what_is_asked(

@@ -1,19 +1,16 @@
-"""What a person plainly tells, has still to do, or corrects in a sentence of their own: by rule, no model. Pure."""
+"""What a person plainly tells, or has still to do, in a sentence of their own: by rule, no model. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Any
 
-from bot.core.clock import MINUTE_MS
 from bot.core.memories import SUBJECT_CHARS, MemoryKind
 from bot.language.injection import INSTRUCTION, LINK
 from bot.text.catalogue import LazyPattern, read_table
 from bot.text.clean import one_row
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.length import SENTENCE, clauses_of, clip, estimate_tokens
-from bot.text.similarity import FORM_WORDS
 
 STATEMENT_TOKENS = 80
 """Longest sentence that is kept; a part of a longer one would say something else."""
@@ -42,41 +39,6 @@ _ADDRESSED = re.compile(r"[^\s:：,，]{1,30}[:：] ")
 
 _AHEAD = LazyPattern(r"[明后][天早晚日]|下个?(?:周|星期|礼拜|月)|\btomorrow\b|\bnext (?:week|month|[a-z]+day)\b")
 """What names a day to come: that is more than how it feels."""
-
-MOST_CHARS = 60
-"""A longer line tells something else as well."""
-
-AT_ONCE_MS, AT_ONCE = 10 * MINUTE_MS, 3
-"""Who corrects a day that they named does it so soon, and so few lines on."""
-
-_CORRECTION_LEAD = "啊|哦|诶|哎|呃|等等|等一下|抱歉|不好意思|sorry|oops|oh|uh|ah|hmm|wait|no|nope|hang on|hold on"
-_CUES = (
-    "不对|不是|等等|等一下|错了|[说记写打]错了?|搞错|更正|纠正|应该是|改成|改为|其实是"
-    "|no|wait|sorry|oops|actually|correction|i meant?|it['’]?s|make (?:it|that)|should be"
-)
-_CUE = LazyPattern(rf"\W*(?:(?:{_CORRECTION_LEAD})\W*)*(?:{_CUES})(?![a-z])")
-_BARE = LazyPattern(
-    rf"(?:[\W_]|(?:{_CORRECTION_LEAD}|{_CUES}|是|该是|应为|改到|在|到|的|啦|呀|哈|才对|才是)(?![a-z])"
-    r"|\b(?:it|that|this|the|is|was|at|on|to|for|of|i|meant?|said|should|be|please)\b)*+"
-)
-"""A cue, and small words that say nothing of their own beside a value."""
-_NUMERAL = "(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})"
-_MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?"
-_KINDS = tuple(
-    LazyPattern(pattern)
-    for pattern in (
-        f"{_NUMERAL}月{_NUMERAL}[日号]?|{_MONTH} [0-9]{{1,2}}(?:st|nd|rd|th)?\\b"
-        f"|\\b[0-9]{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}"
-        r"|(?<![0-9])(?:[0-9]{4}[-/.])?[0-9]{1,2}[-/][0-9]{1,2}(?![0-9])",
-        f"{_NUMERAL}[日号](?![楼线])|\\b(?:the )?[0-9]{{1,2}}(?:st|nd|rd|th)\\b",
-        r"(?:这|下|上)*个?(?:周|星期|礼拜)[一二三四五六日天]|\b(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?\b",
-        rf"(?:早上|上午|中午|下午|傍晚|晚上|凌晨)?(?:[0-9]{{1,2}}[:：][0-9]{{2}}|{_NUMERAL}点(?:半|一刻|{_NUMERAL}分?)?)"
-        r"|\b[0-9]{1,2}(?::[0-9]{2})? ?[ap]\.?m\b\.?|\b[0-9]{1,2}:[0-9]{2}\b",
-        r"(?<![0-9.])[0-9]+(?:\.[0-9]+)?(?![0-9.]*[0-9])",
-    )
-)
-_PART = re.compile("早上|上午|中午|下午|傍晚|晚上|凌晨")
-_DAY_OF_MONTH = re.compile(f"(?<=月){_NUMERAL}[日号]?|(?<=[a-z.] )[0-9]{{1,2}}(?:st|nd|rd|th)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +74,7 @@ class Sentence:
         """Each clause, folded as well, and where in the folded one its fillers end."""
         for clause in clauses_of(self.text):
             folded = fold(clause).rstrip(" ,~")
-            lead = _LEAD.match(folded)
-            yield clause, folded, lead.end() if lead else 0
+            yield clause, folded, _lead_end(folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +140,25 @@ _SMALL, _REMINDING = (
     patterns_of("silent", "reminding"),
 )
 _LEAD = LazyPattern(rf"(?:[\W_]|{_any(DATA['silent']['lead'])})*+")
-_BESIDE, _OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING = (
+_BESIDE, _OTHERS, _PLAYED, _FORMER, _AGAIN, _UNLUCKY, _PLEASED, _MACHINES, _QUOTING, _POINTING = (
     patterns_of("silent", name)
-    for name in ("beside", "others", "played", "former", "again", "unlucky", "pleased", "machines", "quoting")
+    for name in (
+        "beside",
+        "others",
+        "played",
+        "former",
+        "again",
+        "unlucky",
+        "pleased",
+        "machines",
+        "quoting",
+        "pointing",
+    )
 )
 _I = LazyPattern(_spelt("我(?:们|自己|本人)?(?!<kin>|<folk>)(?:<between>)*+|i(?=['’ ]) ?(?:(?:<between_en>) )*+"))
 _MY = LazyPattern(_spelt("我们?家?的?<kin>|my "))
 """What stands before a fact of one's own, and before somebody of theirs: most clauses have neither."""
+_NEAR = LazyPattern(_spelt(r"<kin>|<folk>|\b(?:<kin_en>|<folk_en>)\b"))
 _FACTS = tuple(_fact(row) for row in DATA["fact"])
 _FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in DATA["feeling"][language])
 _FEELINGS = tuple(map(LazyPattern, _FEELING))
@@ -205,6 +178,11 @@ _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, OVER, _OFF, NOT_OVER, _
 """Rows of a list, what is promised or due, and to whom; what is over, off, not over yet, in the past; a bare "done"."""
 
 
+def _lead_end(folded: str) -> int:
+    lead = _LEAD.match(folded)
+    return lead.end() if lead else 0
+
+
 def sentences(words: str) -> Iterator[Sentence]:
     """The sentences of somebody's own words; quoted rows, code and rows with links give none."""
     for row in words.split("\n"):
@@ -220,16 +198,21 @@ def sentences(words: str) -> Iterator[Sentence]:
 def kept_sentence(sentence: Sentence) -> str:
     """The whole sentence as it is kept, a filler before its first comma apart; "" when it is too long."""
     folded, origin = fold_mapped(sentence.text)
-    lead = _LEAD.match(folded)
-    start = lead.end() if lead and folded[: lead.end()].endswith((",", " ")) else 0
+    end = _lead_end(folded)
+    start = end if folded[:end].endswith((",", " ")) else 0
     text = unfold(sentence.text, origin, start, len(folded)).strip(" ,，、")
     return text if estimate_tokens(text) <= STATEMENT_TOKENS else ""
 
 
 def statements_in(words: str, alone: bool = True) -> tuple[PlainStatement, ...]:
     """What somebody's own words plainly tell, a sentence each, in order; `alone` with the bot, 我 may be left out."""
-    found = (_statement(sentence, alone) for sentence in sentences(words) if _plain(sentence))
+    found = (_statement(sentence, alone) for sentence in sentences(words) if _plain(sentence) and _names(sentence))
     return tuple(one for one in found if one is not None and one.text)
+
+
+def _names(sentence: Sentence) -> bool:
+    """Whether a sentence says itself whom its he or she is."""
+    return _POINTING.search(sentence.folded) is None or _NEAR.search(sentence.folded) is not None
 
 
 def feeling(words: str) -> float:
@@ -263,21 +246,10 @@ def _plain(sentence: Sentence) -> bool:
     folded = sentence.folded
     if sentence.asks or idle(folded):
         return False
-    return not (_doubtful(folded) and _doubtful(_firm(sentence)))
-
-
-def _doubtful(folded: str) -> bool:
-    return any(pattern.search(folded) for pattern in (UNSURE, ASKING, INSTRUCTION, _PLAYED))
-
-
-def _firm(sentence: Sentence) -> str:
-    """A sentence without what is not known beside a fact that is firm, told before."""
-    parts: list[str] = []
-    firm = False
-    for _, folded, start in sentence.clauses():
-        parts.append(_BESIDE.sub(" ", folded) if firm else folded)
-        firm = firm or any(fact.firm for fact, _ in _facts_of(folded, start))
-    return ",".join(parts)
+    told, _, beside = folded.partition(",")
+    firm = beside and any(fact.firm for fact, _ in _facts_of(told, _lead_end(told)))
+    sure = f"{told},{_BESIDE.sub(' ', beside)}" if firm else folded
+    return not any(pattern.search(sure) for pattern in (UNSURE, ASKING, INSTRUCTION, _PLAYED))
 
 
 def _statement(sentence: Sentence, alone: bool) -> PlainStatement | None:
@@ -372,63 +344,3 @@ def _listed(row: str) -> str:
     if _LISTED_OVER.search(said) or QUESTION.search(said) or INSTRUCTION.search(said) or re.search("[<>{}]", said):
         return ""
     return task if estimate_tokens(task) <= STATEMENT_TOKENS else ""
-
-
-_REDATED = patterns_of("change", "corrected")
-
-
-def corrects(text: str) -> bool:
-    """Whether a line begins as a correction does, and is as short as one."""
-    return len(text) <= MOST_CHARS and _CUE.match(fold_mapped(text)[0]) is not None
-
-
-def corrected(kept: str, said: str) -> tuple[str, str, str] | None:
-    """What was kept with the value that a correction gives, that value and the one before; None where any is unclear.
-
-    Both must hold exactly one value of that kind: a day of a month, a day, a weekday, a time or a number. Beside the
-    cue and the value (with its unit, if that was kept) nothing is said: any other word may be about something else.
-    """
-    folded, origin = fold_mapped(said)
-    cue = _CUE.match(folded)
-    if cue is None or len(said) > MOST_CHARS:
-        return None
-    old, place = fold_mapped(kept)
-    for number, kind in enumerate(_KINDS):
-        given = [found.span() for found in kind.finditer(folded, cue.end())]
-        if not given:
-            continue
-        there = [found.span() for found in kind.finditer(old)]
-        if number == 1 and not there:  # the 4th, of May 3rd
-            there = [found.span() for found in _DAY_OF_MONTH.finditer(old)]
-        if len(given) != 1 or len(there) != 1:
-            return None
-        (start, end), unit = given[0], old[there[0][1] :]
-        same = takewhile(lambda both: both[0] == both[1], zip(folded[end:], unit, strict=False))
-        rest = folded[end + sum(1 for _ in same) :]
-        if not _BARE.fullmatch(folded[cue.end() : start] + " " + rest) or folded[:start].endswith("不是"):
-            return None
-        new, before = unfold(said, origin, *given[0]), unfold(kept, place, *there[0])
-        if new.strip() == before.strip():
-            return None
-        if part := _PART.match(old[there[0][0] : there[0][1]]):
-            new = new if _PART.match(folded[given[0][0] :]) else unfold(kept, place, *there[0])[: part.end()] + new
-        if number == 1 and old[: there[0][0]].endswith(" "):
-            new = new.removeprefix("the ")
-        text = unfold(kept, place, 0, there[0][0]) + new + unfold(kept, place, there[0][1], len(old))
-        return text, new.strip(), before.strip()
-    return None
-
-
-def redates(words: str) -> bool:
-    """Whether words correct a day or an hour that their speaker named right before."""
-    return _REDATED.match(fold(words)) is not None and names_time(words)
-
-
-def with_correction(words: str, correction: str) -> str:
-    """What somebody said, with their correction of it."""
-    return f"{words}{', ' if words.isascii() else '，'}{one_row(correction)}"
-
-
-def names_time(words: str) -> bool:
-    """Whether words name a day or an hour."""
-    return FORM_WORDS.search(fold(words)) is not None or re.search(r"\d", words) is not None

@@ -10,21 +10,18 @@ from bot.core.commitments import Commitment, NewCommitment, SettledCommitment
 from bot.core.memories import Memory, MemoryKind, NewMemory, Visibility
 from bot.core.people import Script
 from bot.core.sessions import Digest
-from bot.language.injection import LINK, is_injection
+from bot.language.corrections import AT_ONCE, AT_ONCE_MS, redates, with_correction
+from bot.language.injection import is_injection
 from bot.language.statements import (
-    AT_ONCE,
-    AT_ONCE_MS,
     DATA,
     QUESTION,
     PlainStatement,
     idle,
     patterns_of,
-    redates,
     sentences,
     statements_in,
     tasks_in,
     wants_reminding,
-    with_correction,
 )
 from bot.language.time.dates import date_in, due_in, nudge_for
 from bot.language.wishes.forget import features_of
@@ -34,7 +31,7 @@ from bot.memory.transcript import MESSAGE_CHARS, DigestLine, LineWords, TalkScop
 from bot.text.clean import clean, clean_name, one_row
 from bot.text.dates import local_day
 from bot.text.fold import fold, script_of
-from bot.text.length import SENTENCE, clauses_of, clip, estimate_tokens
+from bot.text.length import clauses_of, clip, estimate_tokens
 from bot.text.similarity import FORM_WORDS, content_words
 from bot.text.terms import informative_count
 
@@ -56,10 +53,6 @@ _RANK: dict[MemoryKind, int] = {
 }  # fmt: skip
 _NAME_CHARS, _TELLING, _MOST_WEIGHT = 8, 3, 10
 """In the summary: a name, how many telling words make a sentence worth it, and how many of them count."""
-
-_QUOTED = re.compile('["“”„«»「」『』《》`]')
-_SET_APART = re.compile(r"\s*[>#|]")
-"""A row of somebody else's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +303,7 @@ def _tasks(told: LineWords, gone: LineWords, scope: TalkScope, corrected: Contai
 
 
 def rule_summary(told: LineWords, gone: LineWords, memorable: set[int]) -> str:
-    """The most telling of people's own sentences, whole and in the order they were said, as many as fit."""
+    """The most telling of people's own sentences, whole and in the order they were said, as many as fit; one always."""
     ranked: dict[tuple[int | None, str], tuple[int, DigestLine, str]] = {}
     for line, words in told:
         sentence = _telling(words)
@@ -319,33 +312,19 @@ def rule_summary(told: LineWords, gone: LineWords, memorable: set[int]) -> str:
             score = 100 * (line.event_id in memorable) + min(informative_count(sentence), _MOST_WEIGHT) - 5 * asks
             ranked.setdefault((line.person_id, fold(sentence)), (score, line, sentence))
     said = [entry for entry in ranked.values() if not wants_reminding(entry[2])] or list(ranked.values())
-    best = sorted(said, key=lambda entry: (-entry[0], -entry[1].number))
     script = script_of("\n".join(words for _, words in told), "zh-Hans")
     chosen: list[tuple[DigestLine, str]] = []
-    for _, line, sentence in best:
+    for _, line, sentence in sorted(said, key=lambda entry: (-entry[0], -entry[1].number)):
         wider = sorted([*chosen, (line, sentence)], key=lambda entry: entry[0].number)
-        if estimate_tokens(_written(wider, script)) <= SUMMARY_TOKENS:
+        if not chosen or estimate_tokens(_written(wider, script)) <= SUMMARY_TOKENS:
             chosen = wider
-    if not chosen and best:  # the beginning of one that is too long alone
-        chosen, most = [best[0][1:]], SUMMARY_TOKENS * 4
-        while most > 1 and estimate_tokens(_written(chosen, script)) > SUMMARY_TOKENS:
-            most = most * 3 // 4
-            chosen = [(best[0][1], clip(best[0][2], most))]
-    return _written(chosen, script) if chosen else ""
+    return _written(chosen, script)
 
 
 def _telling(words: str) -> str:
-    """The sentence of a message that tells most, without marks, links and orders to a model; or ""."""
-    items: list[str] = []
-    for row in LINK.sub(" ", words).split("\n"):
-        if _SET_APART.match(row):
-            continue
-        for match in SENTENCE.finditer(row):
-            plain = one_row(re.sub(r"<[^<>]*>|[<>]", " ", match[1])).strip(" ,，、:：-")
-            folded = fold(plain)
-            asked = "?" if "?" in fold(match[2]) else ""
-            if folded and not idle(folded) and not _QUOTED.search(plain):
-                items.append(plain + ("？" if asked and not plain.isascii() else asked))
+    """The sentence of a message that tells most, without orders to a model; or ""."""
+    asked = ("？" if not words.isascii() else "?", "")
+    items = [one.text + asked["?" not in fold(one.end)] for one in sentences(words) if not idle(one.folded)]
     return max(
         items,
         key=lambda item: (min(informative_count(item), _MOST_WEIGHT) >= _TELLING, informative_count(item)),

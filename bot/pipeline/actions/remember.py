@@ -16,7 +16,7 @@ from bot.core.memories import (
     QuestionKind,
 )
 from bot.core.ports import Clock
-from bot.language.statements import corrected, corrects
+from bot.language.corrections import corrected, corrects
 from bot.language.wishes.forget import matching, matter_in
 from bot.language.wishes.keep import facts_in, says_nothing, tells_of_writer
 from bot.language.wishes.reader import (
