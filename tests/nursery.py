@@ -142,7 +142,7 @@ def run_module(module: str, *words: str) -> int:
 
 
 def _load() -> None:
-    """Import all that the program might; read the dictionary of Chinese and make the schemas of the tools."""
+    """Import all that the program might, and the dictionary of Chinese."""
     for package in PACKAGES:
         path = importlib.import_module(package).__path__
         for found in pkgutil.walk_packages(path, f"{package}."):
@@ -151,9 +151,6 @@ def _load() -> None:
     for library in LIBRARIES:
         importlib.import_module(library)
     importlib.import_module("bot.text.terms").query_terms("你好世界")
-    importlib.import_module("bot.pipeline.tools.registry").read_specs(
-        importlib.import_module("bot.config.resources").PromptFiles(None).path
-    )
     gc.freeze()
 
 
