@@ -98,7 +98,7 @@ async def one_writer(folder: Path, size: Size) -> Found:
     for path in (ROOT / "bot").rglob("*.py"):
         if re.search(r"sqlite3\.connect\(|aiosqlite\.connect\(", path.read_text("utf-8")):
             writing.add(path.name)
-    known = {"engine.py", "schema.py", "backups.py", "index.py", "transactions.py"}
+    known = {"engine.py", "schema.py", "backups.py", "index.py", "sqlite.py"}
     return Found({"days": size.units, "unknown files": len(writing - known)},
                  {"writers": most - int(query_only), "readers": int(query_only)})  # fmt: skip
 

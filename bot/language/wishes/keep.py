@@ -19,6 +19,8 @@ _EDGES = " ,;、。\n"
 
 _LOOSE_ENDS = "啊呀哦喔噢啦嘛吧呢哈嘿哟唷吗齁咯呦欸 ,.:"
 _ASKED_AT_END = ("好吗", "可以吗", "行吗", "好不好", " ok", " okay")
+_TO_NUAN = re.compile(r"[你您]|\b(?:you|your|it's good|these|those)\b")
+"""Said to nuan, or pointing elsewhere: no statement that stands by itself."""
 _BACK = 400
 """Characters before a command in which a statement that it points back to may begin: contents reach 200."""
 
@@ -101,6 +103,16 @@ def facts(shape: str, a: int, b: int) -> list[tuple[int, int]]:
             spans[-1] = (spans[-1][0], cut.start())
             spans.append((start, b))
     return spans if len(spans) <= MOST_FACTS else listed
+
+
+def _list_end(shape: str, at: int) -> int:
+    """Where the lines of a list end whose first item begins at `at`; `at` when there are not two."""
+    end, count = at, 0
+    for line in shape[at:].split("\n"):
+        if not pattern("list_item").match(line):
+            break
+        end, count = end + len(line) + (count > 0), count + 1
+    return end if count > 1 else at
 
 
 def _worth_en(body: str, kind: WishStrength, after_comma: bool, firmly: bool) -> bool:
@@ -199,7 +211,8 @@ def _after(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
     apart = place.shape.startswith("。", a) or (match["colon"] is None and pattern("points_back").search(match[0]))
     if apart or not is_fact(place.shape[a:b], kind, True, match["mind"] is None):
         return None
-    return FoundWish("remember", place.start, end, (a, b))
+    listed = _list_end(place.shape, a)
+    return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
 
 
 def _told(place: WishPlace, match: re.Match[str], told: tuple[int, int], apart: bool) -> FoundWish | None:
@@ -209,7 +222,9 @@ def _told(place: WishPlace, match: re.Match[str], told: tuple[int, int], apart: 
     sure = is_plain_fact(part) or (firm and (chinese or match["ends"] is not None))
     if (match["mind"] or match["ends"] is None or apart) and not sure:
         return None
-    if not chinese and (match["ends"] is None or re.search(r"\b(?:you|your|it's good|these|those)\b", part)):
+    if not chinese and match["ends"] is None:
+        return None
+    if not is_plain_fact(part) and _TO_NUAN.search(part):
         return None
     return FoundWish("remember", told[0], match.end(), told)
 
@@ -262,7 +277,8 @@ def _before_content(place: WishPlace) -> FoundWish | None:
         return None
     if b <= a or not sure or not is_fact(body, kind, "," in intro[0], firmly):
         return None
-    return FoundWish("remember", place.start, end, (a, b))
+    listed = _list_end(shape, a)
+    return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
 
 
 def _opening(place: WishPlace) -> bool:
