@@ -69,6 +69,10 @@ contrary was said; or the second look found it wrong."""
 NEAR = 5
 """So many lines before those that it cites may ask what these answer."""
 
+ANSWERS, ANSWER_CHARS = 2, 40
+"""So many lines right before an answer of so many characters, with no figure of its own, may name the thing that it
+answers: 都来啊 / can't."""
+
 _ASKING = VOCABULARY.patterns["asking"]
 ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
 """The end of a line that asks."""
@@ -77,7 +81,8 @@ ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
 @dataclass(frozen=True, slots=True)
 class TalkText:
     """What one person said and was asked, folded, line by line with when (ms), and what is known of them; `cited` is
-    what others say in cited lines, `others` all that they say unasked, and `names` are who talks."""
+    what others say in cited lines, `answered` in lines that those answer, `others` all that they say besides, and
+    `names` are who talks."""
 
     said: Sequence[tuple[str, int]]
     known: Sequence[tuple[str, int]]
@@ -85,11 +90,12 @@ class TalkText:
     tz: tzinfo
     cited: Sequence[tuple[str, int]] = ()
     others: str = ""
+    answered: Sequence[tuple[str, int]] = ()
 
     @property
     def told(self) -> tuple[tuple[str, int], ...]:
-        """What numbers, days and names may stand in, with when it was said."""
-        return (*self.said, *self.cited)
+        """What days and names may stand in, with when it was said."""
+        return (*self.said, *self.cited, *self.answered)
 
     @property
     def dated(self) -> tuple[tuple[str, int], ...]:
@@ -119,7 +125,7 @@ def first_missing(
     if new := [one for one in said if one not in there and one.removesuffix("000") not in there]:
         return "number", " ".join(sorted(new))
     mine = f"{talk.own}\n{folded_plain(item.about)}"
-    heard = "\n".join((mine, *(words for words, _ in talk.cited)))
+    heard = "\n".join((mine, *(words for words, _ in (*talk.cited, *talk.answered))))
     bare, plain = text, item.text
     for name in talk.names:
         bare, plain = bare.replace(name, " "), re.sub(re.escape(name), " ", plain, flags=re.IGNORECASE)
@@ -187,7 +193,8 @@ def _told_day(day: date, talk: TalkText, said_at: int) -> bool:
 
 
 def _numbers(talk: TalkText, said_at: int) -> set[str]:
-    there = {number for text, _ in talk.dated for number in numbers(text, all_of_them=True)}
+    heard = (*talk.said, *talk.cited, *talk.known)
+    there = {number for text, _ in heard for number in numbers(text, all_of_them=True)}
     today = local_day(said_at, talk.tz)
     several = {str(len(talk.names))} if len(talk.names) > PAIR else set[str]()
     return there | {str(today.year)} | several
@@ -272,10 +279,13 @@ class TalkEvidence:
 
     def talk(self, owner: int, cited: Sequence[DigestLine], tz: tzinfo) -> TalkText:
         """What a person said till the last of these lines, what they were asked just before those, and what is known
-        of them; numbers, days and names may stand in another's line, too, where that is cited."""
+        of them; numbers, days and names may stand in another's line, too, where that is cited or answered."""
         own = [line.number for line in cited if line.person_id == owner]
         first, last = min(own), max(own)
-        said, told, others = list[tuple[str, int]](), list[tuple[str, int]](), list[str]()
+        mine = "\n".join(self.plainly(line) for line in cited if line.person_id == owner)
+        short = len(mine) <= ANSWER_CHARS and not numbers(mine, all_of_them=True)
+        said, told, answered = list[tuple[str, int]](), list[tuple[str, int]](), list[tuple[str, int]]()
+        others = list[str]()
         for line in self.lines:
             if line.person_id == owner:
                 said += [(self.plainly(line), line.at)] if line.number <= last else []
@@ -283,10 +293,13 @@ class TalkEvidence:
             words = self._words(line)
             if first - NEAR <= line.number < last and _ASKING.search(words):
                 said.append((words, line.at))
+                continue
+            if short and first - ANSWERS <= line.number < first:
+                answered.append((self.plainly(line), line.at))
             else:
                 others.append(words)
-                told += [(self.plainly(line), line.at)] if line in cited else []
-        return TalkText(said, self._known(owner), self.names(), tz, told, "\n".join(others))
+            told += [(self.plainly(line), line.at)] if line in cited else []
+        return TalkText(said, self._known(owner), self.names(), tz, told, "\n".join(others), answered)
 
     def _words(self, line: DigestLine) -> str:
         """All that stands in a line, links apart, folded."""
