@@ -373,3 +373,19 @@ async def test_a_name_that_somebody_else_used_is_refused_by_the_model(world: Wor
     uses(world, "remember", text="老板", name="not")
     await world.say("小暖，可别这么叫我，难听死了", group="闲聊")
     assert world.peek.memories("text", "slot", disabled_at=None) == [("老板", "no_address")]
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("never let me forget that Colin still has my drill", "Colin still has my drill"),
+        ("以後你要知道 我對貓過敏但我還是養了兩隻", "我對貓過敏但我還是養了兩隻"),
+        ("帮我几一下，空调保修到后年六月", "空调保修到后年六月"),
+    ],
+)
+async def test_what_stands_in_the_message_that_is_answered_is_kept_in_whatever_words_it_is_asked(
+    world: World, line: str, fact: str
+) -> None:
+    uses(world, "remember", text=fact)
+    await world.say(line)
+    assert memories(world) == [fact]

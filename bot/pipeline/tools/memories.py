@@ -122,12 +122,13 @@ class MemoryTools:
         if not text:
             raise ToolRefused("remember_empty")
         said = await self._said(context)
-        if not any(own.keeps or own.calls for own in said):
-            raise ToolRefused("remember_unasked")
         event = await self._consent.carrier(context, text)
         if event is None and asked.name == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
             heard = "\n".join(line.text for line in await self._heard(context))
             event = next((own.event_id for own in said if own.refuses(text, heard)), None)
+        if event not in context.event_ids and not any(own.keeps or own.calls for own in said):
+            # What stands in the message that is answered a model may take for asked, in whatever words.
+            raise ToolRefused("remember_unasked")
         if event is None:
             raise ToolRefused("remember_words")
         for known in await self._store.forgetting.kept_from(context.event_ids, context.person_id):
