@@ -19,9 +19,11 @@ Dated = Literal["", "time", "day", "month", "year"]
 
 MemorySource = Literal["command", "digest", "tool", "mcp"]
 MemoryVerb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree", "done", "off"]
-WishScope = Literal["", "about", "all", "aside", "bare", "just", "line", "matter", "no_more", "thing", "unsure"]
+WishScope = Literal[
+    "", "about", "all", "aside", "ahead", "bare", "just", "line", "matter", "no_more", "thing", "unsure"
+]  # fmt: skip
 """What a wish is about: what it names or points at, all that is about a name (listed and asked first), everything, only
-that a message is not kept, nothing said, what was said of it just now, one line of its writer's, all that tells of it,
+that a message, or what its writer tells next (ahead), is not kept, nothing said, what was said of it just now, one line of its writer's, all that tells of it,
 what was kept just now (else that a message is not kept), some thing that was talked of last, or what it seems to name,
 so that it is asked back."""
 QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "about", "done"]

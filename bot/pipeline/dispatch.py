@@ -383,4 +383,4 @@ def _settled(over: PromiseEndings, event: Event) -> ParsedCommands | None:
 
 def _hides(command: MemoryCommand) -> bool:
     """Whether a command names what is to be forgotten, so that its message must go as well."""
-    return command.verb == "forget" and command.scope not in ("about", "aside", "bare")
+    return command.verb == "forget" and command.scope not in ("about", "aside", "ahead", "bare")

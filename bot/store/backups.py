@@ -83,7 +83,7 @@ class DoneSince:
                 _numbers(tx, "reminder WHERE ended_at IS NULL"),
                 _numbers(tx, "event WHERE state = 'queued'"),
                 _numbers(tx, "outbox WHERE state IN ('pending', 'preview')"),
-                _numbers(tx, "event WHERE off_record = 1"),
+                _numbers(tx, "event WHERE off_record > 0"),
                 tx.all("SELECT id, cleared_upto, talks_cleared FROM chat"),
                 _numbers(tx, "turn WHERE state IN ('asked', 'answered')"),
                 call,

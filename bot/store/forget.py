@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.core.clock import MINUTE_MS
 from bot.core.memories import Memory, NumberedThing
 from bot.core.people import Audience, Chat
 from bot.store.commitments import drop_commitment, settle_commitment, withdraw_promises
@@ -32,6 +33,16 @@ from bot.text.fold import fold
 
 TOGETHER_MS = 10_000
 """What was kept from one message within this time was one wish."""
+
+OFF_RECORD, ANNOUNCED, TOLD_THEN = 1, 2, 3
+"""Of a message that is kept nowhere: because somebody asked so, as the one that asked so of what its writer tells next,
+and as what was told then."""
+
+AHEAD_MS, GOING_ON_MS = 10 * MINUTE_MS, 2 * MINUTE_MS
+"""So soon after 我跟你说件事，别记 the thing is told, and so soon after that it goes on."""
+
+NEWEST = 50
+"""Messages of a chat among which the announcement is looked for."""
 
 PlanWish = Literal["set", "cancelled", "promised", "settled", "aside"]
 
@@ -283,21 +294,50 @@ class MemoryForgetting(ScrubbingRepository):
 
         return await self._carry_out(forgetting, take_back, at)
 
-    async def set_aside(self, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int) -> str:
-        """Mark these messages and the replies to them, with the receipt in one commit; its text. Once for each key."""
+    async def set_aside(
+        self, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int, *, ahead: bool = False
+    ) -> str:
+        """Mark these messages and the replies to them, with the receipt in one commit; its text. Once for each key.
+
+        `ahead`: what their writer tells next, too.
+        """
         return await self._carry_out(
-            forgetting, lambda tx: self._set_aside(tx, events, forgetting, receipt, at), at
+            forgetting, lambda tx: self._set_aside(tx, events, forgetting, receipt, at, ahead), at
         )  # fmt: skip
 
-    def _set_aside(self, tx: Tx, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int) -> str:
+    def _set_aside(
+        self, tx: Tx, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int, ahead: bool
+    ) -> str:
         if (before := earlier_receipt(tx, receipt, at)) is not None:
             return before
-        keep_off_record(tx, receipt.event_id, events, receipt.person_id, at, self._files)
+        later = tx.ids(
+            "SELECT id FROM event WHERE ? AND chat_id = ? AND id > ? AND person_id = ? AND kind = 'message' "
+            "AND hidden = '' ORDER BY id",
+            ahead, receipt.chat_id, receipt.event_id, receipt.person_id,
+        )  # fmt: skip
+        keep_off_record(tx, receipt.event_id, (*events, *later), receipt.person_id, at, self._files)
+        for number, mark in ((receipt.event_id, ANNOUNCED), *((one, TOLD_THEN) for one in later)) if ahead else ():
+            tx.run("UPDATE event SET off_record = ? WHERE id = ?", mark, number)
         changed = 0
         if forgetting.memories:
             disable_memories(tx, forgetting, receipt.chat_id, at, self._files)
             changed = forgetting.memories[0].id if forgetting.purge_at is not None else 0
         return store_receipt(tx, receipt, receipt.text(changed, bool(forgetting.memories)), at, changed)
+
+
+def announced_before(tx: Tx, chat_id: int, person_id: int, at: int) -> int:
+    """The message of that person that said that what they tell now, at `at`, is to be kept nowhere; 0: none did."""
+    last = tx.one(
+        "SELECT id, at, off_record FROM (SELECT id, at, off_record, person_id FROM event WHERE chat_id = ? "
+        "AND kind = 'message' ORDER BY id DESC LIMIT ?) AS newest WHERE person_id = ? ORDER BY id DESC LIMIT 1",
+        chat_id, NEWEST, person_id,
+    )  # fmt: skip
+    if last is None:
+        return 0
+    number, said_at, mark = last
+    if at - said_at > {ANNOUNCED: AHEAD_MS, TOLD_THEN: GOING_ON_MS}.get(mark, -1):
+        return 0
+    return number if mark == ANNOUNCED else next(iter(tx.derived("aside", number)), 0)
 
 
 def keep_off_record(
@@ -306,7 +346,7 @@ def keep_off_record(
     """On that message's wish nothing is made of these messages and of the replies to them, nor of what was made of them."""
     marked = set(events) | replies_to(tx, None, set(events), set())
     for number in marked:
-        tx.run("UPDATE event SET off_record = 1 WHERE id = ?", number)
+        tx.run("UPDATE event SET off_record = ? WHERE id = ?", OFF_RECORD, number)
     tx.link("aside", wish, marked)
     index_lines(tx, marked)
     remove_from_notes(tx, files, RemovedContent(frozenset(marked)), at)

@@ -15,6 +15,7 @@ from bot.store.engine import Database, reads, writes
 from bot.store.events import COMMAND_REASONS, finish_events, note_effect, read_events
 from bot.store.feedback import react, remark
 from bot.store.files import DataFiles
+from bot.store.forget import TOLD_THEN, announced_before
 from bot.store.index import index_lines, rescope
 from bot.store.ingest import (
     QUOTE_CHARS,
@@ -201,14 +202,18 @@ class Intake(ScrubbingRepository):
                 decision = Decision("now", "listen", at, until)
         if twin is not None:
             incoming, hidden = replace(incoming, text="", quote=""), "copy"
-        number = _insert(tx, chat.id, at, incoming, person_id, decision, hidden)
+        told = incoming.kind == "message" and not hidden and not situation.is_memory_command
+        announced = announced_before(tx, chat.id, person_id, at) if told and person_id is not None else 0
+        number = _insert(tx, chat.id, at, incoming, person_id, decision, hidden, TOLD_THEN if announced else 0)
+        if announced:
+            tx.link("aside", announced, (number,))
         note_print(tx, chat.id, number, new, twin)
         is_message = incoming.kind == "message"
         if person_id is not None and is_message and decision.action != "listen" and decision.why not in COMMAND_REASONS:
             keep_pace(tx, chat.id, person_id, at, paced, before)
         (stored,) = read_events(tx, "WHERE id = ?", number)
         accepted = Accepted(stored, chat, decision, armed=arm_join(tx, chat.id, decision.silence_at))
-        return accepted, number if is_message and not hidden else effect.reread
+        return accepted, number if is_message and not (hidden or announced) else effect.reread
 
     def _stop(self, tx: Tx, accepted: Accepted, event: Event, person_id: int, why: str, arrival: Arrival) -> Halted:
         """Carry out a command to stop.
@@ -297,7 +302,7 @@ class Intake(ScrubbingRepository):
 
 def _insert(
     tx: Tx, chat_id: int, at: int, incoming: Incoming,
-    person_id: int | None = None, decision: Decision | None = None, hidden: str = "",
+    person_id: int | None = None, decision: Decision | None = None, hidden: str = "", off_record: int = 0,
 ) -> int:  # fmt: skip
     queued = decision is not None and decision.action != "listen"
     number = tx.insert(
@@ -306,7 +311,7 @@ def _insert(
         delivery_key=_delivery(incoming), external_id=incoming.external_id, forwarded=int(incoming.forwarded),
         state="queued" if queued else "listened", why=decision.why if decision else "",
         due_at=decision.due_at if decision and queued else None, hidden=hidden, target=incoming.target,
-        via=incoming.via,
+        via=incoming.via, off_record=off_record,
         quote="" if hidden or was_stored(tx, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
     )  # fmt: skip
     for place, each in enumerate(incoming.attachments):

@@ -311,7 +311,7 @@ def write_note(tx: Tx, files: NoteFiles, new: NewNote, most: int) -> str | None:
     What was forgotten meanwhile is left out. A name that is taken gets a number, unless the very same stands there,
     which a crash left, or `new` appends to it; a note has at most `most` bytes.
     """
-    gone = f"SELECT id FROM event WHERE id = ? AND (hidden IN {REMOVED_STATES} OR off_record = 1)"
+    gone = f"SELECT id FROM event WHERE id = ? AND (hidden IN {REMOVED_STATES} OR off_record > 0)"
     lines = tuple(line for line in new.lines if not tx.ids_for(gone, line.event_ids))
     if not lines:
         return None

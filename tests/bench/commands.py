@@ -270,7 +270,7 @@ def answer_to(text: str) -> Answer:
         found = bare_object(text, NAMES) if one is None else None
         one = MemoryCommand("forget", found.content) if found is not None and not found.soft else one
         label, content = told((one,)) if one is not None else (label, content)
-    aside = label == "forget" and any(each.scope == "aside" for each in understand(text, NAMES).commands)
+    aside = label == "forget" and any(each.scope in ("aside", "ahead") for each in understand(text, NAMES).commands)
     return ("norecord" if aside and not content else label), content
 
 

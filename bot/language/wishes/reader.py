@@ -55,6 +55,9 @@ _CUES: tuple[CueVerb, ...] = ("nick_revoke", "nick_set", "forget", "remember")
 MOST_BARE, MOST_POINTING, MOST_NAMED = 60, 100, 80
 """Characters: such a wish is short; names and courtesies around it as well."""
 
+AHEAD_CHARS = 60
+"""我跟你说件事，别记: what announces something and asks to keep nothing of it says no more."""
+
 ANSWER_CHARS = 60
 """An answer that chooses is short."""
 
@@ -169,6 +172,8 @@ def _about(text: str, shape: str, origin: tuple[int, ...], found: re.Match[str],
 
 
 def _read(shape: str) -> list[FoundWish]:
+    if len(shape) <= AHEAD_CHARS and pattern("ahead").fullmatch(shape):
+        return [FoundWish("forget", 0, len(shape), scope="ahead")]
     found: list[FoundWish] = []
     floor = tries = 0
     hint = pattern("hint")

@@ -185,7 +185,7 @@ class ForgetActions:
             replied, _, _ = await self._store.forgetting.replied_lines(told.event.id)
             if just and not replied and not told.before:
                 return await self._disable(just, told.person_id, command.forever, told)
-        if command.scope in ("aside", "no_more"):
+        if command.scope in ("aside", "ahead", "no_more"):
             return await self._set_aside(command, told)
         if command.replied:
             return await self._unsay(command, told)
@@ -366,6 +366,10 @@ class ForgetActions:
     async def _set_aside(self, command: MemoryCommand, told: CommandContext) -> str:
         """别记这个: the message it stands in, the one replied to or the one before is kept nowhere."""
         events: tuple[int, ...] = (told.event.id,)
+        if command.scope == "ahead":
+            says = self._receipts.receipt(told, lambda number, _: self._receipts.text("aside_ahead", told), "say_undo")
+            nothing = Forgetting((), told.person_id, None)
+            return await self._store.forgetting.set_aside(events, nothing, says, self._clock.now(), ahead=True)
         replied, said, _ = await self._store.forgetting.replied_lines(told.event.id)
         if replied:
             events = (*replied, told.event.id)

@@ -1,0 +1,66 @@
+"""我跟你说件事，别记: what somebody announces so is answered, and kept nowhere."""
+
+import pytest
+
+from tests.world import World
+
+SECRET, LATER = "我上个月去见了阿杰，没跟柏翰讲", "今天天气真好啊，陪我聊聊天吧，最近过得怎么样"
+
+
+def shown(world: World) -> str:
+    """All that the last request holds."""
+    return "\n".join(message.content for message in world.turns[-1])
+
+
+async def told_later(world: World) -> str:
+    await world.wait(8 * 3_600)
+    await world.say(LATER)
+    return shown(world)
+
+
+@pytest.mark.parametrize(
+    ("announced", "receipt"),
+    [
+        ("我跟你说件事，听听就好，别记", "好，你接下来说的我不记"),
+        ("我跟你講一件事 聽聽就好 不要存", "好，你接下來說的我不記"),
+        ("gonna tell you something, don't save it", "All right, I won't keep what you tell me now"),
+    ],
+)
+async def test_what_is_announced_so_is_answered_and_comes_back_nowhere(
+    world: World, announced: str, receipt: str
+) -> None:
+    await world.say(announced)
+    assert world.replies[-1].startswith(receipt)
+    await world.wait(70)
+    await world.say(SECRET)
+    assert "阿杰" in shown(world)
+    await world.wait(90)
+    await world.say("就是吃了个饭，阿杰请的客")
+    assert "阿杰" not in await told_later(world)
+
+
+async def test_without_that_it_comes_back(world: World) -> None:
+    await world.say(SECRET)
+    assert "阿杰" in await told_later(world)
+
+
+async def test_what_is_told_another_time_is_kept_again(world: World) -> None:
+    await world.say("我跟你说件事，别记")
+    await world.wait(3_600)
+    await world.say(SECRET)
+    assert "阿杰" in await told_later(world)
+
+
+async def test_undo_takes_it_back(world: World) -> None:
+    await world.say("我跟你说件事，别记")
+    await world.say(SECRET)
+    await world.say("撤销")
+    assert "阿杰" in await told_later(world)
+
+
+async def test_others_are_heard_as_ever(world: World) -> None:
+    await world.say("小暖，我跟你说件事，别记", group="闲聊")
+    await world.say("小暖，阿杰周五过生日，我要准备礼物", "小美", "闲聊")
+    await world.wait(8 * 3_600)
+    await world.say("小暖，今天天气真好啊，陪我聊聊天吧", "小美", "闲聊")
+    assert "阿杰" in shown(world)
