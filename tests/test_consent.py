@@ -181,7 +181,7 @@ async def test_a_change_is_told_as_a_short_fact(world: World) -> None:
     await world.say("记住我的猫叫年糕")
     uses(world, "update_memory", id="1", text="我的猫叫豆包")
     await world.say("我的猫改名啦，现在叫豆包")
-    assert result(world) == "改好了 #2：我的猫叫年糕 → 我的猫叫豆包"
+    assert result(world) == "改好了，现在是 #2：我的猫叫年糕 → 我的猫叫豆包"
 
 
 async def test_a_request_that_ends_in_ok_is_no_question(world: World) -> None:
@@ -389,3 +389,78 @@ async def test_what_stands_in_the_message_that_is_answered_is_kept_in_whatever_w
     uses(world, "remember", text=fact)
     await world.say(line)
     assert memories(world) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "changed"),
+    [
+        ("小王的upgrade viva在6月20日，到今天一个字没写", "viva推到6月27号了", "小王的upgrade viva推到6月27号了"),
+        (
+            "im veggie now",
+            "also not veggie anymore.. ate a whole fish n chips. dont judge",
+            "小王 is not veggie anymore.",
+        ),
+        (
+            "我在做 keto 第三個月了，不要推薦珍奶",
+            "佢叫我唔好再減肥 我應承佢唔keto了 正常食飯",
+            "小王應承佢不再減肥、不做 keto 了",
+        ),
+        ("我的男友叫柏翰", "所以柏翰不是男友是未婚夫了 好怪 haha", "柏翰不是男友是小王的未婚夫了"),
+    ],
+)
+async def test_a_change_may_name_whom_it_is_of_and_leave_out_what_was_denied(
+    world: World, kept: str, said: str, changed: str
+) -> None:
+    await world.say(f"记住{kept}")
+    uses(world, "update_memory", id=1, text=changed)
+    await world.say(said)
+    assert memories(world) == [changed]
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "changed", "strange"),
+    [
+        ("我养猫", "我不养鱼了", "我不养猫了", "猫"),
+        ("我养猫", "我养的猫叫年糕", "我养的猫叫年糕，7岁", "7"),
+        ("我养猫", "猫好可爱，我爱死它了", "我不养猫了", "不养猫了"),
+    ],
+)
+async def test_a_refused_change_says_what_stands_nowhere(
+    world: World, kept: str, said: str, changed: str, strange: str
+) -> None:
+    await world.say(f"记住{kept}")
+    await world.wait(900)
+    uses(world, "update_memory", id=1, text=changed)
+    await world.say(said)
+    assert memories(world) == [kept]
+    assert strange in result(world).rpartition("：")[2]
+
+
+async def test_a_promise_that_is_moved_is_due_on_its_new_day(world: World) -> None:
+    uses(world, "add_commitment", text="周五下午两点 pitch 饮料客户")
+    await world.say("我答应周五下午两点 pitch 饮料客户")
+    await world.wait(60)
+    uses(world, "update_memory", id="✓1", text="下星期二（2026-06-16）下午两点 pitch 饮料客户，因为客户的老板出国")
+    await world.say("客户说他们老板出国，改下星期二 一样两点")
+    assert world.rows(
+        "SELECT strftime('%m-%d %H:%M', due_at / 1000 + 28800, 'unixepoch') FROM commitment WHERE state = 'pending'"
+    ) == [("06-16 14:00",)]
+    assert "2026-06-16 14:00" in result(world)
+
+
+async def test_a_name_within_another_one_is_refused_for_itself(world: World) -> None:
+    first, second = (json.dumps(each) for each in ({"text": "Tom", "name": "call"}, {"text": "tomato", "name": "not"}))
+    both = calls(("remember", first), ("remember", second))
+    world.model.script = lambda request: "ok" if request.prompt.messages[-1].role == "tool" else both
+    await world.say("stop calling me 番茄")
+    await world.say("Nuan pls just Tom. not tomato")
+    assert sorted(world.peek.memories("slot", "text", disabled_at=None, former_at=None)) == [
+        ("address", "Tom"), ("no_address", "tomato"), ("no_address", "番茄"),
+    ]  # fmt: skip
+
+
+async def test_the_receipt_of_a_change_names_the_old_number_and_the_new(world: World) -> None:
+    await world.say("记住我的猫叫年糕")
+    uses(world, "update_memory", id=1, text="我的猫叫豆包")
+    await world.say("不对，我的猫其实叫豆包")
+    assert any("#1 → #2" in reply for reply in world.replies)

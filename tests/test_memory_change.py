@@ -28,10 +28,10 @@ def updates(world: World, number: object, text: str) -> None:
 @pytest.mark.parametrize(
     ("kept", "said", "receipt", "now", "back"),
     [
-        ("记住我5月3日生日", "不对，是5月4日", "改好了 #2：5月4日（原来 5月3日），说“撤销”改回", "我5月4日生日", "撤销"),
-        ("記住我的學號是4471", "說錯了，4417", "改好了 #2：4417（原來 4471），說「撤銷」改回", "我的學號是4417", "撤銷"),
+        ("记住我5月3日生日", "不对，是5月4日", "改好了 #1 → #2：5月4日（原来 5月3日），说“撤销”改回", "我5月4日生日", "撤销"),
+        ("記住我的學號是4471", "說錯了，4417", "改好了 #1 → #2：4417（原來 4471），說「撤銷」改回", "我的學號是4417", "撤銷"),
         ("remember my dentist is on May 3rd", "no wait, the 4th",
-         "Changed #2: 4th (was 3rd); say “undo” to change it back", "my dentist is on May 4th", "undo"),
+         "Changed #1 → #2: 4th (was 3rd); say “undo” to change it back", "my dentist is on May 4th", "undo"),
     ],
 )  # fmt: skip
 async def test_a_correction_right_after_changes_what_was_kept(
@@ -156,7 +156,7 @@ async def test_the_tool_changes_a_memory_in_the_persons_own_words(world: World) 
     updates(world, "#1", "我下周四下午五点看牙医")
     await world.say("牙医改到下周四下午五点了")
     assert texts(world) == ["我下周四下午五点看牙医"]
-    receipt = "改好了 #2：我下周四下午五点看牙医（原来 我下周二下午三点看牙医），说“撤销”改回"
+    receipt = "改好了 #1 → #2：我下周四下午五点看牙医（原来 我下周二下午三点看牙医），说“撤销”改回"
     assert world.replies[-1].splitlines()[0] == receipt
     await world.say("撤销")
     assert texts(world) == ["我下周二下午三点看牙医"]

@@ -87,6 +87,10 @@ _EMPTY = frozenset("的了我你您他她它们是在也都就很还又把被吗
 """A pair with one of these tells nothing."""
 
 
+LIGHT_VERBS = frozenset("做在有是去")
+"""A verb of one of these alone tells of no thing: 做 keto, 有車."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """grounding.toml as it is used; `alike` gives for a word the rows that it stands in."""
@@ -290,11 +294,6 @@ def poles(folded: str, *, told: bool = False) -> frozenset[bool]:
     if len(denials) > 1 or (told and denials and _SAYS["ended"].search(folded)):
         found.add(not plain)
     return frozenset(found)
-
-
-def denials_differ(folded: str, other: str) -> bool:
-    """Whether one of two texts denies what the other says, if they are of the same."""
-    return len(_denials(folded)) % 2 != len(_denials(other)) % 2
 
 
 def subject_characters(folded: str) -> frozenset[str]:

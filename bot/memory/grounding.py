@@ -63,24 +63,26 @@ def check_item(grounds: TalkEvidence, item: DigestItem) -> GroundedItem | Refusa
 
 
 def stands(
-    text: str, said: Sequence[tuple[str, int]], scope: TalkScope, known: str = "", section: ItemSection = "statements"
-) -> int | None:  # fmt: skip
-    """The place of the line, of these that one person wrote (with their time, ms), that a text rests on: its numbers,
-    days, names and denials stand in them, with what is `known` already; something of it is new. None: it does not. What
-    turns the known into its contrary is of the very thing that the lines speak of.
+    text: str, said: Sequence[tuple[str, int]], scope: TalkScope, known: str = "", section: ItemSection = "statements",
+    name: str = "",
+) -> int | str:  # fmt: skip
+    """The place of the line, of these that one person of that `name` wrote (with their time, ms), that a text rests on:
+    its numbers, days, names and denials stand in them, with what is `known` already; something of it is new. Else the
+    words of it that stand nowhere, "" where nothing is new. What turns the known into its contrary is of the very thing
+    that the lines speak of.
     """
     person = scope.owner_id or 0
-    lines = tuple(DigestLine(n, n, person, "", words, at, False) for n, (words, at) in enumerate(said, 1))
-    whole = (DigestLine(0, 0, person, "", known, lines[0].at, False), *lines) if known and lines else lines
-    if known and lines and assertions.denials_differ(folded_plain(text), folded_plain(known)):
-        heard = assertions.subject_characters(folded_plain("\n".join(words for words, _ in said)))
-        wanted = assertions.subject_characters(folded_plain(text))
-        if wanted - heard and heard - wanted - assertions.subject_characters(folded_plain(known)):
-            return None
+    lines = tuple(DigestLine(n, n, person, name, words, at, False) for n, (words, at) in enumerate(said, 1))
+    whole = (DigestLine(0, 0, person, name, known, lines[0].at, False), *lines) if known and lines else lines
+    if other := _of_another(text, "\n".join(words for words, _ in said), known, name):
+        return other
+    missing = ""
     new = assertions.terms(folded_plain(text)) - assertions.terms(folded_plain(known))
     for tried in (lines, whole):
         item = DigestItem(section, 1, text, tuple(line.number for line in tried))
-        if not tried or isinstance(check_item(TalkEvidence(tried, scope, {}), item), Refusal):
+        checked = check_item(TalkEvidence(tried, scope, {}), item) if tried else Refusal("lines")
+        if isinstance(checked, Refusal):
+            missing = checked.words
             continue
         carrying = [line.number for line in lines if new & assertions.terms(folded_plain(line.text))]
         if not new and folded_plain(text) != folded_plain(known):  # only a number or a day is another one
@@ -91,7 +93,19 @@ def stands(
             ]  # fmt: skip
         if carrying:
             return carrying[-1] - 1
-    return None
+    return missing
+
+
+def _of_another(text: str, said: str, known: str, name: str) -> str:
+    """What a text makes the contrary of what is known where the lines speak of something else: 不养猫了 of 不养鱼了."""
+    heard, person = (assertions.subject_characters(folded_plain(each)) for each in (said, name))
+    fresh = heard - assertions.subject_characters(folded_plain(f"{text}\n{known}"))
+    for part in assertions.parts_of(0, text) if fresh else ():
+        for old in assertions.parts_of(0, known):
+            same = assertions.subject_characters(part.folded) & assertions.subject_characters(old.folded)
+            if part.denied != old.denied and (strange := same - heard - person - assertions.LIGHT_VERBS):
+                return " ".join(sorted(strange))
+    return ""
 
 
 def _day(item: DigestItem, talk: TalkText, here: Iterable[Clause], at: int) -> DatedMoment | None:

@@ -1,17 +1,20 @@
 """The tool add_commitment: what a person promises in this turn, what became of a promise, or what it is now."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import tzinfo
 from typing import Literal
 
 from pydantic import Field
 
+from bot.core.clock import Instant
 from bot.core.commitments import Commitment, CommitmentState, NewCommitment, NudgeRules, SettledCommitment
 from bot.core.models import ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.time.dates import due_in, nudge_for
 from bot.text.clean import as_data, clean_line
 from bot.text.codes import SIGNS, number_mark
+from bot.text.dates import local
 from bot.text.length import clip
 from bot.text.similarity import promise_meant
 
@@ -31,8 +34,11 @@ OutcomeFinder = Callable[[ToolContext, int, CommitmentState, str, Mapping[int, s
 """The message that says so in these words of a promise, of these by number, and the receipt; ToolRefused where none
 does."""
 
-PromiseFinder = Callable[[ToolContext, str, Commitment | None], Awaitable[tuple[int, str] | None]]
-"""The message that a promise, or what another one is now, rests on, and its words; None for none."""
+PromiseFinder = Callable[[ToolContext, str, Commitment | None], Awaitable[tuple[int, str]]]
+"""The message that a promise, or what another one is now, rests on, and its words; ToolRefused for none."""
+
+_ASIDE = re.compile(r"[(（][^()（）]*[)）]")
+"""下星期二（3/16）: the same day once more."""
 
 ChangePromise = Callable[[ToolContext, str, str], Awaitable[ToolAnswer]]
 """Changes the promise of that number to these words; ToolRefused where its person did not say so."""
@@ -70,14 +76,11 @@ def commitment_tool(
                 (await done(context, "commitment_settled")).replace("{id}", str(number)),
                 settled=SettledCommitment(number, asked.state, (event,)), receipt=receipt,
             )  # fmt: skip
-        said = await carrier(context, text, None)
-        if said is None:
-            raise ToolRefused("commitment_words")
-        event, words = said
+        event, words = await carrier(context, text, None)
         if covers(text):
             raise ToolRefused("experience_forgotten")
         tz = await zone(context)
-        due = due_in(text, context.now, tz) or due_in(words, context.now, tz)
+        due = _due(text, words, context.now, tz)
         new = NewCommitment(
             context.person_id, context.audience.chat_id, "private" if context.audience.kind == "dm" else "chat", text,
             context.now, "tool", (event,), due.at if due else None, nudge_for(due, nudging, tz),
@@ -96,22 +99,26 @@ def promise_changer(
 
     async def change(context: ToolContext, which: str, text: str) -> ToolAnswer:
         old = _pointed(which, text, {each.id: each for each in await mine(context)})
-        said = await carrier(context, text, old)
-        if said is None:
-            raise ToolRefused("commitment_words")
+        event, words = await carrier(context, text, old)
         if covers(text):
             raise ToolRefused("experience_forgotten")
-        event, words = said
         tz = await zone(context)
-        due = due_in(text, context.now, tz) or due_in(words, context.now, tz)
+        due = _due(text, words, context.now, tz)
         new = NewCommitment(
             old.owner_id, old.chat_id, old.visibility, text, context.now, "tool", (event,),
             due.at if due else old.due_at, nudge_for(due, nudging, tz), old.toward, "" if due else old.dated, old.id,
         )  # fmt: skip
         told = (await done(context, "commitment_changed")).replace("{new}", as_data(clip(text, TEXT_CHARS)))
+        day = local(new.due_at, tz).strftime("%Y-%m-%d %H:%M") if new.due_at is not None else "-"
+        told = told.replace("{due}", day)
         return ToolAnswer(told.replace("{old}", as_data(clip(old.text, TEXT_CHARS))), commitment=new)
 
     return change
+
+
+def _due(text: str, words: str, at: int, tz: tzinfo) -> Instant | None:
+    """When a promise is due, by its text, else by the message."""
+    return next((due for each in (text, _ASIDE.sub("", text), words) if (due := due_in(each, at, tz))), None)
 
 
 def _pointed(which: str, text: str, known: Mapping[int, Commitment]) -> Commitment:

@@ -57,9 +57,11 @@ class OwnWords:
     def refuses(self, name: str, heard: str = "") -> bool:
         """Whether it says that its writer is not to be called by that name, which stands in it or in what was `heard`
         right before."""
-        folded = folded_plain(self.text)
+        folded, unwanted = folded_plain(self.text), folded_plain(name).strip()
+        if unwanted and any(unwanted in clause.text and denied(clause.text) for clause in self.clauses):
+            return True
         says_no = "nick_revoke" in self.asks or (self.calls and denied(folded))
-        return says_no and bool(name.strip()) and folded_plain(name) in f"{folded}\n{folded_plain(heard)}"
+        return says_no and bool(unwanted) and unwanted in f"{folded}\n{folded_plain(heard)}"
 
     @property
     def forever(self) -> bool:

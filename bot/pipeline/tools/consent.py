@@ -9,7 +9,7 @@ from bot.core.events import Event
 from bot.core.memories import MemoryQuestion
 from bot.core.tools import ToolContext, ToolRefused
 from bot.language import assertions
-from bot.language.assertions import folded_plain
+from bot.language.assertions import folded_plain, parts_of
 from bot.language.reminders.wording import in_second_person
 from bot.language.statements import READ_CHARS, UNSURE, sentences
 from bot.language.wishes.own_words import read_own_words
@@ -61,7 +61,7 @@ class Consent:
         """What a tool answers, in the language of what the person wrote in this turn."""
         own = await self._store.events.own_lines(context.event_ids, context.person_id, context.now, answered=True)
         said = " ".join(line.text for line in own if line.id in context.event_ids)
-        keep = {name: "{" + name + "}" for name in ("id", "new", "old")}
+        keep = {name: "{" + name + "}" for name in ("id", "new", "old", "due")}
         return self._words.openings.text(key, self._words.script_of(said, context.script), **keep)
 
     async def lines(self, context: ToolContext, *, done: bool = False) -> tuple[Event, ...]:
@@ -92,8 +92,8 @@ class Consent:
     async def carrier(
         self, context: ToolContext, text: str, known: Iterable[str] = (), section: ItemSection = "statements", *,
         again: bool = False, since: int = 0,
-    ) -> int | None:  # fmt: skip
-        """The message that a text to be written rests on; None where it does not stand in their own words.
+    ) -> int | str:  # fmt: skip
+        """The message that a text to be written rests on; where it does not stand in their own words, which of it.
 
         The words may be cleaned: their numbers, names, days and denials must stand there, or in what is `known`, the
         very thing that is changed. Something of it must be new, unless the known may be said `again`.
@@ -106,21 +106,22 @@ class Consent:
         things = assertions.terms(folded_plain("\n".join(known)))
         if again and assertions.terms(folded_plain(text)) <= things:
             return next(
-                (line.id for line in reversed(found) if things & assertions.terms(folded_plain(line.text))), None
+                (line.id for line in reversed(found) if things & assertions.terms(folded_plain(line.text))), text
             )
         audience, tz = context.audience, await timezone_of(self._store, self._words, context)
         scope = TalkScope(audience.chat_id, audience.kind, self._names[0], context.person_id, tz)
         said = [(line.text, line.at) for line in found]
-        standing = partial(stands, text, said, scope, "\n".join(known), section)
-        at = await self._thread.run(standing)
-        heard = fold("\n".join((*(line.text for line in found), *known)))
-        unheard = await self._thread.run(_unheard, text, heard) or (
-            assertions.denied(folded_plain(text))
-            and not any(assertions.denied(folded_plain(line)) for line in heard.split("\n"))
-        )
-        if at is None or unheard or (section == "promises" and not _firm(found[at].text, text)):
-            return None
-        return found[at].id
+        name = found[-1].name if found else ""
+        at = await self._thread.run(partial(stands, text, said, scope, "\n".join(known), section, name))
+        heard = "\n".join((*(line.text for line in found), *known))
+        if unheard := await self._thread.run(_unheard, text, fold(f"{heard}\n{name}")):
+            return " ".join(unheard)
+        denied = next((part.folded for part in parts_of(0, text) if part.denied), "")
+        if denied and not any(assertions.denied(each) for each in _sayings(heard)):
+            return denied
+        if isinstance(at, str):
+            return at or text
+        return text if section == "promises" and not _firm(found[at].text, text) else found[at].id
 
     async def strange(self, context: ToolContext, title: str, known: Iterable[str]) -> str:
         """What a title holds that stands neither in their own words nor in what is `known` of them: its numbers and
@@ -145,6 +146,12 @@ def _firm(words: str, text: str) -> bool:
         if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
     ]  # fmt: skip
     return not any(each.asks or UNSURE.search(each.folded) for each in carrying)
+
+
+def _sayings(heard: str) -> Iterable[str]:
+    """Lines, and each clause by itself: not veggie anymore.. dont judge."""
+    yield from (folded_plain(line) for line in heard.split("\n"))
+    yield from (part.folded for part in parts_of(0, heard))
 
 
 def _unheard(text: str, heard: str) -> list[str]:

@@ -123,16 +123,17 @@ class MemoryTools:
             raise ToolRefused("remember_empty")
         said = await self._said(context)
         event = await self._consent.carrier(context, text)
-        if event is None and asked.name == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
+        if isinstance(event, str) and asked.name == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
             heard = "\n".join(line.text for line in await self._heard(context))
-            event = next((own.event_id for own in said if own.refuses(text, heard)), None)
+            event = next((own.event_id for own in said if own.refuses(text, heard)), event)
         if event not in context.event_ids and not any(own.keeps or own.calls for own in said):
             # What stands in the message that is answered a model may take for asked, in whatever words.
             raise ToolRefused("remember_unasked")
-        if event is None:
-            raise ToolRefused("remember_words")
+        if isinstance(event, str):
+            raise ToolRefused("remember_words", as_data(clip(event, SHOWN_CHARS)))
+        slot = NAMES.get(asked.name, "")
         for known in await self._store.forgetting.kept_from(context.event_ids, context.person_id):
-            if fold(known.text) in fold(text) or fold(text) in fold(known.text):
+            if _says_it(known, text, slot):
                 raise ToolRefused("remember_known", str(known.id))
         self._store.tombstones.remove_tombstone(text, context.now)
         memory = NewMemory(
@@ -140,8 +141,8 @@ class MemoryTools:
             visibility="private" if context.audience.kind == "dm" else "chat", kind="knowledge", text=text,
             observed_at=context.now, source="tool", event_ids=(event,), asked=True,
         )  # fmt: skip
-        if asked.name:
-            memory = replace(memory, kind="identity", slot=NAMES[asked.name])
+        if slot:
+            memory = replace(memory, kind="identity", slot=slot)
         else:
             memory = with_day(memory, context.now, await timezone_of(self._store, self._words, context))
         own = await self._consent.lines(context)
@@ -169,8 +170,8 @@ class MemoryTools:
         if old is None or old.is_name or old.former_at is not None:
             raise ToolRefused("forget_none")
         event = await self._consent.carrier(context, text, (old.text,))
-        if event is None or fold(text) == fold(old.text):
-            raise ToolRefused("update_words")
+        if isinstance(event, str) or fold(text) == fold(old.text):
+            raise ToolRefused("update_words", as_data(clip(event if isinstance(event, str) else text, SHOWN_CHARS)))
         away = old.visibility == "chat" and old.chat_id != context.audience.chat_id
         new = NewMemory(
             context.person_id, context.audience.chat_id if away else old.chat_id,
@@ -273,6 +274,14 @@ class MemoryTools:
 def _recalled(message: Message) -> str:
     """What a message of a log brought back: a tool's result, or the memories that stand behind what is new."""
     return message.content if message.role == "tool" else message.content.partition("</ctx>")[2]
+
+
+def _says_it(known: Memory, text: str, slot: str) -> bool:
+    """Whether what is kept says a text, or as a name the very name."""
+    one, other = fold(known.text), fold(text)
+    if slot or known.is_name:
+        return known.is_name and bool(slot) and one == other
+    return one in other or other in one
 
 
 def _all_of(wanted: str, said: str, both: tuple[Memory, ...], pointed: tuple[Memory, ...]) -> bool:

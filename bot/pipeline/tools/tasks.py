@@ -53,13 +53,15 @@ def promise_tool(
     """The tool, and what changes a promise for other tools; `nudging` is how people are reminded of what they promise.
     What loads a dictionary runs in `thread`."""
 
-    async def carrier(context: ToolContext, text: str, old: Commitment | None) -> tuple[int, str] | None:
+    async def carrier(context: ToolContext, text: str, old: Commitment | None) -> tuple[int, str]:
         known = (old.text,) if old is not None else ()
         section: ItemSection = "promises" if old is None else "statements"
         since = old.made_at if old is not None else 0
         event = await consent.carrier(context, text, known, section, again=old is not None, since=since)
-        lines = await consent.lines(context, done=True) if event is not None else ()
-        return next(((line.id, line.text) for line in lines if line.id == event), None)
+        if isinstance(event, str):
+            raise ToolRefused("commitment_words", as_data(clip(event, TASK_CHARS)))
+        lines = await consent.lines(context, done=True)
+        return next((line.id, line.text) for line in lines if line.id == event)
 
     async def ending(
         context: ToolContext, number: int, state: CommitmentState, cited: str, open_: Mapping[int, str]
