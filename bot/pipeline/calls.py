@@ -202,7 +202,11 @@ class ModelCaller:
     async def _slot(self, chat_id: int, by: int | None) -> AsyncIterator[None]:
         """Hold a slot; ModelError when there was none by that time, or somebody wrote meanwhile."""
         late, held = asyncio.Event(), False
-        alarm = self._clock.at(by, late.set) if by is not None else None
+
+        def expire() -> None:
+            late.set()
+
+        alarm = self._clock.at(by, expire) if by is not None else None
         stops = (late,) if self._stop is None else (late, self._stop)
         try:
             async with self._slots.of(chat_id, behind=self._behind, stops=stops):
