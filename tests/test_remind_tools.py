@@ -222,3 +222,39 @@ async def test_a_wish_to_be_reminded_is_one_beside_chinese_and_in_the_plural(
     world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(asked)
     await world.say(said)
     assert world.peek.reminders.count(ended_at=None) == 1
+
+
+async def test_what_is_for_everyone_anybody_of_the_group_may_move_or_end(world: World) -> None:
+    await world.say("小暖，明天下午三点提醒我们买豆腐", who="Tom", group="3B")
+    uses(world, "remind", id="⏰1", text="买豆腐", when="20号三点")
+    await world.say("小暖 那个买豆腐的提醒也挪到20号三点哈", who="思琪", group="3B")
+    assert world.rows("SELECT strftime('%m-%d %H', due_at / 1000 + 28800, 'unixepoch') FROM reminder") == [
+        ("06-20 15",)
+    ]
+    assert any("20" in reply and "⏰1" in reply for reply in world.replies[1:])
+    uses(world, "cancel_reminder", id="⏰1")
+    await world.say("小暖 豆腐的提醒取消吧，超市关门", who="大鹏", group="3B")
+    assert world.rows("SELECT outcome FROM reminder") == [("cancelled",)]
+
+
+async def test_what_is_for_one_of_the_group_nobody_else_moves(world: World) -> None:
+    await world.say("小暖，明天下午三点提醒我买豆腐", who="Tom", group="3B")
+    uses(world, "remind", id="⏰1", text="买豆腐", when="20号三点")
+    await world.say("小暖 那个买豆腐的提醒也挪到20号三点哈", who="思琪", group="3B")
+    assert world.rows("SELECT strftime('%m-%d %H', due_at / 1000 + 28800, 'unixepoch') FROM reminder") == [
+        ("06-13 15",)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "ended"), [("爸走了", True), ("今天好累", False), ("爸走了吗", False), ("等爸走了再说", False)]
+)
+async def test_a_reminder_ends_where_its_person_tells_that_its_thing_is_over(
+    world: World, said: str, ended: bool
+) -> None:
+    await world.say("以后每晚九点提醒我打给爸")
+    await world.wait(13 * HOUR)
+    uses(world, "cancel_reminder", id="⏰1")
+    await world.say(said)
+    assert bool(world.rows("SELECT 1 FROM reminder WHERE outcome = 'cancelled'")) is ended
+    assert any("取消了：⏰1 打给爸" in reply for reply in world.replies) is ended

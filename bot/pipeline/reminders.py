@@ -208,6 +208,11 @@ class ReminderService:
         """The open reminders of a person as they may be told here: in a DM all, in a group those of the group."""
         return await self._store.open(at.person.id, None if at.chat.kind == "dm" else at.chat.id)
 
+    async def within_reach(self, at: ReminderRequest) -> tuple[Reminder, ...]:
+        """Those of `mine`, and in a group those for everyone: who is reminded may move or end them by saying so."""
+        group = at.chat.kind == "group"
+        return await self._store.open(at.person.id, at.chat.id, shared=True) if group else await self.mine(at)
+
     async def listed(self, at: ReminderRequest) -> str:
         """Their open reminders, one a line."""
         lines = [

@@ -83,7 +83,7 @@ class ToolRegistry:
         tools = [
             *MemoryTools(store, words, names, thread, consent, change).tools(specs),
             promise,
-            *remind_tools(store, words, self._reminders, specs, consent),
+            *remind_tools(store, words, self._reminders, specs, consent, thread),
             listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
         ]
         if "memory_recall" in specs:

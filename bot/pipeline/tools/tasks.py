@@ -113,9 +113,10 @@ class CancelArguments(ToolArguments, tool="cancel_reminder"):
 
 
 def remind_tools(
-    store: Store, words: Texts, reminding: ReminderService, specs: Mapping[str, ToolSpec], consent: Consent
-) -> tuple[Tool, ...]:
-    """Both tools."""
+    store: Store, words: Texts, reminding: ReminderService, specs: Mapping[str, ToolSpec], consent: Consent,
+    thread: TextThread,
+) -> tuple[Tool, ...]:  # fmt: skip
+    """Both tools; what loads a dictionary runs in `thread`."""
 
     async def asked(context: ToolContext) -> ReminderRequest:
         chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
@@ -124,7 +125,7 @@ def remind_tools(
     async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
         given = read_arguments(RemindArguments, arguments)
         at, old = await asked(context), None
-        mine = await reminding.mine(at)
+        mine = await reminding.within_reach(at)
         if given.id is not None:
             named = reminders_meant(str(given.id), mine, str(given.id))
             if len(named) != 1 or named[0].promise:
@@ -158,16 +159,23 @@ def remind_tools(
         given = read_arguments(CancelArguments, arguments)
         at = await asked(context)
         wanted = str(given.id if given.id is not None else given.text or "")
-        mine = await reminding.mine(at)
+        mine = await reminding.within_reach(at)
         found = reminders_meant(wanted, mine, wanted) if wanted != "*" else ()
         # What was set without a model for a message of this turn, the model may set right.
         anew = await store.reminders.of_events(context.event_ids)
-        if not found or not anew.issuperset(each.id for each in found):
-            await consent.wished(context, _ends, "remind_kept", done=True)
+        lines = await consent.lines(context, done=True)
+        wished = (bool(found) and anew.issuperset(each.id for each in found)) or any(_ends(line) for line in lines)
+        told = not wished and len(found) == 1 and await thread.run(_over, found[0], lines)
+        if not wished and not told:
+            raise ToolRefused("remind_kept")
         if len(found) != 1:
             raise _which(words, at, found or mine)
-        text = words.openings.text("remind_ended", words.script_named(context.script), id=found[0].id)
-        return ToolAnswer(text, unremind=(found[0].id,))
+        old = found[0]
+        text = words.openings.text("remind_ended", words.script_named(context.script), id=old.id)
+        title = f"{number_mark('reminder', old.id)} {old.text}".strip()
+        script = words.script_of(lines[-1].text, context.script)
+        said = words.messages.text("remind_cancelled", script, list=title)
+        return ToolAnswer(text, unremind=(old.id,), receipt=said if told or old.person_id != at.person.id else "")
 
     return Tool(specs["remind"], remind), Tool(specs["cancel_reminder"], cancel)
 
@@ -205,11 +213,22 @@ def _changed(
         old.person_id, old.chat_id, task or old.text, *then, (carrier,), script=old.script, shared=old.shared
     )
     text = reminding.confirmation(at, replace(new, text=as_data(new.text)), old.id)
-    return ToolAnswer(text, remind=new, unremind=(old.id,))
+    receipt = reminding.confirmation(at, new, old.id) if old.person_id != at.person.id else ""
+    return ToolAnswer(text, remind=new, unremind=(old.id,), receipt=receipt)
 
 
 def _ends(line: Event) -> bool:
     return ENDED.search(OR_NOT.sub(r"\1", fold(line.text))) is not None
+
+
+def _over(old: Reminder, lines: tuple[Event, ...]) -> bool:
+    """Whether one of these lines, written since, tells plainly of its thing; that it is over the model judges."""
+    own = content_words(old.text)
+    return any(
+        own & content_words(line.text) and may_tell_end(line.text, line.text, old.text, over=True)
+        for line in lines
+        if line.at > old.made_at
+    )
 
 
 def _resolved(
