@@ -34,7 +34,7 @@ async def test_what_is_announced_so_is_answered_and_comes_back_nowhere(
     await world.wait(70)
     await world.say(SECRET)
     assert "阿杰" in shown(world)
-    await world.wait(90)
+    await world.wait(40)
     await world.say("就是吃了个饭，阿杰请的客")
     assert "阿杰" not in await told_later(world)
 
@@ -49,6 +49,15 @@ async def test_what_is_told_another_time_is_kept_again(world: World) -> None:
     await world.wait(3_600)
     await world.say(SECRET)
     assert "阿杰" in await told_later(world)
+
+
+async def test_what_comes_a_while_after_it_is_kept_again(world: World) -> None:
+    await world.say("我跟你说件事，别记")
+    await world.say("我上个月偷偷去面试了")
+    await world.wait(90)
+    await world.say("对了，阿杰下周三从北京回来")
+    assert "面试" not in (later := await told_later(world))
+    assert "阿杰" in later
 
 
 async def test_undo_takes_it_back(world: World) -> None:

@@ -38,8 +38,8 @@ OFF_RECORD, ANNOUNCED, TOLD_THEN = 1, 2, 3
 """Of a message that is kept nowhere: because somebody asked so, as the one that asked so of what its writer tells next,
 and as what was told then."""
 
-AHEAD_MS, GOING_ON_MS = 10 * MINUTE_MS, 2 * MINUTE_MS
-"""So soon after 我跟你说件事，别记 the thing is told, and so soon after that it goes on."""
+AHEAD_MS, GOING_ON_MS = 10 * MINUTE_MS, MINUTE_MS
+"""So soon after 我跟你说件事，别记 the thing is told, and so soon after each line of it (an activation window) it goes on."""
 
 NEWEST = 50
 """Messages of a chat among which the announcement is looked for."""
