@@ -88,6 +88,12 @@ CHANGED: tuple[tuple[object, ...], ...] = (
     ),
     ("我在一家银行当柜员", {"slot": "job"}, "我上周被裁了，现在没工作", {"slot": "work"}),
     ("I work as a nurse at the Mercy clinic", {"slot": "job"}, "I got laid off and stay at home now", {}),
+    (
+        "My dentist is Dr Lam on the high street",
+        {"slot": "dentist", "about": "dentist Dr Lam"},
+        "I registered with Dr Brandt by the station",
+        {"slot": "dentist", "about": "dentist Dr Brandt"},
+    ),
 )
 
 
@@ -265,3 +271,32 @@ async def test_a_new_job_that_begins_on_a_day_takes_the_old_ones_place_then(worl
     assert "June 20" in told
     await world.wait(10 * DAY)
     assert [row[1] for row in facts(world)] == [0, 1]
+
+
+WHOLE = (
+    ("im a plumber, been 6 years", "小王 is a plumber and, as of June 2026, has been for 6 years."),
+    ("在物流公司跑件，第三年", "小王在物流公司跑件，2026年6月时是第三年。"),
+    ("my boat weighs 3.9kg, no joke", "小王的 boat 重 3.9kg。"),
+    ("貓量了，打錯 4.2", "小王的貓 4.2kg。"),
+    ("i cant do sat, wedding", "小王 can't do Saturday 2026-06-13, wedding."),
+    ("back tues from leeds", "小王 is back from Leeds on 2026-06-16."),
+    ("might drive up at the wknd", "小王 might drive up at the weekend."),
+)
+
+
+@pytest.mark.parametrize(("said", "text"), WHOLE)
+async def test_a_true_sentence_is_kept_whole(world: World, said: str, text: str) -> None:
+    await after(world, said, statements=[{"text": text, "from": [1], "lasting": True}])
+    assert facts(world) == [(text, 1)]
+
+
+CUT = (
+    ("I'm a plumber", "小王 is a plumber and, with 17 boats, sails 3 seas.", "小王 is a plumber."),
+    ("跟小何在一起了", "小王跟小何在一起了，有17只猫。", "小王跟小何在一起了。"),
+)
+
+
+@pytest.mark.parametrize(("said", "text", "left"), CUT)
+async def test_what_is_cut_is_a_whole_sentence_still(world: World, said: str, text: str, left: str) -> None:
+    await after(world, said, statements=[{"text": text, "from": [1], "lasting": True}])
+    assert facts(world) == [(left, 1)]

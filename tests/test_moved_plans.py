@@ -3,6 +3,8 @@ so."""
 
 import json
 
+import pytest
+
 from bot.core.models import ModelRequest
 from tests.fakes.model import Answer, calls
 from tests.living import FILL
@@ -369,3 +371,44 @@ async def test_a_plan_on_the_day_of_a_birthday_keeps_its_own_number(world: World
     cake = next(line for line in told(world, "惊喜蛋糕") if line.startswith("- #"))
     number = cake.removeprefix("- #").split()[0]
     assert world.rows("SELECT text LIKE '%惊喜蛋糕%' FROM memory WHERE id = ?", int(number)) == [(1,)]
+
+
+async def test_whom_a_task_is_for_may_call_it_off_and_nobody_else(world: World) -> None:
+    made: dict[str, object] = {"tasks": [{"title": "帮小雨带豆浆", "when": "2026-06-15", "from": [1]}]}
+    off: dict[str, object] = {"open": [{"id": "T1", "now": "off", "title": "", "when": "", "from": [1]}]}
+    digests(world, made, off, off)
+    await talks(world, "6月15日我帮小雨带豆浆", "老周", "爬山")
+    await talks(world, "豆浆不用带了", "Kevin", "爬山")
+    assert world.peek.commitments("state") == [("pending",)]
+    await talks(world, "豆浆不用带了", "小雨", "爬山")
+    assert world.peek.commitments("state") == [("failed",)]
+
+
+@pytest.mark.parametrize(
+    ("title", "now"),
+    [("面试", "小王6月19日去宠物公司面试，在滨江"), ("去宠物公司面试，改线上", "去宠物公司面试，改线上")],
+)
+async def test_a_title_that_only_says_less_shortens_no_plan(world: World, title: str, now: str) -> None:
+    plan = {"text": "小王6月19日去宠物公司面试，在滨江", "when": "2026-06-19", "kind": "event", "from": [1]}
+    digests(world, {"statements": [plan]}, change("#1", title=title, when="2026-06-19"))
+    await talks(world, "6月19日我去宠物公司面试，在滨江")
+    await talks(world, "宠物公司的面试还是19号，改线上了")
+    assert world.peek.memories("text", former_at=None) == [(now,)]
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "kept"),
+    [
+        ("去不了，那天我妈来", "小雨去不了莫干山，那天她妈妈来", 1),
+        ("我家还在下雨", "小雨要去莫干山", 0),
+    ],
+)
+async def test_what_an_answer_is_of_stands_before_it_and_is_nobody_elses_plan(
+    world: World, line: str, text: str, kept: int
+) -> None:
+    digests(world, {"statements": [{"text": text, "from": [3], "kind": "event"}]})
+    await world.say(f"小暖，{FILL}。下次我们去莫干山，大家都来呀", "老周", "爬山")
+    await world.say(line, "小雨", "爬山")
+    await world.say("小暖，/new", "老周", "爬山")
+    await world.wait(HOUR)
+    assert len(world.peek.memories("text")) == kept

@@ -33,6 +33,8 @@ _CLAUSE = re.compile(
     r"| (?=(?:but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿\d])"
 )
 _WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
+_LATIN_NAME = re.compile(rf"(?<![a-z0-9]){_WORD.pattern}")
+"""A unit right behind its figure is no name: 3.9kg."""
 _HAN = re.compile("[㐀-鿿]+")
 _KIN_LATIN = re.compile("[a-z]+")
 _PROPER = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]*")
@@ -76,6 +78,8 @@ _EN_NUMBER = re.compile(
     rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|{_ONES.replace(' ', '|')})\b)?"
 )
 _SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_000, "w": 10_000}
+_SCALE = re.compile(r"[万千百亿]|[kw](?![a-z])")
+"""A k in kg or km is no thousand."""
 _ANEW = re.compile(
     r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)"
 )
@@ -414,7 +418,7 @@ def names(text: str) -> tuple[str, ...]:
     folded, han = folded_plain(text), _HAN.search(text) is not None
     found = [fold(name) for name in (*_CALLED.findall(folded), *_TITLE.findall(folded))]
     if han:
-        found += [word for word in _WORD.findall(folded) if len(word) > 1 and word not in VOCABULARY.plain]
+        found += [word for word in _LATIN_NAME.findall(folded) if len(word) > 1 and word not in VOCABULARY.plain]
         found += [word for word in proper_names(folded) if word not in VOCABULARY.alike]
         found += [name[0] for name in _SAYS["titled"].finditer(folded)]
     else:
@@ -462,11 +466,11 @@ def numbers(folded: str, *, all_of_them: bool) -> set[str]:
             found.add(_figure(figure))
             if not all_of_them and "," in match[0]:
                 break
-        scale = _SCALES.get(folded[match.end() : match.end() + 1], 0)
-        if scale and match[0].count(".") < 2:
+        scale = _SCALE.match(folded, match.end())
+        if scale is not None and match[0].count(".") < 2:
             if not all_of_them:
                 found.discard(_figure(match[0].replace(",", "")))
-            found.add(_figure(str(round(float(match[0].replace(",", "")) * scale))))
+            found.add(_figure(str(round(float(match[0].replace(",", "")) * _SCALES[scale[0]]))))
         if all_of_them and match[0].isdigit() and int(match[0]) < 25:
             hour = int(match[0])
             later = _MORE_ZH.search(folded[max(0, match.start() - 6) : match.start()])

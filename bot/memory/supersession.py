@@ -320,7 +320,7 @@ def _may_go(old: Memory, new: NewMemory, said: str, names: tuple[str, ...]) -> b
         if same and shared - ill and (is_guarded(new.slot) or not new.slot):
             return True
         return "allergy" not in slots and not old.asked and _RECOVERED.search(said) is not None
-    if same and (new.slot in slots or shared):
+    if (same and (new.slot in slots or shared)) or _both_hold(new, old):
         return True
     if same and new.dated and old.dated and (not old.asked or _MOVED.search(said)):
         return True
@@ -329,6 +329,13 @@ def _may_go(old: Memory, new: NewMemory, said: str, names: tuple[str, ...]) -> b
         return True
     passing = bool(shared) and not old.lasting
     return not old.asked and not other and (passing or (new.lasting and _changes(said)))
+
+
+def _both_hold(new: NewMemory, old: Memory) -> bool:
+    """Whether both are about who or what holds the slot: dentist Dr Lam, dentist Dr Brandt."""
+    words = {new.slot, *VOCABULARY.slots.get(new.slot, ())}
+    held = (any(word in folded_plain(one.subject) for word in words) for one in (new, old))
+    return new.slot == old.slot and holds_one(new.slot) and all(held)
 
 
 def _gone_unnamed(old: Memory, new: NewMemory, names: tuple[str, ...]) -> bool:

@@ -54,6 +54,7 @@ _ZH_WEEK = dict(zip("一二三四五六日天", ("mon", "tue", "wed", "thu", "fr
 _WEEKDAY = re.compile(
     r"(?:周|星期|礼拜)([一二三四五六日天])|\b(mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rsday|urday|[sr]+)?s?\b"
 )
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _FIGURES = re.compile(r"\d+")
 
 MissingPart = tuple[Literal["number", "day", "words", "owner", "about", "denial"], str]
@@ -69,9 +70,9 @@ contrary was said; or the second look found it wrong."""
 NEAR = 5
 """So many lines before those that it cites may ask what these answer."""
 
-ANSWERS, ANSWER_CHARS = 2, 40
-"""So many lines right before an answer of so many characters, with no figure of its own, may name the thing that it
-answers: 都来啊 / can't."""
+ANSWERS, ANSWERED = 2, 0.75
+"""So many lines right before an answer may name the thing that it answers: 都来啊 / 去不了. The share of the telling words
+that the answer itself then may lack."""
 
 _ASKING = VOCABULARY.patterns["asking"]
 ASKED = re.compile(r"[?？]\s*$|[吗嗎呢]\s*$")
@@ -113,11 +114,19 @@ def first_missing(
 ) -> MissingPart | None:
     """What of an item stands nowhere; `own` are the clauses of the lines that it cites, of its one speaker; `news` is
     the share of its words that may be a model's own."""
-    text = folded_plain(item.text)
+    text, plain = folded_plain(item.text), item.text
+    bare = text
+    for name in talk.names:
+        bare, plain = bare.replace(name, " "), re.sub(re.escape(name), " ", plain, flags=re.IGNORECASE)
+    if novelty(bare, "\n".join(part.folded for part in own))[0] > ANSWERED:
+        heard = "\n".join((talk.others, *(words for words, _ in talk.answered)))
+        talk = replace(talk, answered=(), others=heard)
     days = times(text, said_at, talk.tz)
     spelt = {number for words, _ in talk.dated for number in _FIGURES.findall(words)}
-    if strange := [one for one in days if not (_told(one, talk, said_at) or _spelt(one, text, spelt))]:
-        return "day", text[strange[0].start : strange[0].end]
+    today = local_day(said_at, talk.tz)
+    for one in days:
+        if not (_told(one, talk, said_at) or _spelt(one, text, spelt) or _is_now(one, text, today)):
+            return "day", text[one.start : one.end]
     if not _weekdays(_without(text, days)) <= _weekdays("\n".join(words for words, _ in talk.dated)):
         return "day", item.text[:20]
     there = _numbers(talk, said_at)
@@ -126,9 +135,6 @@ def first_missing(
         return "number", " ".join(sorted(new))
     mine = f"{talk.own}\n{folded_plain(item.about)}"
     heard = "\n".join((mine, *(words for words, _ in (*talk.cited, *talk.answered))))
-    bare, plain = text, item.text
-    for name in talk.names:
-        bare, plain = bare.replace(name, " "), re.sub(re.escape(name), " ", plain, flags=re.IGNORECASE)
     if strange_names := [name for name in assertions.names(plain) if name not in heard and not shortened(name, heard)]:
         return "words", " ".join(strange_names[:4])
     share, words = novelty(bare, heard)
@@ -173,6 +179,13 @@ def _told(one: NamedTime, talk: TalkText, said_at: int) -> bool:
     )
 
 
+def _is_now(one: NamedTime, text: str, today: date) -> bool:
+    """Whether it is the month in which it is said, with its year: as of January 2027."""
+    month = one.choices[0]
+    named = str(today.year) in text[one.start : one.end] and month.first.day == (month.last + timedelta(days=1)).day
+    return named and month.first <= today <= month.last
+
+
 def _spelt(one: NamedTime, text: str, spelt: set[str]) -> bool:
     """Whether all its figures stand in the talk as they are: in 2011."""
     figures = set(_FIGURES.findall(text[one.start : one.end]))
@@ -182,9 +195,7 @@ def _spelt(one: NamedTime, text: str, spelt: set[str]) -> bool:
 def _told_day(day: date, talk: TalkText, said_at: int) -> bool:
     today, number = local_day(said_at, talk.tz), str(day.day)
     named = [one for words, at in talk.told for one in times(words, at, talk.tz)]
-    if abs(day - today) <= NEAR_DAYS and any(
-        one.left == "week" and any(days.first.weekday() == day.weekday() for days in one.choices) for one in named
-    ):
+    if abs(day - today) <= NEAR_DAYS and _DAYS[day.weekday()] in _weekdays("\n".join(words for words, _ in talk.told)):
         return True
     around = any(days.first < days.last and days.first <= day <= days.last for one in named for days in one.choices)
     if not around and abs(day - today) > MONTH:
@@ -282,8 +293,6 @@ class TalkEvidence:
         of them; numbers, days and names may stand in another's line, too, where that is cited or answered."""
         own = [line.number for line in cited if line.person_id == owner]
         first, last = min(own), max(own)
-        mine = "\n".join(self.plainly(line) for line in cited if line.person_id == owner)
-        short = len(mine) <= ANSWER_CHARS and not numbers(mine, all_of_them=True)
         said, told, answered = list[tuple[str, int]](), list[tuple[str, int]](), list[tuple[str, int]]()
         others = list[str]()
         for line in self.lines:
@@ -294,7 +303,7 @@ class TalkEvidence:
             if first - NEAR <= line.number < last and _ASKING.search(words):
                 said.append((words, line.at))
                 continue
-            if short and first - ANSWERS <= line.number < first:
+            if first - ANSWERS <= line.number < first:
                 answered.append((self.plainly(line), line.at))
             else:
                 others.append(words)

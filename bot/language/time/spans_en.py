@@ -34,8 +34,8 @@ _FORMS = (
     r"(?:' time|'s time| time)?(?! of )",
     rf"(?P<from>half a|{EN}) (?P<fromunit>day|week|fortnight|month|year)s? (?:from|(?<=k )on|(?<=ks )on) "
     rf"(?P<base>now|today|tomorrow|(?:on )?(?:this )?(?:{_LONG_WEEKDAY}))",
-    r"(?P<which>last|this|next|past) (?P<period>week(?:end)?|month|year)",
-    r"(?:(?:on|at|over|for) )?(?P<weekend>(?:the|this coming) weekend)",
+    r"(?P<which>last|this|next|past) (?P<period>week(?:end)?|wknd|month|year)",
+    r"(?:(?:on|at|over|for) )?(?P<weekend>(?:the|this coming) (?:weekend|wknd))",
     r"(?:the )?(?:very )?(?:end|last day) of (?P<monthend>the|this|next|last) month|(?P<monthly>month[- ]end)",
     rf"(?:the )?end of (?P<endof>{MONTH_EN})|(?:the )?end of (?P<yearend>the|this|next|last) year",
     rf"(?P<whichday>last|this coming|this|next|coming|this past) (?P<weekday>{_WEEKDAY})",
@@ -108,7 +108,7 @@ def _period(part: dict[str, str], today: date) -> TimeReading | None:
     match part["period"]:
         case "week":
             return only(calendar.week_off(today, step))
-        case "weekend":
+        case "weekend" | "wknd":
             return only(calendar.longer(calendar.weekday_off(today, 5, step), 2))
         case "month":
             return only(calendar.month_off(today, step))

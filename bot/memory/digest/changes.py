@@ -19,6 +19,7 @@ from bot.text.clean import one_row
 from bot.text.dates import local, local_day, ms_of
 from bot.text.fold import fold, fold_mapped, unfold
 from bot.text.length import estimate_tokens
+from bot.text.similarity import content_words
 
 _TO_DAY_END_MS = DAY_MS - 1
 TITLE_TOKENS, LEAST_CHARS = 40, 4
@@ -85,13 +86,14 @@ class ChangedPlans:
             old = plan.observed_at if plan.dated == "time" else plan.observed_at - DAY_MS // 2 + _TO_DAY_END_MS
             due = self._due(one, lines, old, tz)
             title = self._title(one, plan.text, lines, local(due.at, tz) if due else None)
+            dayless = _dayless(plan.text, plan.said_at or plan.created_at, tz)
+            if content_words(title) < content_words(dayless):  # it only says less
+                title = plan.text
             if due is None and title == plan.text:
                 continue
             timed = due.timed if due is not None else plan.dated == "time"
             at = plan.observed_at if due is None else due.at if timed else due.at - _TO_DAY_END_MS + DAY_MS // 2
-            text = (
-                title if title != plan.text or due is None else _dayless(plan.text, plan.said_at or plan.created_at, tz)
-            )
+            text = title if title != plan.text or due is None else dayless
             yield NewMemory(
                 plan.owner_id, plan.chat_id, plan.visibility, plan.kind, text, at, "digest",
                 tuple(line.event_id for line in lines), plan.slot, plan.asked, subject=plan.subject,
@@ -175,8 +177,8 @@ class ChangedPlans:
             and day in self._shifted(lines, old)
         ):
             before = local(old, tz)
-            after = before.replace(year=day.year, month=day.month, day=day.day)
-            return Instant(ms_of(after), before.time() < _END_OF_DAY)
+            at = ms_of(before.replace(year=day.year, month=day.month, day=day.day))
+            return Instant(at, before.time() < _END_OF_DAY) if at != old else None
         if found is None or found.precision not in ("time", "day"):
             return None
         at = found.at if found.precision == "time" else found.at + _TO_DAY_END_MS

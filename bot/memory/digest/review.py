@@ -49,7 +49,9 @@ WEEK_DAYS = 7
 
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CHANGED, _ONE_MORE = (VOCABULARY.patterns[name] for name in ("changed", "one_more"))
-_CUT = re.compile(r"(?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while) )")
+_CUT = re.compile(r"((?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while)\b))")
+_JOINING = re.compile(r" (?:and|but|because|so|while)")
+_END = re.compile(r"[.。!！]$")
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
 _PIECE = re.compile(r"(?:[^;；。.!?！？]|\.(?! |$))+(?:[;；。.!?！？]+\s*|$)")
 _RELATIVE = re.compile(
@@ -229,19 +231,19 @@ def _judged(item: DigestItem, grounds: TalkEvidence) -> GroundedItem | Refusal:
 
 def _clipped(item: DigestItem, grounds: TalkEvidence) -> tuple[DigestItem, GroundedItem] | None:
     """The item with only those of its clauses that stand, the first one among them; None when that is nothing less."""
-    pieces = list(dict.fromkeys(piece for piece in _CUT.split(item.text) if piece and piece.strip()))
-    if len(pieces) < 2:
-        return None
-    kept: list[str] = []
-    for piece in pieces:
-        text = (", " if piece[0] != " " and item.text.isascii() else "" if piece[0] == " " else "，").join(
-            [*kept, piece]
-        )  # fmt: skip
-        if isinstance(_judged(replace(item, text=text.strip(" ,，")), grounds), GroundedItem):
-            kept = [text]
+    first, *rest = _CUT.split(item.text)
+    kept, seen = "", set[str]()
+    for mark, piece in zip(("", *rest[::2]), (first, *rest[1::2]), strict=True):
+        if not piece.strip() or piece in seen or _JOINING.fullmatch(piece):
+            continue
+        seen.add(piece)
+        text = f"{kept}{mark}{piece}" if kept else piece
+        if isinstance(_judged(replace(item, text=text.strip()), grounds), GroundedItem):
+            kept = text
         elif not kept:
             return None
-    short = replace(item, text=kept[0].strip(" ,，"))
+    text, end = kept.strip(" ,，"), _END.search(item.text)
+    short = replace(item, text=text + end[0] if end and not _END.search(text) else text)
     judged = _judged(short, grounds)
     return None if isinstance(judged, Refusal) or short.text == item.text else (short, judged)
 
@@ -353,25 +355,29 @@ def _settled(
     changes: tuple[DigestChange, ...], known: KnownFacts, grounds: TalkEvidence, scope: TalkScope
 ) -> tuple[tuple[SettledCommitment, ...], tuple[int, ...]]:
     """The open tasks that the model names as over, by lines in which their owner denies nothing of it; and
-    the reminders that are called off so.
+    the reminders that are called off so. Whom it is for, may say that it is off.
 
     Whoever says later in the talk that it is not done after all, still has it to do.
     """
-    shown: dict[tuple[str, int], tuple[int, int, str]] = {
-        ("T", task.id): (task.owner_id, task.made_at, task.text) for task in known.commitments
+    shown: dict[tuple[str, int], tuple[int, int, str, str]] = {
+        ("T", task.id): (task.owner_id, task.made_at, task.text, task.toward) for task in known.commitments
     }
-    shown |= {("R", one.id): (one.person_id, one.made_at, one.text) for one in known.reminders}
+    shown |= {("R", one.id): (one.person_id, one.made_at, one.text, "") for one in known.reminders}
     found, ended = dict[int, SettledCommitment](), list[int]()
     for one in changes:
-        owner, made_at, text = shown.get((one.mark, one.number), (0, 0, ""))
+        owner, made_at, text, toward = shown.get((one.mark, one.number), (0, 0, "", ""))
         cited = grounds.cited(one.cited)
         if one.state == "changed" or not owner or not cited:
             continue
         wanted = terms(folded_plain(text))
-        own = [line for line in cited if line.person_id == owner and line.at > made_at]
+        off = one.state == "off"
+        named = fold(f"{text} {toward}") if off and one.mark == "T" else ""
+        own = [
+            line for line in cited
+            if line.at > made_at and (line.person_id == owner or (line.name and fold(line.name) in named))
+        ]  # fmt: skip
         parts = [part for line in own for part in grounds.parts((line,)) if not _to_come(part, line.at, scope.tz)]
         later = [part for part in grounds.after(owner, own[-1].number) if wanted & part.terms] if own else []
-        off = one.state == "off"
         if off and not tells_an_end(grounds, text, cited):
             continue
         if later and _still_open(later[-1], off=off):
