@@ -32,6 +32,32 @@ async def test_without_a_model_it_is_asked_back_and_a_yes_keeps_it(
     assert about in str(kept(world)[0])
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["没忍住又养了一只，叫年糕，也是柯基哈哈", "表哥那边清了 一身轻", "我家猫叫豆包就是那只橘的"],
+)
+async def test_a_pets_name_and_what_is_settled_are_no_words_of_a_wish(world: World, said: str) -> None:
+    await world.say(said)
+    assert "remember" not in world.last_user
+
+
+@pytest.mark.parametrize("said", ["佢叫我唔好再減肥 我應承佢正常食飯", "boss 叫我 take note"])
+async def test_what_others_ask_of_one_is_no_name(world: World, said: str) -> None:
+    await world.say(said)
+    assert kept(world) == []
+    assert "name" not in world.last_user.splitlines()[-1]
+
+
+@pytest.mark.parametrize("said", ["這段不要寫進去", "不用存啦", "别写下来"])
+async def test_what_is_not_to_be_kept_is_a_cue_that_says_so(world: World, said: str) -> None:
+    world.model.script = lambda request: "好"
+    await world.say(said)
+    assert world.last_user.splitlines()[-1].split("：")[0] in (
+        "（TA可能要你忘掉记着的，或别记刚说的",
+        "（TA可能要你忘掉記著的，或別記剛說的",
+    )
+
+
 async def test_a_no_or_anything_else_keeps_nothing(new_world: NewWorld) -> None:
     world = await new_world(prompt={"tools": False})
     await world.say(CUES[0][0])

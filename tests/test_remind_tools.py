@@ -258,3 +258,14 @@ async def test_a_reminder_ends_where_its_person_tells_that_its_thing_is_over(
     await world.say(said)
     assert bool(world.rows("SELECT 1 FROM reminder WHERE outcome = 'cancelled'")) is ended
     assert any("取消了：⏰1 打给爸" in reply for reply in world.replies) is ended
+
+
+@pytest.mark.parametrize("said", ["嘉欣要结婚了！！11/20 叫我做伴娘", "周六叫我去她家吃饭"])
+async def test_what_others_may_have_asked_of_one_sets_nothing_by_itself(world: World, said: str) -> None:
+    await world.say(said)
+    assert world.peek.reminders("text") == []
+    assert world.replies[-1].endswith("吗？")
+    world.model.digests = True
+    await world.say(said)
+    assert world.peek.reminders("text") == []
+    assert "remind" in world.last_user.splitlines()[-1]

@@ -13,6 +13,7 @@ from bot.language.reminders.wording import (
     ASKS_ZH,
     CALLED,
     CALLED_OFF,
+    CALLED_TO,
     CANCEL_EN,
     CANCEL_ZH,
     CLAUSE_END,
@@ -357,6 +358,7 @@ def _wish(
         requests(words) for words in (fold(heard), *([fold(rest)] if parts_folded(fold(rest)).spans else []))
     )
     sure = sure and not asks_more and NOT_WHOLE.search(fold(heard)) is None
+    sure = sure and bool(parts.clock or parts.delay or CALLED_TO.match(folded, trigger.end()) is None)
     apart = not english and not titled and task_content(after) != ""
     return ReminderWish(
         "set", in_second_person(heard), parts, HourRules(wakes=bool(wakes)), said, rest=rest, shared=shared,

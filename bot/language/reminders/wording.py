@@ -57,8 +57,11 @@ EN = LazyPattern(
     r"have))(?: me)?(?: up)? (?:a |an |the |another )(?:quick )?"
     rf"(?:reminder|alarm))|(?P<call>{_NUDGE_EN}|make sure (?:that )?(?:i|we)|reminder(?=:| to))(?!\w))"
 )
-CALLED = LazyPattern(r"一[声下]|[哦喔啊呀吧哈啦呗。，,！!\s]|$|[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]")
+_CALLED_TO = "[去出吃关开喝上看睡收下交写打做拿取带接送买洗发回走]"
+CALLED = LazyPattern(rf"一[声下]|[哦喔啊呀吧哈啦呗。，,！!\s]|$|{_CALLED_TO}")
 """What follows 叫我 where it asks to be called; 叫我小陈 is how somebody is called."""
+CALLED_TO = LazyPattern(rf"(?<=[叫喊]我){_CALLED_TO}")
+"""What somebody else may have asked of its writer, where no hour is named: 11/20 叫我做伴娘."""
 PARTICLES = r"[呗齁嗷咧嘞啫㗎喎捏呐咯啰喽啦吧呀啊哦喔哈呢嘛噢欸诶]|唔该晒?|好[吗嘛]|可以[吗咩]|[okOK]{2}"
 KIN = re.compile(
     r"(?:老?[妈爸爷奶公婆]|[姐哥弟妹]|外[婆公]|女儿|儿子|女?朋友|男?朋友|同[事学]|老板|娃|家人)(?![^，。,]{0,3}(?:生日|节|纪念日))"
