@@ -280,7 +280,8 @@ WHOLE = (
     ("貓量了，打錯 4.2", "小王的貓 4.2kg。"),
     ("i cant do sat, wedding", "小王 can't do Saturday 2026-06-13, wedding."),
     ("back tues from leeds", "小王 is back from Leeds on 2026-06-16."),
-    ("might drive up at the wknd", "小王 might drive up at the weekend."),
+    ("might drive up at the wknd", "小王 might drive up at the weekend of 2026-06-13."),
+    ("周末可能回老家", "小王6月13日的周末可能回老家"),
 )
 
 
@@ -291,6 +292,7 @@ async def test_a_true_sentence_is_kept_whole(world: World, said: str, text: str)
 
 
 CUT = (
+    ("I'm a plumber, might go at the weekend", "小王 is a plumber, and goes on 2026-06-13.", "小王 is a plumber."),
     ("I'm a plumber", "小王 is a plumber and, with 17 boats, sails 3 seas.", "小王 is a plumber."),
     ("跟小何在一起了", "小王跟小何在一起了，有17只猫。", "小王跟小何在一起了。"),
 )

@@ -125,7 +125,8 @@ def first_missing(
     spelt = {number for words, _ in talk.dated for number in _FIGURES.findall(words)}
     today = local_day(said_at, talk.tz)
     for one in days:
-        if not (_told(one, talk, said_at) or _spelt(one, text, spelt) or _is_now(one, text, today)):
+        told = _told(one, talk, said_at) or _spelt(one, text, spelt) or _is_now(one, text, today)
+        if not told and not _opens_weekend(one, days):
             return "day", text[one.start : one.end]
     if not _weekdays(_without(text, days)) <= _weekdays("\n".join(words for words, _ in talk.dated)):
         return "day", item.text[:20]
@@ -184,6 +185,12 @@ def _is_now(one: NamedTime, text: str, today: date) -> bool:
     month = one.choices[0]
     named = str(today.year) in text[one.start : one.end] and month.first.day == (month.last + timedelta(days=1)).day
     return named and month.first <= today <= month.last
+
+
+def _opens_weekend(one: NamedTime, days: Iterable[NamedTime]) -> bool:
+    """Whether it is the first day of a weekend that is named beside it: at the weekend of 2027-01-30."""
+    weekends = {two.first for other in days for two in other.choices if two.last - two.first == timedelta(days=1)}
+    return any(day.first == day.last and day.first in weekends for day in one.choices)
 
 
 def _spelt(one: NamedTime, text: str, spelt: set[str]) -> bool:
