@@ -302,3 +302,13 @@ CUT = (
 async def test_what_is_cut_is_a_whole_sentence_still(world: World, said: str, text: str, left: str) -> None:
     await after(world, said, statements=[{"text": text, "from": [1], "lasting": True}])
     assert facts(world) == [(left, 1)]
+
+
+async def test_whom_nuan_calls_by_a_name_may_be_told_by_it(world: World) -> None:
+    told = "小王（Carman）说了搬家的事。"
+    answering(world, {"summary": told, "statements": [{"text": "Carman 搬到了板橋", "from": [1]}]})
+    await world.say("叫我 Carman 就好")
+    await world.say("我搬到板橋了")
+    await world.say("/new")
+    assert world.peek.digests("summary") == [(told,)]
+    assert [text for text, _ in facts(world)][-1] == "Carman 搬到了板橋"

@@ -203,7 +203,10 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: TalkScope, kn
 
 def _grounds(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFacts) -> TalkEvidence:
     facts: dict[int, tuple[tuple[str, int], ...]] = {}
-    told = [(one.owner_id, f"{one.text} {one.subject}", one.said_at or one.created_at) for one in known.memories]
+    told = [
+        (one.owner_id, f"{one.text} {one.subject}", one.said_at or one.created_at)
+        for one in (*known.memories, *known.called)
+    ]
     told += [(one.owner_id, f"{one.text} {one.toward}", one.made_at) for one in known.commitments]
     for owner, text, at in told:
         if owner is not None:
