@@ -90,7 +90,8 @@ async def test_a_line_that_only_looks_like_a_correction_goes_to_the_model(world:
     ("old", "new"),
     [
         ("我住在杭州", "我现在住在上海"), ("我不喝咖啡，喝了会心慌", "我开始喝咖啡了"),
-        ("my door code is 4471", "my door code is 9902"),
+        ("my door code is 4471", "my door code is 9902"), ("my car is a Corsa", "my car is a Fiesta now"),
+        ("我的主治医生是刘医生", "我的主治医生现在是陈医生"),
         ("i don't drink coffee, it makes me shaky", "i drink coffee now, like 2 cups a day"),
     ],
 )  # fmt: skip
@@ -270,3 +271,17 @@ async def test_of_what_people_have_many_nothing_is_replaced(world: World, other:
     await world.say("记住我家有只猫叫年糕")
     await world.say(other)
     assert world.peek.memories.count(former_at=None) == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("my car is red", "my car is a Corsa"),
+        ("my friend is Ann", "my friend now is Bob"),
+        ("my cat is grey", "my cat is at the vet now"),
+    ],
+)
+async def test_what_may_both_be_true_stands_beside_each_other(world: World, one: str, other: str) -> None:
+    await world.say(f"remember {one}")
+    await world.say(f"remember {other}")
+    assert texts(world) == [one, other]

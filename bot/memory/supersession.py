@@ -66,6 +66,11 @@ _BORN = re.compile(
 )
 """小美5月4日生日, which says the same as 小美生日是5月4日."""
 
+_OWN_THING = re.compile(
+    r"(?:my|our) (?P<en>[a-z][a-z ]{1,24}?)(?:['’]s| is| was)\b|我们?家?的(?P<zh>[㐀-鿿]{1,8}?)(?:现在|如今)?(?:是|换成|改成)"
+)
+"""What a sentence tells the value of: my car is a Corsa, 我的主治医生是刘医生."""
+
 _SUBJECT = re.compile(r"^(?:用户|本人|我|他|她|the user|user|i|he|she|they|my|his|her)(?:'s|’s)?(?=[^a-z]|$)[\s的]*")
 
 
@@ -78,7 +83,7 @@ MATTER = 0.65
 """So much of what one plan tells the other must tell, days apart: lunch with Ann is no film with Ann."""
 
 _CUES = tuple(VOCABULARY.patterns[name] for name in ("changed", "ended", "moved"))
-_MOVED, _RECOVERED = (VOCABULARY.patterns[name] for name in ("moved", "recovered"))
+_MOVED, _RECOVERED, _NOW = (VOCABULARY.patterns[name] for name in ("moved", "recovered", "now"))
 _MONTHS = frozenset(month.lower()[:PROMISE_STEM] for month in calendar.month_name[1:])
 _PARTNERS = kin("男朋友 女朋友 老公 老婆 对象 partner")
 
@@ -255,11 +260,22 @@ def contradicted(new: NewMemory, kept: Iterable[Memory], name: str) -> Memory | 
             continue
         same = bool(one.slot) and memory.slot == one.slot and same_subject(memory.subject, one.subject)
         other = fold(memory.text) != fold(new.text)
-        if contradicts(new.text, memory.text, (name,)) or (
-            same and other and content_words(memory.text) & content_words(new.text)
+        if (
+            contradicts(new.text, memory.text, (name,))
+            or (same and other and content_words(memory.text) & content_words(new.text))
+            or (other and _now_otherwise(folded_plain(new.text), folded_plain(memory.text)))
         ):
             return memory
     return None
+
+
+def _now_otherwise(new: str, older: str) -> bool:
+    """Whether one tells another value of the very thing of theirs, and that it is so now: my car is a Fiesta now."""
+    one, other = _OWN_THING.match(new), _OWN_THING.match(older)
+    if one is None or other is None:
+        return False
+    thing = one["en"] or one["zh"]
+    return thing == (other["en"] or other["zh"]) and holds_one(thing) and bool(_NOW.search(new) or _changes(new))
 
 
 def with_slot(memory: NewMemory) -> NewMemory:
