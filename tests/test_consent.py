@@ -464,3 +464,29 @@ async def test_the_receipt_of_a_change_names_the_old_number_and_the_new(world: W
     uses(world, "update_memory", id=1, text="我的猫叫豆包")
     await world.say("不对，我的猫其实叫豆包")
     assert any("#1 → #2" in reply for reply in world.replies)
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "left"),
+    [
+        (1, "wifi密码是8888", ["我的猫叫年糕"]),
+        (1, "wifi那个", ["我的猫叫年糕"]),
+        (1, "我的猫叫年糕", ["wifi密码是8888", "我的猫叫年糕"]),
+    ],
+)
+async def test_a_number_and_the_words_of_the_same_memory_forget_it(
+    world: World, number: int, text: str, left: list[str]
+) -> None:
+    await hears(world, "记住wifi密码是8888", "记住我的猫叫年糕")
+    uses(world, "forget", id=number, text=text)
+    await world.say("欸等等 存这个好像不太安全 wifi那个删掉好了")
+    assert memories(world) == left
+
+
+async def test_what_is_not_to_be_kept_is_set_aside_though_a_memory_has_a_word_of_it(world: World) -> None:
+    await hears(world, "remember my car is parked an hour from Leeds")
+    await world.wait(900)
+    uses(world, "forget", text="i cried in a car park for an hour")
+    await world.say("this next bit dont keep ok? i cried in a car park for an hour")
+    assert result(world).startswith("Nothing will be kept of it")
+    assert memories(world) == ["my car is parked an hour from Leeds"]

@@ -26,7 +26,7 @@ from bot.text.clean import as_data, clean_line
 from bot.text.codes import SIGNS
 from bot.text.fold import fold
 from bot.text.length import clip
-from bot.text.similarity import echoes
+from bot.text.similarity import echoes, shares_words
 from bot.tools.commitments import ChangePromise
 
 NAMES: dict[str, NameSlot] = {"call": "address", "not": "no_address"}
@@ -198,13 +198,21 @@ class MemoryTools:
         asked = read_arguments(ForgetArguments, arguments)
         number = str(asked.id if asked.id is not None else "").strip().lstrip("#")
         wanted = (asked.text or "").strip()
-        if bool(number) == bool(wanted) or (number and not (number.isascii() and number.isdigit())):
+        if not (number or wanted) or (number and not (number.isascii() and number.isdigit())):
             raise ToolRefused("tool_bad_arguments", "id | text")
         said = next((own for own in await self._said(context) if own.drops), None)
         if said is None:
             raise ToolRefused("forget_unasked")
         mine = await self._owned(context)
+        if wanted and not number and not said.erases and not any(_says_it(memory, wanted, "") for memory in mine):
+            own = await self._consent.lines(context)
+            if any(fold(wanted) in fold(line.text) for line in own):  # what they just told, whatever is kept like it
+                return await self._set_aside(context, wanted, said)
         pointed = tuple(m for m in mine if m.id == int(number[:18])) if number else matching(wanted, mine)
+        if number and wanted:  # with both, the words are those of that memory
+            if not any(shares_words(memory.text, wanted) for memory in pointed):
+                raise ToolRefused("tool_bad_arguments", "id | text: not the same")
+            wanted = ""
         found = memories_named(said, ((memory.id, memory.text) for memory in mine))
         both = tuple(memory for memory in pointed if memory.id in found.numbers)
         alone = len(both) == 1 and (number or found.named or len(found.numbers) == 1)
