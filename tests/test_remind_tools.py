@@ -269,3 +269,11 @@ async def test_what_others_may_have_asked_of_one_sets_nothing_by_itself(world: W
     await world.say(said)
     assert world.peek.reminders("text") == []
     assert "remind" in world.last_user.splitlines()[-1]
+
+
+async def test_only_the_words_of_a_reminder_may_change_with_its_time_said_again(world: World) -> None:
+    await world.say("小暖，明天晚上九点提醒我们去3号门集合爬山", who="Kevin", group="爬山")
+    [before] = world.peek.reminders("due_at")
+    uses(world, "remind", id="⏰1", text="去3号门旁的B口集合爬山", when="2026-06-13T21:00")
+    await world.say("小暖 3号门封了，改旁边B口", who="老周", group="爬山")
+    assert world.peek.reminders("text", "due_at") == [("去3号门旁的B口集合爬山", before[0])]

@@ -134,7 +134,7 @@ def remind_tools(
         said = await consent.wished(context, partial(_changes, old) if old else _wants, "remind_unasked", done=True)
         task = clip(reminder_title(" ".join(clean(given.text).split())), TASK_CHARS)
         memories = [memory.text for memory in await store.memories.owned(context.person_id, context.audience)]
-        if strange := await consent.strange(context, task, (given.when, *memories)):
+        if strange := await consent.strange(context, task, (given.when, *memories, *((old.text,) if old else ()))):
             raise ToolRefused("remind_text", as_data(clip(strange, TASK_CHARS)))
         if old is not None:
             return _changed(old, given.when, task, said, reminding, at)
@@ -193,8 +193,8 @@ def _changed(
 ) -> ToolAnswer:
     """That reminder with other words or another time, which one of these messages says; ToolRefused where none does."""
     then, carrier = (old.due_at, old.rule), said[-1].id
-    if when:
-        wanted = fold(" ".join(clean(when).split()))
+    wanted = fold(" ".join(clean(when).split()))
+    if wanted and wanted.replace(" ", "t")[:16] != local(old.due_at, at.tz).strftime("%Y-%m-%dt%H:%M"):
         stands = [line for line in said if wanted in " ".join(fold(line.text).split())]
         ways = [(line, time_parts(when)) for line in stands] or [(line, time_parts(line.text)) for line in said]
         moved = [(line.id, found) for line, parts in ways if (found := retimed(old, parts, "", at.now, at.tz))]
