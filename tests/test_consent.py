@@ -378,7 +378,7 @@ async def test_a_name_that_somebody_else_used_is_refused_by_the_model(world: Wor
 @pytest.mark.parametrize(
     ("line", "fact"),
     [
-        ("never let me forget that Colin still has my drill", "Colin still has my drill"),
+        ("so you know for next time: we don't celebrate birthdays", "we don't celebrate birthdays"),
         ("以後你要知道 我對貓過敏但我還是養了兩隻", "我對貓過敏但我還是養了兩隻"),
         ("帮我几一下，空调保修到后年六月", "空调保修到后年六月"),
     ],
@@ -490,3 +490,40 @@ async def test_what_is_not_to_be_kept_is_set_aside_though_a_memory_has_a_word_of
     await world.say("this next bit dont keep ok? i cried in a car park for an hour")
     assert result(world).startswith("Nothing will be kept of it")
     assert memories(world) == ["my car is parked an hour from Leeds"]
+
+
+async def test_a_wish_to_forget_that_names_nothing_known_is_left_to_the_model(world: World) -> None:
+    await world.say("记住我打算放弃读博")
+    uses(world, "forget", id=1)
+    await world.say("之前说不想念书那个你忘了吧 气头上说的")
+    assert "#1 我打算放弃读博" in result(world), "it asks which one is meant"
+
+
+async def test_a_wish_to_forget_that_names_something_known_asks_no_model(world: World) -> None:
+    await world.say("记住我对芒果过敏")
+    asked = len(world.turns)
+    await world.say("忘记我对芒果过敏")
+    assert memories(world) == []
+    assert len(world.turns) == asked
+
+
+@pytest.mark.parametrize(
+    ("fact", "wish"),
+    [
+        ("我上个月去见了阿杰", "，这个别记"), ("i cried in a car park today", ", please dont store that"),
+        ("我住在徐汇", "这件事你就当没说过吧"),
+    ],
+)  # fmt: skip
+async def test_what_is_not_to_be_kept_no_tool_keeps(world: World, fact: str, wish: str) -> None:
+    uses(world, "remember", text=fact)
+    await world.say(fact + wish)
+    assert memories(world) == []
+
+
+async def test_what_was_forgotten_is_kept_again_only_when_it_is_asked(world: World) -> None:
+    await world.say("记住我住在上海徐汇")
+    await world.say("忘记我住在上海徐汇")
+    await world.wait(7_200)
+    uses(world, "remember", text="我住在上海徐汇")
+    await world.say("我住在上海徐汇，下班路上好堵啊")
+    assert memories(world) == []

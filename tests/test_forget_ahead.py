@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.fakes.model import calls
 from tests.world import World
 
 SECRET, LATER = "我上个月去见了阿杰，没跟柏翰讲", "今天天气真好啊，陪我聊聊天吧，最近过得怎么样"
@@ -58,6 +59,21 @@ async def test_what_comes_a_while_after_it_is_kept_again(world: World) -> None:
     await world.say("对了，阿杰下周三从北京回来")
     assert "面试" not in (later := await told_later(world))
     assert "阿杰" in later
+
+
+async def test_a_command_between_ends_nothing(world: World) -> None:
+    await world.say("我跟你说件事，别记")
+    await world.say(".ai info")
+    await world.say(SECRET)
+    assert "阿杰" not in await told_later(world)
+
+
+async def test_no_tool_keeps_what_is_told_then(world: World) -> None:
+    await world.say("我跟你说件事，别记")
+    wish = ("remember", '{"text": "我上个月去见了阿杰"}')
+    world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(wish)
+    await world.say(SECRET)
+    assert world.peek.memories.count() == 0
 
 
 async def test_undo_takes_it_back(world: World) -> None:

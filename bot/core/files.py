@@ -18,7 +18,8 @@ def disk_errors(what: str, advice: str = "", other: type[Exception] = OSError) -
     try:
         yield
     except (OSError, other) as error:
-        raise StoreError(f"{what} ({error}){advice}") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error  # a path may tell who it is of
+        raise StoreError(f"{what} ({why}){advice}") from error
 
 
 def create_file(path: Path) -> None:

@@ -98,9 +98,8 @@ def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) ->
         text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
         for words, known, cut in told:
             if words in text and own <= known:
-                rest = text.rpartition(".md#l")[2].replace(
-                    words.rstrip(" ?!.。~"), ""
-                )  # a note has it in its name, too
+                line = text.rpartition(".md#l")[2]  # a note has it in its name, too
+                rest = line.replace(words.rstrip(" ?!.。~"), "")
                 if cut != "aside" or not any(term in rest for term in own):
                     scored[place] = replace(scored[place], cut=cut or "duplicate")
                     break

@@ -218,6 +218,13 @@ class Events(Repository):
         return (*reversed(before), *these)
 
     @reads
+    def off_record(self, tx: Tx, numbers: tuple[int, ...]) -> frozenset[int]:
+        """Those of these messages that are to be kept nowhere."""
+        return frozenset(
+            tx.ids(f"SELECT id FROM event WHERE off_record > 0 AND id IN ({placeholders(numbers)})", *numbers)
+        )
+
+    @reads
     def said_before(self, tx: Tx, event_ids: tuple[int, ...]) -> Mapping[int, str]:
         """What nuan said right before each of these messages, with nobody's line between, within ten minutes."""
         return dict(tx.all(

@@ -245,7 +245,7 @@ class Tombstones:
         self.remove_tombstones([text], at)
 
     def remove_tombstones(self, texts: Iterable[str], at: int) -> None:
-        """As `lift`; the disk is waited for once."""
+        """As `remove_tombstone`; the disk is waited for once."""
         macs = [self._mac(text) for text in texts if self.covers(text)]
         if macs:
             self._append([{"mac": mac, "lifted": True, "at": at} for mac in macs])

@@ -329,7 +329,7 @@ def announced_before(tx: Tx, chat_id: int, person_id: int, at: int) -> int:
     """The message of that person that said that what they tell now, at `at`, is to be kept nowhere; 0: none did."""
     last = tx.one(
         "SELECT id, at, off_record FROM (SELECT id, at, off_record, person_id FROM event WHERE chat_id = ? "
-        "AND kind = 'message' ORDER BY id DESC LIMIT ?) AS newest WHERE person_id = ? ORDER BY id DESC LIMIT 1",
+        "AND kind = 'message' AND hidden NOT IN ('copy', 'command') ORDER BY id DESC LIMIT ?) AS newest WHERE person_id = ? ORDER BY id DESC LIMIT 1",
         chat_id, NEWEST, person_id,
     )  # fmt: skip
     if last is None:

@@ -204,7 +204,8 @@ class Intake(ScrubbingRepository):
             incoming, hidden = replace(incoming, text="", quote=""), "copy"
         told = incoming.kind == "message" and not hidden and not situation.is_memory_command
         announced = announced_before(tx, chat.id, person_id, at) if told and person_id is not None else 0
-        number = _insert(tx, chat.id, at, incoming, person_id, decision, hidden, TOLD_THEN if announced else 0)
+        unkept = TOLD_THEN if announced else _unkept(tx, chat.id, came) if came.label == "edit" else 0
+        number = _insert(tx, chat.id, at, incoming, person_id, decision, hidden, unkept)
         if announced:
             tx.link("aside", announced, (number,))
         note_print(tx, chat.id, number, new, twin)
@@ -318,6 +319,15 @@ def _insert(
         tx.insert("attachment", event_id=number, position=place, **asdict(each))
     index_lines(tx, (number,))
     return number
+
+
+def _unkept(tx: Tx, chat_id: int, edit: Incoming) -> int:
+    """How the message that an edit is of is kept nowhere; 0: it is kept."""
+    return tx.number(
+        "SELECT max(off_record) FROM event WHERE chat_id = ? AND external_id = ? AND external_id <> '' "
+        "AND kind = 'message'",
+        chat_id, edit.target,
+    )  # fmt: skip
 
 
 def _delivery(incoming: Incoming) -> str | None:

@@ -140,7 +140,7 @@ def _join_memories(tx: Tx, keep: int, gone: int) -> None:
     for new, old, at, same in twins:
         if same:
             tx.run(
-                "UPDATE memory SET importance = " f"{LEAST}(100, memory.importance + twin.importance), asked = "
+                f"UPDATE memory SET importance = {LEAST}(100, memory.importance + twin.importance), asked = "
                 f"{GREATEST}(memory.asked, twin.asked), protected = {GREATEST}(memory.protected, twin.protected), helpful = "
                 "memory.helpful + twin.helpful, unhelpful = memory.unhelpful + twin.unhelpful "
                 "FROM memory AS twin WHERE memory.id = ? AND twin.id = ?",

@@ -297,7 +297,7 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: 
     else:
         end_reminders(tx, answer.unremind, "cancelled", at)
     if answer.aside:
-        keep_off_record(tx, turn.event_ids[-1], answer.aside, turn.person_id or 0, at, files)
+        keep_off_record(tx, answer.aside[-1], answer.aside, turn.person_id or 0, at, files)
     if receipt:
         receipts = json.loads(tx.value("SELECT receipts FROM turn WHERE id = ?", turn.id))
         said = json.dumps([*receipts, receipt], ensure_ascii=False)

@@ -234,6 +234,22 @@ class ForgetActions:
         missing = tuple(sorted(set(command.chosen) - {memory.id for memory in found}))
         return await self._disable(found, told.person_id, command.forever, told, missing=missing)
 
+    async def finds_nothing(self, command: MemoryCommand, told: CommandContext) -> bool:
+        """Whether nothing is kept or was said that a wish to forget names, so that it may mean it in other words."""
+        if command.verb != "forget" or command.scope or not command.content or command.replied:
+            return False
+        if await self._store.memories.is_done(self._receipts.key(told)):
+            return False
+        owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=True)
+        found, _ = await self._meant(command, told, owned)
+        matter = replace(command, scope="matter")
+        return not (
+            found
+            or await self._planned(command, told)
+            or await self.about.told_of(matter, told.event, told.chat)
+            or perhaps_matching(command.content, owned)
+        )
+
     async def _talked_of(self, told: CommandContext, after: int) -> Event | None:
         """The last thing that they told of there just now, where that was after this moment, ms, and no wish."""
         last = next(reversed(await self.mine(told)), None)

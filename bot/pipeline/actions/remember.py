@@ -172,10 +172,16 @@ class RememberActions:
             return [seems.verb]
         if await self.changes(event):
             return ["update"]
+        if any(each.verb == "forget" for each in (await self.understand(event)).commands):
+            return ["forget"]  # nothing was found that it names
         some = (
             has_wish_word(event.text, self._current.settings.bot.names) and not (await self.understand(event)).commands
         )
         return ["any"] if some else []
+
+    async def unmet(self, told: CommandContext) -> bool:
+        """Whether it asks to forget what nothing is found of."""
+        return await self._forget_actions.finds_nothing(told.command, told)
 
     async def changes(self, event: Event) -> bool:
         """Whether a wish to keep something tells a change: what it changes only a model can tell."""

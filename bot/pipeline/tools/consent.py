@@ -99,7 +99,9 @@ class Consent:
         very thing that is changed. Something of it must be new, unless the known may be said `again`.
         Only what was written after `since`, ms, counts.
         """
-        found = [line for line in await self.lines(context, done=True) if line.at > since]
+        lines = await self.lines(context, done=True)
+        unkept = await self._store.events.off_record(tuple(line.id for line in lines))
+        found = [line for line in lines if line.at > since and line.id not in unkept]
         for line in found if section != "promises" else ():
             if read_own_words(line.id, line.text, self._names).carries(text):
                 return line.id

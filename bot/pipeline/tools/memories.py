@@ -100,6 +100,8 @@ class MemoryTools:
             raise ToolRefused("experience_empty")
         if not harmless(text):
             raise ToolRefused("experience_unfit")
+        if await self._store.events.off_record(context.event_ids):
+            raise ToolRefused("experience_unfit")
         session = await self._store.sessions.session(context.session_id)
         if await self._store.memories.experiences_since(session.chat_id, session.opened_at):
             raise ToolRefused("experience_once")
@@ -126,9 +128,11 @@ class MemoryTools:
         if isinstance(event, str) and asked.name == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
             heard = "\n".join(line.text for line in await self._heard(context))
             event = next((own.event_id for own in said if own.refuses(text, heard)), event)
-        if event not in context.event_ids and not any(own.keeps or own.calls for own in said):
-            # What stands in the message that is answered a model may take for asked, in whatever words.
-            raise ToolRefused("remember_unasked")
+        if not any(own.keeps or own.calls for own in said):
+            # What stands in the message that is answered a model may take for asked, in whatever words but a no.
+            denied = any(own.drops for own in said) or self._store.tombstones.covers(text)
+            if event not in context.event_ids or denied:
+                raise ToolRefused("remember_unasked")
         if isinstance(event, str):
             raise ToolRefused("remember_words", as_data(clip(event, SHOWN_CHARS)))
         slot = NAMES.get(asked.name, "")
