@@ -61,6 +61,12 @@ async def test_what_comes_a_while_after_it_is_kept_again(world: World) -> None:
     assert "阿杰" in later
 
 
+async def test_what_the_same_message_tells_is_answered_and_kept_nowhere(world: World) -> None:
+    await world.say(f"我跟你说件事，别记。{SECRET}")
+    assert world.replies[-1].startswith("好，你接下来说的我不记")
+    assert "阿杰" not in await told_later(world)
+
+
 async def test_a_command_between_ends_nothing(world: World) -> None:
     await world.say("我跟你说件事，别记")
     await world.say(".ai info")

@@ -47,6 +47,7 @@ CUE_LEAD = 20
 ABOUT_CHARS = 200
 """Characters that a question back quotes."""
 _CLAUSE = re.compile(r"[^,。?\n]+")
+_SENTENCE = re.compile(r"[^。\n]+[。\n]?")
 _BLANK = " \n,，。.!！?？、:：;；~～"
 
 CueVerb = Literal["remember", "forget", "nick_set", "nick_revoke"]
@@ -172,8 +173,10 @@ def _about(text: str, shape: str, origin: tuple[int, ...], found: re.Match[str],
 
 
 def _read(shape: str) -> list[FoundWish]:
-    if len(shape) <= AHEAD_CHARS and pattern("ahead").fullmatch(shape):
-        return [FoundWish("forget", 0, len(shape), scope="ahead")]
+    first = _SENTENCE.match(shape)
+    ahead_end = first.end() if first else 0
+    if ahead_end <= AHEAD_CHARS and pattern("ahead").fullmatch(shape, 0, ahead_end):
+        return [FoundWish("forget", 0, ahead_end, scope="ahead")]  # what the message says besides goes with it
     found: list[FoundWish] = []
     floor = tries = 0
     hint = pattern("hint")
