@@ -1,5 +1,7 @@
 """我跟你说件事，别记: what somebody announces so is answered, and kept nowhere."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.fakes.model import calls
@@ -95,3 +97,14 @@ async def test_others_are_heard_as_ever(world: World) -> None:
     await world.wait(8 * 3_600)
     await world.say("小暖，今天天气真好啊，陪我聊聊天吧", "小美", "闲聊")
     assert "阿杰" in shown(world)
+
+
+async def test_an_edit_of_what_is_told_then_is_kept_nowhere_too(world: World) -> None:
+    await world.say("我跟你说件事，别记")
+    told = replace(world.message("我上个月去见了一个人"), external_id="m1")
+    await world.app.ingest.accept(told)
+    await world.app.settled()
+    edit = replace(world.message(SECRET), kind="event", label="edit", target="m1")
+    await world.app.ingest.accept(edit)
+    await world.app.settled()
+    assert "阿杰" not in await told_later(world)

@@ -311,10 +311,10 @@ class Dispatcher:
         script, done = await self._script(event, person), list[DoneCommand]()
         dated = [command.content for _, command in commands if command.verb == "remember" and command.content]
         offer = await self._reminders.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
-        alone = CommandContext(commands[0][1], event, chat, person.id, audience, script, 0, rest, True, account)
-        judged = len(commands) == 1 and chat.kind == "dm" and self._current.value.uses_tools
-        if judged and await self._remember_actions.unmet(alone):
-            return [], event  # a model may know what it means
+        if len(commands) == 1 and chat.kind == "dm" and self._current.value.uses_tools:
+            alone = CommandContext(commands[0][1], event, chat, person.id, audience, script, 0, rest, True, account)
+            if await self._remember_actions.unmet(alone):
+                return [], event  # a model may know what it means
         for place, command in commands:
             last = len(done) + 1 == len(commands)
             told = CommandContext(

@@ -1,5 +1,6 @@
 """Wishes to forget, to take back and to keep off the record: what they may mean, and that they are done once."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -310,14 +311,16 @@ class MemoryForgetting(ScrubbingRepository):
     ) -> str:
         if (before := earlier_receipt(tx, receipt, at)) is not None:
             return before
+        # What they told while the wish waited to be carried out.
         later = tx.ids(
             "SELECT id FROM event WHERE ? AND chat_id = ? AND id > ? AND person_id = ? AND kind = 'message' "
             "AND hidden = '' ORDER BY id",
             ahead, receipt.chat_id, receipt.event_id, receipt.person_id,
         )  # fmt: skip
         keep_off_record(tx, receipt.event_id, (*events, *later), receipt.person_id, at, self._files)
-        for number, mark in ((receipt.event_id, ANNOUNCED), *((one, TOLD_THEN) for one in later)) if ahead else ():
-            tx.run("UPDATE event SET off_record = ? WHERE id = ?", mark, number)
+        if ahead:
+            _mark(tx, (receipt.event_id,), ANNOUNCED)
+            _mark(tx, later, TOLD_THEN)
         changed = 0
         if forgetting.memories:
             disable_memories(tx, forgetting, receipt.chat_id, at, self._files)
@@ -340,13 +343,17 @@ def announced_before(tx: Tx, chat_id: int, person_id: int, at: int) -> int:
     return number if mark == ANNOUNCED else next(iter(tx.derived("aside", number)), 0)
 
 
+def _mark(tx: Tx, events: Iterable[int], mark: int) -> None:
+    for number in events:
+        tx.run("UPDATE event SET off_record = ? WHERE id = ?", mark, number)
+
+
 def keep_off_record(
     tx: Tx, wish: int, events: tuple[int, ...], person_id: int, at: int, files: DataFiles
 ) -> None:  # fmt: skip
     """On that message's wish nothing is made of these messages and of the replies to them, nor of what was made of them."""
     marked = set(events) | replies_to(tx, None, set(events), set())
-    for number in marked:
-        tx.run("UPDATE event SET off_record = ? WHERE id = ?", OFF_RECORD, number)
+    _mark(tx, marked, OFF_RECORD)
     tx.link("aside", wish, marked)
     index_lines(tx, marked)
     remove_from_notes(tx, files, RemovedContent(frozenset(marked)), at)

@@ -204,7 +204,9 @@ class Intake(ScrubbingRepository):
             incoming, hidden = replace(incoming, text="", quote=""), "copy"
         told = incoming.kind == "message" and not hidden and not situation.is_memory_command
         announced = announced_before(tx, chat.id, person_id, at) if told and person_id is not None else 0
-        unkept = TOLD_THEN if announced else _unkept(tx, chat.id, came) if came.label == "edit" else 0
+        unkept = TOLD_THEN if announced else 0
+        if came.label == "edit":
+            unkept = _unkept(tx, chat.id, came)
         number = _insert(tx, chat.id, at, incoming, person_id, decision, hidden, unkept)
         if announced:
             tx.link("aside", announced, (number,))
