@@ -35,7 +35,7 @@ torture-table: $(VENV)/.dev
 # Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained. What
 # one process has compiled the others read, whatever the environment says. With --asyncio-debug all run in debug mode.
 check: export PYTHONDONTWRITEBYTECODE =
-check: export NUAN_SIZES = $(SIZES)
+check: export TEST_SIZES = $(SIZES)
 check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)

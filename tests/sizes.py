@@ -1,4 +1,4 @@
-"""How much random tests and floods do: a part of it, or all with NUAN_SIZES=full in the environment."""
+"""How much random tests and floods do: a part of it, or all with TEST_SIZES=full in the environment."""
 
 import os
 
@@ -9,4 +9,4 @@ SHARE = 3
 
 def sized(full: int) -> int:
     """What a test does now whose full size is this."""
-    return full if os.environ.get("NUAN_SIZES") == FULL else max(full // SHARE, 1)
+    return full if os.environ.get("TEST_SIZES") == FULL else max(full // SHARE, 1)

@@ -167,7 +167,7 @@ async def _tests(names: Sequence[str]) -> Found:
     """Tests that exist already: how many ran and how many failed; one that is skipped has shown nothing."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in names),
-        cwd=ROOT, env={**os.environ, "NUAN_SIZES": FULL}, stdout=asyncio.subprocess.PIPE,
+        cwd=ROOT, env={**os.environ, "TEST_SIZES": FULL}, stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     try:
