@@ -1,14 +1,18 @@
 """The benchmarks run and count the same twice; how fast anything is, no test says."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.config.speaking import JoinRules
 from bot.core.speaking import GroupMode
+from bot.store.store import DATABASE
 from tests.bench.counts import percentile
+from tests.bench.largedb import Size, make
 from tests.bench.logs import Log, log_of, people_of, read_rows
 from tests.bench.replay import replay, show
 from tests.bench.script import play, read_script, tokens
@@ -17,6 +21,8 @@ from tests.bench.shape import importers, source_files
 from tests.bench.shape import show as show_shape
 from tests.bench.speaking import count, observe, wrong
 from tests.bench.speaking import show as show_behaviour
+from tests.indexed import wrong_index
+from tests.world import World
 
 ROWS = (
     (0, "join", "mira", ""),
@@ -140,3 +146,17 @@ def test_the_shape_of_code_counts_code_and_who_imports_a_file(tmp_path: Path) ->
     told = show_shape(files).splitlines()
     assert [line.split()[-1] for line in told[:9]] == ["2", "10", "5", "400.0", "3", "7", "1", "1", "1"]
     assert told[-1].split() == ["bot/text", "2", "files", "10", "lines"]
+
+
+async def test_a_filled_installation_is_as_large_as_was_asked_and_talks_on(tmp_path: Path) -> None:
+    await make(tmp_path, Size(lines=120, memories=30, chats=6, own_lines=40, own_memories=5))
+    world = await World(tmp_path).open()
+    assert [world.rows(f"SELECT count(*) FROM {table}") for table in ("event", "memory")] == [[(120,)], [(30,)]]
+    assert world.rows("SELECT count(*) FROM event WHERE chat_id = 1") == [(40,)]
+    await world.say("你好")
+    await world.say("小暖，在吗", "人5", "群5")
+    assert world.replies == ["好的", "好的"]
+    assert len(world.rows("SELECT 1 FROM chat")) == 6
+    await world.close()
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
+        assert wrong_index(db) == []
