@@ -111,7 +111,6 @@ async def test_a_question_about_the_past_is_looked_up(question: str) -> None:
         "记住我对花生过敏",
         "我下周五要去杭州出差",
         "最近想学做饭，新手从什么菜开始比较好？",
-        "番茄炒蛋要先炒蛋还是先炒番茄？",
         "你觉得跑步和游泳哪个更适合减压？",
         "今天上班好累，老板又临时加了需求。",
         "推荐一部适合周末看的轻松电影吧。",
@@ -182,6 +181,28 @@ async def test_what_the_opening_tells_is_not_quoted_twice() -> None:
 async def test_a_line_that_tells_no_script_is_answered_in_that_of_the_opening() -> None:
     text = (await ask(user("早安", opening="【此處】終端私聊。時區 Asia/Taipei。\n\n"))).text
     assert text.startswith("我是 nuan 內建")
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("the spare key is under the blue pot", "where is the spare key?"),
+        ("備用鑰匙在藍色花盆下面", "钥匙在哪"),
+        ("家里wifi密码是 12345678", "wifi密码是多少"),
+    ],
+)
+async def test_a_question_that_names_nobody_is_answered_by_what_names_its_thing(told: str, question: str) -> None:
+    opening = f"# 小暖的回忆\n## 关于TA\n- #4 阿明：{told}（今天说的）\n\n"
+    before = (user("早安", opening=opening), Message("assistant", "早。"))
+    text = await recalled("以下是检索到的记忆：\n- #6 阿明：喜欢蓝色（今天）", question, *before)
+    assert told in text
+    assert "喜欢蓝色" not in text
+
+
+async def test_a_question_of_the_world_gets_no_memory_that_shares_a_word() -> None:
+    text = await recalled("以下是检索到的记忆：\n- #6 阿明：喜欢番茄（今天）", "番茄炒蛋要先炒蛋还是先炒番茄？")
+    assert "阿明" not in text
+    assert "大模型" in text or "离线" in text
 
 
 async def test_nothing_found_is_said_as_it_is() -> None:

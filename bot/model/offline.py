@@ -152,6 +152,19 @@ def _is_past(line: str) -> bool:
     return not other and _PAST.search(line) is not None
 
 
+def asks_for_fact(said: str) -> bool:
+    """Whether it asks for something that may have been told (钥匙在哪), and not for advice or about nuan."""
+    text = fold(said).strip()
+    other = _ADVICE.search(text) or _ABOUT_BOT.search(text)
+    return not other and mood_of(said) == "question"
+
+
+def names_what_is_asked(question: str, line: str) -> bool:
+    """Whether a told line shares at least half of the question's own words."""
+    wanted = _terms(question)
+    return bool(wanted) and mood_of(line) == "talk" and 2 * len(wanted & _terms(line)) >= len(wanted)
+
+
 def nearest_line(question: str, lines: tuple[str, ...]) -> str:
     """The line that shares most words with the question, the newest of equals; else one that tells what it asks for in
     other words (我住哪里); "" when there is none."""
@@ -230,7 +243,7 @@ class OfflineModel:
 
     def _answer(self, request: ModelRequest) -> Completion:
         heard = read_prompt(request.prompt)
-        asks = not heard.forwarded and mood_of(heard.said) == "past"
+        asks = not heard.forwarded and (mood_of(heard.said) == "past" or asks_for_fact(heard.said))
         if asks and heard.results is None and any(tool.name == RECALL for tool in request.prompt.tools):
             query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
@@ -254,7 +267,16 @@ class OfflineModel:
         return any(begin in message.content for message in prompt.messages for begin in begins)
 
     def _recalled(self, heard: PromptFacts) -> str:
-        """What the tool found, else what was said in this very log, else that nothing is known."""
+        """What the tool found, else what was said in this very log, else that nothing is known.
+
+        A question that names nobody is answered by lines that name what it asks about, else as any question."""
+        if mood_of(heard.said) == "question":
+            lines = (*heard.tasks, *heard.happened, *heard.known, *(heard.results or ()))
+            named = {_text(line): line for line in reversed(lines) if names_what_is_asked(heard.said, line)}
+            if named:
+                return self._say("found", heard, lines=_quote([*reversed(named.values())][:FOUND], "\n"))
+            line = next((one for one in reversed(heard.earlier) if names_what_is_asked(heard.said, one)), "")
+            return self._say("said" if line else "question", heard, line=clip(line, QUOTE_CHARS))
         if heard.results:
             # What the opening tells is not brought again, so it is looked through first.
             opened = nearest_line(heard.said, (*heard.tasks, *heard.happened, *heard.known))
