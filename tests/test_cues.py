@@ -41,6 +41,19 @@ async def test_a_pets_name_and_what_is_settled_are_no_words_of_a_wish(world: Wor
     assert "remember" not in world.last_user
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "帮我几一下，空调保修到后年六月", "麻煩筆記：機車定檢八月", "以後你要知道 我對貓過敏", "我离职那事作废吧", "这话听过就算",
+        "plz rmeember i work from home fridays", "so you know: no birthdays in my family", "pin this: vet is on Mill Road",
+        "purge my address", "it's Sam, not Samantha", "enough with the sweetheart", "no notes on this one",
+    ],
+)  # fmt: skip
+async def test_words_of_a_wish_in_whatever_form_are_told_to_the_model(world: World, said: str) -> None:
+    await world.say(said)
+    assert "remember" in world.last_user.splitlines()[-1] or "forget" in world.last_user.splitlines()[-1]
+
+
 @pytest.mark.parametrize("said", ["佢叫我唔好再減肥 我應承佢正常食飯", "boss 叫我 take note"])
 async def test_what_others_ask_of_one_is_no_name(world: World, said: str) -> None:
     await world.say(said)

@@ -11,7 +11,7 @@ from bot.core.memories import Memory, NameSlot, NewMemory
 from bot.core.models import Message, ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, UnlearnRequest, read_arguments
 from bot.language.wishes.forget import OwnLine, is_about, lines_about, matching
-from bot.language.wishes.own_words import OwnWords, memories_named, read_own_words
+from bot.language.wishes.own_words import HINTED, OwnWords, memories_named, read_own_words
 from bot.memory.lifecycle import with_day
 from bot.memory.screening import harmless
 from bot.memory.supersession import contradicted
@@ -204,9 +204,10 @@ class MemoryTools:
         wanted = (asked.text or "").strip()
         if not (number or wanted) or (number and not (number.isascii() and number.isdigit())):
             raise ToolRefused("tool_bad_arguments", "id | text")
-        said = next((own for own in await self._said(context) if own.drops), None)
-        if said is None:
+        asking = [own for own in await self._said(context) if own.drops]
+        if not asking:
             raise ToolRefused("forget_unasked")
+        said = max(asking, key=lambda own: (own.asks != HINTED, own.event_id))
         mine = await self._owned(context)
         if wanted and not number and not said.erases and not any(_says_it(memory, wanted, "") for memory in mine):
             own = await self._consent.lines(context)
