@@ -310,6 +310,23 @@ async def test_in_english_too(world: World, kept: str, ended: str, wish: str) ->
     assert [text for text in world.replies[told:] if kept in text]
 
 
+@pytest.mark.parametrize("wish", ["算了别提醒倒垃圾了", "别提醒我倒垃圾了", "取消倒垃圾的提醒"])
+async def test_a_word_that_names_two_reminders_is_asked_about(world: World, wish: str) -> None:
+    await world.say("明天早上九点提醒我倒垃圾")
+    await world.say("后天晚上六点提醒我倒垃圾")
+    await world.say(wish)
+    assert "⏰1 倒垃圾" in world.replies[-1]
+    assert "⏰2 倒垃圾" in world.replies[-1]
+
+
+@pytest.mark.parametrize("line", ["我们后天搬家，到时候叫我一声", "咱们后天搬家，记得提醒我"])
+async def test_what_we_do_on_a_day_is_reminded_of_in_whole_words(world: World, line: str) -> None:
+    await world.say(line)
+    told = len(world.replies)
+    await world.wait(3 * 86_400)
+    assert [text for text in world.replies[told:] if text.endswith("：搬家")]
+
+
 @pytest.mark.parametrize("line", ["不用了", "你不用管我了", "面条不用了", "never mind the weather", "取消了"])
 async def test_what_fits_no_reminder_ends_none(world: World, line: str) -> None:
     await world.say("明天早上九点提醒我交水电费")

@@ -387,9 +387,9 @@ class ReminderService:
     async def _ended(self, at: ReminderRequest, wish: ReminderWish) -> bool:
         """End what a wish names; what may be about something else is not answered where it fits none."""
         open_ones = await self.mine(at)
-        text, ends = self._cancelling(at, wish.task, open_ones)
-        if not wish.named and not ends and (wish.task or not open_ones):
+        if not wish.named and not _meant(wish.task, open_ones) and (wish.task or not open_ones):
             return False
+        text, ends = self._cancelling(at, wish.task, open_ones)
         return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
 
     async def _answered(self, at: ReminderRequest, waiting: IncompleteReminder, reply: TimeReply) -> bool | None:
@@ -485,7 +485,7 @@ class ReminderService:
         """What is said to a wish to cancel, and the reminders that it ends."""
         if not open_ones:
             return self._text(at.script, "remind_none"), ()
-        found = reminders_meant(words, open_ones, task_of(words)[0] if words != "*" else words)
+        found = _meant(words, open_ones)
         if not found:
             return self._text(at.script, "remind_which", list=self._named(at, open_ones)), ()
         if len(found) > 1 and words != "*" and not names_numbers(words):
@@ -517,6 +517,10 @@ class ReminderService:
 
     def _text(self, script: Script, key: str, **values: object) -> str:
         return self._current.words.messages.text(key, script, **values)
+
+
+def _meant(words: str, open_ones: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
+    return reminders_meant(words, open_ones, task_of(words)[0] if words != "*" else words)
 
 
 def _same(waiting: IncompleteReminder | None, numbers: tuple[int, ...]) -> IncompleteReminder | None:

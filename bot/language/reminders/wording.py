@@ -82,7 +82,7 @@ TIME_EN = re.compile(
     r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b"
 )
 FRAME = re.compile(
-    rf"^(?:{FILL_ZH})+(?:我\s*(?:要|得|还)+|我(?=\s))?\s*|^我(?:\s*(?:要|得|还)+\s*|\s+|(?=有|去))|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
+    rf"^(?:{FILL_ZH})+(?:我\s*(?:要|得|还)+|我(?=\s))?\s*|^[我咱](?:\s*(?:要|得|还)+\s*|们?\s+|(?=有|去))|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
     r"|^i(?: (?:need|have|want|must|should|always forget|keep forgetting)| got|'ve got) to "
 )
 TIMELIKE = re.compile(ANY["timelike"])
@@ -101,7 +101,7 @@ CANCEL_ZH = re.compile(ANY["cancel_zh"])
 _NO_MORE = "(?:不用|不必|不要|别|甭|无需|不需要|用不着)(?:再)?"
 _DROPPED = "(?:取消|删|关|去掉|不用|不要)"
 SOFT = re.compile(
-    rf"(?P<a>.{{0,30}}?)(?:那个|这个|那件事|的事情?|的)?你?就?{_NO_MORE}(?:提醒|[叫喊](?=我)|通知)我?[了啦吧]*"
+    rf"(?:算了)?(?P<a>.{{0,30}}?)(?:那个|这个|那件事|的事情?|的)?你?就?{_NO_MORE}(?:提醒|[叫喊](?=我)|通知)我?(?P<e>.{{0,30}}?)[了啦吧]*"
     rf"|(?P<b>.{{1,30}}?)的?(?:那个)?(?:提醒|闹钟|闹铃)(?:就|可以|请|都|也)*{_DROPPED}[掉了吧啦]*"
     "|(?P<c>.{2,30}?)就?(?:不用|不必)[了啦]"
     r"|(?:never ?mind|forget|skip|scratch|cancel)(?: about)? (?:the|that|my) (?P<d>.{1,40}?) (?:reminder|alarm)s?"
