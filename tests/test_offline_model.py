@@ -194,8 +194,9 @@ async def test_a_line_that_tells_no_script_is_answered_in_that_of_the_opening() 
 async def test_a_question_that_names_nobody_is_answered_by_what_names_its_thing(told: str, question: str) -> None:
     opening = f"# 小暖的回忆\n## 关于TA\n- #4 阿明：{told}（今天说的）\n\n"
     before = (user("早安", opening=opening), Message("assistant", "早。"))
-    text = await recalled("以下是检索到的记忆：\n- #6 阿明：喜欢蓝色（今天）", question, *before)
-    assert told in text
+    found = f"以下是检索到的记忆：\n- #4 {told}（上文已有）\n- #6 阿明：喜欢蓝色（今天）"
+    text = await recalled(found, question, *before)
+    assert text.count(told) == 1
     assert "喜欢蓝色" not in text
 
 

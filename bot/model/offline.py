@@ -271,10 +271,11 @@ class OfflineModel:
 
         A question that names nobody is answered by lines that name what it asks about, else as any question."""
         if mood_of(heard.said) == "question":
-            lines = (*heard.tasks, *heard.happened, *heard.known, *(heard.results or ()))
-            named = {_text(line): line for line in reversed(lines) if names_what_is_asked(heard.said, line)}
+            opened = "\n".join((*heard.tasks, *heard.happened, *heard.known))
+            lines = (*opened.splitlines(), *(one for one in heard.results or () if _text(one) not in opened))
+            named = [line for line in lines if names_what_is_asked(heard.said, line)]
             if named:
-                return self._say("found", heard, lines=_quote([*reversed(named.values())][:FOUND], "\n"))
+                return self._say("found", heard, lines=_quote(named[:FOUND], "\n"))
             line = next((one for one in reversed(heard.earlier) if names_what_is_asked(heard.said, one)), "")
             return self._say("said" if line else "question", heard, line=clip(line, QUOTE_CHARS))
         if heard.results:
