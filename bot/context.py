@@ -42,6 +42,13 @@ NAME_CHARS, EVENT_CHARS, QUOTE_CHARS = 32, 100, 30
 TOOL_CHARS, TOOL_LINES = 120, 3
 """Code points of a tool line, and how many of the newest are kept (C8)."""
 
+_ELEMENT = re.compile(r"<([pbtseg])[ >]")
+_LEGEND_ITEM = re.compile(r"\s+(?=[pbtseg]=)")
+"""Before what a legend says of one element: p=…, b=…"""
+
+_DATED = re.compile(r'<ctx now="([0-9-]{10}) ')
+"""Nothing that people write looks so: it is escaped."""
+
 NAMES = ", "
 """Between the names of those who wait for an answer."""
 
@@ -202,17 +209,21 @@ def scene_text(text: str, max_chars: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CtxFrame:
-    """The words around the lines. `now` is local time as "2026-11-21 09:05"; "" leaves holiday or legend out.
+    """The words around the lines. `now` is local time as "2026-11-21 09:05", or "09:05" where the log has told the
+    date; "" leaves weekday, holiday or legend out.
 
     `to` names those who wait for the answer, where that is not plain, `follow` those who did not call. `legend`
-    explains the elements and belongs into the first <ctx> of a log. `cut_note` ends a message that was too long to be
-    taken whole; {n} in it becomes the number of code points left out. `forgotten` stands for a line that was.
+    explains the elements, each where a log shows it first: it knows those `explained` before. `note` belongs into the
+    first <ctx> of a log. `cut_note` ends a message that was too long to be taken whole; {n} in it becomes the number of
+    code points left out. `forgotten` stands for a line that was.
     """
 
     now: str
     weekday: str
     holiday: str = ""
     legend: str = ""
+    explained: frozenset[str] = frozenset()
+    note: str = ""
     cut_note: str = "…(+{n})"
     forgotten: str = "(forgotten)"
     to: tuple[str, ...] = ()
@@ -273,17 +284,36 @@ def render_delta(
     return CtxDelta(kept, text, cost(text) if text else 0, folded)
 
 
+def explained(messages: Iterable[str]) -> frozenset[str]:
+    """The elements that these messages of a log show, which it has explained."""
+    return frozenset(name for text in messages for name in _ELEMENT.findall(text))
+
+
+def told_date(messages: Sequence[str]) -> str:
+    """The date that the newest <ctx> with one in these messages of a log tells; "" where none does."""
+    dated = filter(None, map(_DATED.search, reversed(messages)))
+    return next((found[1] for found in dated), "")
+
+
 def render(elements: Iterable[str], frame: CtxFrame) -> str:
     """The <ctx> around rendered elements, one per line; "" when there are none."""
     body = tuple(elements)
     if not body:
         return ""
+    weekday = f' weekday="{_attribute(frame.weekday)}"' if frame.weekday else ""
     holiday = f' holiday="{_attribute(frame.holiday)}"' if frame.holiday else ""
     whom = f"{_names('to', frame.to)}{_names('follow', frame.follow)}"
-    head = f'<ctx now="{_attribute(frame.now)}" weekday="{_attribute(frame.weekday)}"{holiday}{whom}>'
-    comment = re.sub(r"-{2,}", "—", " ".join(clean(frame.legend).split()))
-    legend = (f"<!-- {comment} -->",) if frame.legend else ()
+    head = f'<ctx now="{_attribute(frame.now)}"{weekday}{holiday}{whom}>'
+    comment = re.sub(r"-{2,}", "—", " ".join(clean(_legend(body, frame)).split()))
+    legend = (f"<!-- {comment} -->",) if comment else ()
     return "\n".join((head, *legend, *body, "</ctx>"))
+
+
+def _legend(body: Sequence[str], frame: CtxFrame) -> str:
+    """What is said of the elements in here that are not explained yet, and in the first <ctx> the note."""
+    new, is_first = explained(body) - frame.explained, not frame.explained
+    items = [item for item in _LEGEND_ITEM.split(frame.legend) if item[:1] in new or (item[1:2] != "=" and is_first)]
+    return " ".join((*items, frame.note) if is_first else items)
 
 
 def _names(attribute: str, names: tuple[str, ...]) -> str:

@@ -36,8 +36,8 @@ async def test_a_chat_gets_the_persona_that_was_chosen_for_it_and_a_new_log(worl
 
 
 async def test_every_chat_with_a_persona_has_the_same_prefix_and_others_keep_theirs(world: World) -> None:
-    await world.say(".ai persona terse", group=GROUP)
-    await world.say("小暖，今天吃什么好", group=GROUP)
+    await world.say(".ai persona terse")
+    await world.say("今天吃什么好")
     one = system(world)
     await world.say("今天吃什么好", "阿明")
     assert TERSE not in system(world)

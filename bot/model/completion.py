@@ -38,7 +38,7 @@ _FENCED_CALL = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _OWN_WHOLE = re.compile(
-    r"<!-- p=[^\n]*?-->"  # the legend of <ctx>
+    r"<!-- [pbtseg]=[^\n]*?-->"  # the legend of <ctx>
     r'|<p n="[^"\n]*"[^>\n]*>(?:.*?</p>|[^\n]*)|<e t="[^"\n]*"[^>\n]*>.*?</e>|<t f="[^"\n]*"[^>\n]*>.*?</t>'
     r"|<people>(?:\n.*?(?:</people>|\Z)|\Z)"
     # the first lines of an opening block
@@ -94,7 +94,7 @@ _NOTHING_YET = re.compile(r"(?:```|~~~)[^\n`]*\n?\s*\Z")
 _HINT = re.compile(r"<|◁|\[[A-Z]|【此|^(?:```|~~~)", re.MULTILINE)
 _STARTS = (
     "<ctx", "</ctx>", "<b>", "</b>", '<b f="', '<b cut="', '<b t="', '<p n="', '<e t="', '<t f="', "<g n=", "<g d=",
-    "<tool_", "</tool_", "<|", "<｜", "</|", "</｜", "<function", "</function", "<!-- p=", "<invoke name=", "</invoke>",
+    "<tool_", "</tool_", "<|", "<｜", "</|", "</｜", "<function", "</function", *(f"<!-- {name}=" for name in "pbtseg"), "<invoke name=", "</invoke>",
     "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "<people>", "</people>", "<seed:think>", "◁think▷",
     "<minimax:tool_call>", "<s>", "</s>", "<bos>", "<eos>", "<pad>", "<system", "<memor", "<thought",
     "<reasoning>", "<scratchpad>", "<reflection>", "<analysis>", "<instructions>",

@@ -192,11 +192,12 @@ class Planner:
         # Of answered messages a prompt takes half of what the window has room for.
         room = window_room(self._current.settings) // 2
         answered = whole_lines(occasion.answering, room, told.limits.answered, estimate_tokens) | told.unanswered
-        frame = self._current.words.frame(now, zone, script, first=first, group=chat.kind == "group")
+        logged = [entry.message.content for entry in epoch.entries if entry.message.role == "user"] if epoch else []
+        frame = self._current.words.frame(now, zone, script, logged, group=not alone)
         to, follow = waiting_names(occasion.answering, every), following_names(occasion.answering)
         frame = replace(frame, to=to, follow=follow)
-        logged = epoch.logged_upto if epoch is not None and not first else 0
-        shown = render_delta(every, answered, frame, told.limits, estimate_tokens, told.earlier, logged)
+        before = epoch.logged_upto if epoch is not None and not first else 0
+        shown = render_delta(every, answered, frame, told.limits, estimate_tokens, told.earlier, before)
         recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
         said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)

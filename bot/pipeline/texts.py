@@ -1,12 +1,12 @@
 """The texts that people and models are told: which language, which zone, times and reminders in words."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
-from bot.context import CtxFrame
+from bot.context import CtxFrame, explained, told_date
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from bot.core.commitments import DueReminder, Reminder
 from bot.core.errors import ConfigError
@@ -105,20 +105,22 @@ class Texts:
             text("days_ago", script, days="{n}"), text("days_ahead", script, days="{n}"),
         )  # fmt: skip
 
-    def _legend(self, script: Script, *, group: bool) -> str:
-        legend = self.openings.text("legend", script)
-        return f"{legend} {self.openings.text('legend_group', script)}" if group else legend
-
-    def frame(self, now: int, zone: str, script: Script, *, first: bool, group: bool) -> CtxFrame:
-        """Date, weekday and holiday of a <ctx>, with the legend in the first one of a log."""
+    def frame(self, now: int, zone: str, script: Script, log: Sequence[str], *, group: bool) -> CtxFrame:
+        """Time, legend and words of a <ctx> that follows these user messages of a log; date, weekday and holiday where
+        the log has not told that date yet."""
         tz = self.tz(zone)
         day = local_day(now, tz)
         weekdays = self.messages.words("weekdays", script)
+        label = clock_label(now, tz)
+        date, _, time = label.partition(" ")
+        is_news = date != told_date(log)
         return CtxFrame(
-            now=clock_label(now, tz),
-            weekday=weekdays[day.weekday()] if weekdays else "",
-            holiday=holiday_name(day, self.holidays, script) if self.holidays else "",
-            legend=self._legend(script, group=group) if first else "",
+            now=label if is_news else time,
+            weekday=weekdays[day.weekday()] if weekdays and is_news else "",
+            holiday=holiday_name(day, self.holidays, script) if self.holidays and is_news else "",
+            legend=self.openings.text("legend", script),
+            explained=explained(log),
+            note=self.openings.text("legend_group", script) if group else "",
             cut_note=self.openings.text("cut", script, n="{n}"),
             forgotten=self.openings.text("forgotten", script),
         )
