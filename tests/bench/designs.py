@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from bot.context import CtxLimits, render_delta
+from bot.context import CtxFrame, CtxLimits, render_delta
 from bot.core.events import Event
 from bot.core.models import Message, Prompt
 from bot.language.small_talk import is_casual
@@ -121,7 +121,12 @@ def _full(day: Day) -> Prompt:
 
 
 def _clock(day: Day, at: int) -> int:
-    return estimate_tokens(day.words.frame(at, day.words.zone, "zh-Hans", first=False, group=False).now)
+    return estimate_tokens(_frame(day, at).now)
+
+
+def _frame(day: Day, at: int) -> CtxFrame:
+    """These designs tell the whole date each time, and explain nothing."""
+    return replace(day.words.frame(at, day.words.zone, "zh-Hans", (), group=False), legend="")
 
 
 def _arranged(day: Day, arrange: Callable[[Turn, tuple[Event, ...]], list[Piece]]) -> tuple[Ask, ...]:
@@ -160,9 +165,8 @@ def _newest(events: tuple[Event, ...], most: int, sizes: Sizes) -> tuple[Event, 
 
 def _shown(day: Day, turn: Turn, events: tuple[Event, ...], sizes: Sizes) -> tuple[str, int]:
     """These events as one message of XML, and its tokens."""
-    frame = day.words.frame(turn.at, day.words.zone, "zh-Hans", first=False, group=False)
     limits = CtxLimits(10**6, bot_lines=sizes.bot_lines)
-    shown = render_delta(events, turn.events, frame, limits, estimate_tokens)
+    shown = render_delta(events, turn.events, _frame(day, turn.at), limits, estimate_tokens)
     message = Message("user", shown.text)
     return shown.text, message_tokens(message)
 
