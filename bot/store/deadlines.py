@@ -20,7 +20,7 @@ from bot.text.dates import month_start
 
 class _Deadline(NamedTuple):
     """A column that holds when something is due, in which rows, and the number that it is about ("0": none), which
-    several rows may have.
+    several rows may have. Nothing of it is done before `free_at`, an instant as SQL.
     """
 
     kind: str
@@ -29,18 +29,27 @@ class _Deadline(NamedTuple):
     which: str = ""
     number: str = "0"
     several: bool = False
+    free_at: str = ""
 
     @property
     def upcoming(self) -> str:
         """The nearest after a time, as SQL."""
-        return f"SELECT min({self.column}) AS due FROM {self.table} WHERE {self.which}{self.column} > ?"
+        after = f"SELECT min({self.column}) AS due FROM {self.table} WHERE {self.which}{self.column} > ?"
+        if not self.free_at:
+            return after
+        freed = (
+            f"SELECT {GREATEST}({self.column}, {self.free_at}) FROM {self.table} WHERE {self.column} IS NOT NULL "
+            f"ORDER BY {self.column} LIMIT 1"
+        )
+        return f"SELECT CASE WHEN {self.free_at} > ? THEN ({freed}) ELSE ({after}) END AS due"
 
     @property
     def due(self) -> str:
         """What is due by a time, kind and number once each, as SQL."""
         rows = f"FROM {self.table} WHERE {self.which}{self.column} <= ?"
         if self.number == "0":
-            return f"SELECT '{self.kind}', 0 WHERE EXISTS (SELECT 1 {rows})"
+            free = f" AND {self.free_at} <= ?" if self.free_at else ""
+            return f"SELECT '{self.kind}', 0 WHERE EXISTS (SELECT 1 {rows}){free}"
         # The plus keeps SQLite from reading the whole table in the order of that number.
         return f"SELECT '{self.kind}', {self.number} {rows}" + f" GROUP BY +{self.number}" * self.several
 
@@ -55,7 +64,7 @@ DEADLINES = (
     _Deadline("session", "session", "close_at", IS_OPEN, "id"),
     _Deadline("digest", "session", "digest_due_at", "", "chat_id", several=True),
     _Deadline("outbox", OUTBOX_DUE, "due_at", IS_PENDING, "chat_id", several=True),
-    _Deadline("heartbeat", "heartbeat", f"{GREATEST}(due_at, {FREE_AT})"),
+    _Deadline("heartbeat", "heartbeat", "due_at", free_at=FREE_AT),
     _Deadline("join", "joining", "due_at", "", "chat_id"),
     _Deadline("rewrite", "rewriting", "due_at", "", "memory_id"),
     _Deadline("roll", "digest", "roll_at", "", "chat_id", several=True),

@@ -29,14 +29,16 @@ TALKS_OF = """SELECT talk.id FROM digest AS told JOIN digest AS talk ON talk.ses
 REMADE_MS = 7 * DAY_MS
 """What the rule made of a talk so long ago stays as it is."""
 
-DAY_CHANGED = f"""EXISTS (SELECT 1 FROM digest AS talk
-    JOIN edge AS line ON line.kind = 'digest' AND line.derived_id = talk.id
+ROW_AND_PARTS = """SELECT digest.id UNION ALL SELECT part.id FROM digest AS part WHERE part.into_id = digest.id"""
+"""A row of `digest` and what it was rolled up of, as SQL."""
+
+DAY_CHANGED = f"""EXISTS (SELECT 1 FROM edge AS line JOIN digest AS talk ON talk.id = line.derived_id
     JOIN edge AS told ON told.event_id = line.event_id AND told.kind IN ('memory', 'commitment')
     LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND memory.dated <> ''
     AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = memory.replaced_by
     AND abs(now.observed_at - memory.observed_at) < 43200000)
     LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
-    WHERE (talk.id = digest.id OR talk.into_id = digest.id)
+    WHERE line.kind = 'digest' AND line.derived_id IN ({ROW_AND_PARTS})
     AND {GREATEST}(coalesce(memory.former_at, 0), coalesce(commitment.moved_at, 0)) >
     CASE WHEN digest.made_by = 'model' THEN {GREATEST}(talk.created_at, digest.created_at) ELSE talk.created_at END)"""
 """Whether a day that a row of `digest` tells was changed after it was written: by a statement that took the place of
@@ -44,8 +46,8 @@ another, or of an open task."""
 
 SELECT_TOLD_TALKS = f"""SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at,
     digest.ended_at, digest.names, digest.tier, digest.talks, digest.owner_id IS NOT DISTINCT FROM ? OR EXISTS (SELECT 1 FROM talker
-    WHERE person_id = ? AND digest_id IN (SELECT digest.id UNION ALL SELECT talk.id FROM digest AS talk WHERE
-    talk.into_id = digest.id)), {DAY_CHANGED} FROM digest WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
+    WHERE person_id = ? AND digest_id IN ({ROW_AND_PARTS})), {DAY_CHANGED} FROM digest
+    WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
 """What is told of talks, each once, whether a person took part, and whether a later talk changed a day of it."""
 
 
@@ -188,7 +190,10 @@ def _add_talk(tx: Tx, digested: Digested, digest: Digest, at: int) -> None:
 
 def _change_open(tx: Tx, digest: Digest, at: int) -> None:
     """New tasks, and what became of open tasks, plans and reminders."""
-    due = dict[int, int | None](tx.all("SELECT id, due_at FROM commitment WHERE ended_at IS NULL"))
+    due = {
+        done.number: tx.value("SELECT due_at FROM commitment WHERE id = ? AND ended_at IS NULL", done.number)
+        for done in digest.settled
+    }
     owed = {store_commitment(tx, commitment, at): commitment.due_at for commitment in digest.commitments}
     for done in digest.settled:
         if owed.get(done.number, due.get(done.number)) not in (None, due.get(done.number)):

@@ -154,9 +154,9 @@ class Outbox(Repository):
 
     @writes
     def sent(self, tx: Tx, outbox_id: int, external_ids: tuple[str, ...], at: int) -> NextPart | None:
-        """It went out; the row keeps its ids, not its text. What of the same reply goes later, and when."""
+        """It went out; the row keeps its ids, not what it said. What of the same reply goes later, and when."""
         tx.run(
-            "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '' WHERE id = ? "
+            "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '', buttons = '[]' WHERE id = ? "
             "AND state = 'sending'",
             at, json.dumps(external_ids), outbox_id,
         )  # fmt: skip
@@ -258,7 +258,7 @@ class Outbox(Repository):
         That is on the `resending` platforms, where a preview is edited, and on the `placing` ones, where only a … may
         have gone out (what one person alone may read is sent whole there, too). Returns both numbers.
         """
-        left = "WHERE state = 'sending' AND boot <> ?"
+        left = "WHERE state IN ('pending', 'sending') AND state = 'sending' AND boot <> ?"
         again = tx.run(
             f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
             f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "

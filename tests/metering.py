@@ -1,0 +1,64 @@
+"""What SQLite does for an operation: statements and the steps of its virtual machine, which are the same on every run."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from bot.store.sqlite import SqliteTx
+
+EXACT = 10
+"""Steps between two counts: SQLite counts on from one use of a statement to the next, so that nothing is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Statements, and the steps they took: some for each row that is visited."""
+
+    statements: int
+    steps: int
+
+
+class Meter:
+    """Counts on the connections it watches; what an index of words asks of its own tables is part of a statement."""
+
+    def __init__(self, every: int = EXACT) -> None:
+        self._every = every
+        self.statements: Counter[str] = Counter()
+        self.steps: Counter[str] = Counter()
+        self._last = ""
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Every connection to a database of nuan that is opened meanwhile is counted, as long as it is open."""
+
+        def begin(connection: SqliteTx, *arguments: Any, **more: Any) -> None:
+            sqlite3.Connection.__init__(connection, *arguments, **more)
+            connection.set_trace_callback(self._trace)
+            connection.set_progress_handler(self._step, self._every)
+
+        SqliteTx.__init__ = begin  # type: ignore[method-assign,assignment]
+        try:
+            yield
+        finally:
+            del SqliteTx.__init__
+
+    def start(self) -> None:
+        """Forget what was counted."""
+        self.statements.clear()
+        self.steps.clear()
+
+    @property
+    def work(self) -> Work:
+        """What was counted."""
+        return Work(self.statements.total(), self.steps.total())
+
+    def _trace(self, statement: str) -> None:
+        if not statement.startswith("--"):
+            self.statements[statement] += 1
+            self._last = statement
+
+    def _step(self) -> None:
+        self.steps[self._last] += self._every
