@@ -180,9 +180,9 @@ def read_bootstraps(
     files = [folder / file for file in wanted if (folder / file).exists()]
     if not any(file.name in FULL for file in files):
         raise ConfigError((f"persona: no persona files in {folder.name!r} (wanted {', '.join(FULL)})",))
-    system, rule, recollection, group = (
-        _read(find(file)).strip() for file in ("ai-system.txt", "light.txt", "full.txt", "group.txt")
-    )
+    system, whole, group, small = (
+        _read(find(file)) for file in ("ai-system.txt", "full.txt", "group.txt", "light.txt")
+    )  # fmt: skip
     skills = skill_list(persona.skills, _read(find("skills.txt")))
 
     def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...], who: str) -> Prefix:
@@ -197,10 +197,10 @@ def read_bootstraps(
         who = _who(identity, name)
         for alone in (False, True):
             brings = tuple(tool for tool in tools if not (alone and tool.name in IN_GROUPS))
-            rules = system if alone else f"{system}\n{group}"
+            rules = (system,) if alone else (system, group)
             found[language, alone] = {
-                "full": prefix((f"{rules}\n{recollection}", *known.values(), skills), brings, who),
-                "light": prefix((rules, identity, known.get(FULL[1], ""), rule), (), who),
+                "full": prefix((*rules, whole, *known.values(), skills), brings, who),
+                "light": prefix((*rules, identity, known.get(FULL[1], ""), small), (), who),
             }
     soul = _read(folder / FULL[1]).strip() if (folder / FULL[1]) in files else ""
     return Bootstraps(found, folder / PACED in files, soul.replace(NAME_MARK, name))
