@@ -9,6 +9,9 @@ from typing import Any
 
 from bot.store.sqlite import SqliteTx
 
+FRAME = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "ROLLBACK")
+"""What begins and ends transactions."""
+
 EXACT = 10
 """Steps between two counts: SQLite counts on from one use of a statement to the next, so that nothing is lost."""
 
@@ -49,6 +52,21 @@ class Meter:
         """Forget what was counted."""
         self.statements.clear()
         self.steps.clear()
+
+    @property
+    def asked(self) -> int:
+        """Statements but those that only begin and end transactions."""
+        return sum(count for statement, count in self.statements.items() if not statement.startswith(FRAME))
+
+    @property
+    def looks(self) -> int:
+        """Reading transactions: each takes two changes of threads."""
+        return self.statements["BEGIN"]
+
+    @property
+    def transactions(self) -> int:
+        """Transactions of the writer; several that wait at once are one commit."""
+        return self.statements["SAVEPOINT one"]
 
     @property
     def work(self) -> Work:

@@ -8,6 +8,7 @@ from tests.e2e import KEY, Home, running, with_server
 from tests.fakes.openai_script import Reply
 from tests.fakes.openai_server import FakeOpenAI
 from tests.fakes.platform import Lively
+from tests.slow import SlowWorld
 from tests.test_paced import GROUP, PACED, PARTS, SCRIPT, dues
 from tests.test_sending import opened, until, writer
 from tests.world import Talk, World
@@ -54,6 +55,32 @@ async def test_it_is_seen_being_typed_and_no_more_once_it_is_cut(tmp_path: Path)
     await world.wait((waits[2] - waits[1] - 100) / 1000)
     await world.say("停")
     assert talk.hints[-2:] == [("local", True), ("local", False)]
+    await world.close()
+
+
+async def test_thinking_is_shown_to_who_waits_for_half_a_second_and_to_nobody_before(tmp_path: Path) -> None:
+    world = SlowWorld(tmp_path, takes_ms=lambda: 800)
+    talk = Hinting()
+    world.talk = talk
+    await world.open()
+    await world.write("在吗", "小王")
+    await world.wait(0.499)
+    assert True not in dict(talk.hints).values()
+    await world.wait(0.001)
+    assert talk.hints[-1] == ("local", True)
+    await world.wait(0.3)
+    assert (talk.hints[-1], world.replies) == (("local", False), ["好的"])
+    await world.close()
+
+
+async def test_what_is_answered_at_once_shows_no_thinking(tmp_path: Path) -> None:
+    world = SlowWorld(tmp_path, takes_ms=lambda: 400)
+    talk = Hinting()
+    world.talk = talk
+    await world.open()
+    await world.write("在吗", "小王")
+    await world.wait(5)
+    assert (world.replies, [on for _, on in talk.hints if on]) == (["好的"], [])
     await world.close()
 
 

@@ -38,6 +38,9 @@ from bot.text.split import split, utf16_units
 PART_UNITS = 4_000
 """UTF-16 units of one message: below Telegram's 4,096, so that fences closed by splitting still fit."""
 
+CONNECTIONS = httpx.Limits(max_connections=64, max_keepalive_connections=8)
+"""At once, and kept when idle: the library looks through all of them before each request."""
+
 POLL_S = 25
 """How long the server holds a poll without updates, seconds; well below the 90 s after which polling counts as dead."""
 
@@ -224,8 +227,9 @@ class TelegramAdapter:
             base_url=f"{self._base_url}/bot",
             base_file_url=f"{self._base_url}/file/bot",
             request=HTTPXRequest(
-                connection_pool_size=64, read_timeout=seconds, write_timeout=seconds, connect_timeout=10.0,
-                pool_timeout=5.0, proxy=proxy, httpx_kwargs={"trust_env": not self._local},
+                read_timeout=seconds, write_timeout=seconds, connect_timeout=10.0,
+                pool_timeout=5.0, proxy=proxy,
+                httpx_kwargs={"trust_env": not self._local, "limits": CONNECTIONS},
             ),
             get_updates_request=PollingRequest(
                 watch.answered, self._log, read_timeout=seconds, proxy=proxy, trust_env=not self._local

@@ -23,6 +23,9 @@ DraftSource = Callable[[], str]
 PLACEHOLDER = "…"
 """What stands for a message before its text is shown."""
 
+THINKING_MS = 500
+"""How long nuan thinks before people see it: the request goes before the sign, and what is answered at once needs none."""
+
 LONG_CHARS = 120
 """A reply that is shown by edits begins with this much: of a short one people are told once, not as … and an edit."""
 
@@ -194,6 +197,7 @@ class OutboxSender:
         self._waits: dict[int, int] = {}
         self._unstored: dict[int, StoreOutcome] = {}
         self._typed: dict[int, tuple[Alarm, Callable[[], None]]] = {}
+        self._thinking: dict[int, Alarm] = {}
 
     def connect(self, adapter: Adapter) -> None:
         """A platform can be sent to from now on."""
@@ -233,10 +237,15 @@ class OutboxSender:
         return *(replace(bare, text=part) for part in parts[:-1]), replace(draft, text=parts[-1])
 
     def typing(self, chat: Chat, on: bool) -> None:
-        """Show or hide that nuan is thinking, where the platform can."""
+        """Show a little later, or hide, that nuan is thinking, where the platform can."""
+        if (alarm := self._thinking.pop(chat.id, None)) is not None:
+            alarm.cancel()
         adapter = self._adapters.get(chat.platform)
-        if implements(adapter, Typing):
-            adapter.typing(chat.external_id, on)
+        if implements(adapter, Typing) and on:
+            show = partial(adapter.typing, chat.external_id, True)
+            self._thinking[chat.id] = self._clock.at(self._clock.now() + THINKING_MS, show)
+        elif implements(adapter, Typing):
+            adapter.typing(chat.external_id, False)
 
     def stop_typing(self, chat_id: int) -> None:
         """Nothing is being typed there any more; what waits stays as it is stored."""
