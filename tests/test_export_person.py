@@ -36,7 +36,7 @@ LEFT_OUT_TABLES = {
     "what is under way for minutes": (
         "conversation_window lately question reminder_question code told rewriting heartbeat joining rush effect trace"
     ),
-    "nobody's": "prefix counting recount meta",
+    "nobody's": "prefix counting recount meta spent",
     "the house's or a chat's, set for everybody in it": "chat_context setting",
 }
 """Tables that are not taken along, and why."""

@@ -23,7 +23,7 @@ ENDS = {
     "chat_context told trace",
     "one row of what the program itself is": "meta",
     "one row of each key, until it is taken back": "setting recount",
-    "counts_days": "event session participant epoch turn turn_event call prefix",
+    "counts_days": "event session participant epoch turn turn_event call prefix spent",
 }
 """By which setting, or when, the rows of each table go."""
 

@@ -9,6 +9,7 @@ from bot.core.clock import DAY_MS
 from bot.store.digests import drop_old_talks
 from bot.store.engine import Repository, reads, writes, writing
 from bot.store.index import drop_documents, forget_terms
+from bot.store.ledger import sum_again
 from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
 from bot.store.reminders import tidy_reminders
@@ -305,3 +306,4 @@ def _sum_up(tx: Tx, before: int) -> None:
                 f"UPDATE call SET {sets}, turn_id = NULL, session_id = NULL, occasion = NULL WHERE id = ?", rows
             )
         start = end
+    sum_again(tx, 0, before)

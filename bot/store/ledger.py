@@ -21,7 +21,7 @@ from bot.core.models import (
 from bot.core.sessions import CallCause, ModelCall
 from bot.core.speaking import UNASKED, AnswerLimits
 from bot.store.engine import Repository, reads, writes, writing
-from bot.store.transactions import Tx
+from bot.store.transactions import Row, Tx
 
 IS_COUNTED: Mapping[BudgetPeriod, str] = {
     period: f"AND uncounted & {1 << bit} = 0 " for bit, period in enumerate(BUDGET_PERIODS)
@@ -96,12 +96,72 @@ def tell_limit_once(tx: Tx, person_id: int, window: str, since: int, at: int) ->
 SELECT_CALL = """SELECT at, cause, model, prompt_tokens, cached_tokens, output_tokens, cost,
     coalesce(settled_at, at) - at, state, written_tokens, reasoning_tokens, counted FROM call """
 
-USED = """SELECT coalesce(sum(CASE state WHEN 'released' THEN 0 ELSE calls END), 0),
-    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END), 0),
-    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END), 0),
-    coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0),
-    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_cost ELSE 0 END), 0),
-    coalesce(sum(CASE state WHEN 'reserved' THEN reserved_tokens ELSE 0 END), 0) FROM call WHERE at >= ? """
+USED_BY_CALL = """SELECT CASE state WHEN 'released' THEN 0 ELSE calls END AS calls,
+    CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END AS cost,
+    CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END AS tokens,
+    prompt_tokens, cached_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE 0 END AS held_cost,
+    CASE state WHEN 'reserved' THEN reserved_tokens ELSE 0 END AS held_tokens FROM call WHERE at >= ? """
+
+SUM_USED = """SELECT coalesce(sum(calls), 0), coalesce(sum(cost), 0), coalesce(sum(tokens), 0),
+    coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), coalesce(sum(held_cost), 0),
+    coalesce(sum(held_tokens), 0) FROM """
+
+SLOT_MS = 900_000
+"""Calls that are over are summed by quarters of an hour (table `spent`), with which the days of all zones begin."""
+
+UNSUMMED = 8
+"""So many newest calls, and what is in flight, are counted one by one."""
+
+SUMMED_KEY = "spent_upto"
+SUMMED = f"coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = '{SUMMED_KEY}'), 0)"
+"""The number of the last call that is in the sums."""
+
+SUM_CALLS = f"""INSERT INTO spent (slot, cause, uncounted, calls, cost, tokens, prompt_tokens, cached_tokens)
+    SELECT at / {SLOT_MS}, cause, uncounted, sum(CASE state WHEN 'released' THEN 0 ELSE calls END), sum(cost),
+    sum(prompt_tokens + output_tokens), sum(prompt_tokens), sum(cached_tokens) FROM call WHERE {{}}
+    GROUP BY at / {SLOT_MS}, cause, uncounted ON CONFLICT (slot, cause, uncounted) DO UPDATE SET
+    calls = spent.calls + excluded.calls, cost = spent.cost + excluded.cost, tokens = spent.tokens + excluded.tokens,
+    prompt_tokens = spent.prompt_tokens + excluded.prompt_tokens,
+    cached_tokens = spent.cached_tokens + excluded.cached_tokens"""
+
+
+def _used(tx: Tx, since: int, period: BudgetPeriod | None, **of: int | str | None) -> Row:
+    """What the calls since that instant come to, of all or those `of` a chat, a person or a cause: how many, money,
+    tokens, those of prompts and cached ones, and what of the money and the tokens is reserved.
+    """
+    chosen = {name: value for name, value in of.items() if value is not None}
+    where = (IS_COUNTED[period] if period is not None else "") + "".join(f"AND {name} = ? " for name in chosen)
+    values = tuple(chosen.values())
+    if not chosen.keys() <= {"cause"}:
+        return tx.row(f"{SUM_USED} ({USED_BY_CALL}{where})", since, *values)
+    slot = -(-since // SLOT_MS)
+    summed = f"SELECT calls, cost, tokens, prompt_tokens, cached_tokens, 0, 0 FROM spent WHERE slot >= ? {where}"
+    return tx.row(
+        f"{SUM_USED} ({USED_BY_CALL} AND id > {SUMMED} {where} UNION ALL {summed} "
+        f"UNION ALL {USED_BY_CALL} AND at < ? AND id <= {SUMMED} {where})",
+        since, *values, slot, *values, since, slot * SLOT_MS, *values,
+    )  # fmt: skip
+
+
+def _sum_ended(tx: Tx) -> None:
+    """Calls before the first one in flight go into the sums, once there are enough of them."""
+    upto, newest = tx.number(f"SELECT {SUMMED}"), tx.number("SELECT max(id) FROM call")
+    if newest - upto < UNSUMMED:
+        return
+    flying = tx.value("SELECT min(id) FROM call WHERE state = 'reserved'")
+    last = newest if flying is None else flying - 1
+    tx.run(SUM_CALLS.format("id > ? AND id <= ?"), upto, last)
+    tx.set_meta(SUMMED_KEY, max(last, upto))
+
+
+def sum_again(tx: Tx, after: int, before: int | None = None) -> None:
+    """Calls from an instant on, up to another, are otherwise than they were summed (ms, None: all later ones)."""
+    first, end = after // SLOT_MS, NO_END if before is None else before // SLOT_MS + 1
+    tx.run("DELETE FROM spent WHERE slot >= ? AND slot < ?", first, end)
+    # A number above the newest one that is left may be given again.
+    upto = min(tx.number(f"SELECT {SUMMED}"), tx.number("SELECT max(id) FROM call"))
+    tx.set_meta(SUMMED_KEY, upto)
+    tx.run(SUM_CALLS.format("at >= ? AND at < ? AND id <= ?"), first * SLOT_MS, end * SLOT_MS, upto)
 
 
 CHARGE = """UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = reserved_tokens, cost = reserved_cost,
@@ -109,6 +169,9 @@ CHARGE = """UPDATE call SET state = 'lost', settled_at = ?, prompt_tokens = rese
 """Calls in flight cost what was reserved for them."""
 
 RELEASE = "UPDATE call SET state = 'released', settled_at = ? WHERE state = 'reserved' "
+
+NO_END = 1 << 40
+"""A quarter of an hour that never comes."""
 
 NO_CHAT = 0
 """Stands for no chat: what the installation needed for itself."""
@@ -173,27 +236,26 @@ class CallAccount:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """One pair of limits: in money and in tokens, and which calls count for it."""
+    """One pair of limits: in money and in tokens, and which calls since when count for it."""
 
     name: str
     money: float | None
     tokens: int | None
-    where: str
-    values: tuple[int | str, ...]
+    since: int
+    of: Mapping[str, int | str]
     period: BudgetPeriod | None = None
 
-    @property
-    def sql(self) -> str:
-        """What reads the use that counts."""
-        return USED + (IS_COUNTED[self.period] if self.period is not None else "") + self.where
+    def used(self, tx: Tx) -> Row:
+        """The use that counts."""
+        return _used(tx, self.since, self.period, **self.of)
 
 
 def _checks(limits: BudgetLimits, day: int, month: int, owner: CallAccount) -> Iterator[_Check]:
     """The limits that there are for a call on that account."""
     every = [
-        _Check("day", limits.day_money, limits.day_tokens, "", (day,), "day"),
-        _Check("month", limits.month_money, limits.month_tokens, "", (month,), "month"),
-        _Check("total", limits.total_money, limits.total_tokens, "", (0,), "total"),
+        _Check("day", limits.day_money, limits.day_tokens, day, {}, "day"),
+        _Check("month", limits.month_money, limits.month_tokens, month, {}, "month"),
+        _Check("total", limits.total_money, limits.total_tokens, 0, {}, "total"),
     ]
     for since, ending, here, person in (
         (day, "", (limits.chat_money, limits.chat_tokens), (limits.person_money, limits.person_tokens)),
@@ -201,9 +263,9 @@ def _checks(limits: BudgetLimits, day: int, month: int, owner: CallAccount) -> I
          (limits.person_month_money, limits.person_month_tokens)),
     ):  # fmt: skip
         period: BudgetPeriod = "month" if ending else "day"
-        every.append(_Check(f"chat{ending}", *here, "AND chat_id = ?", (since, owner.chat_id), period))
+        every.append(_Check(f"chat{ending}", *here, since, {"chat_id": owner.chat_id}, period))
         if owner.person_id is not None:
-            every.append(_Check(f"person{ending}", *person, "AND person_id = ?", (since, owner.person_id), period))
+            every.append(_Check(f"person{ending}", *person, since, {"person_id": owner.person_id}, period))
     return (check for check in every if check.money is not None or check.tokens is not None)
 
 
@@ -215,9 +277,12 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
     occasion = admit_occasion(tx, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
     owner = replace(owner, person_id=None) if reservation.cause in UNASKED else owner
     day, cause = reservation.day_since, reservation.cause
-    own = _Check(cause, None, reservation.own_tokens, "AND cause = ?", (day, cause))
-    for check in (*_checks(reservation.limits, day, reservation.month_since, owner), own):
-        _, money, tokens, _, _, held_money, held_tokens = tx.row(check.sql, *check.values)
+    _sum_ended(tx)
+    checks = [*_checks(reservation.limits, day, reservation.month_since, owner)]
+    if reservation.own_tokens is not None:
+        checks.append(_Check(cause, None, reservation.own_tokens, day, {"cause": cause}))
+    for check in checks:
+        _, money, tokens, _, _, held_money, held_tokens = check.used(tx)
         if check.money is not None and reservation.cost and money + reservation.cost > check.money + ROUNDING:
             raise _over(f"{check.name}_money", check.money, money, held_money, reservation.cost)
         if check.tokens is not None and tokens + reservation.tokens > check.tokens:
@@ -300,11 +365,8 @@ class Ledger(Repository):
 
         With a `period` only what its limits count.
         """
-        kinds = {"AND chat_id = ? ": chat_id, "AND person_id = ? ": person_id}
-        chosen = {where: number for where, number in kinds.items() if number is not None}
-        counted = IS_COUNTED[period] if period is not None else ""
-        calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = tx.row(
-            USED + counted + "".join(chosen), since, *chosen.values()
+        calls, money, tokens, prompt, cached, reserved_money, reserved_tokens = _used(
+            tx, since, period, chat_id=chat_id, person_id=person_id
         )
         return Spend(since, float(money), tokens, calls, prompt, cached, float(reserved_money), reserved_tokens)
 
@@ -315,7 +377,7 @@ class Ledger(Repository):
         """The fullest of the limits that a call for that person in that chat counts for."""
         fullest = BudgetPressure()
         for check in _checks(limits, day, month, CallAccount(None, chat_id, person_id=person_id)):
-            _, money, tokens, *_ = tx.row(check.sql, *check.values)
+            _, money, tokens, *_ = check.used(tx)
             for kind, used, most in (("money", money, check.money), ("tokens", tokens, check.tokens)):
                 share = 0.0 if most is None else (float(used) / most if most else 1.0)
                 if share > fullest.share:
@@ -404,6 +466,7 @@ class Ledger(Repository):
             "UPDATE call SET uncounted = uncounted | ? WHERE at >= ? AND uncounted & ? = 0 AND state <> 'reserved'",
             bit, since, bit,
         )  # fmt: skip
+        sum_again(tx, since)
         tx.put("recount", "period", period=period, person_id=person_id, at=at)
 
     @reads
