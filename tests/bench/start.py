@@ -1,0 +1,276 @@
+"""`python -m tests.bench.start [CASE …] [--runs N] [--stress] [--profile]`: what nuan needs until it is ready.
+
+Processor time and memory of the process alone, from its first instruction; the servers are fakes on loopback. Clock
+times are worth something on an idle machine only. With --profile each import and each step is told instead.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import pty
+import re
+import signal
+import struct
+import sys
+import tempfile
+import termios
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fcntl import ioctl
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from tests.fakes.telegram_shapes import Person
+from tests.street import Street, StreetHome
+
+CASES = ("version", "logs", "completion", "chat", "telegram", "discord", "both")
+PROMPT = "›".encode()
+WITHIN_S = 60.0
+SETTLED_S = 0.4
+"""A process that used no processor for so long is idle."""
+CHATS, MESSAGES = 50, 20
+"""Of the stress."""
+TICKS = os.sysconf("SC_CLK_TCK")
+MB = 1_000_000
+ANN = Person(501, "安", language="zh-hans")
+CROWD = tuple(Person(900 + number, f"人{number}", language="zh-hans") for number in range(CHATS))
+TALK = ("今天下午去公园走了走，你猜我看到了什么？", "是一只会唱歌的鹦鹉", "明天想去海边，不知道会不会下雨", "晚饭吃了什么好呢？")
+OTHER_TOKEN = {"telegram": "DISCORD__TOKEN", "discord": "TELEGRAM__TOKEN"}
+ENDS = {"version": ("--version",), "logs": ("logs", "--data", "data"), "completion": ()}
+
+
+@dataclass
+class Taken:
+    """What one run took; a figure that a case does not have is missing."""
+
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+class Watched:
+    """A running nuan, looked at through /proc."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.began = perf_counter()
+
+    @property
+    def processor_s(self) -> float:
+        """What all its threads took so far, in steps of 10 ms."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def memory(self, name: str) -> float:
+        """Its memory in MB: Rss, or Pss, in which a page shared with others counts in part."""
+        text = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
+        found = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
+        assert found is not None
+        return int(found[1]) * 1024 / MB
+
+    async def idle(self) -> None:
+        """Return once it has nothing to do."""
+        before = -1.0
+        while before != (before := self.processor_s):
+            await asyncio.sleep(SETTLED_S)
+
+    async def stop(self) -> float:
+        """Seconds from SIGTERM to its end."""
+        asked = perf_counter()
+        self.process.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(self.process.wait(), WITHIN_S)
+        return perf_counter() - asked
+
+
+@contextlib.asynccontextmanager
+async def started(home: StreetHome, words: Sequence[str], profile: Path | None, out: int) -> AsyncIterator[Watched]:
+    """A nuan of its own interpreter, killed at the end whatever happens; `out` is a terminal or a pipe."""
+    module = ("bot",) if profile is None else ("tests.bench.start_probe", str(profile))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", *module, *words, stdin=out, stdout=out, stderr=asyncio.subprocess.DEVNULL,
+        cwd=home.folder, env=home.environment(), start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield Watched(process)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+async def command(home: StreetHome, case: str, profile: Path | None) -> Taken:
+    """A command that ends by itself."""
+    before, began = os.times(), perf_counter()
+    if case == "completion":
+        home = CompletionHome(home.folder, home.settings)
+    with open(os.devnull, "r+b") as nothing:
+        async with started(home, ENDS[case], profile, nothing.fileno()) as watched:
+            await watched.process.wait()
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return Taken({"ready s": perf_counter() - began, "processor s": spent})
+
+
+class CompletionHome(StreetHome):
+    """As a shell that asks what may follow `nuan logs --chat`."""
+
+    def environment(self) -> dict[str, str]:
+        """As usual, with the variables of a completion."""
+        asked = {"_NUAN_COMPLETE": "complete_bash", "COMP_WORDS": "nuan logs --chat ", "COMP_CWORD": "3"}
+        return super().environment() | asked
+
+
+async def chat(home: StreetHome, profile: Path | None) -> Taken:
+    """`nuan chat` on a terminal, until its prompt and through one answer."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    shown = Terminal(ours)
+    try:
+        async with started(home, ("chat", "--data", "data"), profile, theirs) as watched:
+            await shown.until(lambda text: PROMPT in text)
+            taken = ready(watched)
+            await watched.idle()
+            taken.figures |= settled(watched)
+            before = watched.processor_s
+            seen = len(shown.text)
+            os.write(ours, "今天过得怎么样？\r".encode())
+            await shown.until(lambda text: "好的。".encode() in text[seen:])
+            await watched.idle()
+            taken.figures["first message s"] = watched.processor_s - before
+            taken.figures["stop s"] = await watched.stop()
+            return taken
+    finally:
+        shown.close()
+        os.close(theirs)
+
+
+class Terminal:
+    """What is printed on a pseudo-terminal."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.text = b""
+        self._descriptor, self._news = descriptor, asyncio.Event()
+        asyncio.get_running_loop().add_reader(descriptor, self._read)
+
+    async def until(self, holds: Callable[[bytes], bool]) -> None:
+        """Wait until something holds of the text."""
+        async with asyncio.timeout(WITHIN_S):
+            while not holds(self.text):
+                self._news.clear()
+                await self._news.wait()
+
+    def close(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+        os.close(self._descriptor)
+
+    def _read(self) -> None:
+        chunk = os.read(self._descriptor, 65_536)
+        if b"\x1b[6n" in chunk:
+            os.write(self._descriptor, b"\x1b[1;1R")
+        self.text += chunk
+        self._news.set()
+
+
+def ready(watched: Watched) -> Taken:
+    """What it took until now."""
+    return Taken({"ready s": perf_counter() - watched.began, "processor s": watched.processor_s})
+
+
+def settled(watched: Watched) -> dict[str, float]:
+    """What an idle one holds and took."""
+    return {
+        "settled s": watched.processor_s, "idle MB": watched.memory("Rss"), "idle PSS MB": watched.memory("Pss"),
+    }  # fmt: skip
+
+
+async def serve(street: Street, home: StreetHome, case: str, profile: Path | None, *, stress: bool) -> Taken:
+    """`nuan run` until it polls or is connected, idle, after its first message, and with `stress` after many."""
+    polls, connected = len(street.telegram.calls("getUpdates")), street.discord.gateway.connected
+    with open(os.devnull, "r+b") as nothing:
+        async with started(home, ("run", "--data", "data"), profile, nothing.fileno()) as watched:
+            if case != "discord":
+                await street.telegram.until(lambda: len(street.telegram.calls("getUpdates")) > polls, WITHIN_S)
+            if case != "telegram":
+                await street.discord.until(lambda: street.discord.gateway.connected > connected, WITHIN_S)
+            taken = ready(watched)
+            await watched.idle()
+            taken.figures |= settled(watched)
+            before = watched.processor_s
+            await say(street, case, TALK[0])
+            await watched.idle()
+            taken.figures["first message s"] = watched.processor_s - before
+            for text in TALK[1:]:
+                await say(street, case, text)
+            await watched.idle()
+            taken.figures["after four MB"] = watched.memory("Rss")
+            if stress:
+                await crowd(street)
+                await watched.idle()
+                taken.figures["after stress MB"] = watched.memory("Rss")
+            taken.figures["stop s"] = await watched.stop()
+            return taken
+
+
+async def say(street: Street, case: str, text: str) -> None:
+    """One message and its answer."""
+    if case == "discord":
+        await street.tell_discord(street.dana, text)
+    else:
+        await street.tell(ANN, text)
+
+
+async def crowd(street: Street) -> None:
+    """Many chats at once on Telegram."""
+
+    async def one(who: Person) -> None:
+        for count in range(MESSAGES):
+            await street.tell(who, f"第{count}句，今天的天气真不错，我们去爬山吧")
+
+    await asyncio.gather(*map(one, CROWD))
+
+
+async def once(street: Street, case: str, folder: Path, profile: Path | None, *, stress: bool) -> Taken:
+    """One run of a case, on a folder that a run before has filled."""
+    everybody = ",".join(str(who.id) for who in (ANN, *CROWD))
+    home = street.home(
+        folder, TELEGRAM__ALLOW=everybody, DISCORD__ALLOW=str(street.dana.id), SPEAK__DEBOUNCE_SECONDS="0"
+    )
+    off = OTHER_TOKEN.get(case, "")
+    home = StreetHome(folder, {name: value for name, value in home.settings.items() if name != off})
+    if case in ENDS:
+        return await command(home, case, profile)
+    if case == "chat":
+        return await chat(home, profile)
+    return await serve(street, home, case, profile, stress=stress)
+
+
+def shown(name: str, values: list[float]) -> str:
+    """The median of a figure, and between what its runs lie."""
+    return f"{name} {median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
+
+
+async def main(cases: Sequence[str], runs: int, *, stress: bool, profile: bool) -> None:
+    """Print each case; the first run of it fills caches and is not counted."""
+    for case in cases:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            async with Street() as street:
+                await once(street, case, folder, None, stress=False)
+                if profile:
+                    kept = folder / "profile.txt"
+                    await once(street, case, folder, kept, stress=False)
+                    print(f"{case}\n{kept.read_text('utf-8')}")
+                    continue
+                taken = [await once(street, case, folder, None, stress=stress) for _ in range(runs)]
+        names = taken[0].figures
+        print(f"{case}: " + ", ".join(shown(name, [one.figures[name] for one in taken]) for name in names), flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--stress", action="store_true")
+    parser.add_argument("--profile", action="store_true")
+    given = parser.parse_args()
+    asyncio.run(main(given.cases or CASES, given.runs, stress=given.stress, profile=given.profile))
