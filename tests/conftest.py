@@ -9,7 +9,11 @@ import hypothesis
 import pytest
 
 from bot.config.settings import Settings
+from bot.text.dictionary import cutter
+from bot.text.fold import simplified
+from bot.text.tables import keep_tables_in
 from tests.fakes.media import MediaWorld
+from tests.nursery import TABLES
 from tests.reloading import Filed
 from tests.world import World
 
@@ -18,6 +22,11 @@ if TYPE_CHECKING:
     from tests.fakes.discord_server import FakeDiscord
 
 gc.disable()  # until all is collected: what is loaded lasts, and looking through it again was a fifth of the time
+
+# Once for all tests of this machine: no folder of a test makes its own.
+keep_tables_in(TABLES)
+simplified()
+cutter()
 
 NewWorld = Callable[..., Awaitable[World]]
 OpenMedia = Callable[..., Awaitable[MediaWorld]]

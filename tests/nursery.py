@@ -35,6 +35,9 @@ LIBRARIES = (
 )  # fmt: skip
 """What the program imports only when it is needed."""
 
+TABLES = ROOT / ".pytest_cache" / "tables"
+"""Where the tables of libraries are kept that all tests use."""
+
 ORDER_BYTES = 200_000
 """No order is longer: environment and words of a command."""
 
@@ -150,6 +153,7 @@ def _load() -> None:
                 importlib.import_module(found.name)
     for library in LIBRARIES:
         importlib.import_module(library)
+    importlib.import_module("bot.text.tables").keep_tables_in(TABLES)
     importlib.import_module("bot.text.terms").query_terms("你好世界")
     gc.freeze()
 

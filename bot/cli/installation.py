@@ -2,12 +2,11 @@
 
 import asyncio
 import contextlib
-import gc
 import hashlib
 import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +42,7 @@ from bot.store.settings import settings_in
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 from bot.text.fold import fold
+from bot.text.tables import keep_tables_in
 from bot.text.terms import query_terms
 
 T = TypeVar("T")
@@ -206,20 +206,6 @@ def _segment() -> None:
     query_terms(fold("暖和"))
 
 
-@contextmanager
-def collector_frozen() -> Iterator[None]:
-    """What is loaded by now is not looked through for garbage any more, so that no chat waits for that.
-
-    A look through all that an installation loads held every thread up for 30 to 120 ms (measured during recalls).
-    """
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
 def owner_name(settings: Settings) -> str:
     """What the owner is called until they say so; never by the account of the system."""
     texts = catalogue(PromptFiles(None).path, "messages")
@@ -251,6 +237,7 @@ class ConfigSource:
         def same_texts(settings: Settings) -> bool:
             return before is not None and texts_key(settings) == texts_key(before.written)
 
+        keep_tables_in(self.data / "cache")
         config = self.file if whole else self.config
         said = {one.key: one.value for one in settings_in(self.data / DATABASE)} | dict(wish or {})
         known = {key: value for key, value in said.items() if value is not None}

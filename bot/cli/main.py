@@ -187,7 +187,7 @@ def chat(
     if sys.stdin is None or sys.stdout is None:
         guard(_refuse_closed_streams)
     source = ConfigSource(config, data, os.environ)
-    run_guarded(talk(source, guard(source.read), group, name, verbose))
+    run_guarded(talk(source, guard(source.read), group, name, verbose), loads=True)
 
 
 def _refuse_closed_streams() -> None:
@@ -213,7 +213,7 @@ def run(config: ConfigOption = None, data: DataOption = DATA_FOLDER) -> None:
     from bot.cli.run import run as serve  # the platforms' libraries load only for this
 
     source = ConfigSource(config, data, os.environ)
-    run_guarded(serve(source, guard(source.read)))
+    run_guarded(serve(source, guard(source.read)), loads=True)
 
 
 @app.command(rich_help_panel=TALK, epilog=examples("nuan web", "nuan web --port 8400"))
@@ -232,7 +232,7 @@ def web(
 
     given = {"NUAN_WEB__HOST": host, "NUAN_WEB__PORT": "" if port is None else str(port)}
     source = ConfigSource(config, data, {**os.environ, **{name: value for name, value in given.items() if value}})
-    run_guarded(serve(source, guard(source.read)))
+    run_guarded(serve(source, guard(source.read)), loads=True)
 
 
 @app.command(

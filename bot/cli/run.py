@@ -18,7 +18,6 @@ from bot.cli.installation import (
     RESTART_PLATFORM_KEYS,
     ConfigSource,
     Installation,
-    collector_frozen,
     configured_secrets,
     lock_tokens,
     make_adapters,
@@ -30,7 +29,7 @@ from bot.cli.installation import (
 )
 from bot.cli.mcp import change_handler
 from bot.cli.reload import RESTART_LOG_KEYS, Reloader
-from bot.cli.terminal import stopped_by_sigterm
+from bot.cli.terminal import resume_collector, stopped_by_sigterm
 from bot.config.settings import MetricsPage, Settings
 from bot.config.sources import settings_shown
 from bot.container import Dependencies
@@ -163,13 +162,13 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
                     await preload(app.parts.current.pool)
-                    with collector_frozen():
-                        await app.start(adapters)
-                        supervisor = Supervisor(app.ingest, clock, logs.log, store.vitals.writable)
-                        page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
-                        control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
-                        async with control, _web_page(front, app), page:
-                            await _serve_platforms(adapters, app, supervisor, reloader, stopped)
+                    await app.start(adapters)
+                    resume_collector()
+                    supervisor = Supervisor(app.ingest, clock, logs.log, store.vitals.writable)
+                    page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
+                    control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
+                    async with control, _web_page(front, app), page:
+                        await _serve_platforms(adapters, app, supervisor, reloader, stopped)
                 finally:
                     await app.parts.current.pool.close()
 
@@ -251,6 +250,7 @@ async def serve_read_only(source: ConfigSource, place: Installation) -> None:
     settings, clock, stopped = place.settings, SystemClock(), asyncio.Event()
     with handle_signals(stopped.set, lambda: None), open_web_frontend(source, settings, clock, reads=True) as front:
         async with read_only(place, clock) as parts, front.served(parts):
+            resume_collector()
             print("nuan: another nuan answers from this folder, so this page only reads", flush=True)
             await stopped.wait()
 
@@ -276,7 +276,7 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
             app = _make_app(place, store, logs, reloader, clock, rename)
             await app.start([adapter])
             reloading = asyncio.create_task(reloader.keep(), name="reload")
-            warm = asyncio.create_task(preload(app.parts.current.pool), name="warm-up")
+            warm = asyncio.create_task(_warm_up(app), name="warm-up")
             try:
                 with stopped_by_sigterm():
                     async with control_socket(place.data, change_handler(app), logs.log, reloader.ask):
@@ -289,6 +289,11 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
                 await app.stop()
                 await warm
                 await app.parts.current.pool.close()
+
+
+async def _warm_up(app: App) -> None:
+    await preload(app.parts.current.pool)
+    resume_collector()
 
 
 def _prefix(settings: Settings) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import logging
 import os
@@ -71,9 +72,22 @@ def read_installation(config: Path | None, data: Path) -> "Installation":
     return guard(ConfigSource(config, data, os.environ).read)
 
 
-def run_guarded(work: Coroutine[object, object, T]) -> T:
-    """Run a command's work on a loop of its own."""
+def run_guarded(work: Coroutine[object, object, T], *, loads: bool = False) -> T:
+    """Run a command's work on a loop of its own. One that still `loads` says itself when that is done."""
+    if not loads:
+        resume_collector()
     return guard(lambda: asyncio.run(work))
+
+
+def resume_collector() -> None:
+    """What is loaded by now is never looked through for garbage, from here on everything else is.
+
+    A look through all that an installation loads held every thread up for 30 to 120 ms (measured during recalls), the
+    looks of a start took .2 s and that of the end .3 s.
+    """
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def guard(work: Callable[[], T]) -> T:

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from bot.core.memories import MemoryKind
 from bot.core.recall import SectionWords
@@ -27,11 +27,6 @@ _KINDS: dict[MemoryKind, str] = {"experience": LESSON, "event": RECENT, "emotion
 """Where a memory belongs that holds none of the words."""
 
 _DATA = read_table("bot.language", "slots")
-_LASTING, _MANY, _GUARDED = (
-    frozenset(map(fold, words))
-    for words in (_DATA["words"]["lasting"], _DATA["other"]["many"], _DATA["other"]["guarded"])
-)
-_ONE: dict[str, str] = {fold(name): slot for slot, names in _DATA["one"].items() for name in (slot, *names)}
 SLOT_QUESTION_WORDS: dict[str, str] = _DATA["asked"]
 """Words by which people ask for what a slot holds and which its text need not say: 我在哪上班 for 在云栖科技做前端."""
 
@@ -120,20 +115,32 @@ def _compiled(sections: tuple[SectionWords, ...]) -> tuple[re.Pattern[str] | Non
     return (re.compile("|".join(parts)) if parts else None), keys
 
 
+@cache
+def _marked(what: str) -> frozenset[str]:
+    """The slots that are `lasting`, of which one has `many`, or that are `guarded`."""
+    return frozenset(map(fold, _DATA["words" if what == "lasting" else "other"][what]))
+
+
+@cache
+def _names() -> dict[str, str]:
+    """The slot of each name of those of which one has one."""
+    return {fold(name): slot for slot, names in _DATA["one"].items() for name in (slot, *names)}
+
+
 def slot_of(name: str) -> str:
     """The one name of a slot that has several: home for residence and 住址."""
     folded = " ".join(fold(name).replace("_", " ").split())
-    return _ONE.get(folded, folded)
+    return _names().get(folded, folded)
 
 
 def is_lasting(slot: str) -> bool:
     """Whether it is of health, death, birth, relations, home, work, names, birthdays or allergies."""
-    return fold(slot) in _LASTING or slot_of(slot) in _LASTING
+    return not _marked("lasting").isdisjoint((fold(slot), slot_of(slot)))
 
 
 def is_single_valued(slot: str) -> bool:
     """Whether somebody is known to have one value of it at a time; a favourite or current thing is one."""
-    return slot in _ONE or slot.startswith(_BY_NAME)
+    return slot in _names() or slot.startswith(_BY_NAME)
 
 
 def holds_one(slot: str) -> bool:
@@ -142,9 +149,9 @@ def holds_one(slot: str) -> bool:
     if is_single_valued(slot):
         return True
     last = slot.rpartition(" ")[2]
-    return bool(slot) and _MANY.union(_GUARDED).isdisjoint((slot, last, last.removesuffix("s")))
+    return bool(slot) and (_marked("many") | _marked("guarded")).isdisjoint((slot, last, last.removesuffix("s")))
 
 
 def is_guarded(slot: str) -> bool:
     """Whether it is of somebody's health: what is lost of it may do harm."""
-    return slot in _GUARDED
+    return slot in _marked("guarded")

@@ -6,10 +6,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 
 from bot.core.people import Script
 from bot.text.catalogue import read_table
+from bot.text.tables import read_table_file
 
 _HAN = (range(0x3400, 0xA000), range(0x20000, 0x323B0))
 _UNSEEN = re.compile(
@@ -73,13 +76,25 @@ def unfold(text: str, origin: tuple[int, ...], start: int, end: int) -> str:
 @cache
 def simplified() -> dict[int, str]:
     """Traditional code point → Simplified character, for every character that OpenCC changes when it stands alone."""
+    spec = find_spec("opencc")
+    if spec is None or spec.origin is None:
+        raise ImportError("opencc is not installed")
+    library = Path(spec.origin)
+    sources = (library, *sorted(library.parent.rglob("TS*")), *library.parent.rglob("t2s.json"))
+    before, after = bytes(read_table_file("simplified", sources, _simplified)).decode().split("\n")
+    return dict(zip(map(ord, before), after, strict=True))
+
+
+def _simplified() -> bytes:
+    """The characters that OpenCC changes and what it makes of them, a line each."""
     import opencc
 
     convert = opencc.OpenCC("t2s").convert
     chars = [chr(point) for points in _HAN for point in points]
     # Line breaks keep OpenCC from matching phrases; twice, because 薴 becomes 苧, which becomes 苎.
     plain = convert(convert("\n".join(chars))).split("\n")
-    return {ord(char): other for char, other in zip(chars, plain, strict=True) if char != other}
+    changed = [(char, other) for char, other in zip(chars, plain, strict=True) if char != other]
+    return "\n".join(map("".join, zip(*changed, strict=True))).encode()
 
 
 @cache

@@ -2,13 +2,12 @@
 
 import math
 import re
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from threading import Lock
-from typing import Protocol
 
 from bot.text.catalogue import read_table
+from bot.text.dictionary import Cutter, cutter
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold
 
 QUERY_CHARS = 8_000
@@ -23,8 +22,8 @@ LONG_WORD = 4
 EVERYDAY, SELDOM, UNKNOWN = 7.0, 12.0, 0.3
 """ln(1/share) of everyday words (知道 7.2, 工作 6.8) and of seldom ones (过敏 11.7, 祝福 12.1) in jieba's list."""
 
-NAMES, NO_NAMES = ("ns", "nt", "j"), frozenset(("东西", "城市", "平原"))
-"""The marks of places, organisations and names cut short in the dictionary, and marked words that are none."""
+NO_NAMES = frozenset(("东西", "城市", "平原"))
+"""Words that the dictionary marks as names of places and that are none."""
 
 _UNSPACED = (
     "\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff"
@@ -56,30 +55,6 @@ STOP_PAIR_WEIGHT = 0.5
 _FIGURES = re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)")
 
 
-class _Cutter(Protocol):
-    """What is used of jieba."""
-
-    FREQ: Mapping[str, int]
-    total: int
-
-    def cut_for_search(self, sentence: str) -> Iterator[str]: ...
-
-    def cut(self, sentence: str, *, HMM: bool) -> Iterator[str]: ...  # noqa: N803 — jieba's name
-
-
-class _Tagged(Protocol):
-    """A word with its mark."""
-
-    word: str
-    flag: str
-
-
-class _Tagger(Protocol):
-    """What is used of jieba.posseg."""
-
-    def cut(self, sentence: str, *, HMM: bool) -> Iterator[_Tagged]: ...  # noqa: N803 — jieba's name
-
-
 def runs(folded: str) -> list[tuple[str, str]]:
     """What a folded text consists of, in order: (run of a script without spaces, "") or ("", Latin word or figure)."""
     found: list[tuple[str, str]] = _RUNS.findall(folded)
@@ -105,8 +80,8 @@ def query_terms(text: str) -> tuple[str, ...]:
     pairs, single characters that are words, pairs across words, so that a word no dictionary has is found too, and
     last all other characters.
 
-    Stop words are left out unless nothing else is there. The first Chinese question loads a dictionary (about 1.4 s
-    and 85 MB; call it in a thread). At most QUERY_CHARS are read.
+    Stop words are left out unless nothing else is there. The first Chinese question loads a dictionary (call it in
+    a thread). At most QUERY_CHARS are read.
     """
     runs = _RUNS.findall(fold(text[:QUERY_CHARS]))
     return _ranked(runs, STOP_WORDS) or _ranked(runs, frozenset())
@@ -125,9 +100,8 @@ def informativeness(term: str) -> float:
     """
     if term.isascii():
         return min(len(term) / LONG_WORD, 1.0)
-    with _LOADING:
-        words = _cutter()
-    times = words.FREQ.get(term, 0)
+    words = _dictionary().FREQ
+    times = words.get(term, 0)
     if not times:
         return UNKNOWN
     rare = math.log(words.total / times)
@@ -137,18 +111,16 @@ def informativeness(term: str) -> float:
 def proper_names(folded: str) -> list[str]:
     """The names of places and organisations, also cut short, in a folded Chinese text, as the dictionary marks them.
 
-    The first call loads a dictionary and the tagger's tables (about 2 s; call it in a thread).
+    It may load the dictionary (call it in a thread).
     """
-    with _LOADING:
-        tagged = [(pair.word, pair.flag) for pair in _tagger().cut(folded, HMM=False)]
-    return [word for word, flag in tagged if len(word) > 1 and flag[:2] in NAMES and word not in NO_NAMES]
+    dictionary = _dictionary()
+    found = dictionary.cut(folded, HMM=False)
+    return [word for word in found if len(word) > 1 and dictionary.FREQ.is_name(word) and word not in NO_NAMES]
 
 
 def words(run: str) -> list[str]:
     """The dictionary's words that a run of Chinese consists of, in order. It may load the dictionary."""
-    with _LOADING:
-        cutter = _cutter()
-    return list(cutter.cut(run, HMM=False))
+    return list(_dictionary().cut(run, HMM=False))
 
 
 def _ranked(runs: list[tuple[str, str]], stop: frozenset[str]) -> tuple[str, ...]:
@@ -178,33 +150,12 @@ def _words(run: str) -> Iterable[str]:
     """The dictionary's words in a run, and the shorter words inside the long ones."""
     if len(run) == 1:
         return (run,)
-    with _LOADING:
-        cutter = _cutter()
-    return cutter.cut_for_search(run)
+    return _dictionary().cut_for_search(run)
 
 
-@cache
-def _cutter() -> _Cutter:
-    with warnings.catch_warnings():
-        # jieba 0.42.1 has invalid escapes and imports pkg_resources; both warn.
-        warnings.simplefilter("ignore")
-        import jieba
-    cutter = jieba.Tokenizer()
-    # Its own initialize() reads and writes a marshal file in the shared temporary folder, at no gain in time.
-    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
-    cutter.initialized = True
-    ready: _Cutter = cutter
-    return ready
-
-
-@cache
-def _tagger() -> _Tagger:
-    cutter = _cutter()
-    import jieba.posseg
-
-    # The module's own tagger would load the dictionary a second time, and write of it to stderr.
-    tagger: _Tagger = jieba.posseg.POSTokenizer(cutter)
-    return tagger
+def _dictionary() -> Cutter:
+    with _LOADING:  # two threads would each load it
+        return cutter()
 
 
 @lru_cache(maxsize=20_000)

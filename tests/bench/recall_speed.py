@@ -7,6 +7,7 @@ used meanwhile, in whichever thread.
 
 import argparse
 import asyncio
+import gc
 import json
 import random
 import sqlite3
@@ -16,7 +17,6 @@ from contextlib import closing
 from pathlib import Path
 from time import perf_counter, process_time
 
-from bot.cli.installation import collector_frozen
 from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.people import Audience
@@ -113,9 +113,9 @@ async def measure(folder: Path, documents: int, people: int, modes: tuple[Recall
     async with Gaps() as gaps:
         await asyncio.sleep(2)
     found["idle_loop_ms"] = gaps.told()
-    with collector_frozen():  # as `nuan run` does
-        for mode in modes:
-            found[mode] = await asked(world, people, mode)
+    gc.freeze()  # as `nuan run` does
+    for mode in modes:
+        found[mode] = await asked(world, people, mode)
     await world.close()
     return found
 

@@ -15,7 +15,7 @@ import struct
 import sys
 import tempfile
 import termios
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from fcntl import ioctl
 from pathlib import Path
@@ -36,7 +36,12 @@ TICKS = os.sysconf("SC_CLK_TCK")
 MB = 1_000_000
 ANN = Person(501, "安", language="zh-hans")
 CROWD = tuple(Person(900 + number, f"人{number}", language="zh-hans") for number in range(CHATS))
-TALK = ("今天下午去公园走了走，你猜我看到了什么？", "是一只会唱歌的鹦鹉", "明天想去海边，不知道会不会下雨", "晚饭吃了什么好呢？")
+TALK = (
+    "今天下午去公园走了走，你猜我看到了什么？",
+    "是一只会唱歌的鹦鹉",
+    "明天想去海边，不知道会不会下雨",
+    "晚饭吃了什么好呢？",
+)
 OTHER_TOKEN = {"telegram": "DISCORD__TOKEN", "discord": "TELEGRAM__TOKEN"}
 ENDS = {"version": ("--version",), "logs": ("logs", "--data", "data"), "completion": ()}
 
@@ -70,9 +75,10 @@ class Watched:
 
     async def idle(self) -> None:
         """Return once it has nothing to do."""
-        before = -1.0
-        while before != (before := self.processor_s):
+        before, now = -1.0, self.processor_s
+        while now != before:
             await asyncio.sleep(SETTLED_S)
+            before, now = now, self.processor_s
 
     async def stop(self) -> float:
         """Seconds from SIGTERM to its end."""
@@ -83,11 +89,13 @@ class Watched:
 
 
 @contextlib.asynccontextmanager
-async def started(home: StreetHome, words: Sequence[str], profile: Path | None, out: int) -> AsyncIterator[Watched]:
-    """A nuan of its own interpreter, killed at the end whatever happens; `out` is a terminal or a pipe."""
+async def started(
+    home: StreetHome, words: Sequence[str], profile: Path | None, terminal: int = asyncio.subprocess.DEVNULL
+) -> AsyncIterator[Watched]:
+    """A nuan of its own interpreter, killed at the end whatever happens."""
     module = ("bot",) if profile is None else ("tests.bench.start_probe", str(profile))
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", *module, *words, stdin=out, stdout=out, stderr=asyncio.subprocess.DEVNULL,
+        sys.executable, "-m", *module, *words, stdin=terminal, stdout=terminal, stderr=asyncio.subprocess.DEVNULL,
         cwd=home.folder, env=home.environment(), start_new_session=True,
     )  # fmt: skip
     try:
@@ -103,9 +111,8 @@ async def command(home: StreetHome, case: str, profile: Path | None) -> Taken:
     before, began = os.times(), perf_counter()
     if case == "completion":
         home = CompletionHome(home.folder, home.settings)
-    with open(os.devnull, "r+b") as nothing:
-        async with started(home, ENDS[case], profile, nothing.fileno()) as watched:
-            await watched.process.wait()
+    async with started(home, ENDS[case], profile) as watched:
+        await watched.process.wait()
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     return Taken({"ready s": perf_counter() - began, "processor s": spent})
@@ -186,29 +193,28 @@ def settled(watched: Watched) -> dict[str, float]:
 async def serve(street: Street, home: StreetHome, case: str, profile: Path | None, *, stress: bool) -> Taken:
     """`nuan run` until it polls or is connected, idle, after its first message, and with `stress` after many."""
     polls, connected = len(street.telegram.calls("getUpdates")), street.discord.gateway.connected
-    with open(os.devnull, "r+b") as nothing:
-        async with started(home, ("run", "--data", "data"), profile, nothing.fileno()) as watched:
-            if case != "discord":
-                await street.telegram.until(lambda: len(street.telegram.calls("getUpdates")) > polls, WITHIN_S)
-            if case != "telegram":
-                await street.discord.until(lambda: street.discord.gateway.connected > connected, WITHIN_S)
-            taken = ready(watched)
+    async with started(home, ("run", "--data", "data"), profile) as watched:
+        if case != "discord":
+            await street.telegram.until(lambda: len(street.telegram.calls("getUpdates")) > polls, WITHIN_S)
+        if case != "telegram":
+            await street.discord.until(lambda: street.discord.gateway.connected > connected, WITHIN_S)
+        taken = ready(watched)
+        await watched.idle()
+        taken.figures |= settled(watched)
+        before = watched.processor_s
+        await say(street, case, TALK[0])
+        await watched.idle()
+        taken.figures["first message s"] = watched.processor_s - before
+        for text in TALK[1:]:
+            await say(street, case, text)
+        await watched.idle()
+        taken.figures["after four MB"] = watched.memory("Rss")
+        if stress:
+            await crowd(street)
             await watched.idle()
-            taken.figures |= settled(watched)
-            before = watched.processor_s
-            await say(street, case, TALK[0])
-            await watched.idle()
-            taken.figures["first message s"] = watched.processor_s - before
-            for text in TALK[1:]:
-                await say(street, case, text)
-            await watched.idle()
-            taken.figures["after four MB"] = watched.memory("Rss")
-            if stress:
-                await crowd(street)
-                await watched.idle()
-                taken.figures["after stress MB"] = watched.memory("Rss")
-            taken.figures["stop s"] = await watched.stop()
-            return taken
+            taken.figures["after stress MB"] = watched.memory("Rss")
+        taken.figures["stop s"] = await watched.stop()
+        return taken
 
 
 async def say(street: Street, case: str, text: str) -> None:

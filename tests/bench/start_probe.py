@@ -3,7 +3,6 @@
 Processor time of the process and growth of its resident memory, without what was imported inside.
 """
 
-import _frozen_importlib
 import atexit
 import os
 import runpy
@@ -14,13 +13,15 @@ from time import perf_counter, process_time
 from typing import Any
 
 PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1_000_000
+IMPORTS: Any = sys.modules["_frozen_importlib"]
+STATM = Path("/proc/self/statm")
 MOST = 70
 STEPS = {
     "bot.cli.installation": ("ConfigSource.read", "make_adapters", "make_dependencies", "preload", "_segment"),
     "bot.store.store": ("open_store",),
     "bot.app": ("App.start", "App.__init__", "App.stop"),
     "bot.model.transport": ("_connect",),
-    "bot.text.terms": ("_cutter",),
+    "bot.text.dictionary": ("cutter",),
     "bot.text.dates": ("_holidays",),
     "bot.pipeline.configuration": ("read_texts",),
 }
@@ -29,8 +30,7 @@ STEPS = {
 
 def resident() -> float:
     """Resident memory, MB."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * PAGE_MB
+    return int(STATM.read_text().split()[1]) * PAGE_MB
 
 
 class Probe:
@@ -40,7 +40,7 @@ class Probe:
         self.own: dict[str, list[float]] = {}
         self.steps: list[str] = []
         self._inside: list[list[float]] = [[0.0, 0.0]]
-        self._begin: Callable[..., Any] = _frozen_importlib._find_and_load
+        self._begin: Callable[..., Any] = IMPORTS._find_and_load
 
     def load(self, name: str, import_: Callable[..., Any]) -> Any:
         """In the place of the interpreter's own: import a module that is not there yet."""
@@ -118,7 +118,7 @@ def main() -> None:
     """Run it."""
     file = Path(sys.argv[1])
     probe = Probe()
-    _frozen_importlib._find_and_load = probe.load
+    IMPORTS._find_and_load = probe.load
     atexit.register(lambda: file.write_text(probe.report(), "utf-8"))
     sys.argv[:] = ["nuan", *sys.argv[2:]]
     runpy.run_module("bot", run_name="__main__")
