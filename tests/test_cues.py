@@ -44,7 +44,7 @@ async def test_a_pets_name_and_what_is_settled_are_no_words_of_a_wish(world: Wor
 @pytest.mark.parametrize(
     "said",
     [
-        "帮我几一下，空调保修到后年六月", "麻煩筆記：機車定檢八月", "以後你要知道 我對貓過敏", "我离职那事作废吧", "这话听过就算",
+        "帮我几一下，空调保修到后年六月", "麻煩建檔，會員編號 7781", "以後你要知道 我對貓過敏", "我离职那事作废吧", "这话听过就算",
         "plz rmeember i work from home fridays", "so you know: no birthdays in my family", "pin this: vet is on Mill Road",
         "purge my address", "it's Sam, not Samantha", "enough with the sweetheart", "no notes on this one",
     ],
@@ -61,7 +61,7 @@ async def test_what_others_ask_of_one_is_no_name(world: World, said: str) -> Non
     assert "name" not in world.last_user.splitlines()[-1]
 
 
-@pytest.mark.parametrize("said", ["這段不要寫進去", "不用存啦", "别写下来"])
+@pytest.mark.parametrize("said", ["不用存啦", "别写下来"])
 async def test_what_is_not_to_be_kept_is_a_cue_that_says_so(world: World, said: str) -> None:
     world.model.script = lambda request: "好"
     await world.say(said)

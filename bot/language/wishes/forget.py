@@ -119,6 +119,8 @@ def _meant(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
     if counted := pattern("ordinal").search(match[0]):  # 第二条 may be #2 or the second of a list: asked back
         return replace(found, number=numbered(counted[0]), scope="unsure")
     if pattern("pointing").fullmatch(body + tail):
+        if "没" in match[0]:  # 上一条当我没说，别存
+            return replace(found, scope="aside")
         idle = body in ("它", "it", "that", "this", "them") and not aside
         thing: WishScope = "thing" if pattern("talked_thing").search(match[0]) else ""
         if aside and pattern("no_more").search(match[0]):
@@ -133,7 +135,8 @@ def _may_go(place: WishPlace, groups: dict[str, str | None], body: str, after: s
     chinese, verb, lead = pattern("cjk").search(body), groups.get("verb"), place.lead.strip(" ,")
     own = pattern("forgettable").match(body) if chinese else pattern("mine").search(body)
     pointed = body[:1] in ("那", "这")
-    that = bool(own or re.match("的?[那这]", after) or groups.get("of") or QUOTED in body)
+    asked_for = pointed and "你" in (groups.get("how") or "")  # 那个数字你可以忘了
+    that = bool(own or asked_for or re.match("的?[那这]", after) or groups.get("of") or QUOTED in body)
     if pattern("elsewhere").match(body) or body in _ALL_OF_US:
         return False
     if groups.get("not"):

@@ -168,7 +168,7 @@ def remember_wish(place: WishPlace) -> tuple[FoundWish, ...]:
         return ()
     if pattern("of_oneself").search(place.lead) and "can we" not in place.lead:
         return ()
-    found = _order(place) or _put(place) or _before_content(place)
+    found = _order(place) or _put(place) or _before_content(place) or _labelled(place)
     if found is None or found.content is None:
         return (found,) if found else ()
     spans = facts(place.shape, *found.content)
@@ -279,6 +279,18 @@ def _before_content(place: WishPlace) -> FoundWish | None:
         return None
     listed = _list_end(shape, a)
     return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
+
+
+def _labelled(place: WishPlace) -> FoundWish | None:
+    """写进你的小本本：我怕打雷: what stands after a clause that speaks of keeping and ends in a colon."""
+    label = pattern("keep_label").match(place.shape, place.start)
+    a = label.end() if label else 0
+    b, end = _extent(place.shape, a, asked=False)
+    return (
+        FoundWish("remember", place.start, end, (a, b))
+        if a and is_fact(place.shape[a:b], "strong", True, True)
+        else None
+    )
 
 
 def _opening(place: WishPlace) -> bool:

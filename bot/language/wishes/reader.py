@@ -212,9 +212,8 @@ def _pasted(shape: str, each: FoundWish) -> bool:
 def _commands(place: WishPlace, loose: bool) -> tuple[FoundWish, ...]:
     one = name_wish(place) or forget_wish(place)
     hits = (one,) if one else remember_wish(place)
-    if hits and loose and not pattern("mine").search(place.shape, hits[0].start, hits[0].end):
-        return ()
-    return hits
+    apart = hits and (hits[0].scope == "aside" or pattern("mine").search(place.shape, hits[0].start, hits[0].end))
+    return hits if apart or not loose else ()
 
 
 def _verbatim(text: str, origin: tuple[int, ...], span: tuple[int, int] | None) -> str | None:
