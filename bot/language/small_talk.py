@@ -24,7 +24,9 @@ for _name, _kind in (
 _KINDS |= {word: _KINDS.get(word, _SAID) | _GREETED for word in _WORDS["greeted"]}
 _WIDEST = max(map(len, _KINDS))
 
-_STICKER = re.compile(r"\[sticker[^\]]*\]|<a?:\w+:\d+>|:[a-z0-9_+-]+:")
+_STICKER = re.compile(r"\[sticker[^\]]*\]|<a?:\w+:\d+>|:[a-z0-9_+-]+:|[ㄅ-ㄩ]+")
+"""And what Taiwan writes for a sound: 早ㄤ, ㄏㄏ."""
+
 _CLAUSE = re.compile(r"[,，.。!！?？;；…~～\n、:：]+")
 _PART = re.compile(r"[㐀-鿿]+|[a-z0-9']+(?:[ .!?~-]+[a-z0-9']+)*")
 _ASKS = re.compile(r"(?:[?？]|[吗呢嘛么])[^\w]*\Z")
@@ -33,8 +35,8 @@ _LONG_VOWEL = re.compile(r"([a-z])\1{2,}")
 _LATIN_SAID, _LATIN_BESIDE = (
     re.compile("".join(line.strip() for line in _DATA[name].splitlines())) for name in ("english", "english_around")
 )
-_MOST_WORDS = 7
-"""Words of the longest phrase: thank you so much for your help."""
+_MOST_WORDS = 8
+"""Words of the longest phrase: thank you so much for being so kind."""
 
 
 def is_casual(text: str, names: tuple[str, ...] = ()) -> bool:
