@@ -40,7 +40,8 @@ class RecallQuery:
     `heard` on are left out: the model has them before it (0: none is left out). `strict`: nobody asked for it, so that
     even what somebody wanted kept must be above the cut-offs. Of `sections` (none: all) memories are looked for by
     whatever word; those of the others only by a rare one, and those that somebody wanted kept always. `said` are the
-    person's own words where a model asks for them: whether they are about the past.
+    person's own words where a model asks for them: whether they are about the past. `people` are the names and time
+    zones of all these, by number, where they are known.
     """
 
     audience: Audience
@@ -60,6 +61,7 @@ class RecallQuery:
     strict: bool = False
     sections: tuple[str, ...] = ()
     said: str = ""
+    people: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

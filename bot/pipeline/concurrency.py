@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bot.core.ports import Log
 from bot.core.speaking import STOP_REASONS
@@ -124,10 +124,10 @@ class TurnStopper:
         """`send` has a chat's messages sent."""
         self._send = send
         self._log = log
-        self._running: dict[int, asyncio.Task[None]] = {}
+        self._running: dict[int, asyncio.Task[Any]] = {}
 
-    async def run(self, chat_id: int, work: Coroutine[None, None, None]) -> bool:
-        """Do the work of that chat's turn; False when it was halted. Whatever it raises comes through."""
+    async def run(self, chat_id: int, work: Coroutine[None, None, T]) -> T | None:
+        """What the work of that chat's turn gives, None when it was halted. Whatever it raises comes through."""
         task = asyncio.get_running_loop().create_task(work, name=f"turn-{chat_id}")
         self._running[chat_id] = task
         try:
@@ -138,10 +138,7 @@ class TurnStopper:
             raise
         finally:
             del self._running[chat_id]
-        if task.cancelled():
-            return False
-        task.result()
-        return True
+        return None if task.cancelled() else task.result()
 
     def halt(self, accepted: Accepted) -> None:
         """A command to stop, or a message that interrupts, is stored: end the call of what it voided, send the rest."""

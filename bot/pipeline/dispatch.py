@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Literal, Protocol
 
 from bot.core.commitments import CommitmentState
 from bot.core.errors import OverLimit
@@ -36,6 +36,9 @@ from bot.text.fold import fold
 
 VERBS: dict[str, MemoryVerb] = {"": "remember", "address": "nick_set", "no_address": "nick_revoke"}
 """By which command a memory was made."""
+
+Progress = Literal["nothing", "some", "all"]
+"""What was done for a chat: nothing was due; some of it, so that it is looked at again; all, and said."""
 
 JOINED = 8
 """Characters at most between two facts of one wish (", and that ")."""
@@ -163,12 +166,12 @@ class Dispatcher:
                     await self._retrying.failed(chat_id, await self._store.events.of(turn.event_ids), error)
                 self._sender.enqueue(chat_id, None)
         self._unfinished.add(chat_id)
-        while await self._some(chat_id):
+        while await self._some(chat_id) == "some":
             self._sender.enqueue(chat_id, None)
         self._unfinished.discard(chat_id)
 
-    async def _some(self, chat_id: int) -> bool:
-        """The first dot-command that is due, or all that comes before it; False when nothing is due."""
+    async def _some(self, chat_id: int) -> Progress:
+        """The first dot-command that is due, or all that comes before it."""
         handled: list[Event] = []
         async with self._current.held():
             try:
@@ -177,24 +180,24 @@ class Dispatcher:
                 if is_machine_error(error):
                     raise
                 # One message that cannot be handled must not stop the chat.
-                return await self._retrying.failed(chat_id, handled, error)
+                return "some" if await self._retrying.failed(chat_id, handled, error) else "nothing"
 
-    async def _next(self, chat_id: int, handled: list[Event]) -> bool:
+    async def _next(self, chat_id: int, handled: list[Event]) -> Progress:
         """As `_some`; `handled` is what it is about."""
         waiting = await self._store.views.waiting(chat_id, self._clock.now())
         chat, due = waiting.chat, waiting.due
         if not due:
-            return False
+            return "nothing"
         changes = tuple(event for event in due if event.kind != "message")
         for event in changes:
             handled[:] = (event,)
             await apply_change(event, self._store, self._remember_actions, self._clock, self._reminders)
         if changes:
-            return True
+            return "some"
         batch = await self._batch(waiting)
         handled[:] = batch
         if await self._debounce.wait_for_typists(waiting):
-            return True
+            return "some"
         match batch[0].why:
             case "command":
                 await self._command(batch[0], chat, waiting.people[batch[0].person_id])
@@ -203,8 +206,9 @@ class Dispatcher:
             case "pair":
                 await self._strangers.request_pairing(batch[0], chat, waiting.people[batch[0].person_id])
             case _:
-                await self._answer(batch, waiting)
-        return True
+                # What comes meanwhile wakes the chat, so that there is nothing to look for after an answer to all.
+                return "all" if await self._answer(batch, waiting) and len(batch) == len(due) else "some"
+        return "some"
 
     async def _batch(self, waiting: WaitingChat) -> tuple[Event, ...]:
         """What comes next; the operator is told when messages that were to be answered one by one are not."""
@@ -226,7 +230,8 @@ class Dispatcher:
         else:
             await self._store.events.finish((event.id,), "command")
 
-    async def _answer(self, batch: tuple[Event, ...], waiting: WaitingChat) -> None:
+    async def _answer(self, batch: tuple[Event, ...], waiting: WaitingChat) -> bool:
+        """See to a batch; True when all of it was answered in one turn, whose reply is on its way."""
         chat, people, asked = waiting.chat, waiting.people, dict(waiting.asked)
         receipts: list[str] = []
         answering: list[Event] = []
@@ -251,9 +256,9 @@ class Dispatcher:
         if not answering:
             if receipts:  # what they came with was done without an answer
                 await self._store.outbox.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
-            return
+            return False
         if len(answering) < len(batch):
-            return  # what a command made forgotten may be among the rest, which is read anew
+            return False  # what a command made forgotten may be among the rest, which is read anew
         called = [event for event in answering if event.why != "window"] or answering
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
@@ -262,18 +267,21 @@ class Dispatcher:
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sender.typing(chat, True)
         try:
-            if not await self._stopper.run(chat.id, self._turn(occasion)) and receipts:
+            said = await self._stopper.run(chat.id, self._turn(occasion))
+            if said is None and receipts:
                 await self._store.outbox.confirm(
                     chat.id, occasion.answering[0].id, "\n".join(receipts), self._clock.now()
                 )
+            return bool(said)
         except OverLimit as error:
             await self._limiter.refuse(occasion, error)
+            return False
         finally:
             self._sender.typing(chat, False)
 
-    async def _turn(self, occasion: Occasion) -> None:
+    async def _turn(self, occasion: Occasion) -> bool:
         known = await self._media.understand(occasion.chat, occasion.person, occasion.answering, occasion.pace)
-        await self._runner.begin(replace(occasion, answering=known))
+        return await self._runner.begin(replace(occasion, answering=known))
 
     async def _commands(
         self, event: Event, chat: Chat, person: Person, question: MemoryQuestion | None

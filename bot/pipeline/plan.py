@@ -7,7 +7,7 @@ from bot import money as prices
 from bot.context import SCENE_LABEL, following_names, render_delta, waiting_names, whole_lines
 from bot.core.clock import HOUR_MS
 from bot.core.events import Event
-from bot.core.models import BudgetPressure, Message, ModelRequest, Prompt, ToolSpec
+from bot.core.models import BudgetLimits, BudgetPressure, Message, ModelRequest, Prompt, ToolSpec
 from bot.core.people import Audience, Chat, Person
 from bot.core.sessions import BootstrapMode, CallCause, CloseReason, Epoch, LogEntry, Occasion, Session, ToldItem, Turn
 from bot.core.speaking import HEARTBEAT, JOIN, UNASKED
@@ -31,6 +31,7 @@ from bot.prompt.composition import (
 )
 from bot.prompt.opening_facts import OpeningBlock
 from bot.prompt.persona import Personas, Prefix
+from bot.recall.sections import FRESH_MS
 from bot.session import close_reason as reason_of
 from bot.store.ledger import Reservation
 from bot.store.sessions import NewEpoch
@@ -165,12 +166,15 @@ class Planner:
         chat, store = occasion.chat, self._store
         answering, apart = tuple(event.id for event in occasion.answering), self._current.settings.speak.busy == "queue"
         most = self._current.settings.context.bus_max
-        log = await store.views.log(chat.id, most, occasion.person.id, answering, apart=apart)
+        log = await store.views.log(
+            chat.id, most, occasion.person.id, answering, apart=apart, limits=self._limits(now),
+            rounds_since=now - FRESH_MS,
+        )  # fmt: skip
         session, ends = log.session, NOT_LATE
         if session is not None and session.close_at <= now:
             ends = reason_of(session, self._current.settings.session.idle_seconds * 1000)
             session = None
-        step = later_step((await self.step(chat.id, occasion.person.id, now))[0], at_least)
+        step = later_step(self._step(log.pressure), at_least)
         prefixes, script = self.personas.of(chat.persona), self._current.words.script(occasion.person)
         goes_on = log.epoch.signature if session is not None and log.epoch is not None else ""
         alone = chat.kind == "dm"
@@ -198,7 +202,7 @@ class Planner:
         frame = replace(frame, to=to, follow=follow)
         before = epoch.logged_upto if epoch is not None and not first else 0
         shown = render_delta(every, answered, frame, told.limits, estimate_tokens, told.earlier, before)
-        recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log.own, now)
+        recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log, now)
         said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
@@ -269,7 +273,7 @@ class Planner:
         return "\n" + words("light_hint", n=turns) if turns else ""
 
     async def _recalled(
-        self, occasion: Occasion, mode: BootstrapMode, epoch: Epoch | None, new: str, own: tuple[Event, ...], now: int
+        self, occasion: Occasion, mode: BootstrapMode, epoch: Epoch | None, new: str, log: OpenLog, now: int
     ) -> AutoRecalled:
         """What the messages bring to mind that neither the log nor what is `new` tells yet."""
         if not self._bringing.wanted(occasion, mode):
@@ -277,7 +281,7 @@ class Planner:
         audience = await self.audience(occasion.chat, occasion.person)
         logged = (entry.message.content for entry in epoch.entries) if epoch is not None else ()
         said, scene = "\n".join((*logged, new)), self._booting.seen(occasion.chat).scene
-        return await self._bringing.lines(occasion, audience, said, own, scene, now)
+        return await self._bringing.lines(occasion, audience, said, log.own, log.rounds, scene, now)
 
     def cheaper(self, plan: TurnPlan) -> BudgetStep | None:
         """The step at which this turn might still fit into a limit; to write first takes the whole bootstrap."""
@@ -309,13 +313,19 @@ class Planner:
 
     async def step(self, chat_id: int, person_id: int | None, now: int) -> tuple[BudgetStep, BudgetPressure]:
         """What is done without for that person (None: for nobody) in that chat, and the limit that it is for."""
-        day, month = prices.periods(now, self._current.words.default_tz)
-        budget = self._current.settings.budget
-        limits, pool = prices.limits(self._current.settings), self._current.pool
-        if not any(endpoint.rate(now).costs for endpoint in pool.endpoints):
+        pressure = await self._store.ledger.pressure(*self._limits(now), chat_id, person_id)
+        return self._step(pressure), pressure
+
+    def _limits(self, now: int) -> tuple[BudgetLimits, int, int]:
+        """The limits that count now, and when their day and month began, ms."""
+        limits = prices.limits(self._current.settings)
+        if not any(endpoint.rate(now).costs for endpoint in self._current.pool.endpoints):
             limits = limits.of_tokens
-        pressure = await self._store.ledger.pressure(limits, day, month, chat_id, person_id)
-        return step_of(pressure.share, budget.small_at, budget.light_at, has_small=pool.has_small), pressure
+        return limits, *prices.periods(now, self._current.words.default_tz)
+
+    def _step(self, pressure: BudgetPressure) -> BudgetStep:
+        budget = self._current.settings.budget
+        return step_of(pressure.share, budget.small_at, budget.light_at, has_small=self._current.pool.has_small)
 
     async def size(
         self, endpoint: Endpoint, prefix: Message, tools: tuple[ToolSpec, ...], epoch: Epoch

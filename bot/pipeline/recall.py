@@ -85,12 +85,11 @@ class SectionFilter:
         """The sections that there are."""
         return section_registry(self._current.settings.sections.own)
 
-    async def narrow(self, chat_id: int, person_id: int, text: str, now: int) -> SectionChoice:
-        """Where a message is searched first."""
+    def narrow(self, rounds: Sequence[RecallRound], text: str) -> SectionChoice:
+        """Where a message is searched first, after what the turns before it found lately."""
         rules = self._current.settings.sections
         if not rules.on:
             return SectionChoice(off=True)
-        rounds = await self._store.feedback.rounds(chat_id, person_id, now - FRESH_MS)
         registry = self.registry
         named, there = registry.named(text), set(registry.keys)
         searched = sections_to_search(rounds, named, rules)
@@ -161,7 +160,7 @@ class Recall:
         return await self._thread.run(_shared, text, self._current.settings.bot.names, (other,))
 
     async def _asked(self, asking: RecallQuery) -> SearchQuery:
-        people = await self._store.people.named((*asking.audience.person_ids, asking.person_id))
+        people = asking.people or await self._store.people.named((*asking.audience.person_ids, asking.person_id))
         talkers = (
             *(Talker(None, name, True) for name in self._current.settings.bot.names),
             *(Talker(number, name, number == asking.person_id) for number, (name, _) in people.items()),
@@ -246,22 +245,24 @@ class AutoRecall:
         return inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
 
     async def lines(
-        self, occasion: Occasion, audience: Audience, said: str, own: tuple[Event, ...], scene: str, now: int
-    ) -> AutoRecalled:
+        self, occasion: Occasion, audience: Audience, said: str, own: tuple[Event, ...], rounds: Sequence[RecallRound],
+        scene: str, now: int,
+    ) -> AutoRecalled:  # fmt: skip
         """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
 
-        `own` is what the person wrote last, oldest first. It asks no model: words, age and importance decide,
-        whichever way a recall is ordered.
+        `own` is what the person wrote last, `rounds` what their turns found lately, oldest first. It asks no model:
+        words, age and importance decide, whichever way a recall is ordered.
         """
         asked = "\n".join(event.text for event in occasion.answering if event.kind == "message")
         if not asked.strip():
             return AutoRecalled()
+        person = occasion.person
+        known = {person.id: (person.name, person.timezone)} if audience.alone == person.id else {}
         asking = RecallQuery(
-            audience, occasion.person.id, asked, now, CANDIDATES, kinds=("memory",), mode="v2",
+            audience, person.id, asked, now, CANDIDATES, kinds=("memory",), mode="v2", people=known,
             own=own_lines(own, {event.id for event in occasion.answering}, now), scene=scene, strict=True,
         )  # fmt: skip
-        narrowing = await self.sectioning.narrow(audience.chat_id, occasion.person.id, asked, now)
-        _, found, narrowing = await self.found(asking, narrowing)
+        _, found, narrowing = await self.found(asking, self.sectioning.narrow(rounds, asked))
         return replace(self._told(occasion, said, found, now), round=narrowing.round(found))
 
     async def found(

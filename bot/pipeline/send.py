@@ -329,10 +329,12 @@ class OutboxSender:
 
     async def _sent(self, outgoing: Outgoing, ids: tuple[str, ...]) -> bool:
         self._waits.pop(outgoing.chat_id, None)
-        following = await self._store.outbox.sent(outgoing.outbox_id, ids, self._clock.now())
+        following, upcoming = await self._store.outbox.sent(outgoing.outbox_id, ids, self._clock.now(), self.platforms)
         if following is not None:
             self._type(outgoing, following)
-        return True
+        if upcoming is not None:
+            self._handed[outgoing.chat_id] = upcoming
+        return upcoming is not None
 
     async def _failed(self, outgoing: Outgoing, error: Exception) -> bool:
         await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)

@@ -38,6 +38,7 @@ from bot.store.memories import Receipt
 from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.store.turns import OVER_BUDGET, AskedTurn, TurnToSay
+from bot.store.views import TurnTotals
 from bot.text.length import message_tokens, shorten
 from bot.tools.stop_listen import called_stop_listen, last_line
 
@@ -83,20 +84,25 @@ class TurnRunner:
         self._stream_listener = StreamListener(store, clock, sender, current, log)
         self._reply_builder = ReplyBuilder(sender, current)
 
-    async def begin(self, occasion: Occasion) -> None:
-        """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead."""
+    async def begin(self, occasion: Occasion) -> bool:
+        """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead.
+
+        True: all of it is said and on its way, so that nothing more is to be done for these messages.
+        """
         try:
             plan, asked = await self._affordable(occasion)
         except OverBudget as error:
             await self._refusing.refuse(occasion, error)
-            return
+            return False
         turn, reserved = asked.turn, (plan.endpoint, asked.call)
         with log_context(turn.numbers):
             if plan.asking.session_id is None:
                 self._log.info("session_opened", chat=turn.chat_id, session=turn.session_number, why=turn.why)
             written = max((event.at for event in occasion.answering), default=turn.asked_at)
             chat, person = occasion.chat, occasion.person
-            await self._run(RunningTurn(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written))
+            return await self._run(
+                RunningTurn(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written)
+            )
 
     async def _affordable(self, occasion: Occasion) -> tuple[TurnPlan, AskedTurn]:
         """Compose and commit the turn at the first step that fits into every limit; OverBudget when none does."""
@@ -129,12 +135,14 @@ class TurnRunner:
         tools = await self._store.sessions.tools(epoch.signature)
         await self._run(RunningTurn(turn, chat, person, epoch, tools, None, turn.asked_at))
 
-    async def _run(self, running: RunningTurn) -> None:
+    async def _run(self, running: RunningTurn) -> bool:
+        """Whether it was said, and is on its way."""
         turn, person = running.turn, running.person
         try:
-            step: RunningTurn | None = running
-            while step is not None:
+            step: RunningTurn | bool = running
+            while isinstance(step, RunningTurn):
                 step = await self._step(step)
+            return step
         except OverBudget as error:
             told = await self._refusing.told(turn.chat_id, person)
             text = "" if told else self._refusing.text(person, error)
@@ -144,7 +152,7 @@ class TurnRunner:
             if error.fault == "overflow" and len(messages_of(running.epoch, turn)) < len(running.epoch.entries):
                 self._log.warning("overflow", detail=error.detail, text=error.said)
                 await self._begin_anew(turn, "overflow", "charge" if error.billed else "release")
-                return
+                return False
             self._log.warning("model_failed", fault=error.fault, detail=error.detail, text=error.said)
             text, sorry = await self._refusing.unanswered(turn.chat_id, person, error)
             await self._fail(turn, person, error.fault, text, "charge" if error.billed else "release", sorry)
@@ -159,19 +167,25 @@ class TurnRunner:
                 raise
             text = self._current.words.tell(person, "went_wrong")
             await self._fail(turn, person, type(error).__name__, text, "charge")
+        return False
 
-    async def _step(self, running: RunningTurn) -> RunningTurn | None:
-        """One commit further; None when the turn is said."""
+    async def _step(self, running: RunningTurn) -> RunningTurn | bool:
+        """One commit further; when the turn is over, whether what it says is on its way."""
         turn, epoch = running.turn, running.epoch
         waiting = unanswered(epoch, turn)
         if waiting:
-            _, prompt, _, output, _, _ = await self._store.turns.totals(turn.id)
+            totals = await self._store.views.totals(turn.id)
             own = await self._store.events.own_lines(
                 turn.event_ids, running.person.id, self._clock.now(), answered=True
             )
             said = " ".join(line.text for line in own if line.id in turn.event_ids)
             bench = ToolRound(
-                turn, running.chat, running.person, tuple(messages_of(epoch, turn)), prompt + output, said
+                turn,
+                running.chat,
+                running.person,
+                tuple(messages_of(epoch, turn)),
+                totals.prompt + totals.output,
+                said,
             )
             receipts = list(turn.receipts)
             outcomes = await self._tooling.run(bench, waiting)
@@ -179,15 +193,14 @@ class TurnRunner:
             if gone:
                 every = dict.fromkeys(memory for each in gone for memory in each.memories)
                 await self._forget(turn, running.person, replace(gone[0], memories=tuple(every)))
-                return None
+                return False
             for outcome in outcomes:
                 receipt = await self._store.turns.tool_done(turn, outcome, self._clock.now())
                 receipts += [receipt] if receipt else []
             return await self._reload(replace(running, turn=replace(turn, receipts=tuple(receipts))))
         logged = messages_of(epoch, turn)
         if called_stop_listen(logged) and await self._store.turns.is_quiet(turn.id):
-            await self._say(running, Completion(last_line(logged) or SKIP), None)
-            return None
+            return await self._say(running, Completion(last_line(logged) or SKIP), None)
         answered = await self._ask(running)
         completion = answered.completion
         vocabulary, window = self._planner.vocabulary, self._current.settings.model.window_tokens
@@ -200,8 +213,7 @@ class TurnRunner:
                 turn, message, message_tokens(message, self._planner.vocabulary), settlement, self._clock.now()
             )
             return await self._reload(running)
-        await self._say(running, completion, settlement)
-        return None
+        return await self._say(running, completion, settlement)
 
     async def _reload(self, running: RunningTurn) -> RunningTurn:
         """The turn with its log as it is stored now."""
@@ -243,7 +255,8 @@ class TurnRunner:
         reservation = self._planner.reservation(cause_of(epoch, turn), endpoint, tokens, now, estimated)
         return await self._store.turns.ask_again(turn, reservation, now)
 
-    async def _say(self, running: RunningTurn, completion: Completion, settlement: Settlement | None) -> None:
+    async def _say(self, running: RunningTurn, completion: Completion, settlement: Settlement | None) -> bool:
+        """The last commit; whether there is something to be said, and it is handed to who sends it."""
         now, turn = self._clock.now(), running.turn
         asked = whole_prompt(running.epoch.prefix, running.tools, running.epoch, ())
         naming = LinkCheck(asked.messages, self._current.settings.speak.links)
@@ -257,26 +270,28 @@ class TurnRunner:
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sender.platforms,
         )  # fmt: skip
-        self._sender.enqueue(turn.chat_id, await self._store.say(turn.why, saying, now))
+        outgoing = await self._store.say(turn.why, saying, now)
+        self._sender.enqueue(turn.chat_id, outgoing)
         await self._report(turn, reply=said.line)
         if log_tokens(running.epoch) + saying.tokens >= log_budget(self._current.settings):
             # The log has reached its budget: the next turn opens a new session on its raw tail.
             await self._store.sessions.close(turn.session_id, "budget", now)
+        return outgoing is not None
 
     async def _report(self, turn: Turn, error: str = "", reply: str = "") -> None:
         """The one line of a turn; the log leaves the reply out unless `log.text` is on."""
-        calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
+        totals = await self._store.views.totals(turn.id)
         outcome = "failed" if error else "answered" if reply or turn.receipts else "skipped"
         line = self._log.warning if error else self._log.info
         line(
             "turn", **turn.numbers, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
-            **model_fields("chat", model, self._current.pool.provider(model)),
-            **{"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.cache_read.input_tokens": cached,
-               "gen_ai.usage.output_tokens": output},
-            cost=round(cost, 6), ms=self._clock.now() - turn.asked_at, calls=calls, reply=reply,
+            **model_fields("chat", totals.model, self._current.pool.provider(totals.model)),
+            **{"gen_ai.usage.input_tokens": totals.prompt, "gen_ai.usage.cache_read.input_tokens": totals.cached,
+               "gen_ai.usage.output_tokens": totals.output},
+            cost=round(totals.cost, 6), ms=self._clock.now() - turn.asked_at, calls=totals.calls, reply=reply,
             outcome=outcome, **({"error.type": error} if error else {}),
         )  # fmt: skip
-        await self._trace(turn, outcome)
+        await self._trace(turn, outcome, totals)
 
     async def _fail(
         self, turn: Turn, person: Person, error: str, text: str, fate: ReservationFate, sorry: bool = False
@@ -321,22 +336,19 @@ class TurnRunner:
         until = None if forever else now + days * DAY_MS
         await self._store.agents.forget_in_turn(turn, Forgetting(memories, person.id, until, lines=lines), receipt, now)
 
-    async def _trace(self, turn: Turn, outcome: str) -> None:
+    async def _trace(self, turn: Turn, outcome: str, totals: TurnTotals) -> None:
         """Tell of a turn that is over everyone who asked for it and is an owner still; a line that a crash cuts off is
         never said."""
-        watchers = await self._store.outbox.trace_watchers()
-        if not watchers:
-            return
-        calls, prompt, cached, output, cost, model = await self._store.turns.totals(turn.id)
         now = self._clock.now()
-        for chat_id, person_id in watchers:
+        for chat_id, person_id in totals.watchers:
             person = await self._store.people.person(person_id)
             if not person.is_owner:
                 continue
             line = self._current.words.tell(
                 person, "trace_line", chat=turn.chat_id, session=turn.session_number, turn=turn.number, why=turn.why,
-                mode=turn.mode, outcome=outcome, model=model, calls=calls, prompt=prompt, cached=cached, output=output,
-                money=f"{cost:.5f} {self._current.settings.budget.currency}", ms=now - turn.asked_at,
+                mode=turn.mode, outcome=outcome, model=totals.model, calls=totals.calls, prompt=totals.prompt,
+                cached=totals.cached, output=totals.output,
+                money=f"{totals.cost:.5f} {self._current.settings.budget.currency}", ms=now - turn.asked_at,
             )  # fmt: skip
             await self._store.outbox.tell(chat_id, Draft(line, "notice"), now)
 

@@ -29,7 +29,7 @@ from bot.core.recall import RecallRound, SectionHistory
 from bot.core.sessions import ToldItem, ToldShare
 from bot.core.speaking import UNASKED
 from bot.language.sections import SectionRegistry
-from bot.store.engine import Repository, reads, writes
+from bot.store.engine import Repository, reading, reads, writes
 from bot.store.index import KEPT_ROUNDS, store_registry
 from bot.store.memories import visible_memory
 from bot.store.schema import placeholders
@@ -198,6 +198,11 @@ def note_told_memories(
             )  # fmt: skip
 
 
+def recall_rounds(tx: Tx, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
+    """What a person's turns in a chat found since that instant, ms, oldest first; a damaged row is left out."""
+    return rounds_of(tx.all(ROUNDS, chat_id, person_id, since, KEPT_ROUNDS))
+
+
 def rounds_of(rows: Sequence[Row]) -> tuple[RecallRound, ...]:
     """Rows of ROUNDS as values, oldest first; what cannot be read is left out."""
     found = (_round(*row) for row in reversed(rows))
@@ -223,10 +228,7 @@ class Feedback(Repository):
         if (tx.meta("sections") or SectionRegistry().to_json()) != text:
             store_registry(tx, text)
 
-    @reads
-    def rounds(self, tx: Tx, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
-        """What a person's turns in a chat found since that instant, ms, oldest first; a damaged row is left out."""
-        return rounds_of(tx.all(ROUNDS, chat_id, person_id, since, KEPT_ROUNDS))
+    rounds = reading(recall_rounds)
 
     @reads
     def told_text(self, tx: Tx, memory_id: int, audience: Audience) -> str:

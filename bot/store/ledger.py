@@ -20,7 +20,7 @@ from bot.core.models import (
 )
 from bot.core.sessions import CallCause, ModelCall
 from bot.core.speaking import UNASKED, AnswerLimits
-from bot.store.engine import Repository, reads, writes, writing
+from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.transactions import Row, Tx
 
 IS_COUNTED: Mapping[BudgetPeriod, str] = {
@@ -295,6 +295,20 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
     return ModelCall(number, cause, reservation.tokens, reservation.cost)
 
 
+def budget_pressure(
+    tx: Tx, limits: BudgetLimits, day: int, month: int, chat_id: int, person_id: int | None
+) -> BudgetPressure:
+    """The fullest of the limits that a call for that person in that chat counts for; day and month begin at these ms."""
+    fullest = BudgetPressure()
+    for check in _checks(limits, day, month, CallAccount(None, chat_id, person_id=person_id)):
+        _, money, tokens, *_ = check.used(tx)
+        for kind, used, most in (("money", money, check.money), ("tokens", tokens, check.tokens)):
+            share = 0.0 if most is None else (float(used) / most if most else 1.0)
+            if share > fullest.share:
+                fullest = BudgetPressure(share, f"{check.name}_{kind}")
+    return fullest
+
+
 def _over(name: str, most: float, counted: float, held: float, needed: float) -> OverBudget:
     """`held` of what is `counted` is reserved by calls under way."""
     return OverBudget(name, (counted - held) / most, held / most, needed / most, most) if most else OverBudget(name)
@@ -370,19 +384,7 @@ class Ledger(Repository):
         )
         return Spend(since, float(money), tokens, calls, prompt, cached, float(reserved_money), reserved_tokens)
 
-    @reads
-    def pressure(
-        self, tx: Tx, limits: BudgetLimits, day: int, month: int, chat_id: int, person_id: int | None
-    ) -> BudgetPressure:
-        """The fullest of the limits that a call for that person in that chat counts for."""
-        fullest = BudgetPressure()
-        for check in _checks(limits, day, month, CallAccount(None, chat_id, person_id=person_id)):
-            _, money, tokens, *_ = check.used(tx)
-            for kind, used, most in (("money", money, check.money), ("tokens", tokens, check.tokens)):
-                share = 0.0 if most is None else (float(used) / most if most else 1.0)
-                if share > fullest.share:
-                    fullest = BudgetPressure(share, f"{check.name}_{kind}")
-        return fullest
+    pressure = reading(budget_pressure)
 
     @reads
     def used(self, tx: Tx, since: int) -> tuple[CallUse, ...]:

@@ -153,8 +153,12 @@ class Outbox(Repository):
         return take_next(tx, chat_id, self._boot, now, platforms)
 
     @writes
-    def sent(self, tx: Tx, outbox_id: int, external_ids: tuple[str, ...], at: int) -> NextPart | None:
-        """It went out; the row keeps its ids, not what it said. What of the same reply goes later, and when."""
+    def sent(
+        self, tx: Tx, outbox_id: int, external_ids: tuple[str, ...], at: int,
+        platforms: frozenset[str] | None = frozenset(),
+    ) -> tuple[NextPart | None, Outgoing | None]:  # fmt: skip
+        """It went out; the row keeps its ids, not what it said. What of the same reply goes later, and when; and, as `take`
+        has it, what of the chat goes now."""
         tx.run(
             "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '', buttons = '[]' WHERE id = ? "
             "AND state = 'sending'",
@@ -162,10 +166,11 @@ class Outbox(Repository):
         )  # fmt: skip
         row = tx.one("SELECT chat_id, turn_id FROM outbox WHERE id = ?", outbox_id)
         if row is None:  # erased meanwhile
-            return None
+            return None, None
         chat_id, turn_id = row
         mark_sent(tx, chat_id, turn_id, external_ids)
-        return _next_part(tx, chat_id, turn_id, outbox_id, at)
+        following = _next_part(tx, chat_id, turn_id, outbox_id, at)
+        return following, take_next(tx, chat_id, self._boot, at, platforms)
 
     @writes
     def not_sent(self, tx: Tx, outbox_id: int, error: str, retry_at: int | None) -> None:
@@ -275,14 +280,6 @@ class Outbox(Repository):
             tx.put("trace", "chat_id", chat_id=chat_id, person_id=person_id, at=at)
         else:
             tx.run("DELETE FROM trace WHERE chat_id = ?", chat_id)
-
-    @reads
-    def trace_watchers(self, tx: Tx) -> tuple[tuple[int, int], ...]:
-        """The direct chats in which turns are told of, each with the person who wanted it."""
-        return tx.all(
-            "SELECT chat_id, trace.person_id FROM trace JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND gone = 0 "
-            "ORDER BY chat_id"
-        )
 
 
 def _next_part(tx: Tx, chat_id: int, turn_id: int | None, outbox_id: int, at: int) -> NextPart | None:

@@ -502,18 +502,6 @@ class Turns(Repository):
         return answered, lost
 
     @reads
-    def totals(self, tx: Tx, turn_id: int) -> tuple[int, int, int, int, float, str]:
-        """Calls, prompt, cached and output tokens, and money of one turn, and the model of its last call."""
-        calls, prompt, cached, output, cost, model = tx.row(
-            "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), "
-            "coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0), "
-            "(SELECT model FROM call WHERE turn_id = ? ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?",
-            turn_id,
-            turn_id,
-        )
-        return calls, prompt, cached, output, float(cost), model or ""
-
-    @reads
     def sorry(self, tx: Tx, chat_id: int, since: int) -> bool:
         """Whether that chat was told at `since` (ms) or later that no model answers, and none has answered since."""
         return tx.has("SELECT 1 FROM effect WHERE key = ? AND at >= ?", f"{SORRY_KEY}{chat_id}", since)

@@ -7,14 +7,17 @@ from datetime import UTC, tzinfo
 from bot.core.clock import DAY_MS
 from bot.core.events import Event
 from bot.core.memories import Memory, MemoryQuestion
-from bot.core.models import ToolSpec
+from bot.core.models import BudgetLimits, BudgetPressure, ToolSpec
 from bot.core.people import Audience, Chat, Person
+from bot.core.recall import RecallRound
 from bot.core.sessions import Epoch, Session
 from bot.core.speaking import LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
 from bot.store.access import AccessLists, chat_of, persons
 from bot.store.engine import Database, Repository, reads
 from bot.store.events import OWN_RECENT_LINES, read_events, tellable_lines
+from bot.store.feedback import recall_rounds
 from bot.store.index import TALK_MS
+from bot.store.ledger import budget_pressure
 from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
 from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.sessions import NEWEST_EPOCH_OF, SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
@@ -185,7 +188,8 @@ class OpenLog:
     """The open session of a chat with its newest epoch, and what happened since that was logged.
 
     `earlier` counts the events that did not fit into `news`. Without an epoch nothing is news. `own` is what the person
-    it was read for wrote last, oldest first; `ratios` are the tokens that each model counts for one estimated.
+    it was read for wrote last, oldest first; `ratios` are the tokens that each model counts for one estimated,
+    `pressure` how full the limits are that were asked for, `rounds` what that person's turns there found lately.
     """
 
     session: Session | None
@@ -194,6 +198,22 @@ class OpenLog:
     earlier: int
     own: tuple[Event, ...] = ()
     ratios: Mapping[str, float] = field(default_factory=dict)
+    pressure: BudgetPressure = field(default_factory=BudgetPressure)
+    rounds: tuple[RecallRound, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTotals:
+    """What the calls of one turn came to, and the model of the last; `watchers` are the direct chats in which turns are
+    told of, each with the person who wanted it."""
+
+    calls: int
+    prompt: int
+    cached: int
+    output: int
+    cost: float
+    model: str
+    watchers: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,11 +285,13 @@ class Views(Repository):
 
     @reads
     def log(
-        self, tx: Tx, chat_id: int, limit: int, person_id: int, answering: tuple[int, ...] = (), *, apart: bool = False
-    ) -> OpenLog:
+        self, tx: Tx, chat_id: int, limit: int, person_id: int, answering: tuple[int, ...] = (), *,
+        apart: bool = False, limits: tuple[BudgetLimits, int, int] | None = None, rounds_since: int | None = None,
+    ) -> OpenLog:  # fmt: skip
         """What the next turn of a chat appends to: at most the newest `limit` lines are its news.
 
-        The messages it is `answering` are no news. `apart`: each message is answered by itself.
+        The messages it is `answering` are no news. `apart`: each message is answered by itself. `limits` (with the ms at
+        which their day and month begin) are weighed, rounds read since that instant; None: neither.
         """
         session = tx.one(SELECT_SESSION + "WHERE chat_id = ? AND state = 'open'", chat_id)
         epoch = self._epoch(tx, NEWEST_EPOCH_OF, session[0]) if session else None
@@ -279,7 +301,10 @@ class Views(Repository):
             news, earlier = tellable_lines(tx, chat_id, answering, limit, NEWS, *since, apart=apart)
         own = read_events(tx, OWN_RECENT_LINES, person_id, chat_id)
         ratios: dict[str, float] = dict(tx.all("SELECT model, ratio FROM counting"))
-        return OpenLog(session_of(session) if session else None, epoch, news, earlier, own[::-1], ratios)
+        pressure = BudgetPressure() if limits is None else budget_pressure(tx, *limits, chat_id, person_id)
+        rounds = () if rounds_since is None else recall_rounds(tx, chat_id, person_id, rounds_since)
+        opened = session_of(session) if session else None
+        return OpenLog(opened, epoch, news, earlier, own[::-1], ratios, pressure, rounds)
 
     @reads
     def lines(
@@ -315,6 +340,21 @@ class Views(Repository):
             return None
         entries = tx.all(SELECT_ENTRY + "WHERE epoch_id = ? ORDER BY position", row[0])
         return self._sessions.epoch_of(row, list(entries))
+
+    @reads
+    def totals(self, tx: Tx, turn_id: int) -> TurnTotals:
+        """What the calls of that turn came to, and who is told."""
+        calls, prompt, cached, output, cost, model = tx.row(
+            "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), "
+            "coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0), "
+            "(SELECT model FROM call WHERE turn_id = ? ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?",
+            turn_id, turn_id,
+        )  # fmt: skip
+        watchers = tx.all(
+            "SELECT chat_id, trace.person_id FROM trace JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND gone = 0 "
+            "ORDER BY chat_id"
+        )
+        return TurnTotals(calls, prompt, cached, output, float(cost), model or "", watchers)
 
     @reads
     def light_run(self, tx: Tx, chat_id: int, person_id: int, most: int) -> int:

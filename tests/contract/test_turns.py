@@ -65,7 +65,8 @@ async def test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once(store:
     for _ in range(2):
         await store.turns.answer(asked.turn, CALLS, 3, paid(asked.call.id, 0.5), NOW)
     assert len((await log_of(store, 1)).entries) == 2
-    assert (await store.turns.totals(asked.turn.id))[:5] == (1, 50, 20, 7, 0.5)
+    totals = await store.views.totals(asked.turn.id)
+    assert (totals.calls, totals.prompt, totals.cached, totals.output, totals.cost) == (1, 50, 20, 7, 0.5)
 
 
 async def test_a_turn_is_said_once_and_can_fail_no_more(engine: Engine, store: Store) -> None:
@@ -125,7 +126,7 @@ async def test_a_turn_that_a_crash_interrupted_is_given_back_with_its_log(engine
         assert engine.peek.calls("id", state="reserved") == [(call.id,)]
         await store.turns.say(reply(AskedTurn(turn, call), "查到了"), NOW)
         assert await store.turns.running() == ()
-        assert (await store.turns.totals(turn.id))[0] == 3
+        assert (await store.views.totals(turn.id)).calls == 3
         assert (await store.ledger.spend(0)).tokens == 57 + 57 + 100 + 57
 
 
