@@ -1,10 +1,13 @@
-"""What SQLite does for an operation: statements and the steps of its virtual machine, which are the same on every run."""
+"""What SQLite does for an operation: statements, who asks them, and the steps of its virtual machine, the same on every
+run."""
 
 import sqlite3
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from bot.store.sqlite import SqliteTx
@@ -80,3 +83,36 @@ class Meter:
 
     def _step(self) -> None:
         self.steps[self._last] += self._every
+
+
+ASKING = ("metering.py", "sqlite.py", "transactions.py")
+"""Files that hand statements on."""
+
+
+@contextmanager
+def recorded() -> Iterator[dict[str, str]]:
+    """The statements that are asked of databases of nuan meanwhile, as they are written, each with who asked it first."""
+    found: dict[str, str] = {}
+    before = {name: getattr(SqliteTx, name) for name in ("execute", "executemany")}
+
+    def recording(name: str) -> Callable[..., Any]:
+        def ask(connection: SqliteTx, statement: str, *values: object) -> Any:
+            if statement not in found:
+                found[statement] = _asking(sys._getframe(1))
+            return before[name](connection, statement, *values)
+
+        return ask
+
+    for name in before:
+        setattr(SqliteTx, name, recording(name))
+    try:
+        yield found
+    finally:
+        for name, method in before.items():
+            setattr(SqliteTx, name, method)
+
+
+def _asking(frame: FrameType | None) -> str:
+    while frame is not None and frame.f_code.co_filename.rpartition("/")[2] in ASKING:
+        frame = frame.f_back
+    return frame.f_code.co_qualname.partition(".<locals>")[0] if frame is not None else ""

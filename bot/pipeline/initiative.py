@@ -80,7 +80,8 @@ class HeartbeatService(UnaskedTurns):
 
     async def rearm(self) -> None:
         """Set every deadline anew, by other rules."""
-        await self._store.proactive.arm_heartbeats(self._platforms(), self._due)
+        due = self._due if self._current.settings.heartbeat.on else None
+        await self._store.proactive.arm_heartbeats(self._platforms(), due)
 
     async def arm(self, chat_id: int, *, anew: bool = False) -> None:
         """Somebody was answered: from now on nuan may write first in this chat, when it has been silent.

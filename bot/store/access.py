@@ -162,6 +162,13 @@ def persons(tx: Tx, lists: AccessLists, where: str, *values: object) -> tuple[Pe
     )  # fmt: skip
 
 
+def owner_ids(tx: Tx, lists: AccessLists) -> tuple[int, ...]:
+    """The persons who are owners, by number."""
+    listed = {account_owner(tx, *account.partition(":")[::2]) for account in lists.owners} - {None}
+    found = listed.union(tx.ids("SELECT person_id FROM account WHERE owner = 1"))
+    return tx.ids(f"SELECT id FROM person WHERE is_bot = 0 AND id IN ({placeholders(found)}) ORDER BY id", *found)
+
+
 def find_chat(tx: Tx, place: Place, at: int) -> Chat:
     """The chat a place points to, made when it is new; its title follows the platform's."""
     there = "platform = ? AND external_id = ?"

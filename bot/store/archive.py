@@ -23,7 +23,7 @@ from bot.core.archive import (
 )
 from bot.core.errors import StoreError
 from bot.core.sessions import TIERS
-from bot.store.access import AccessLists, persons
+from bot.store.access import AccessLists, owner_ids
 from bot.store.engine import Database, Repository, reads
 from bot.store.files import DataFiles, NoteFiles, content_of
 from bot.store.index import index_digest, index_memory, sort_memory
@@ -70,30 +70,47 @@ ImportProgress = Callable[[int, int], None]
 """How many memories are left to bring in, and how many there are in all."""
 
 
-class PlatformNames:
-    """Who and where the numbers of an installation are, in platform ids."""
+CHATS_OF = """SELECT chat_id FROM member WHERE person_id = ? UNION SELECT chat_id FROM memory WHERE owner_id = ?
+    UNION SELECT chat_id FROM digest WHERE owner_id = ?"""
+"""Where a person is, and where something of theirs is from."""
 
-    def __init__(self, tx: Tx, lists: AccessLists) -> None:
-        accounts = _grouped(tx.all("SELECT person_id, platform || ':' || external_id FROM account ORDER BY 2"))
-        places = _grouped(
-            tx.all("SELECT chat_id, platform || ':' || external_id FROM place ORDER BY chat_id, current DESC, 2")
+
+class PlatformNames:
+    """Who and where the numbers of an installation are, in platform ids: all, or what one person's data names."""
+
+    def __init__(self, tx: Tx, lists: AccessLists, person_id: int | None = None) -> None:
+        people = None if person_id is None else {person_id, *owner_ids(tx, lists)}
+        places = None if person_id is None else tx.ids(CHATS_OF, *(person_id,) * 3)
+        accounts = _grouped(
+            tx.all(
+                f"SELECT person_id, platform || ':' || external_id FROM account WHERE {_among('person_id', people)} "
+                "ORDER BY 2"
+            )
+        )
+        found = _grouped(
+            tx.all(
+                f"SELECT chat_id, platform || ':' || external_id FROM place WHERE {_among('chat_id', places)} "
+                "ORDER BY chat_id, current DESC, 2"
+            )
         )
         self._people = {
             number: ExportedPerson(accounts[number], name, script, zone, bool(is_bot))
-            for number, name, script, zone, is_bot in tx.all("SELECT id, name, script, timezone, is_bot FROM person")
+            for number, name, script, zone, is_bot in tx.all(
+                f"SELECT id, name, script, timezone, is_bot FROM person WHERE {_among('id', people)}"
+            )
             if number in accounts
         }
         chats = {
-            number: ExportedChat(places[number], kind, title)
-            for number, kind, title in tx.all("SELECT id, kind, title FROM chat")
-            if number in places
+            number: ExportedChat(found[number], kind, title)
+            for number, kind, title in tx.all(f"SELECT id, kind, title FROM chat WHERE {_among('id', places)}")
+            if number in found
         }
         self.people = tuple(sorted(self._people.values(), key=lambda person: person.accounts))
         self.chats = tuple(sorted(chats.values(), key=lambda chat: chat.places))
         self._places = {number: chat.places[0] for number, chat in chats.items()}
         own = tx.all(
-            "SELECT person_id, chat_id FROM member JOIN chat ON chat.id = chat_id WHERE kind = 'dm' "
-            "ORDER BY seen_at, chat_id"
+            "SELECT person_id, chat_id FROM member JOIN chat ON chat.id = chat_id "
+            f"WHERE kind = 'dm' AND {_among('chat_id', places)} ORDER BY seen_at, chat_id"
         )
         self.whose = {self._places[chat]: self.account(person) for person, chat in own if chat in self._places}
         """Of every direct chat whose it is: of whoever was seen there last."""
@@ -101,10 +118,11 @@ class PlatformNames:
         """Each person's own chat, where they were seen last."""
         self.dms.pop("", None)
         known = {account for person in self.people if not person.is_bot for account in person.accounts}
-        owners = [self._people[person.id].accounts for person in persons(tx, lists, "") if person.is_owner]
+        owners = [self._people[number].accounts for number in owner_ids(tx, lists) if number in self._people]
         self.owners = tuple(sorted([*owners, *((account,) for account in lists.owners - known)]))
         """The accounts of each owner, also of one who has not been here yet."""
-        self._indexed: dict[str, int] = dict(tx.all("SELECT path, chat_id FROM note WHERE made = 1"))
+        made = f"SELECT path, chat_id FROM note WHERE made = 1 AND {_among('chat_id', places)}"
+        self._indexed: dict[str, int] = dict(tx.all(made))
 
     def account(self, number: int | None) -> str:
         """What a person is called in a file, "" for one without an account."""
@@ -155,6 +173,11 @@ class PlatformNames:
         if not chat or (front.visibility != "chat" and not owner):
             return None
         return ExportedNote(path, (owner,) if owner else (), chat, front.visibility, front.events, told)
+
+
+def _among(column: str, numbers: Iterable[int] | None) -> str:
+    """That a column has one of these numbers, as SQL; None: any."""
+    return "1 = 1" if numbers is None else f"{column} IN ({', '.join(map(str, numbers))})"
 
 
 def _grouped(rows: Iterable[Row]) -> dict[int, tuple[str, ...]]:
@@ -348,7 +371,7 @@ class MemoryArchive(Repository):
     def _stored(self, tx: Tx, person_id: int | None, exported_at: int) -> tuple[PlatformNames, Export]:
         """What the database has of an export."""
         own, values = ("", ()) if person_id is None else (" AND owner_id = ?", (person_id,))
-        names = PlatformNames(tx, self._lists)
+        names = PlatformNames(tx, self._lists, person_id)
         memories = self._memories(tx, names, IS_EXPORTED + own, *values)
         found = tuple(memory for memory in memories if memory is not None)
         talks = tx.all(
@@ -370,7 +393,8 @@ class MemoryArchive(Repository):
         merges: dict[int, tuple[ExportedMerge, ...]] = {}
         for number, *merged in tx.all(
             "SELECT memory_id, at, how, before, before_observed_at, said, kind, source, observed_at, "
-            "coalesce(undone_at, 0) FROM merged ORDER BY id"
+            f"coalesce(undone_at, 0) FROM merged WHERE memory_id IN (SELECT id FROM memory WHERE {where}) ORDER BY id",
+            *values,
         ):
             merge = ExportedMerge(*merged)
             if not any(map(self._files.tombstones.covers, (merge.before, merge.said))):
@@ -385,10 +409,11 @@ class MemoryArchive(Repository):
     @reads
     def whole(self, tx: Tx, number: int) -> MemoryWithLines | None:
         """One memory and where it comes from; None when no memory has that number (any more)."""
-        row = tx.one(f"SELECT disabled_reason, disabled_at, purge_at, {IS_EXPORTED} FROM memory WHERE id = ?", number)
+        state = f"SELECT owner_id, disabled_reason, disabled_at, purge_at, {IS_EXPORTED} FROM memory WHERE id = ?"
+        row = tx.one(state, number)
         if row is None:
             return None
-        ended, ended_at, until, is_exported = row
+        owner, ended, ended_at, until, is_exported = row
         if not is_exported:
             why = "forgotten" if ended in ("asked", "derived") else ended
             return MemoryWithLines(number, None, why, ended_at, until)
@@ -398,7 +423,7 @@ class MemoryArchive(Repository):
             "ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id",
             number, to=ExportedLine,
         )  # fmt: skip
-        (memory,) = self._memories(tx, PlatformNames(tx, self._lists), "id = ?", number)
+        (memory,) = self._memories(tx, PlatformNames(tx, self._lists, owner), "id = ?", number)
         return MemoryWithLines(number, memory, sources=lines)
 
     async def bring_in(self, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None) -> None:

@@ -26,8 +26,8 @@ FORGOTTEN_REASONS = ("asked", "derived")
 
 MEMORY_STATES = {
     "active": "memory.disabled_at IS NULL",
-    "archived": "memory.disabled_reason = 'archived'",
-    "forgotten": "memory.disabled_reason IN ('asked', 'derived')",
+    "archived": "memory.disabled_reason = 'archived' AND memory.disabled_at IS NOT NULL",
+    "forgotten": "memory.disabled_reason IN ('asked', 'derived') AND memory.disabled_at IS NOT NULL",
     "all": "1",
 }
 """What can be browsed."""
@@ -140,6 +140,8 @@ def _told(row: Row, parts: Mapping[int, list[Row]]) -> SummaryRow:
     inside = tuple(_told(each, parts) for each in parts.get(number, ()))
     return SummaryRow(number, chat, tier, talks, summary, tuple(json.loads(names)), started, ended, inside)
 
+
+LAST_ENDED_FIRST = "ORDER BY ended_at DESC, digest.id DESC"
 
 _HAPPENED = f"""SELECT event.id, {CHAT_LABEL}, at, event.kind, coalesce(nullif(event.name, ''), person.name, ''),
     CASE WHEN hidden = '' AND off_record = 0 THEN event.text ELSE '' END, label, why, outcome, turn_id FROM event
@@ -283,13 +285,14 @@ class Inspector(Repository):
     @reads
     def promises(self, tx: Tx, limit: int) -> tuple[PlanRow, ...]:
         """What is open first, then what ended last."""
-        return tx.all(
+        found = (
             f"SELECT commitment.id, person.name, {CHAT_LABEL}, text, made_at, due_at, state, visibility "
-            "FROM commitment JOIN person ON person.id = owner_id JOIN chat ON chat.id = commitment.chat_id "
-            "ORDER BY ended_at IS NOT NULL, coalesce(ended_at, 0) DESC, due_at IS NULL, due_at, commitment.id DESC "
-            "LIMIT ?",
-            limit, to=PlanRow,
-        )  # fmt: skip
+            "FROM commitment JOIN person ON person.id = owner_id JOIN chat ON chat.id = commitment.chat_id WHERE "
+        )
+        first = "due_at IS NULL, due_at, commitment.id DESC LIMIT ?"
+        still = tx.all(f"{found}ended_at IS NULL ORDER BY {first}", limit, to=PlanRow)
+        over = f"{found}ended_at IS NOT NULL ORDER BY ended_at DESC, {first}"
+        return (*still, *tx.all(over, limit - len(still), to=PlanRow))
 
     @reads
     def reminders(self, tx: Tx, limit: int) -> tuple[PlanRow, ...]:
@@ -306,14 +309,18 @@ class Inspector(Repository):
     @reads
     def summaries(self, tx: Tx, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:
         """Summaries that ended before that instant (ms, 0: all), newest first; what was emptied is left out."""
+        here, values = ("", ()) if chat_id is None else ("AND chat_id = ? ", (chat_id,))
         rows = tx.all(
-            f"{_TOLD}AND into_id IS NULL AND chat_id = coalesce(?, chat_id) AND ended_at < ? "
-            "ORDER BY ended_at DESC, digest.id DESC LIMIT ?",
-            chat_id, before or NO_LIMIT, limit,
+            f"{_TOLD}AND into_id IS NULL {here}AND ended_at < ? {LAST_ENDED_FIRST} LIMIT ?",
+            *values, before or NO_LIMIT, limit,
         )  # fmt: skip
         parts: dict[int, list[Row]] = {}
-        for row in tx.all(f"{_TOLD}AND into_id IS NOT NULL ORDER BY ended_at DESC, digest.id DESC"):
-            parts.setdefault(row[-1], []).append(row)
+        wholes = rows
+        while wholes:
+            inside = f"{_TOLD}AND into_id IN ({placeholders(wholes)}) {LAST_ENDED_FIRST}"
+            wholes = tx.all(inside, *(row[0] for row in wholes))
+            for row in wholes:
+                parts.setdefault(row[-1], []).append(row)
         return tuple(_told(row, parts) for row in rows)
 
     @reads

@@ -35,10 +35,10 @@ ADDRESS_LABEL = "address"
 ROWS_WITH_FORGOTTEN = 2
 """With what was forgotten and can still be taken back a person has at most so many times `most` rows."""
 
-TOLD_IN = """SELECT chat.id FROM memory JOIN chat ON CASE memory.visibility WHEN 'chat' THEN chat.id = memory.chat_id
-    ELSE EXISTS (SELECT 1 FROM member WHERE member.chat_id = chat.id AND person_id = memory.owner_id)
-    AND (chat.kind = 'dm' OR memory.visibility = 'public') END
-    WHERE memory.id = ? AND EXISTS (SELECT 1 FROM session WHERE session.chat_id = chat.id AND state = 'open')"""
+TOLD_IN = """SELECT chat.id FROM memory JOIN chat ON chat.id IN (SELECT CASE memory.visibility WHEN 'chat' THEN
+    memory.chat_id END UNION ALL SELECT chat_id FROM member WHERE person_id = memory.owner_id)
+    WHERE memory.id = ? AND CASE memory.visibility WHEN 'chat' THEN chat.id = memory.chat_id WHEN 'public' THEN 1
+    ELSE chat.kind = 'dm' END AND EXISTS (SELECT 1 FROM session WHERE session.chat_id = chat.id AND state = 'open')"""
 """The chats with a log under way in which a memory may be told."""
 
 SAME_PLACE = """owner_id IS NOT DISTINCT FROM ? AND visibility = ? AND (visibility <> 'chat' OR chat_id = ?)

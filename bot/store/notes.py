@@ -18,7 +18,7 @@ from bot.core.archive import (
 )
 from bot.core.memories import Visibility
 from bot.core.people import Audience
-from bot.store.access import AccessLists, persons
+from bot.store.access import AccessLists, owner_ids
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.files import DataFiles, NoteFiles, content_of
 from bot.store.index import drop_documents, forget_terms, index_document, scope_of
@@ -508,7 +508,7 @@ class Notes(Repository):
     @reads
     def owners(self, tx: Tx) -> tuple[int, ...]:
         """The persons who are owners now."""
-        return tuple(person.id for person in persons(tx, self._lists, "ORDER BY id") if person.is_owner)
+        return owner_ids(tx, self._lists)
 
     @writes
     def take(self, tx: Tx, taken: ReadNoteFile) -> bool:

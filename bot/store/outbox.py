@@ -254,7 +254,12 @@ class Outbox(Repository):
     @reads
     def states(self, tx: Tx) -> dict[str, int]:
         """How many rows are in each state."""
-        return dict(tx.all("SELECT state, count(*) FROM outbox GROUP BY state"))
+        count = "SELECT state, count(*) FROM outbox WHERE state {} GROUP BY state"
+        found: dict[str, int] = {}
+        for which in ("IN ('pending', 'sending')", "NOT IN ('pending', 'sending', 'sent')"):
+            found |= dict(tx.all(count.format(which)))
+        sent = tx.number("SELECT count(*) FROM outbox") - sum(found.values())
+        return found | ({"sent": sent} if sent else {})
 
     @writes
     def recover(self, tx: Tx, resending: frozenset[str], placing: frozenset[str] = frozenset()) -> tuple[int, int]:

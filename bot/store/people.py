@@ -23,6 +23,7 @@ from bot.store.access import (
     account_owner,
     chat_of,
     last_lines,
+    owner_ids,
     permissions_of,
     persons,
     wrong_guesses,
@@ -166,6 +167,11 @@ class People(Repository):
     def chats(self, tx: Tx) -> tuple[Chat, ...]:
         """All chats, by number."""
         return tx.all(SELECT_CHAT + "ORDER BY chat.id", to=Chat)
+
+    @reads
+    def first_chat(self, tx: Tx, platform: str) -> Chat | None:
+        """The oldest chat on that platform; None when there is none."""
+        return tx.one(SELECT_CHAT + "WHERE platform = ? ORDER BY chat.id LIMIT 1", platform, to=Chat)
 
     @reads
     def places(self, tx: Tx, platform: str) -> tuple[Place, ...]:
@@ -450,18 +456,19 @@ def _pending(tx: Tx, platform: str) -> int:
 
 def _owners(tx: Tx, lists: AccessLists, platform: str) -> tuple[tuple[int, str, str], ...]:
     """One DM of each owner with script and account: on that platform if there is one, the terminal only if no other."""
+    owners = owner_ids(tx, lists)
     rows = tx.all(
         "SELECT member.person_id, chat.id, person.script, account.external_id "
         "FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm' JOIN person ON "
         "person.id = member.person_id JOIN place ON place.chat_id = chat.id AND place.current = 1 JOIN account ON "
-        "account.person_id = person.id AND account.platform = place.platform WHERE is_bot = 0 AND chat.gone = 0 "
+        "account.person_id = person.id AND account.platform = place.platform WHERE chat.gone = 0 AND "
+        f"member.person_id IN ({placeholders(owners)}) "
         "ORDER BY place.platform <> ?, place.platform = ?, member.seen_at DESC, account.external_id",
-        platform, CONSOLE,
+        *owners, platform, CONSOLE,
     )  # fmt: skip
     found: dict[int, tuple[int, str, str]] = {}
     for person_id, chat_id, script, account in rows:
-        if person_id not in found and permissions_of(tx, lists, chat_id, person_id).owner:
-            found[person_id] = (chat_id, script, account)
+        found.setdefault(person_id, (chat_id, script, account))
     return tuple(found.values())
 
 

@@ -117,8 +117,8 @@ class ErasureScope:
 
     def ids(self, tx: Tx, table: str, column: str = "person_id") -> tuple[int, ...]:
         """The rows of a table that name the person in that column, or a direct chat of theirs."""
-        sql = f"SELECT id FROM {table} WHERE {column} = ? OR chat_id IN ({placeholders(self.dms)})"
-        return tx.ids(sql, self.id, *self.dms)
+        here = f"SELECT id FROM {table} WHERE chat_id IN ({placeholders(self.dms)})"
+        return tx.ids(f"SELECT id FROM {table} WHERE {column} = ? UNION {here}", self.id, *self.dms)
 
 
 def erase_person(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | None = None) -> ErasedPerson:
@@ -177,8 +177,9 @@ def _lines(tx: Tx, who: ErasureScope) -> None:
         tx.run("DELETE FROM attachment WHERE event_id = ?", number)
         tx.run("DELETE FROM edge WHERE event_id = ? AND kind NOT IN ('digest', 'recount')", number)
     tx.run(
-        "UPDATE event SET quote = '' WHERE quote <> '' AND target <> '' AND EXISTS (SELECT 1 FROM event AS said "
-        "WHERE said.chat_id = event.chat_id AND said.external_id = event.target AND said.person_id = ?)",
+        "UPDATE event SET quote = '' WHERE id IN (SELECT quoting.id FROM event AS said JOIN event AS quoting "
+        "ON quoting.chat_id = said.chat_id AND quoting.target = said.external_id WHERE said.person_id = ? "
+        "AND said.external_id <> '' AND quoting.quote <> '' AND quoting.target <> '')",
         who.id,
     )
     if who.last is not None:
@@ -192,11 +193,11 @@ def _notes(tx: Tx, who: ErasureScope) -> None:
     """
     files = who.files.notes
     paths = {path for path in files.listing().found if _chat_of(who.files, path) in who.dms}
-    for number, path, owner, chat in tx.all("SELECT id, path, owner_id, chat_id FROM note"):
-        if owner == who.id or chat in who.dms:
-            delete_note(tx, number)
-            if not tx.has("SELECT 1 FROM note WHERE path = ? AND owner_id IS DISTINCT FROM ?", path, who.id):
-                paths.add(path)
+    for number in who.ids(tx, "note", "owner_id"):
+        path = tx.value("SELECT path FROM note WHERE id = ?", number)
+        delete_note(tx, number)
+        if not tx.has("SELECT 1 FROM note WHERE path = ? AND owner_id IS DISTINCT FROM ?", path, who.id):
+            paths.add(path)
     for path in sorted(paths):
         lines = [(0, line) for line in read_note(who.files, path) or () if line.strip()]
         who.files.tombstones.add_tombstones(lines, who.at)
@@ -273,8 +274,9 @@ def _sent(tx: Tx, who: ErasureScope) -> None:
     """What waits to be said to them or was: nothing is sent any more but what takes a half-said reply away."""
     ids = {one for platform, number in who.accounts for one in (number, f"{platform}:{number}")}
     rows = tx.ids(
-        f"SELECT id FROM outbox WHERE chat_id IN ({placeholders(who.dms)}) OR only_for IN ({placeholders(ids)}) OR "
-        "turn_id IN (SELECT id FROM turn WHERE person_id = ?)",
+        f"SELECT id FROM outbox WHERE chat_id IN ({placeholders(who.dms)}) UNION SELECT id FROM outbox "
+        f"WHERE only_for <> '' AND only_for IN ({placeholders(ids)}) UNION SELECT outbox.id FROM turn "
+        "JOIN outbox ON outbox.turn_id = turn.id WHERE turn.person_id = ?",
         *who.dms, *ids, who.id,
     )  # fmt: skip
     for number in rows:
@@ -298,7 +300,12 @@ def _turns(tx: Tx, who: ErasureScope) -> None:
 
 def _index(tx: Tx, who: ErasureScope) -> None:
     """Whatever could still be found of theirs; vectors go with their documents."""
-    for number in who.ids(tx, "doc"):
+    here = f"chat_id IN ({placeholders(who.dms)})"
+    for number in tx.ids(
+        f"SELECT id FROM doc WHERE person_id = ? UNION SELECT id FROM doc WHERE {here} AND kind = 'line' "
+        f"UNION SELECT id FROM doc WHERE {here} AND kind <> 'line'",
+        who.id, *who.dms, *who.dms,
+    ):  # fmt: skip
         kind, ref = tx.row("SELECT kind, ref FROM doc WHERE id = ?", number)
         drop_documents(tx, kind, (ref,))
 

@@ -150,9 +150,11 @@ class ProactiveTurns(Repository):
             tx.run(failed, chat_id, why)
 
     @writes
-    def arm_heartbeats(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat) -> None:
-        """Set the deadline of every first message anew; what is under way goes on."""
+    def arm_heartbeats(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat | None) -> None:
+        """Set the deadline of every first message anew, None: there is none; what is under way goes on."""
         tx.run("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
+        if due is None:
+            return
         for chat_id in tx.ids("SELECT id FROM chat WHERE kind = 'dm'"):
             self._arm(tx, chat_id, platforms, due)
 

@@ -134,9 +134,8 @@ def reminder_lines(tx: Tx, events: set[int]) -> set[int]:
         "AND line.derived_id = edge.derived_id WHERE edge.kind = 'reminder' AND edge.event_id = ?"
     )
     promised = (
-        "SELECT line.event_id FROM edge JOIN reminder ON commitment_id = edge.derived_id "
-        "JOIN edge AS line ON line.kind = 'reminded' AND line.derived_id = reminder.id "
-        "WHERE edge.kind = 'commitment' AND edge.event_id = ?"
+        "SELECT event_id FROM edge WHERE kind = 'reminded' AND derived_id IN (SELECT reminder.id FROM edge AS said "
+        "JOIN reminder ON commitment_id = said.derived_id WHERE said.kind = 'commitment' AND said.event_id = ?)"
     )
     return tx.ids_for(asked, events) | tx.ids_for(promised, events)
 

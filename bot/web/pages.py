@@ -453,7 +453,7 @@ async def _next(signs: AsyncIterator[tuple[str, str]]) -> tuple[str, str] | None
 async def _chat_lines(ask: PageRequest) -> list[ChatLine]:
     """The transcript of the box's chat with the answers to commands in their places, oldest first."""
     box, store = _box(ask), ask.site.store
-    here = next((chat for chat in await store.people.chats() if chat.platform == box.platform), None)
+    here = await store.people.first_chat(box.platform)
     events = await store.inspector.events(0, ROWS_SHOWN, here.id) if here is not None else ()
     said = [ChatLine(each.kind == "bot", each.at, each.text) for each in reversed(events)
             if each.kind in ("message", "bot") and each.text]  # fmt: skip
