@@ -13,12 +13,13 @@ LONGEST = 40
 BARE = 3
 """A clause without a word of small talk may be this long beside one that has some: 谢谢，你呢？"""
 
-_SAID, _WARM, _ABOUT, _WISH, _WISHED, _THIRD, _GREETED = 1, 2, 4, 8, 16, 32, 64
+_SAID, _WARM, _ABOUT, _WISH, _WISHED, _THIRD, _GREETED, _WHEN, _ASKED = (1 << bit for bit in range(9))
 _DATA: dict[str, str] = read_table("bot.language", "small_talk")
 _WORDS = {name: text.split() for name, text in _DATA.items()}
 _KINDS = dict.fromkeys((*_WORDS["around"], *_WORDS["called"]), 0)
 for _name, _kind in (
-    ("wished", _WISHED), ("about", _ABOUT), ("wish", _WISH), ("said", _SAID), ("warm", _SAID | _WARM), ("third", _THIRD)
+    ("wished", _WISHED), ("about", _ABOUT), ("wish", _WISH), ("said", _SAID), ("warm", _SAID | _WARM), ("third", _THIRD),
+    ("when", _WHEN), ("asked", _SAID | _ASKED),
 ):  # fmt: skip
     _KINDS |= dict.fromkeys(_WORDS[_name], _kind)
 _KINDS |= {word: _KINDS.get(word, _SAID) | _GREETED for word in _WORDS["greeted"]}
@@ -110,7 +111,7 @@ def _kinds(han: str) -> set[int]:
 
 
 def _is_small_talk(kinds: int) -> bool:
-    needs = ((_ABOUT, _WARM), (_WISHED, _WISH), (_THIRD, _GREETED))
+    needs = ((_ABOUT, _WARM), (_WISHED, _WISH), (_THIRD, _GREETED), (_WHEN, _WARM | _ASKED))
     return bool(kinds & _SAID) and all(kinds & other or not kinds & kind for kind, other in needs)
 
 
