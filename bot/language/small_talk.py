@@ -23,6 +23,10 @@ for _name, _kind in (
 ):  # fmt: skip
     _KINDS |= dict.fromkeys(_WORDS[_name], _kind)
 _KINDS |= {word: _KINDS.get(word, _SAID) | _GREETED for word in _WORDS["greeted"]}
+_KINDS |= {
+    word.removesuffix("了") + end: kind | _KINDS.get(word.removesuffix("了") + end, 0)
+    for word, kind in _KINDS.items() if len(word) > 2 and word.endswith("了") for end in _WORDS["ends"]
+}  # fmt: skip
 _WIDEST = max(map(len, _KINDS))
 
 _STICKER = re.compile(r"\[sticker[^\]]*\]|<a?:\w+:\d+>|:[a-z0-9_+-]+:|[ㄅ-ㄩ]+")
