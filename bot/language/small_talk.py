@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from bot.text.catalogue import read_table
 from bot.text.fold import fold
@@ -37,9 +37,6 @@ _PART = re.compile(r"[㐀-鿿]+|[a-z0-9']+(?:[ .!?~-]+[a-z0-9']+)*")
 _ASKS = re.compile(r"(?:[?？]|[吗呢嘛么])[^\w]*\Z")
 _GAP = re.compile(r"[ .!?~-]+")
 _LONG_VOWEL = re.compile(r"([a-z])\1{2,}")
-_LATIN_SAID, _LATIN_BESIDE = (
-    re.compile("".join(line.strip() for line in _DATA[name].splitlines())) for name in ("english", "english_around")
-)
 _MOST_WORDS = 8
 """Words of the longest phrase: thank you so much for being so kind."""
 
@@ -99,9 +96,15 @@ def _phrases(words: list[str]) -> bool | None:
 @lru_cache(maxsize=4096)
 def _phrase(text: str) -> bool | None:
     """Whether a phrase is small talk by itself; None when it is neither that nor what may stand beside it."""
-    if _LATIN_SAID.fullmatch(text):
+    if _english("english").fullmatch(text):
         return True
-    return False if _LATIN_BESIDE.fullmatch(text) else None
+    return False if _english("english_around").fullmatch(text) else None
+
+
+@cache
+def _english(name: str) -> re.Pattern[str]:
+    """A list of expressions, compiled at its first use: that takes longer than all else of this module."""
+    return re.compile("".join(line.strip() for line in _DATA[name].splitlines()))
 
 
 def _kinds(han: str) -> set[int]:
