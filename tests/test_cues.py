@@ -1,5 +1,7 @@
 """What may be a wish is never passed over: a model is told so, and without one its writer is asked in one line."""
 
+import json
+
 import pytest
 
 from bot.language.wishes.own_words import read_own_words
@@ -127,7 +129,7 @@ async def test_words_of_a_wish_are_pointed_out_to_a_model_and_nobody_is_asked_ba
         "好的" if request.prompt.messages[-1].role == "tool" else calls((tool, arguments))
     )
     await world.say(text)
-    assert any(line.startswith(("（话里有", "(Their words")) for line in world.last_user.splitlines())
+    assert any(line.startswith(("（若TA", "(If they")) for line in world.last_user.splitlines())
     assert kept(world) == kept_
     alone = await new_world(prompt={"tools": False})
     await alone.say(text)
@@ -146,3 +148,38 @@ async def test_a_wish_to_forget_is_no_answer_to_what_is_to_be_kept(world: World)
     await world.say("记住😀")
     await world.say("忘记 #")
     assert kept(world) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("never let me forget that Colin has my drill", "Colin has my drill"),
+        ("敲黑板：我周三不上班", "我周三不上班"),
+    ],
+)
+async def test_what_a_model_takes_for_a_wish_to_keep_is_kept(world: World, said: str, text: str) -> None:
+    arguments = json.dumps({"text": text}, ensure_ascii=False)
+    world.model.script = lambda request: (
+        "好的" if request.prompt.messages[-1].role == "tool" else calls(("remember", arguments))
+    )
+    await world.say(said)
+    assert kept(world) == [text]
+
+
+@pytest.mark.parametrize(
+    "said", ["阅后即焚：我离婚了", "以下不要紀錄：我偷看了他手機", "not for the record but i hate him"]
+)
+async def test_what_a_model_takes_for_not_to_be_kept_is_kept_nowhere(world: World, said: str) -> None:
+    arguments = json.dumps({"text": said}, ensure_ascii=False)
+    world.model.script = lambda request: (
+        "好的" if request.prompt.messages[-1].role == "tool" else calls(("forget", arguments))
+    )
+    await world.say(said)
+    assert world.rows("SELECT 1 FROM edge WHERE kind = 'aside'")
+
+
+async def test_after_a_fact_and_a_wish_what_goes_on_is_not_what_is_kept(world: World) -> None:
+    world.model.script = lambda request: "好的"
+    await world.say("我最爱的歌是《晴天》，你帮我记一笔，改天考你")
+    assert kept(world) == []
+    assert "remember" in world.last_user.splitlines()[-1]

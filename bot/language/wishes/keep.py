@@ -209,10 +209,17 @@ def _after(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
     meant = match["mind"] is None or pattern("insists").search(place.shape[place.start : a])
     kind: WishStrength = "strong" if firm else "weak" if meant else "fact"
     apart = place.shape.startswith("。", a) or (match["colon"] is None and pattern("points_back").search(match[0]))
-    if apart or not is_fact(place.shape[a:b], kind, True, match["mind"] is None):
+    before = match["colon"] is None and _told_already(place, place.shape[a:b])
+    if apart or before or not is_fact(place.shape[a:b], kind, True, match["mind"] is None):
         return None
     listed = _list_end(place.shape, a)
     return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
+
+
+def _told_already(place: WishPlace, body: str) -> bool:
+    """Whether what is told of its writer stands before the command, and not after it: 我周四请假，你记录一下，下次别约我."""
+    mine = pattern("mine")
+    return mine.search(body) is None and mine.search(place.shape, place.floor, place.start) is not None
 
 
 def _told(place: WishPlace, match: re.Match[str], told: tuple[int, int], apart: bool) -> FoundWish | None:
@@ -272,8 +279,7 @@ def _before_content(place: WishPlace) -> FoundWish | None:
         return _this(place, match, first, comma if comma < b else end)
     firmly = pattern("firmly").search(place.lead) is not None
     sure = firmly or kind == "strong" or pattern("cjk").search(body) or _opening(place)
-    told = told_before(place, strong=False) if "," in intro[0] and not is_plain_fact(body) else None
-    if told and is_plain_fact(shape[slice(*told)]):  # 我周四请假，你记录一下，下次别约我
+    if "," in intro[0] and _told_already(place, body):
         return None
     if b <= a or not sure or not is_fact(body, kind, "," in intro[0], firmly):
         return None

@@ -126,7 +126,10 @@ def read_own_words(event_id: int, text: str, names: tuple[str, ...]) -> OwnWords
         start, number = max(found.end() if found else end, start + 1), number + 1
     may = wish_cue(text, names)
     asks: set[str] = {each.verb for each in understand(text, names).commands}
-    asks |= {may.verb} if may is not None else HINTED if not asks and has_wish_word(text, names) else set()
+    if may is not None and may.verb == "forget":  # what may be a wish to keep nothing of it keeps nothing
+        asks.add("forget")
+    elif may is not None or (not asks and has_wish_word(text, names)):
+        asks |= HINTED | ({may.verb} if may is not None else set())
     return OwnWords(event_id, tuple(clauses), text, origin, frozenset(asks))
 
 
@@ -148,7 +151,7 @@ def memories_named(words: OwnWords, texts: Iterable[tuple[int, str]]) -> NamedMe
 def _clauses(shape: str, start: int, end: int, number: int) -> Iterable[OwnClause]:
     """The clauses of a sentence; what somebody is said to have said in it is left out, as is a line with a speaker."""
     sentence = shape[start:end]
-    if pattern("own_speaker").match(sentence) and not pattern("own_keep").search(sentence.partition(":")[0]):
+    if pattern("own_speaker").match(sentence) and not pattern("cue_hint").search(sentence.partition(":")[0]):
         return
     told = QUOTED in sentence and pattern("own_told").search(sentence)
     asks = sentence.rstrip().endswith(("?", "吗", "么", "呢"))
