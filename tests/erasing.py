@@ -50,7 +50,7 @@ async def lived_in(new_world: NewWorld, *, all_of_it: bool = False) -> World:
 
 PLANTED = (
     "INSERT INTO doc (kind, ref, scope, chat_id, person_id, at, length) VALUES ('line', 99999, 'all', 1, {n}, 1, 1)",
-    "INSERT INTO doc_text (rowid, scope, terms) SELECT id, 'all', '{c}' FROM doc WHERE ref = 99999",
+    "INSERT INTO doc_text (doc_id, scope, terms) SELECT id, 'all', '{c}' FROM doc WHERE ref = 99999",
     "INSERT INTO memory (owner_id, chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "
     "observed_at, created_at, updated_at) SELECT {n}, chat_id, 'public', 'event', '{c}', '{c}', 'import', 1, 1, 1, 1, "
     "1 FROM member WHERE person_id = {n}",

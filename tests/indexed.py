@@ -1,8 +1,10 @@
 """An oracle for the full-text index: what should be in it, told from the tables alone."""
 
 import sqlite3
+from collections import Counter
 
 from bot.language.sections import SLOT_QUESTION_WORDS as SLOTS
+from bot.store.postings import numbers_of, term_number
 from bot.text.terms import search_terms
 
 ACTIVE = "SELECT 'memory', id, visibility, owner_id, chat_id, text, slot FROM memory WHERE disabled_at IS NULL"
@@ -16,22 +18,33 @@ LINES = """SELECT 'line', event.id, chat.kind, (SELECT person_id FROM member WHE
 
 def wrong_index(db: sqlite3.Connection) -> list[object]:
     """What the index has and should not have, or the other way round; nothing, if all is well."""
-    db.execute("INSERT INTO doc_text (doc_text) VALUES ('integrity-check')")
     wanted = {
         (kind, ref, _scope(seen, owner, chat), " ".join(search_terms(f"{text} {SLOTS.get(slot, '')}")))
         for sql in (ACTIVE, SUMMARIES, LINES)
         for kind, ref, seen, owner, chat, text, slot in db.execute(sql)
         if search_terms(text)
     }
-    rows = "SELECT kind, ref, doc.scope, terms FROM doc_text LEFT JOIN doc ON doc.id = doc_text.rowid"
+    rows = "SELECT kind, ref, doc.scope, terms FROM doc_text LEFT JOIN doc ON doc.id = doc_id"
     found = set(db.execute(f"{rows} WHERE kind IS NOT 'note'"))
     scopes = db.execute(
-        "SELECT doc.id FROM doc JOIN doc_text ON doc_text.rowid = doc.id WHERE doc_text.scope <> doc.scope || "
+        "SELECT doc.id FROM doc JOIN doc_text ON doc_id = doc.id WHERE doc_text.scope <> doc.scope || "
         "CASE WHEN kind IN ('line', 'memory') AND person_id IS NOT NULL AND doc.scope GLOB 'c*' "
         "THEN ' w' || person_id ELSE '' END"
     ).fetchall()
-    rowless = db.execute("SELECT id FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)").fetchall()
-    return [*sorted(wanted ^ found), *scopes, *rowless]
+    listed = Counter(
+        (scope, term, doc)
+        for scope, term, first, steps in db.execute("SELECT scope, term, first, steps FROM posting")
+        for doc in numbers_of(first, steps)
+    )
+    spelled = Counter(
+        (scope, term, doc)
+        for doc, scopes, terms in db.execute("SELECT doc_id, scope, terms FROM doc_text")
+        for scope in scopes.split()
+        for term in set(map(term_number, terms.split()))
+    )
+    unlike = [*(listed - spelled), *(spelled - listed)]
+    rowless = db.execute("SELECT id FROM doc WHERE id NOT IN (SELECT doc_id FROM doc_text)").fetchall()
+    return [*sorted(wanted ^ found), *scopes, *rowless, *unlike]
 
 
 def _scope(seen: str, owner: int | None, chat: int) -> str:

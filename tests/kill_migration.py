@@ -31,7 +31,7 @@ VALUES = {
 }  # fmt: skip
 """What a column holds where code looks into it."""
 
-INDEX = ("doc", "doc_text", "vector", "meta")
+INDEX = ("doc", "doc_text", "posting", "vector", "meta")
 """What is made anew after the last migration, in a transaction of its own."""
 
 

@@ -19,7 +19,7 @@ from tests.world import World
 
 SPOILT = {
     "DELETE FROM doc WHERE kind = 'note' AND ref = 1": "note: is not in the index",
-    "UPDATE doc_text SET terms = 'x' WHERE rowid = (SELECT id FROM doc WHERE kind = 'note' AND ref = 2)": "otherwise",
+    "UPDATE doc_text SET terms = 'x' WHERE doc_id = (SELECT id FROM doc WHERE kind = 'note' AND ref = 2)": "otherwise",
     "UPDATE doc SET scope = 'all' WHERE kind = 'note' AND ref = 1": "note: is otherwise in the index",
     "INSERT INTO doc (kind, ref, scope, chat_id, at, length) VALUES ('note', 9, 'all', 1, 1, 1)": "is not there",
 }

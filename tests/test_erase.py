@@ -20,7 +20,7 @@ from tests.world import World
 STEPS = {
     "lines": "event edge effect attachment", "notes": "note note_chunk note_line", "memories": "memory merged rewriting",
     "talks": "digest", "plans": "commitment reminder", "logs": "entry epoch session", "sent": "outbox", "turns": "turn",
-    "index": "doc doc_text vector", "identity": "person place chat meta",
+    "index": "doc doc_text posting vector", "identity": "person place chat meta",
 }  # fmt: skip
 """What the steps of `erase_person` take care of beside the lists of tables."""
 

@@ -29,7 +29,7 @@ EXPORTED_TABLES = {
 """Which tables each file of the archive is made of."""
 
 LEFT_OUT_TABLES = {
-    "copies of what is taken along, by which it is found": "doc doc_text vector note_chunk note_line edge",
+    "copies of what is taken along, by which it is found": "doc doc_text posting vector note_chunk note_line edge",
     "what the model saw and nuan said, which holds what others said": (
         "turn turn_event turn_memory told_item entry epoch session participant outbox sent section_round"
     ),

@@ -14,7 +14,7 @@ from tests.kill_memory import kill_at
 from tests.storing import drop, holding, ids, in_files, keep, look, sound
 
 ROWS = "SELECT id, owner_id, chat_id, visibility, kind FROM memory ORDER BY id"
-DOCS = "SELECT kind, ref, doc.scope, terms FROM doc JOIN doc_text ON doc_text.rowid = doc.id ORDER BY 1, 2"
+DOCS = "SELECT kind, ref, doc.scope, terms FROM doc JOIN doc_text ON doc_id = doc.id ORDER BY 1, 2"
 
 
 def spoil(folder: Path, *statements: str) -> None:
@@ -35,9 +35,9 @@ def installation(folder: Path) -> tuple[list[tuple[object, ...]], list[tuple[obj
         "UPDATE memory SET visibility = 'friends', kind = 'dream' WHERE id = 2",
         "UPDATE memory SET owner_id = 77 WHERE id = 3",
         "UPDATE memory SET chat_id = 88 WHERE id = 4",
-        "DELETE FROM doc_text WHERE rowid = (SELECT id FROM doc WHERE kind = 'memory' AND ref = 5)",
-        "INSERT INTO doc_text (rowid, scope, terms) VALUES (999, 'all', 'x')",
-        "UPDATE doc_text SET terms = 'other' WHERE rowid = (SELECT min(id) FROM doc WHERE kind = 'line')",
+        "DELETE FROM doc_text WHERE doc_id = (SELECT id FROM doc WHERE kind = 'memory' AND ref = 5)",
+        "INSERT INTO doc_text (doc_id, scope, terms) VALUES (999, 'all', 'x')",
+        "UPDATE doc_text SET terms = 'other' WHERE doc_id = (SELECT min(id) FROM doc WHERE kind = 'line')",
         "UPDATE memory SET folded = 'x' WHERE id = 5",
     )
     return good

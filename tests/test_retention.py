@@ -16,7 +16,7 @@ ENDS = {
     "memory.life.archive_days": "merged",
     "dialogue_days": "digest talker",
     "memory.commitment_days": "commitment",
-    "with what they belong to": "doc doc_text edge vector note_chunk note_line rewriting",
+    "with what they belong to": "doc doc_text posting edge vector note_chunk note_line rewriting",
     "when they are forgotten, tidied away, or their file goes": "memory note",
     "when they are over": "conversation_window code question reminder_question lately",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "

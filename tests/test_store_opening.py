@@ -147,15 +147,6 @@ async def test_a_database_that_is_gone_while_its_log_is_there_is_not_begun_anew(
     assert not (tmp_path / DATABASE).exists()
 
 
-async def test_a_full_text_index_that_does_not_fit_its_rows_is_refused(tmp_path: Path) -> None:
-    path = await filled(tmp_path)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("DELETE FROM doc_text_content WHERE id = 5")
-        db.commit()
-    with pytest.raises(StoreError, match="damaged"):
-        await open_store(tmp_path)
-
-
 async def test_a_folder_that_may_not_be_written_is_an_error_that_says_so() -> None:
     with tempfile.TemporaryDirectory() as name:
         allow(Path(name), 0o555)

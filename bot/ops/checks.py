@@ -1,6 +1,5 @@
 """What `nuan doctor` finds on the machine and in the data folder. It changes nothing."""
 
-import asyncio
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,11 +11,11 @@ from tzlocal import get_localzone_name
 
 from bot.config.settings import Settings, keys
 from bot.core.clock import DAY_MS
-from bot.core.errors import FolderLockedError, StoreError
+from bot.core.errors import StoreError
 from bot.core.inspection import CheckResult, failed, passed, warned
 from bot.store.backups import folder_of
-from bot.store.index import SQLITE_VERSION, index_damage
-from bot.store.store import DATABASE, Store, lock_folder, open_store
+from bot.store.sqlite import SQLITE_VERSION
+from bot.store.store import DATABASE, Store, open_store
 from bot.text.dates import local
 
 LEAST_FREE, ENOUGH_FREE = 100_000_000, 1_000_000_000
@@ -123,7 +122,7 @@ async def store_findings(data: Path, now: int) -> tuple[CheckResult, ...]:
             if dangling := await store.vitals.dangling():
                 told = f"{dangling} rows refer to what is not there: nuan works; a backup from before may be better"
                 found.append(warned("data", told))
-            found += [await _index(data, store), *await _deliveries(store, now)]
+            found += [await _index(store), *await _deliveries(store, now)]
             newest = await store.vitals.newest_line()
     except StoreError as error:
         return (failed("data", str(error)),)
@@ -147,29 +146,13 @@ def _damaged(what: str) -> CheckResult:
     return failed("data", f"{DATABASE} is damaged ({what}): stop nuan and put a backup in its place")
 
 
-async def _index(data: Path, store: Store) -> CheckResult:
-    """Whether the full-text index says what the rows say, and is whole in itself."""
+async def _index(store: Store) -> CheckResult:
+    """Whether the index holds what can be searched."""
     faults = await store.vitals.unindexed()
-    inside = await asyncio.to_thread(_index_fault, data)
-    if inside:
-        return failed("full-text index", f"it is damaged ({inside}): stop nuan and put a backup in its place")
     if faults:
         text = f"{faults} rows are not as they should be: `nuan memory backfill --text-index --apply`"
         return warned("full-text index", text)
-    beside = "" if inside is not None else "; whether it is whole in itself is looked at while nuan is stopped"
-    return passed("full-text index", f"it holds what can be searched{beside}")
-
-
-def _index_fault(folder: Path) -> str | None:
-    """What FTS5 says of its own tables; None beside a writer, which the question would disturb."""
-    try:
-        lock = lock_folder(folder)
-    except FolderLockedError:
-        return None
-    try:
-        return index_damage(folder / DATABASE)
-    finally:
-        os.close(lock)
+    return passed("full-text index", "it holds what can be searched")
 
 
 async def _deliveries(store: Store, now: int) -> list[CheckResult]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bot.core.clock import DAY_MS
 from bot.store.digests import drop_old_talks
 from bot.store.engine import Repository, reads, writes, writing
-from bot.store.index import drop_documents, forget_terms
+from bot.store.index import drop_documents
 from bot.store.ledger import sum_again
 from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
@@ -220,7 +220,6 @@ class Deadlines(Repository):
         tx.run(f"UPDATE event SET text = '', quote = '', name = '', hidden = 'old' WHERE {old}", transcript_before)
         drop_documents(tx, "line", gone)
         drop_old_talks(tx, retention.talks_before)
-        forget_terms(tx)
         tx.run("DELETE FROM attachment WHERE event_id IN (SELECT id FROM event WHERE hidden = 'old')")
         # Of old turns nobody knows any more what they were told, under which ids they went, and how they were liked.
         turns = "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered')"

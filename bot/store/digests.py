@@ -10,7 +10,7 @@ from bot.core.people import Audience
 from bot.core.sessions import Dialogue, DialogueRow, Digest, Rollup, RollupPlan, Session
 from bot.store.commitments import settle_nudges, store_commitment
 from bot.store.engine import Database, Repository, reads, writes
-from bot.store.index import drop_documents, forget_terms, index_digest
+from bot.store.index import drop_documents, index_digest
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import store_memory
 from bot.store.reminders import change_reminder
@@ -403,7 +403,6 @@ class Digests(Repository):
             numbers,
         ))  # fmt: skip
         drop_talks(tx, numbers)
-        forget_terms(tx)
         tx.run(
             "UPDATE chat SET talks_cleared = ? WHERE id = ? OR (kind = 'dm' AND id IN (SELECT chat_id FROM member "
             "WHERE person_id = ?))",

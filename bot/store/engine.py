@@ -14,7 +14,7 @@ import aiosqlite
 
 from bot.core.errors import StatementError, StoreError
 from bot.core.files import create_file, sync_to_disk
-from bot.store.index import check_indexes, refresh_index
+from bot.store.index import empty_old_indexes, refresh_index
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.sqlite import SqliteTx, copy_database, open_existing
 from bot.store.transactions import Tx
@@ -478,11 +478,10 @@ def _check(connection: SqliteTx, path: Path, newest: int) -> None:
 
 def _migrate(connection: SqliteTx, path: Path, migrations: Migrations) -> None:
     version = connection.value("PRAGMA user_version")
-    if version:
-        with _transaction(connection):
-            check_indexes(connection)
     if 0 < version < len(migrations):
         copy_database(path, path.with_name(f"{path.stem}.before-{version + 1}.db"), again=True)
+        with _transaction(connection):
+            empty_old_indexes(connection)
     for number in range(version, len(migrations)):
         with _transaction(connection):
             for statement in migrations[number]:

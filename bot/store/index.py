@@ -2,99 +2,42 @@
 
 import contextlib
 import hashlib
+import heapq
 import json
-import sqlite3
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind, RecallRound
 from bot.language.sections import SLOT_QUESTION_WORDS, SectionRegistry, read_registry
+from bot.store.postings import add_postings, drop_postings, fill_postings, posting_counts, postings_of
 from bot.store.schema import IS_KEPT, SELECT_MEMORY, placeholders
-from bot.store.sqlite import SqliteTx
+from bot.store.sqlite import GIVEN
 from bot.store.transactions import Row, Tx
 from bot.text.terms import TERMS_VERSION, search_terms
 
-INDEXES = ("memory_text", "doc_text")
-"""Full-text tables, of older schemas too."""
-
-SQLITE_VERSION = sqlite3.sqlite_version_info
-
-MANY_LEVELS = 100
-"""An index with so many is built anew; a newer SQLite stops at 64 by itself."""
-
-MOST_LEVELS = 2_000
-"""With more than these SQLite calls an index malformed (FTS5_MAX_SEGMENT)."""
-
-STRUCTURE = 10
-"""The row of an index that begins with four bytes and how many levels it has (FTS5_STRUCTURE_ROWID)."""
-
-AVERAGES = 1
-"""The row of an index with its sums, which may be empty (FTS5_AVERAGES_ROWID)."""
+UNPOSTED = "unposted"
+"""The version of the terms (meta) in a database whose index was not made yet of the terms that it holds."""
 
 
-def merge_terms(tx: Tx, index: str) -> None:
-    """An index keeps nothing of rows that were deleted or written anew, and stays readable over years."""
-    tx.run(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
-    if levels(tx, index) >= MANY_LEVELS:  # counted after the merge, which may have added two
-        tx.run(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
-
-
-def check_indexes(tx: Tx) -> None:
-    """An index with too many levels is built anew from its rows; any other fault is a sqlite3.Error."""
-    for index in _indexes(tx):
-        found = levels(tx, index)
-        if found > MOST_LEVELS:
-            _empty(tx, index)
-        if found >= MANY_LEVELS:
-            tx.run(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
-        tx.run(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
-
-
-def _indexes(tx: Tx) -> list[str]:
-    return [index for index in INDEXES if tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", index)]
-
-
-def index_damage(database: Path) -> str:
-    """What FTS5 says is wrong inside its own tables, "" for nothing; asked by a statement that counts as a write."""
-    try:
-        with contextlib.closing(sqlite3.connect(database, isolation_level=None, factory=SqliteTx)) as tx:
-            tx.run("BEGIN")
-            try:
-                for index in _indexes(tx):
-                    tx.run(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
-            finally:
-                tx.run("ROLLBACK")
-    except sqlite3.Error as error:
-        return str(error)
-    return ""
+def empty_old_indexes(tx: Tx) -> None:
+    """The FTS5 indexes of a schema before `posting` can be read and dropped, however worn they are: they are empty."""
+    for index in ("memory_text", "doc_text"):
+        if tx.has("SELECT 1 FROM sqlite_master WHERE name = ?", f"{index}_data"):
+            tx.run(f"DELETE FROM {index}_data")
+            tx.run(f"DELETE FROM {index}_idx")
+            # The averages and the structure of an index without parts (FTS5_AVERAGES_ROWID, FTS5_STRUCTURE_ROWID).
+            tx.run(f"INSERT INTO {index}_data (id, block) VALUES (1, ?), (10, ?)", b"", bytes(7))
 
 
 def index_faults(tx: Tx) -> int:
     """How many rows that can be searched the index lacks, or has beyond them."""
-    lacks = tx.value("SELECT count(*) FROM doc WHERE id NOT IN (SELECT rowid FROM doc_text)")
-    beyond = tx.value("SELECT count(*) FROM doc_text WHERE rowid NOT IN (SELECT id FROM doc)")
+    lacks = tx.value("SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM doc_text)")
+    beyond = tx.value("SELECT count(*) FROM doc_text WHERE doc_id NOT IN (SELECT id FROM doc)")
     return int(lacks + beyond)
-
-
-def levels(tx: Tx, index: str) -> int:
-    """How many levels an index has, 0 when that cannot be told."""
-    block: bytes = tx.value(f"SELECT block FROM {index}_data WHERE id = ?", STRUCTURE) or b""
-    count = 0
-    for byte in block[4:7]:
-        count = count << 7 | byte & 0x7F
-        if byte < 0x80:
-            break
-    return count
-
-
-def _empty(tx: Tx, index: str) -> None:
-    """No statement on the index itself works any more: its tables become those of a new one; its rows stay."""
-    tx.run(f"DELETE FROM {index}_data")
-    tx.run(f"DELETE FROM {index}_idx")
-    tx.run(f"INSERT INTO {index}_data (id, block) VALUES (?, ?), (?, ?)", AVERAGES, b"", STRUCTURE, bytes(7))
 
 
 TALK_MS = 1_800_000
@@ -157,21 +100,31 @@ def put_document(tx: Tx, doc: Doc) -> None:
         "doc", kind=doc.kind, ref=doc.ref, scope=doc.scope, chat_id=doc.chat_id, person_id=doc.person_id, at=doc.at,
         talk=doc.talk, place=doc.place, length=len(terms), section=doc.section,
     )  # fmt: skip
-    tx.insert("doc_text", rowid=number, scope=indexed_scopes(doc.scope, doc.kind, doc.person_id), terms=" ".join(terms))
+    put_terms(tx, number, indexed_scopes(doc.scope, doc.kind, doc.person_id), " ".join(terms))
+
+
+def put_terms(tx: Tx, doc: int, scope: str, terms: str) -> None:
+    """A document that had no terms is found by these."""
+    tx.insert("doc_text", doc_id=doc, scope=scope, terms=terms)
+    add_postings(tx, doc, scope.split(), terms.split())
+
+
+def drop_terms(tx: Tx, doc: int) -> str:
+    """A document is found no more; the terms that it had."""
+    found: tuple[str, str] = tx.one("SELECT scope, terms FROM doc_text WHERE doc_id = ?", doc) or ("", "")
+    scope, terms = found
+    drop_postings(tx, doc, scope.split(), terms.split())
+    tx.run("DELETE FROM doc_text WHERE doc_id = ?", doc)
+    return terms
 
 
 def drop_documents(tx: Tx, kind: HitKind, refs: Iterable[int]) -> None:
-    """These come back no more. Their terms stay in the file until `forget_terms`."""
+    """These come back no more, and nothing of them is left in the index."""
     for ref in refs:
         number = tx.value("SELECT id FROM doc WHERE kind = ? AND ref = ?", kind, ref)
         if number is not None:
-            tx.run("DELETE FROM doc_text WHERE rowid = ?", number)
+            drop_terms(tx, number)
             tx.run("DELETE FROM doc WHERE id = ?", number)
-
-
-def forget_terms(tx: Tx) -> None:
-    """Nothing of what was dropped or written anew is left: the index keeps terms until its parts merge."""
-    merge_terms(tx, "doc_text")
 
 
 def rescope(tx: Tx, old: str, new: str) -> None:
@@ -188,8 +141,8 @@ def reindex_speaker(tx: Tx, person_id: int) -> None:
 
 def _rewrite(tx: Tx, docs: Iterable[int]) -> None:
     for number in docs:
-        scopes = indexed_scopes(*tx.row("SELECT scope, kind, person_id FROM doc WHERE id = ?", number))
-        tx.run("UPDATE doc_text SET scope = ? WHERE rowid = ?", scopes, number)
+        scope = indexed_scopes(*tx.row("SELECT scope, kind, person_id FROM doc WHERE id = ?", number))
+        put_terms(tx, number, scope, drop_terms(tx, number))
 
 
 LINE_TEXT = """text || coalesce((SELECT ' ' || group_concat(attachment.text, ' ') FROM attachment
@@ -346,11 +299,12 @@ def index_lines(tx: Tx, numbers: Iterable[int]) -> None:
 
 def indexed_documents(tx: Tx) -> dict[tuple[str, int], Row]:
     """What the index holds of each document, by its kind and number."""
+    listed = posting_counts(tx)
     rows = tx.all(
-        "SELECT kind, ref, doc.scope, doc_text.scope, chat_id, terms FROM doc "
-        "LEFT JOIN doc_text ON doc_text.rowid = doc.id"
+        "SELECT kind, ref, doc.scope, doc_text.scope, chat_id, terms, doc.id FROM doc "
+        "LEFT JOIN doc_text ON doc_id = doc.id"
     )
-    return {row[:2]: row[2:] for row in rows}
+    return {row[:2]: (*row[2:-1], listed[row[-1]]) for row in rows}
 
 
 def documents_anew(tx: Tx) -> dict[tuple[str, int], Row]:
@@ -360,44 +314,70 @@ def documents_anew(tx: Tx) -> dict[tuple[str, int], Row]:
         return indexed_documents(other)
 
 
-STRAY = "rowid NOT IN (SELECT id FROM doc)"
+STRAY = "doc_id NOT IN (SELECT id FROM doc)"
 
 
 def stray_terms(tx: Tx) -> tuple[int, ...]:
-    """Rows of the index that belong to no document."""
-    return tx.ids(f"SELECT rowid FROM doc_text WHERE {STRAY}")
+    """What the index holds that is no document, by number."""
+    known = tx.ids("SELECT id FROM doc WHERE id IN (SELECT doc_id FROM doc_text)")
+    return tuple(sorted({*tx.ids("SELECT doc_id FROM doc_text"), *posting_counts(tx)}.difference(known)))
 
 
-def drop_stray_terms(tx: Tx, rowid: int) -> None:
+def drop_stray_terms(tx: Tx, doc: int) -> None:
     """That row goes, if it belongs to no document."""
-    tx.run(f"DELETE FROM doc_text WHERE rowid = ? AND {STRAY}", rowid)
+    if tx.has(f"SELECT 1 FROM doc_text WHERE doc_id = ? AND {STRAY}", doc):
+        drop_terms(tx, doc)
+
+
+K1, B = 1.2, 0.75
+"""BM25 for memories: how much the first mention of a term tells, and how much a long text is held back (Robertson)."""
+
+LEAST_RARITY = 1e-6
+"""What a term tells that stands in every other memory."""
 
 
 def matching_memories(
     tx: Tx, scope: str, terms: Sequence[str], where: str, *values: object, limit: int
 ) -> tuple[Memory, ...]:  # fmt: skip
     """The memories of one scope that hold some of these terms and of whose rows the condition is true, the best first."""
-    words = " OR ".join(f'"{term}"' for term in terms)
-    joined = "FROM doc_text JOIN doc ON doc.id = doc_text.rowid JOIN memory ON memory.id = ref "
-    return tx.all(
-        SELECT_MEMORY.replace("FROM memory ", joined) + "WHERE doc_text MATCH ? AND doc.kind = 'memory' "
-        f"AND {where} ORDER BY bm25(doc_text, 0.0, 1.0), memory.id DESC LIMIT ?",
-        f"scope : ({scope}) AND terms : ({words})", *values, limit, to=Memory,
-    )  # fmt: skip
+    held = postings_of(tx, (scope,), terms)
+    count, length = tx.row("SELECT count(*), sum(length) FROM doc WHERE scope = ? AND kind = 'memory'", scope)
+    found: dict[int, tuple[int, int]] = {
+        doc: (ref, long)
+        for doc, ref, long in tx.all(
+            f"SELECT doc.id, ref, length FROM {GIVEN} CROSS JOIN doc ON doc.id = given.value "
+            f"CROSS JOIN memory ON memory.id = ref WHERE doc.kind = 'memory' AND {where}",
+            json.dumps(sorted({doc for docs in held.values() for doc in docs})), *values,
+        )
+    }  # fmt: skip
+    figures: Counter[int] = Counter()
+    for docs in held.values():
+        holding = [doc for doc in docs if doc in found]
+        rarity = max(LEAST_RARITY, math.log((count - len(holding) + 0.5) / (len(holding) + 0.5)))
+        for doc in holding:
+            ref, long = found[doc]
+            figures[ref] += rarity * (K1 + 1) / (1 + K1 * (1 - B + B * long * count / length))
+    best = heapq.nlargest(limit, ((figure, ref) for ref, figure in figures.items()))
+    numbers = [ref for _, ref in best]
+    rows = tx.all(f"{SELECT_MEMORY}WHERE id IN ({placeholders(numbers)})", *numbers, to=Memory)
+    return tuple(sorted(rows, key=lambda memory: numbers.index(memory.id)))
 
 
 def refresh_index(tx: Tx) -> None:
     """An index that was never written, or with other terms than today's, is written anew."""
-    if tx.meta("terms") != str(TERMS_VERSION):
+    written = tx.meta("terms")
+    if written == UNPOSTED:
+        fill_postings(tx)
+    elif written != str(TERMS_VERSION):
         rebuild_index(tx)
-        tx.set_meta("terms", str(TERMS_VERSION))
+    tx.set_meta("terms", str(TERMS_VERSION))
 
 
 def rebuild_index(tx: Tx) -> int:
     """All rows are written anew from the tables of what they are of; how many there are then."""
     keep_vectors(tx)
-    for kind, ref in tx.all("SELECT kind, ref FROM doc"):
-        drop_documents(tx, kind, (ref,))
+    for table in ("posting", "doc_text", "doc"):
+        tx.run(f"DELETE FROM {table}")
     for kind, rows in INDEXED.items():
         for number in tx.ids(f"SELECT {ID_OF[kind]} FROM {rows} ORDER BY 1"):
             index_document(tx, kind, number)

@@ -15,7 +15,6 @@ from bot.store.files import DataFiles
 from bot.store.index import (
     documents_anew,
     drop_stray_terms,
-    forget_terms,
     index_document,
     index_memory,
     index_section,
@@ -32,6 +31,7 @@ from bot.store.memories import (
     visible_memory,
 )
 from bot.store.notes import RemovedContent, remove_from_notes
+from bot.store.postings import fill_postings
 from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories, empty_digests, hide_lines, own_lines
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.sessions import end_logs
@@ -207,12 +207,7 @@ class MemoryLifecycle(ScrubbingRepository):
 
     @writes
     def done(self, tx: Tx, merged_before: int, now: int, next_at: int) -> None:
-        """The tidying is done till `next_at`; what was merged or replaced before `merged_before` (ms) goes for good.
-
-        The index is one part again, which is searched three times as fast as many; where nothing was written since,
-        making it is free (measured).
-        """
-        forget_terms(tx)
+        """The tidying is done till `next_at`; what was merged or replaced before `merged_before` (ms) goes for good."""
         tx.run(
             "UPDATE memory SET purge_at = ? WHERE disabled_reason IN ('merged', 'replaced') AND purge_at IS NULL "
             "AND disabled_at < ?",
@@ -259,7 +254,10 @@ class MemoryLifecycle(ScrubbingRepository):
         registry: SectionRegistry = SHIPPED_REGISTRY
     ) -> int:  # fmt: skip
         """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once."""
-        return sum(_mend(tx, fault, judge, at, registry) for fault in found)
+        mended = sum(_mend(tx, fault, judge, at, registry) for fault in found)
+        if any(fault.part == "text-index" for fault in found):
+            fill_postings(tx)  # of a row that was wrong nobody knows by which terms it was found
+        return mended
 
     @writes
     def share(self, tx: Tx, memory: Memory, at: int) -> bool:

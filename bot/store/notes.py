@@ -21,7 +21,7 @@ from bot.core.people import Audience
 from bot.store.access import AccessLists, owner_ids
 from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.files import DataFiles, NoteFiles, content_of
-from bot.store.index import drop_documents, forget_terms, index_document, scope_of
+from bot.store.index import drop_documents, index_document, scope_of
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_rows
 from bot.store.schema import placeholders
@@ -74,9 +74,8 @@ def remove_from_notes(tx: Tx, files: DataFiles, unsaid: RemovedContent, at: int)
                 affected.setdefault(number, [])
             else:
                 _hide_curated(tx, files, number, path, unsaid.wordings, at)
-    changed = [_take_out(tx, files, number, made, unsaid, at) for number, made in sorted(affected.items())]
-    if any(changed):
-        forget_terms(tx)
+    for number, made in sorted(affected.items()):
+        _take_out(tx, files, number, made, unsaid, at)
 
 
 def _made_lines(tx: Tx, events: Iterable[int]) -> dict[int, _Made]:
@@ -111,15 +110,14 @@ def _hide_curated(
     if said:
         files.tombstones.add_tombstones([(0, line) for line in said], at)
         unindex_note(tx, number)
-        forget_terms(tx)
         files.told.append((number, path, len(said), "hushed"))
 
 
-def _take_out(tx: Tx, files: DataFiles, number: int, made: _Made, unsaid: RemovedContent, at: int) -> bool:
-    """Take lines out of one note; whether anything of it changed."""
+def _take_out(tx: Tx, files: DataFiles, number: int, made: _Made, unsaid: RemovedContent, at: int) -> None:
+    """Take lines out of one note."""
     path, lines = _read_made(tx, files, number, made)
     if lines is None:
-        return True
+        return
     _, top = _top(lines)
     marks = [line_mark(line) for line in lines]
     texts = {mark: text for _, mark, text in made if mark}
@@ -131,7 +129,7 @@ def _take_out(tx: Tx, files: DataFiles, number: int, made: _Made, unsaid: Remove
             left[marks[place]] -= ours
             out.add(place)
     if not out and not made:
-        return False
+        return
     files.tombstones.add_tombstones([(0, lines[place]) for place in sorted(out)], at)
     echoed = {marks[place] for place in out} - texts.keys()
     known = tx.all("SELECT id, mark FROM note_line WHERE note_id = ?", number)
@@ -141,7 +139,6 @@ def _take_out(tx: Tx, files: DataFiles, number: int, made: _Made, unsaid: Remove
     _put_back(tx, files, (number, path), note_without(lines, out, unsaid.events), made)
     if echoed or len(edited) > len(unsaid.wordings):
         files.told.append((number, path, len(out), "edited"))
-    return True
 
 
 def _read_made(tx: Tx, files: DataFiles, number: int, made: _Made) -> tuple[str, list[str] | None]:
@@ -213,11 +210,8 @@ def amend_notes(tx: Tx, files: DataFiles, event_id: int, before: str, now: str) 
 
     A line that somebody changed by hand stays: it is theirs.
     """
-    found = _made_lines(tx, (event_id,))
-    for number, made in sorted(found.items()):
+    for number, made in sorted(_made_lines(tx, (event_id,)).items()):
         _amend(tx, files, number, made, before, now)
-    if found:
-        forget_terms(tx)
 
 
 def _amend(tx: Tx, files: DataFiles, number: int, made: _Made, before: str, now: str) -> None:

@@ -12,7 +12,7 @@ from bot.store.commitments import delete_commitments
 from bot.store.digests import drop_talks
 from bot.store.engine import Database, Repository, reading, reads, writes
 from bot.store.files import ERASED_KEY, SELECT_ACCOUNTS, DataFiles
-from bot.store.index import drop_documents, forget_terms
+from bot.store.index import drop_documents
 from bot.store.notes import delete_note, read_note
 from bot.store.people import drop_expired_codes, put_code
 from bot.store.removal import delete_lines, empty_talk, purge_rows
@@ -126,7 +126,6 @@ def erase_person(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | 
     who, counts = erasure_scope(tx, person_id, files, at, last), count_of_person(tx, person_id)
     for step in (_lines, _notes, _memories, _talks, _plans, _logs, _sent, _turns, _index, _identity):
         step(tx, who)
-    forget_terms(tx)
     ids = frozenset(number for _, number in who.accounts)
     return ErasedPerson(person_id, frozenset(who.dms), frozenset(who.chats), ids, who.names, counts)
 

@@ -12,7 +12,7 @@ from bot.store.digests import summary_changed, take_memory_back
 from bot.store.engine import Database, Repository
 from bot.store.events import finish_events, note_effect
 from bot.store.files import DataFiles
-from bot.store.index import drop_documents, forget_terms
+from bot.store.index import drop_documents
 from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
 from bot.store.memories import Receipt, address_lines, earlier_receipt, store_receipt
@@ -56,8 +56,6 @@ def purge_rows(tx: Tx, now: int) -> int:
         tx.unlink("memory", number)
         tx.run("DELETE FROM turn_memory WHERE memory_id = ?", number)
         tx.run("DELETE FROM memory WHERE id = ?", number)
-    if gone:
-        forget_terms(tx)
     return len(gone)
 
 
@@ -136,7 +134,6 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, file
             told[chats] = EchoIndex(lines_said_in(tx, chats, forgetting.person_id))
         repeating = {number for text in memory.wordings for number in told[chats].echoing(text)}
         _scrub(tx, memory, repeating, chats, at, purge_at, files)
-    forget_terms(tx)
 
 
 def _reach(tx: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
@@ -362,7 +359,6 @@ def delete_lines(tx: Tx, said: dict[int, str], at: int, files: DataFiles) -> Non
             number,
             number,
         )
-    forget_terms(tx)
 
 
 def lines_of_message(tx: Tx, chat_id: int, target: str) -> dict[int, str]:

@@ -1,8 +1,9 @@
 """Searching the index for an audience: by terms, by number, and the vectors of documents."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from bot.core.events import Event
 from bot.core.memories import Memory, MemoryKind
@@ -25,7 +26,9 @@ from bot.store.events import OWN_RECENT_LINES, read_events
 from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, scopes_of
 from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import visible_memory
+from bot.store.postings import postings_of
 from bot.store.schema import IS_NAME, MEMORY_COLUMNS, SELECT_MEMORY, placeholders
+from bot.store.sqlite import GIVEN
 from bot.store.transactions import Row, Tx
 
 AROUND = 2
@@ -54,11 +57,11 @@ SELECT_DOCUMENT = """SELECT doc.id, doc.kind, doc.ref, doc.person_id, coalesce(p
     doc.place, doc.talk, doc_text.terms,
     CASE WHEN doc.scope LIKE 'c%'
     THEN (SELECT title FROM chat WHERE chat.id = doc.chat_id AND chat.kind = 'group') END"""
-SELECT_LINES = f"""{SELECT_DOCUMENT}, event.text, event.forwarded FROM doc CROSS JOIN doc_text ON doc_text.rowid =
+SELECT_LINES = f"""{SELECT_DOCUMENT}, event.text, event.forwarded FROM doc CROSS JOIN doc_text ON doc_text.doc_id =
     doc.id CROSS JOIN event ON event.id = doc.ref LEFT JOIN person ON person.id = doc.person_id
     WHERE +doc.kind = 'line' AND """
 SELECT_OTHERS = f"""{SELECT_DOCUMENT}, coalesce(digest.summary, {CITED_NOTE}, ''), 0 FROM doc CROSS JOIN doc_text ON
-    doc_text.rowid = doc.id LEFT JOIN person ON person.id = doc.person_id
+    doc_text.doc_id = doc.id LEFT JOIN person ON person.id = doc.person_id
     LEFT JOIN digest ON doc.kind = 'digest' AND digest.id = doc.ref
     LEFT JOIN note_chunk ON doc.kind = 'note' AND note_chunk.id = doc.ref
     LEFT JOIN note ON note.id = note_chunk.note_id WHERE +doc.kind <> 'line' AND """
@@ -269,21 +272,21 @@ def _postings(tx: Tx, asking: RecallQuery, terms: Sequence[str]) -> tuple[Postin
     held = _searched(tx, asking) if terms else []
     if not held:
         return tuple(Posting(term, ()) for term in terms)
-    # Never the other way round: SQLite would search the index once for each of the asker's memories.
-    sections = ("", *asking.sections) if asking.sections else ()
-    joined = " CROSS JOIN doc ON doc.id = doc_text.rowid" if limits or sections else ""
-    docs = "json_group_array(doc_text.rowid)"
-    if sections:
-        there = f"{docs} FILTER (WHERE section IN ({placeholders(sections)}))"
-        docs = f"CASE WHEN count(*) <= {RARE_DOCUMENTS} THEN {docs} ELSE {there} END"
-    each = f"SELECT {{n}}, count(*), {docs} FROM doc_text{joined} WHERE doc_text MATCH ?{limits}"
-    rows = tx.all(
-        " UNION ALL ".join(each.format(n=number) for number in range(len(terms))),
-        *(value for term in terms
-          for value in (*sections, f'scope : ({" OR ".join(held)}) AND terms : "{term}"', *values)),
-    )  # fmt: skip
-    found = {number: (count if sections else None, tuple(json.loads(some))) for number, count, some in rows}
-    return tuple(Posting(term, found[number][1], found[number][0]) for number, term in enumerate(terms))
+    found = postings_of(tx, held, terms)
+    if not (limits or asking.sections):
+        return tuple(Posting(term, docs) for term, docs in found.items())
+    searched = f"section IN ({placeholders(('', *asking.sections))})" if asking.sections else "1"
+    may: dict[int, int] = dict(tx.all(
+        f"SELECT doc.id, {searched} FROM {GIVEN} CROSS JOIN doc ON doc.id = given.value WHERE TRUE{limits}",
+        *(("", *asking.sections) if asking.sections else ()), json.dumps(sorted({*chain(*found.values())})), *values,
+    ))  # fmt: skip
+    return tuple(_posting(term, [doc for doc in docs if doc in may], may) for term, docs in found.items())
+
+
+def _posting(term: str, docs: Sequence[int], searched: Mapping[int, int]) -> Posting:
+    """The documents of a term; of a common one those in the sections that are searched."""
+    some = docs if len(docs) <= RARE_DOCUMENTS else [doc for doc in docs if searched[doc]]
+    return Posting(term, tuple(some), len(docs))
 
 
 def _held(tx: Tx, asking: RecallQuery, kinds: Sequence[HitKind]) -> list[str]:

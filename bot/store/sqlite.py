@@ -19,9 +19,13 @@ EVENT_QUEUE = "event INDEXED BY event_queue"
 OUTBOX_DUE = "outbox INDEXED BY outbox_due"
 """What waits to be sent: without the hint SQLite may read all that was ever sent."""
 
+SQLITE_VERSION = sqlite3.sqlite_version_info
 
 GREATEST, LEAST = "max", "min"
 """The functions for the larger and the smaller of two values; PostgreSQL calls them by these names."""
+
+GIVEN = "json_each(?) AS given"
+"""The values of a list in JSON as rows with a column `value`."""
 
 
 class SqliteTx(sqlite3.Connection, Tx):

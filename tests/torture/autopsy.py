@@ -92,7 +92,6 @@ def _look(db: sqlite3.Connection) -> Autopsy:
         wrong += map(str, db.execute("PRAGMA foreign_key_check").fetchall())
         if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'doc_text'").fetchone():
             return Autopsy(False, (), tuple(wrong))
-        db.execute("INSERT INTO doc_text (doc_text) VALUES ('integrity-check')")
         calls = tuple(db.execute("SELECT id, chat_id FROM call WHERE state = 'reserved'").fetchall())
         working, sending = (db.execute(sql).fetchone() is not None for sql in (WAITING, BETWEEN))
         return Autopsy(working, calls, tuple(wrong), sending)

@@ -1,0 +1,130 @@
+"""The index of terms: which documents hold a term, by who may see them, as short lists of their numbers.
+
+A list is a row of its own for each scope and term, so that one document more or less costs what its own terms cost.
+"""
+
+import struct
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from operator import sub
+
+from bot.store.schema import placeholders
+from bot.store.transactions import Tx
+
+MOST_LISTED = 32
+"""Documents of one row: few enough to be written anew for one of them, many enough to need few rows."""
+
+WIDTHS = {1: "B", 2: "H", 4: "I"}
+"""Bytes of a step from one number to the next, and how struct calls them; the widest step decides for its row."""
+
+_NEAREST = "SELECT first, steps FROM posting WHERE scope = ? AND term = ? AND first <= ? ORDER BY first DESC LIMIT 1"
+_PUT = """INSERT INTO posting (scope, term, first, steps) VALUES (?, ?, ?, ?)
+    ON CONFLICT (scope, term, first) DO UPDATE SET steps = excluded.steps"""
+_DROP = "DELETE FROM posting WHERE scope = ? AND term = ? AND first = ?"
+
+
+_ListRow = tuple[str, int, int, bytes]
+"""A row of the index: scope, term, the first document and the steps to the others."""
+
+
+def term_number(term: str) -> int:
+    """What stands for a term in the index, 32 bits; two terms that share one only bring more documents to look at."""
+    return zlib.crc32(term.encode()) - (1 << 31)
+
+
+def steps_of(numbers: Sequence[int]) -> bytes:
+    """Ascending numbers as the steps between them, after the first one."""
+    if len(numbers) == 1:
+        return b""
+    steps = tuple(map(sub, numbers[1:], numbers))
+    widest = max(steps)
+    width = 1 if widest < 1 << 8 else 2 if widest < 1 << 16 else 4
+    return bytes((width,)) + struct.pack(f"<{len(steps)}{WIDTHS[width]}", *steps)
+
+
+def numbers_of(first: int, steps: bytes) -> Iterable[int]:
+    """The numbers of a row of the index, ascending."""
+    if not steps:
+        return (first,)
+    width = steps[0]
+    count = (len(steps) - 1) // width
+    return accumulate(struct.unpack(f"<{count}{WIDTHS[width]}", steps[1:]), initial=first)
+
+
+def add_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str]) -> None:
+    """From now on this document is found by these terms by those who see one of the scopes."""
+    rows: list[_ListRow] = []
+    for scope, term in _keys(scopes, terms):
+        found = tx.one(_NEAREST, scope, term, doc)
+        numbers = sorted({*numbers_of(*found), doc}) if found is not None else [doc]
+        rows += _rows(scope, term, numbers)
+    tx.executemany(_PUT, rows)
+
+
+def drop_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str]) -> None:
+    """This document is found by these terms no more; nothing of that is left in the index."""
+    gone: list[tuple[str, int, int]] = []
+    rows: list[_ListRow] = []
+    for scope, term in _keys(scopes, terms):
+        found = tx.one(_NEAREST, scope, term, doc)
+        numbers = list(numbers_of(*found)) if found is not None else []
+        if doc not in numbers:
+            continue
+        if doc == numbers[0]:
+            gone.append((scope, term, doc))
+        numbers.remove(doc)
+        rows += _rows(scope, term, numbers)
+    tx.executemany(_DROP, gone)
+    tx.executemany(_PUT, rows)
+
+
+def _rows(scope: str, term: int, numbers: Sequence[int]) -> list[_ListRow]:
+    return [
+        (scope, term, numbers[start], steps_of(numbers[start : start + MOST_LISTED]))
+        for start in range(0, len(numbers), MOST_LISTED)
+    ]
+
+
+def _keys(scopes: Iterable[str], terms: Iterable[str]) -> list[tuple[str, int]]:
+    numbers = sorted(set(map(term_number, terms)))
+    return [(scope, number) for scope in scopes for number in numbers]
+
+
+def postings_of(tx: Tx, scopes: Sequence[str], terms: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """The documents of each of these terms, ascending, that those who see one of the scopes may find."""
+    numbers = {term: term_number(term) for term in terms}
+    found: dict[int, list[int]] = defaultdict(list)
+    for term, first, steps in tx.all(
+        f"SELECT term, first, steps FROM posting WHERE scope IN ({placeholders(scopes)}) "
+        f"AND term IN ({placeholders(numbers)})",
+        *scopes, *numbers.values(),
+    ):  # fmt: skip
+        found[term] += numbers_of(first, steps)
+    # What a person keeps for one chat alone stands under that chat and under the person.
+    return {term: tuple(sorted(set(found[number]))) for term, number in numbers.items()}
+
+
+def fill_postings(tx: Tx) -> None:
+    """The index is written anew, of all documents with their terms."""
+    tx.run("DELETE FROM posting")
+    listed: dict[str, list[int]] = defaultdict(list)
+    for doc, scopes in tx.all("SELECT doc_id, scope FROM doc_text ORDER BY doc_id"):
+        for scope in scopes.split():
+            listed[scope].append(doc)
+    for scope in sorted(listed):  # one at a time, in the order of the rows: as little in memory as goes, no page twice
+        found: dict[int, list[int]] = defaultdict(list)
+        for doc in listed[scope]:
+            for number in set(map(term_number, tx.value("SELECT terms FROM doc_text WHERE doc_id = ?", doc).split())):
+                found[number].append(doc)
+        for number in sorted(found):
+            tx.executemany(_PUT, _rows(scope, number, found[number]))
+
+
+def posting_counts(tx: Tx) -> Counter[int]:
+    """How often each document stands in the index."""
+    counts: Counter[int] = Counter()
+    for first, steps in tx.execute("SELECT first, steps FROM posting"):
+        counts.update(numbers_of(first, steps))
+    return counts

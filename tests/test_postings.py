@@ -1,0 +1,115 @@
+"""The index of terms: what is deleted leaves it whole and cheaply, and an index of an older schema is taken over."""
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.core.people import Audience
+from bot.store.engine import _connect, _migrate
+from bot.store.index import Doc, drop_documents, put_document
+from bot.store.postings import MOST_LISTED, numbers_of, postings_of, steps_of
+from bot.store.schema import MIGRATIONS
+from bot.store.sqlite import SqliteTx
+from bot.store.store import DATABASE
+from bot.text.terms import search_terms
+from tests.blank import open_laid
+from tests.indexed import wrong_index
+from tests.storing import ids, searched, sound
+
+FTS5 = 44
+"""The last schema with an index of FTS5."""
+
+ROWS = (
+    "INSERT INTO person (id, name, created_at) VALUES (1, 'Ann', 1)",
+    "INSERT INTO account (platform, external_id, person_id, name, created_at) VALUES ('test', 'ann', 1, 'Ann', 1)",
+    "INSERT INTO chat (id, kind, created_at) VALUES (1, 'dm', 1)",
+    "INSERT INTO place (platform, external_id, chat_id) VALUES ('test', 'dm-ann', 1)",
+    "INSERT INTO member (chat_id, person_id, seen_at) VALUES (1, 1, 1)",
+    "INSERT INTO memory (id, owner_id, chat_id, visibility, kind, text, folded, source, stability_days, accessed_at, "
+    "observed_at, created_at, updated_at) VALUES (1, 1, 1, 'private', 'knowledge', '院子里有桂花', '院子里有桂花', "
+    "'command', 99, 1, 1, 1, 1)",
+    "INSERT INTO doc (id, kind, ref, scope, chat_id, person_id, at, length) VALUES (1, 'memory', 1, 'p1', 1, 1, 1, 11)",
+    "INSERT INTO meta (key, value) VALUES ('terms', '2')",
+)
+
+WORN = 2_200
+"""Empty levels as years of 'optimize' left them: more than SQLite reads."""
+
+
+def of_older_schema(folder: Path, *, worn: bool) -> None:
+    """A database with one memory in an index of FTS5, closed."""
+    path = folder / DATABASE
+    with closing(_connect(path)) as db:
+        _migrate(db, path, MIGRATIONS[:FTS5])
+        for sql in ROWS:
+            db.execute(sql)
+        terms = " ".join(search_terms("院子里有桂花"))
+        db.execute("INSERT INTO doc_text (rowid, scope, terms) VALUES (1, 'p1', ?)", (terms,))
+        if worn:
+            (row,) = db.execute("SELECT block FROM doc_text_data WHERE id = 10").fetchone()
+            count = bytes((WORN >> 7 | 0x80, WORN & 0x7F))
+            block = row[:4] + count + row[5:7] + bytes(2) * (WORN - row[4]) + row[7:]
+            db.execute("UPDATE doc_text_data SET block = ? WHERE id = 10", (block,))
+
+
+@pytest.mark.parametrize("worn", [False, True])
+async def test_an_index_of_an_older_schema_is_taken_over_however_worn_it_is(tmp_path: Path, worn: bool) -> None:
+    of_older_schema(tmp_path, worn=worn)
+    if worn:
+        with closing(sqlite3.connect(tmp_path / DATABASE)) as db, pytest.raises(sqlite3.DatabaseError):
+            db.execute("SELECT count(*) FROM doc_text")
+    async with await open_laid(tmp_path) as store:
+        person, chat, _ = await ids(store)
+        found = await searched(store, Audience(chat, "dm", (person,)), "桂花")
+    assert [memory.text for memory in found] == ["院子里有桂花"]
+    assert sound(tmp_path) == []
+    assert (tmp_path / f"nuan.before-{FTS5 + 1}.db").exists(), "as it was"
+
+
+def test_numbers_of_any_distance_stand_in_a_row_as_they_were() -> None:
+    chance = random.Random(3)
+    for widest in (1, 200, 60_000, 4_000_000):
+        numbers = [7]
+        for _ in range(MOST_LISTED - 1):
+            numbers.append(numbers[-1] + chance.randint(1, widest))
+            assert list(numbers_of(numbers[0], steps_of(numbers))) == numbers
+
+
+async def test_documents_come_and_go_in_any_order_and_the_index_has_what_is_left(tmp_path: Path) -> None:
+    async with await open_laid(tmp_path):
+        pass
+    chance, there = random.Random(5), dict[int, str]()
+    with closing(sqlite3.connect(tmp_path / DATABASE, factory=SqliteTx)) as db:
+        for _ in range(1_500):
+            ref = chance.randrange(200)
+            if chance.random() < 0.4:
+                drop_documents(db, "note", (ref,))
+                there.pop(ref, None)
+                continue
+            there[ref] = f"甲{chance.randrange(5)} 乙{chance.randrange(40)}"
+            put_document(db, Doc("note", ref, f"c{chance.randrange(2)}", 1, None, 0, there[ref]))
+        docs = dict(db.execute("SELECT ref, id FROM doc"))
+        for term in ("甲", "3", "17"):
+            wanted = {docs[ref] for ref, text in there.items() if term in search_terms(text)}
+            assert set(postings_of(db, ("c0", "c1"), (term,))[term]) == wanted
+        assert wrong_index(db) == []
+        drop_documents(db, "note", range(200))
+        assert db.execute("SELECT count(*) FROM posting").fetchone() == (0,), "nothing is left of anything"
+
+
+@pytest.mark.parametrize("documents", [100, 3_000])
+async def test_one_document_less_costs_what_its_own_terms_cost(tmp_path: Path, documents: int) -> None:
+    async with await open_laid(tmp_path):
+        pass
+    chance = random.Random(9)
+    with closing(sqlite3.connect(tmp_path / DATABASE, factory=SqliteTx)) as db:
+        texts = ["".join(chr(0x4E00 + chance.randrange(300)) for _ in range(20)) for _ in range(documents)]
+        for ref, text in enumerate(texts):
+            put_document(db, Doc("note", ref, "c1", 1, None, 0, text))
+        before = db.total_changes
+        drop_documents(db, "note", (documents // 2,))
+        terms = len(set(search_terms(texts[documents // 2])))
+        assert db.total_changes - before <= 2 + 2 * terms, "two rows of its own, and at most two for each term"
