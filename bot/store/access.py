@@ -60,8 +60,13 @@ def account_owner(tx: Tx, platform: str, external_id: str) -> int | None:
 
 def permissions_of(tx: Tx, lists: AccessLists, chat_id: int, person_id: int | None) -> Permissions:
     """What a person (None: whoever is in that DM) may in a chat; being denied outweighs every list."""
-    kind, access = tx.all("SELECT kind, access FROM chat WHERE id = ?", chat_id)[0]
-    places = tx.all("SELECT platform, external_id, parent FROM place WHERE chat_id = ?", chat_id)
+    rows = tx.all(
+        "SELECT kind, access, platform, external_id, parent FROM chat LEFT JOIN place ON chat_id = chat.id "
+        "WHERE chat.id = ?",
+        chat_id,
+    )
+    (kind, access, *_), *_ = rows
+    places = tuple(row[2:] for row in rows if row[2] is not None)
     if person_id is None and kind == "dm":
         person_id = tx.value("SELECT person_id FROM member WHERE chat_id = ?", chat_id)
     trusted, refused, owner = _person(tx, lists, person_id)
@@ -77,14 +82,16 @@ def permissions_of(tx: Tx, lists: AccessLists, chat_id: int, person_id: int | No
 
 def _person(tx: Tx, lists: AccessLists, person_id: int | None) -> tuple[bool, bool, bool]:
     """Whether a person is trusted, refused, and an owner; any of their accounts counts, a bot's none."""
-    access, is_bot = tx.one("SELECT access, is_bot FROM person WHERE id = ?", person_id) or ("", True)
+    accounts = tx.all(
+        "SELECT access, is_bot, platform, platform || ':' || external_id, owner FROM person "
+        "LEFT JOIN account ON person_id = person.id WHERE person.id = ?",
+        person_id,
+    )
+    access, is_bot = accounts[0][:2] if accounts else ("", True)
     if is_bot:
         return False, access == "denied", False
-    accounts = tx.all(
-        "SELECT platform, platform || ':' || external_id, owner FROM account WHERE person_id = ?", person_id
-    )
-    owner = any(own or name in lists.owners for _, name, own in accounts)
-    listed = any(name in lists.allow or platform == CONSOLE for platform, name, _ in accounts)
+    owner = any(own or name in lists.owners for *_, name, own in accounts)
+    listed = any(name in lists.allow or platform == CONSOLE for _, _, platform, name, _ in accounts)
     return owner or access == "allowed" or listed, access == "denied" and not owner, owner
 
 

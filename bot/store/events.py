@@ -56,13 +56,15 @@ MOST_OWN_LINES, OWN_WORDS_MS = 4, 600_000
 """So many lines of a person, of the last ten minutes, say together what they ask for."""
 
 
-def read_events(tx: Tx, where: str, *values: object, table: str = "event") -> tuple[Event, ...]:
-    """The events of a condition and its order, with what they reply to and what was sent along.
+def read_events(
+    tx: Tx, where: str, *values: object, table: str = "event", marked: bool = True
+) -> tuple[Event, ...]:  # fmt: skip
+    """The events of a condition and its order, with what they reply to and, unless none is `marked`, what was sent along.
 
     `table` may say by which index they are found.
     """
     rows = tx.all(f"{SELECT_EVENT}{table} {where}", *values)
-    marks = attachment_marks(tx, [row[0] for row in rows])
+    marks = attachment_marks(tx, [row[0] for row in rows]) if marked else {}
     return tuple(_event(row, marks.get(row[0], "")) for row in rows)
 
 
@@ -83,6 +85,8 @@ def tellable_lines(
     told = f"{TELLABLE_LINES}AND {where} AND id NOT IN ({placeholders(answering)}) "
     given = (chat_id, next_alone or NO_EVENT, *values, *answering)
     found = read_events(tx, f"{told}ORDER BY id DESC LIMIT ?", *given, limit)
+    if len(found) < limit:
+        return found[::-1], 0
     return found[::-1], tx.value(f"SELECT count(*) FROM event {told}", *given) - len(found)
 
 

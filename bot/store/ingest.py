@@ -77,7 +77,9 @@ QUOTE_CHARS = 200
 
 def was_stored(tx: Tx, chat_id: int, target: str) -> bool:
     """Whether the message of that id was stored once: then its own row says what may be told of it."""
-    said = "SELECT 1 FROM event WHERE chat_id = ? AND external_id = ? AND external_id <> ''"
+    if not target:
+        return False
+    said = "SELECT 1 FROM event WHERE chat_id = ? AND external_id = ?"
     sent = "SELECT 1 FROM sent WHERE chat_id = ? AND external_id = ?"
     return tx.has(said, chat_id, target) or tx.has(sent, chat_id, target)
 

@@ -169,15 +169,16 @@ class Intake(ScrubbingRepository):
             return Accepted(None, chat, None), None
         incoming = came = retargeted(tx, chat.id, incoming)
         person_id = find_person(tx, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
-        until = 0
         if person_id is not None:
             _member(tx, chat.id, person_id, incoming, at)
-            window = "SELECT until FROM conversation_window WHERE chat_id = ? AND person_id = ?"
-            until = tx.number(window, chat.id, person_id)
         situation = with_permissions(tx, self._lists, chat.id, person_id, arrival.situation)
-        muted = tx.has("SELECT 1 FROM chat WHERE id = ? AND gone > ?", chat.id, at)
+        gone, until = tx.row(
+            "SELECT gone, coalesce((SELECT until FROM conversation_window WHERE chat_id = chat.id AND person_id = ?), 0) "
+            "FROM chat WHERE id = ?",
+            person_id, chat.id,
+        )  # fmt: skip
         bots_quiet = situation.from_bot and situation.mentions_bot and bots_are_quiet(tx, chat.id, at)
-        seen = replace(situation, enabled=chat.enabled, window_until=until, muted=muted, bots_quiet=bots_quiet)
+        seen = replace(situation, enabled=chat.enabled, window_until=until, muted=gone > at, bots_quiet=bots_quiet)
         decision = decide(replace(seen, mode=chat.mode))
         new = print_of(incoming, person_id, at)
         twin = find_copy(tx, chat.id, new)
@@ -193,7 +194,8 @@ class Intake(ScrubbingRepository):
         hidden = "stranger" if stranger else "command" if commands else arrival.hidden
         effect = ChangeEffect()
         if incoming.kind == "message":
-            tx.run("UPDATE chat SET gone = 0 WHERE id = ? AND gone <> 0 AND gone <= ?", chat.id, at)
+            if 0 < gone <= at:
+                tx.run("UPDATE chat SET gone = 0 WHERE id = ?", chat.id)
         elif not stranger or came.label in PLATFORM_FACTS:
             effect = _change(tx, Change(came, chat.id, person_id, at), self._files)
             if not effect.told:
@@ -214,7 +216,7 @@ class Intake(ScrubbingRepository):
         is_message = incoming.kind == "message"
         if person_id is not None and is_message and decision.action != "listen" and decision.why not in COMMAND_REASONS:
             keep_pace(tx, chat.id, person_id, at, paced, before)
-        (stored,) = read_events(tx, "WHERE id = ?", number)
+        (stored,) = read_events(tx, "WHERE id = ?", number, marked=bool(incoming.attachments))
         accepted = Accepted(stored, chat, decision, armed=arm_join(tx, chat.id, decision.silence_at))
         return accepted, number if is_message and not (hidden or announced) else effect.reread
 

@@ -156,14 +156,13 @@ def _with_events(tx: Tx, turn: Turn) -> Turn:
 
 def append_entry(tx: Tx, turn_id: int, message: Message, tokens: int) -> int:
     """A message at the end of the log of that turn; the entry's number."""
-    epoch_id, position = tx.row(
-        "SELECT epoch_id, (SELECT coalesce(max(position), -1) + 1 FROM entry WHERE epoch_id = turn.epoch_id) "
-        "FROM turn WHERE id = ?",
-        turn_id,
-    )
-    return tx.insert(
-        "entry", epoch_id=epoch_id, turn_id=turn_id, position=position, message=message.canonical(), tokens=tokens
-    )
+    (number,) = tx.ids(
+        "INSERT INTO entry (epoch_id, turn_id, position, message, tokens) SELECT epoch_id, id, "
+        "(SELECT coalesce(max(position), -1) + 1 FROM entry WHERE epoch_id = turn.epoch_id), ?, ? FROM turn "
+        "WHERE id = ? RETURNING id",
+        message.canonical(), tokens, turn_id,
+    )  # fmt: skip
+    return number
 
 
 def link_told(tx: Tx, entry_id: int, kind: str, derived: tuple[int, ...]) -> None:
@@ -253,7 +252,8 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
         f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, ?) WHERE id = ?",
         at, asking.close_at, asking.logged_upto, session_id,
     )  # fmt: skip
-    return AskedTurn(replace(read_turn(tx, turn_id), event_ids=answering), call)
+    turn = turn_of(tx.row(SELECT_TURN + "WHERE turn.id = ?", turn_id))
+    return AskedTurn(replace(turn, event_ids=answering), call)
 
 
 def _count(tx: Tx, turn_id: int, settlement: Settlement) -> None:

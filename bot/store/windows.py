@@ -168,12 +168,11 @@ def cut_replies_to(tx: Tx, chat_id: int, person_id: int, at: int, *, called: boo
 
 def cut_older_replies(tx: Tx, chat_id: int, turn_id: int, at: int) -> None:
     """A reply is said; of older ones to the same people nothing more comes in between."""
-    people = tx.ids(
+    people = (
         "SELECT DISTINCT person_id FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ? "
-        "AND person_id IS NOT NULL",
-        turn_id,
+        "AND person_id IS NOT NULL"
     )
-    _cut(tx, chat_id, at, lambda older: any(answers_person(tx, older, person_id) for person_id in people))
+    _cut(tx, chat_id, at, lambda older: any(answers_person(tx, older, each) for each in tx.ids(people, turn_id)))
 
 
 def cut_all_replies(tx: Tx, chat_id: int, at: int) -> tuple[int, ...]:
