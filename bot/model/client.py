@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.core.errors import ModelError
+from bot.core.lazy_packages import load_parts_when_asked
 from bot.core.models import Completion, Embeddings, ModelRequest
 from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
 from bot.model.dialect import PLAIN_DIALECT, Dialect
@@ -14,8 +15,10 @@ from bot.model.dialect import PLAIN_DIALECT, Dialect
 if TYPE_CHECKING:
     from bot.model.transport import Transport
 
-
 T = TypeVar("T")
+
+OTHER_CLIENT = "openai._vendor.httpx_aiohttp"
+"""Another way of the library to make requests, which brings aiohttp with it."""
 
 
 class ServerClient:
@@ -30,6 +33,7 @@ class ServerClient:
         speaks: Dialect = PLAIN_DIALECT, sees: Dialect = PLAIN_DIALECT,
     ) -> None:  # fmt: skip
         def load() -> "Transport":
+            load_parts_when_asked("openai.types", without=(OTHER_CLIENT,))
             from bot.model.transport import Transport
 
             return Transport(base_url, api_key, name, stream=stream, speaks=speaks, sees=sees, proxy=proxy)

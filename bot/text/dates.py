@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
 from bot.core.clock import HOUR_MS
+from bot.core.lazy_packages import load_parts_when_asked
 from bot.core.people import Script
 from bot.core.sessions import Tier
 
@@ -190,6 +191,7 @@ def _mainland(day: date) -> str:
 
 @cache
 def _holidays(region: str, year: int, script: Script) -> dict[date, str]:
+    load_parts_when_asked("holidays.countries", "holidays.groups", "holidays.calendars")
     import holidays
 
     try:

@@ -1,0 +1,91 @@
+"""What a command loads: only what it needs, and before the first message, not during it. Nothing is timed."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.e2e import running
+from tests.source import ROOT
+from tests.street import Street, StreetHome, stop
+from tests.test_run import ANN
+
+_LOADED = re.compile(r"^import time:\s+\d+ \|\s+\d+ \| +(\S+)", re.MULTILINE)
+
+
+class Told(StreetHome):
+    """The interpreter tells on standard error what it imports."""
+
+    def command(self, command: str, *more: str) -> tuple[str, ...]:
+        """As usual, with that option."""
+        program, *rest = super().command(command, *more)
+        return (program, "-X", "importtime", *rest)
+
+
+def loaded(errors: str) -> set[str]:
+    """Each module that was imported, and the packages it is in."""
+    names = _LOADED.findall(errors)
+    return {
+        ".".join(parts[:count]) for name in names if (parts := name.split(".")) for count in range(1, len(parts) + 1)
+    }
+
+
+async def test_the_first_message_waits_for_no_import(tmp_path: Path) -> None:
+    async with Street() as street:
+        made = street.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
+        home = Told(tmp_path, {name: value for name, value in made.settings.items() if name != "DISCORD__TOKEN"})
+        async with running(home, "run") as nuan:
+            await nuan.until(lambda: "started" in nuan.errors)
+            before = len(nuan.errors)
+            assert await street.tell(ANN, "今天下午去公园走了走，第1句") == "收到第1句"
+            assert loaded(nuan.errors[before:]) == set()
+            await stop(nuan)
+
+
+def program(code: str, printed: str = "") -> None:
+    """Run it in an interpreter of its own."""
+    ran = subprocess.run([sys.executable, "-c", f"import sys\n{code}"], capture_output=True, text=True, cwd=ROOT)
+    assert (ran.stdout, ran.stderr) == (printed, "")
+
+
+def test_the_types_of_openai_and_countries_are_loaded_as_they_are_used() -> None:
+    program(
+        "import asyncio, datetime\n"
+        "from bot.model.client import OpenAIModel\n"
+        "from bot.text.dates import holiday_name\n"
+        "assert holiday_name(datetime.date(2026, 10, 1), 'CN', 'zh-Hans') == '国庆节'\n"
+        "asyncio.run(OpenAIModel('http://127.0.0.1:9', '', 'm').prepare())\n"
+        "from openai.types import chat\n"
+        "from openai.types.chat.chat_completion import ChatCompletion\n"
+        "assert chat.ChatCompletion is ChatCompletion\n"
+        "assert {'openai.types.responses.response', 'holidays.countries.france', 'aiohttp', 'numpy'}.isdisjoint(sys.modules)\n"
+        "from openai.types.responses import Response\n"
+        "from holidays.countries import France, FR\n"
+        "assert Response.__module__ == 'openai.types.responses.response' and issubclass(FR, France)\n"
+    )
+
+
+def test_parts_of_a_package_load_when_they_are_asked_for(tmp_path: Path) -> None:
+    for name, text in {
+        "gathers/__init__.py": "from .one import A, B as C\nfrom gathers.two import D\n",
+        "gathers/one.py": "A, B = 1, 2\n",
+        "gathers/two.py": "D = 3\n",
+        "gathers/works/__init__.py": "from .three import E\nF = E + 1\n",
+        "gathers/works/three.py": "E = 4\n",
+        "absent.py": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    program(
+        f"sys.path.append({str(tmp_path)!r})\n"
+        "from bot.core.lazy_packages import load_parts_when_asked\n"
+        "load_parts_when_asked('gathers', without=('absent',))\n"
+        "import gathers\n"
+        "assert not [name for name in sys.modules if name.startswith('gathers.')]\n"
+        "from gathers import C, D, two\n"
+        "from gathers.works import E, F\n"
+        "assert (C, D, E, F, two) == (2, 3, 4, 5, sys.modules['gathers.two'])\n"
+        "try:\n    from gathers import nothing\nexcept ImportError as error:\n    assert 'nothing' in str(error)\n"
+        "try:\n    import absent\nexcept ModuleNotFoundError:\n    print('done', end='')\n",
+        "done",
+    )
