@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.e2e import running
 from tests.source import ROOT
-from tests.street import Street, StreetHome, stop
+from tests.street import WAIT_S, Street, StreetHome, stop
 from tests.test_run import ANN
 
 _LOADED = re.compile(r"^import time:\s+\d+ \|\s+\d+ \| +(\S+)", re.MULTILINE)
@@ -35,7 +35,7 @@ async def test_the_first_message_waits_for_no_import(tmp_path: Path) -> None:
         made = street.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
         home = Told(tmp_path, {name: value for name, value in made.settings.items() if name != "DISCORD__TOKEN"})
         async with running(home, "run") as nuan:
-            await nuan.until(lambda: "started" in nuan.errors)
+            await street.telegram.until(lambda: bool(street.telegram.calls("getUpdates")), WAIT_S)
             before = len(nuan.errors)
             assert await street.tell(ANN, "今天下午去公园走了走，第1句") == "收到第1句"
             assert loaded(nuan.errors[before:]) == set()
@@ -44,7 +44,8 @@ async def test_the_first_message_waits_for_no_import(tmp_path: Path) -> None:
 
 def program(code: str, printed: str = "") -> None:
     """Run it in an interpreter of its own."""
-    ran = subprocess.run([sys.executable, "-c", f"import sys\n{code}"], capture_output=True, text=True, cwd=ROOT)
+    command = [sys.executable, "-c", f"import sys\n{code}"]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (ran.stdout, ran.stderr) == (printed, "")
 
 

@@ -16,7 +16,7 @@ from bot.core.ports import ChatSetting, Log, ReloadResult, SettingChanges
 from bot.model.pool import ModelPool
 from bot.ops.control import request_reload
 from bot.ops.log_files import NullLog
-from bot.pipeline.configuration import Current, texts_key
+from bot.pipeline.configuration import texts_key
 from bot.pipeline.endpoints import make_pool, pool_key
 from bot.store.settings import BOT_SWITCH, settings_in
 from bot.store.store import DATABASE, LOCK, lock_folder, open_store
@@ -166,7 +166,7 @@ class Reloader:
             await said.put(wish, person_id, app.parts.clock.now())
         if set(changed) - set(self._fixed):
             try:
-                await self._replace(app.parts.current, place, named, same_texts=same_texts)
+                await self._replace(app, place, named, same_texts=same_texts)
             except BaseException:
                 if wish:
                     await said.put_back(earlier)
@@ -174,9 +174,10 @@ class Reloader:
         self._place, self._texts, self._there = place, texts, self._there or self._source.file.exists()
         return ReloadResult(changed, restart)
 
-    async def _replace(self, current: Current, place: Installation, named: set[str], *, same_texts: bool) -> None:
+    async def _replace(self, app: App, place: Installation, named: set[str], *, same_texts: bool) -> None:
         """Have the bot work by it; a model pool that it does not take is closed. `named` are the files that changed."""
-        before, settings = current.newest, place.settings
+        current, settings = app.parts.current, place.settings
+        before = current.newest
         keeps_pool = pool_key(settings) == pool_key(self._place.settings)
         keeps_pool = keeps_pool and not any(name.startswith("prompts/offline/") for name in named)
         pool = before.pool if keeps_pool else await asyncio.to_thread(self._make_pool, settings, place.prompts.path)
@@ -186,8 +187,7 @@ class Reloader:
                 make_configuration, place, pool, before.texts if same_texts else None
             )
             self._taken(settings)
-            if not keeps_pool:
-                await preload(pool)
+            await preload(configuration, app.parts.clock.now())
             await current.replace(configuration)
         finally:
             if current.newest.pool is not pool:

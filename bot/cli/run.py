@@ -161,7 +161,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                 app = _make_app(place, store, logs, reloader, clock, front.take if front is not None else None)
                 try:
                     # Before the first call is reserved: one that a crash cuts off while the library loads is charged.
-                    await preload(app.parts.current.pool)
+                    await preload(app.parts.current.newest, clock.now())
                     await app.start(adapters)
                     resume_collector()
                     supervisor = Supervisor(app.ingest, clock, logs.log, store.vitals.writable)
@@ -292,7 +292,7 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
 
 
 async def _warm_up(app: App) -> None:
-    await preload(app.parts.current.pool)
+    await preload(app.parts.current.newest, app.parts.clock.now())
     resume_collector()
 
 
