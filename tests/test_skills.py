@@ -50,7 +50,7 @@ async def test_the_full_prefix_lists_them_and_the_light_one_does_not(new_world: 
     system = world.prompts[-1][0].content
     assert HEADING in system
     assert "\n- idiom-chain: 成语接龙" in system
-    assert "\n- comfort: 安慰难过的人" in system
+    assert "\n- comfort: 对方伤心" in system
     assert "首字对不对" not in system, "the text itself is read on demand"
     assert full[-1].name == "skill"
 

@@ -193,14 +193,16 @@ def read_bootstraps(
     found: dict[tuple[Script, bool], Mapping[BootstrapMode, Prefix]] = {}
     for language in SCRIPTS:
         known = {file.name: _read(in_language(file, language)) for file in files}
-        identity = known.get(FULL[0], name).strip()
+        identity = known.pop(FULL[0], name).strip()
+        soul = known.pop(FULL[1], "")
         who = _who(identity, name)
         for alone in (False, True):
             brings = tuple(tool for tool in tools if not (alone and tool.name in IN_GROUPS))
-            rules = (system,) if alone else (system, group)
+            # Both begin alike, for servers that keep a prompt of which only the beginning is the same.
+            begins = (system, *(() if alone else (group,)), identity, soul)
             found[language, alone] = {
-                "full": prefix((*rules, whole, *known.values(), skills), brings, who),
-                "light": prefix((*rules, identity, known.get(FULL[1], ""), small), (), who),
+                "full": prefix((*begins, whole, *known.values(), skills), brings, who),
+                "light": prefix((*begins, small), (), who),
             }
     soul = _read(folder / FULL[1]).strip() if (folder / FULL[1]) in files else ""
     return Bootstraps(found, folder / PACED in files, soul.replace(NAME_MARK, name))
