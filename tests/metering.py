@@ -15,6 +15,9 @@ from bot.store.sqlite import SqliteTx
 FRAME = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "ROLLBACK")
 """What begins and ends transactions."""
 
+FOR_EACH_WORD = "INSERT INTO posting"
+"""One statement that is run with the words of a line, as many as there are."""
+
 EXACT = 10
 """Steps between two counts: SQLite counts on from one use of a statement to the next, so that nothing is lost."""
 
@@ -58,8 +61,9 @@ class Meter:
 
     @property
     def asked(self) -> int:
-        """Statements but those that only begin and end transactions."""
-        return sum(count for statement, count in self.statements.items() if not statement.startswith(FRAME))
+        """Statements but those that only begin and end transactions, and that of the words of a line."""
+        left_out = (*FRAME, FOR_EACH_WORD)
+        return sum(count for statement, count in self.statements.items() if not statement.startswith(left_out))
 
     @property
     def looks(self) -> int:

@@ -3,10 +3,11 @@
 A list is a row of its own for each scope and term, so that one document more or less costs what its own terms cost.
 """
 
+import json
 import struct
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from operator import sub
 
@@ -19,7 +20,11 @@ MOST_LISTED = 32
 WIDTHS = {1: "B", 2: "H", 4: "I"}
 """Bytes of a step from one number to the next, and how struct calls them; the widest step decides for its row."""
 
-_NEAREST = "SELECT first, steps FROM posting WHERE scope = ? AND term = ? AND first <= ? ORDER BY first DESC LIMIT 1"
+_NEAREST = """SELECT given.value, first, steps FROM json_each(?) AS given CROSS JOIN posting
+    ON scope = ? AND term = given.value AND first = (SELECT max(near.first) FROM posting AS near
+    WHERE near.scope = ? AND near.term = given.value AND near.first <= ?)"""
+"""Of each term the row in which a document stands, or would."""
+
 _PUT = """INSERT INTO posting (scope, term, first, steps) VALUES (?, ?, ?, ?)
     ON CONFLICT (scope, term, first) DO UPDATE SET steps = excluded.steps"""
 _DROP = "DELETE FROM posting WHERE scope = ? AND term = ? AND first = ?"
@@ -56,10 +61,8 @@ def numbers_of(first: int, steps: bytes) -> Iterable[int]:
 def add_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str]) -> None:
     """From now on this document is found by these terms by those who see one of the scopes."""
     rows: list[_ListRow] = []
-    for scope, term in _keys(scopes, terms):
-        found = tx.one(_NEAREST, scope, term, doc)
-        numbers = sorted({*numbers_of(*found), doc}) if found is not None else [doc]
-        rows += _rows(scope, term, numbers)
+    for scope, term, numbers in _nearest(tx, doc, scopes, terms):
+        rows += _rows(scope, term, sorted({*numbers, doc}))
     tx.executemany(_PUT, rows)
 
 
@@ -67,9 +70,7 @@ def drop_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str])
     """This document is found by these terms no more; nothing of that is left in the index."""
     gone: list[tuple[str, int, int]] = []
     rows: list[_ListRow] = []
-    for scope, term in _keys(scopes, terms):
-        found = tx.one(_NEAREST, scope, term, doc)
-        numbers = list(numbers_of(*found)) if found is not None else []
+    for scope, term, numbers in _nearest(tx, doc, scopes, terms):
         if doc not in numbers:
             continue
         if doc == numbers[0]:
@@ -87,9 +88,15 @@ def _rows(scope: str, term: int, numbers: Sequence[int]) -> list[_ListRow]:
     ]
 
 
-def _keys(scopes: Iterable[str], terms: Iterable[str]) -> list[tuple[str, int]]:
-    numbers = sorted(set(map(term_number, terms)))
-    return [(scope, number) for scope in scopes for number in numbers]
+def _nearest(
+    tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str]
+) -> Iterator[tuple[str, int, list[int]]]:  # fmt: skip
+    """For each scope and term the numbers of the row in which that document stands, or would; none where none is."""
+    wanted = sorted(set(map(term_number, terms)))
+    for scope in scopes:
+        found = {term: row for term, *row in tx.all(_NEAREST, json.dumps(wanted), scope, scope, doc)}
+        for term in wanted:
+            yield scope, term, list(numbers_of(*found[term])) if term in found else []
 
 
 def postings_of(tx: Tx, scopes: Sequence[str], terms: Sequence[str]) -> dict[str, tuple[int, ...]]:
