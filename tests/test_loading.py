@@ -79,14 +79,17 @@ def test_parts_of_a_package_load_when_they_are_asked_for(tmp_path: Path) -> None
         (tmp_path / name).write_text(text)
     program(
         f"sys.path.append({str(tmp_path)!r})\n"
-        "from bot.core.lazy_packages import load_parts_when_asked\n"
-        "load_parts_when_asked('gathers', without=('absent',))\n"
+        "from bot.core.lazy_packages import load_parts_when_asked, loading_without\n"
+        "load_parts_when_asked('gathers')\n"
         "import gathers\n"
         "assert not [name for name in sys.modules if name.startswith('gathers.')]\n"
         "from gathers import C, D, two\n"
         "from gathers.works import E, F\n"
         "assert (C, D, E, F, two) == (2, 3, 4, 5, sys.modules['gathers.two'])\n"
         "try:\n    from gathers import nothing\nexcept ImportError as error:\n    assert 'nothing' in str(error)\n"
-        "try:\n    import absent\nexcept ModuleNotFoundError:\n    print('done', end='')\n",
+        "with loading_without('absent', 'gathers'):\n"
+        "    import gathers\n"
+        "    try:\n        import absent\n    except ModuleNotFoundError:\n        print('done', end='')\n"
+        "import absent\n",
         "done",
     )

@@ -11,6 +11,7 @@ class TelegramSettings(PlatformSettings):
     """Telegram; it starts when there is a token."""
 
     adapter: ClassVar = "adapters.telegram.adapter:TelegramAdapter"
+    unneeded: ClassVar = ("apscheduler", "cryptography", "httpx._main")
 
     token: SecretStr | None = None
     """Bot token from @BotFather; better kept as NUAN_TELEGRAM__TOKEN in .env."""

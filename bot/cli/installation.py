@@ -26,6 +26,7 @@ from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, StoreError
 from bot.core.events import CommandSpec
 from bot.core.files import PromptFiles, lock_file, resource_dir
+from bot.core.lazy_packages import loading_without
 from bot.core.models import ToolSpec
 from bot.core.ports import Adapter, Clock, Log, SettingChanges
 from bot.language.feedback import feedback_signals
@@ -317,7 +318,9 @@ def make_adapter(
     platform: PlatformSettings, commands: tuple[CommandSpec, ...], clock: Clock, log: Log
 ) -> Adapter:  # fmt: skip
     """The adapter of a platform, with these commands in its menu; ImportError when its library is not installed."""
-    adapter: Adapter = resolve_name(platform.adapter)(platform, commands, clock, log)
+    with loading_without(*platform.unneeded):
+        make = resolve_name(platform.adapter)
+    adapter: Adapter = make(platform, commands, clock, log)
     return adapter
 
 

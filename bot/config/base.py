@@ -149,6 +149,8 @@ class PlatformSettings(SettingsTable):
     """Where its adapter is, as "module:class", called with this table, the commands of its menu, a clock and a log."""
     starts_with: ClassVar[str] = "token"
     """Name of the key that must be set for the platform to start."""
+    unneeded: ClassVar[tuple[str, ...]] = ()
+    """Modules that its library loads in case they are used, and nuan does not use."""
 
     stream: bool = True
     """Whether a reply is shown while it is written."""

@@ -1,38 +1,45 @@
-"""Packages of libraries that gather hundreds of names, of which a few are used: each part loads when it is asked for.
-
-It changes when names are there, not what they are."""
+"""Less of a library: the parts of packages that gather hundreds of names load when one is asked for, and what a library
+only loads in case it is used is not there for it."""
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 
 
-def load_parts_when_asked(*packages: str, without: Sequence[str] = ()) -> None:
-    """For these packages and all inside them from now on; call it before they are imported.
-
-    `without`: modules that a library goes without as if they were not installed.
-    """
+def load_parts_when_asked(*packages: str) -> None:
+    """For these packages and all inside them from now on; call it before they are imported."""
     finder = next((each for each in sys.meta_path if isinstance(each, _Finder)), None)
     if finder is None:
         sys.meta_path.insert(0, finder := _Finder())
     finder.packages |= set(packages)
-    finder.without |= set(without)
+
+
+@contextmanager
+def loading_without(*modules: str) -> Iterator[None]:
+    """What is imported inside finds none of these, as if they were not installed: libraries load them in case they are
+    used."""
+    hidden = [name for name in modules if name not in sys.modules]
+    for name in hidden:
+        sys.modules[name] = None  # type: ignore[assignment]  # an import of it fails
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 class _Finder(MetaPathFinder):
     def __init__(self) -> None:
         self.packages: set[str] = set()
-        self.without: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:  # fmt: skip
-        if fullname in self.without:
-            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         if not any(f"{fullname}.".startswith(f"{package}.") for package in self.packages):
             return None
         spec = PathFinder.find_spec(fullname, path, target)

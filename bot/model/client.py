@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.core.errors import ModelError
-from bot.core.lazy_packages import load_parts_when_asked
+from bot.core.lazy_packages import load_parts_when_asked, loading_without
 from bot.core.models import Completion, Embeddings, ModelRequest
 from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
 from bot.model.dialect import PLAIN_DIALECT, Dialect
@@ -33,8 +33,9 @@ class ServerClient:
         speaks: Dialect = PLAIN_DIALECT, sees: Dialect = PLAIN_DIALECT,
     ) -> None:  # fmt: skip
         def load() -> "Transport":
-            load_parts_when_asked("openai.types", without=(OTHER_CLIENT,))
-            from bot.model.transport import Transport
+            load_parts_when_asked("openai.types")
+            with loading_without(OTHER_CLIENT):
+                from bot.model.transport import Transport
 
             return Transport(base_url, api_key, name, stream=stream, speaks=speaks, sees=sees, proxy=proxy)
 

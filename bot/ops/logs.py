@@ -13,15 +13,17 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TextIO, cast
 
-import structlog
-
 from bot.config.settings import LogFile
 from bot.core.errors import NuanError
+from bot.core.lazy_packages import loading_without
 from bot.core.people import ErasedPerson
 from bot.core.ports import Log, log_numbers
 from bot.ops.log_files import LOG_NAME, TEXT_FIELDS, scrub_logs
 from bot.text.clean import Redactor, one_line
 from bot.text.dates import local
+
+with loading_without("rich"):  # structlog would show errors with it, of which a line here tells in its own words
+    import structlog
 
 LONGEST_MESSAGE = 500
 """Characters of an error's message; the rest is rarely worth its place."""

@@ -1,17 +1,16 @@
 """jieba, which cuts Chinese into words, with its dictionary as a mapped table: 500,000 words as objects of Python are
 70 MB and .7 s, as a table 6 MB that is read where it is needed. It cuts as jieba does."""
 
-import sys
 import warnings
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol, overload
 
+from bot.core.lazy_packages import loading_without
 from bot.text.tables import read_table_file
 
 NAMES = ("ns", "nt", "j")
@@ -103,7 +102,8 @@ class Cutter(Protocol):
 @cache
 def cutter() -> Cutter:
     """jieba's own, ready to cut; the first call may make the table (about 1.5 s; call it in a thread)."""
-    with warnings.catch_warnings(), _without_package_resources():
+    # It can do without pkg_resources, whose import looks through all that is installed.
+    with warnings.catch_warnings(), loading_without("pkg_resources"):
         warnings.simplefilter("ignore")  # jieba 0.42.1 has invalid escapes
         import jieba
 
@@ -121,17 +121,3 @@ def cutter() -> Cutter:
     jieba_cutter.total, jieba_cutter.initialized = jieba_cutter.FREQ.total, True
     ready: Cutter = jieba_cutter
     return ready
-
-
-@contextmanager
-def _without_package_resources() -> Iterator[None]:
-    """Inside, jieba does not find a package that it can do without, whose import looks through all that is installed."""
-    name = "pkg_resources"
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = None  # type: ignore[assignment]  # an import of it fails
-    try:
-        yield
-    finally:
-        del sys.modules[name]
