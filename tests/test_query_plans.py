@@ -33,6 +33,9 @@ SCANS = re.compile(r"SCAN (?P<name>\w+)(?: USING (?:COVERING )?INDEX (?P<index>\
 KINDS = re.compile(r"SEARCH (?P<name>\w+) USING .*\(kind=\?\)$")
 """All rows of a kind are as good as all."""
 
+LEAST = re.compile(r"SEARCH (?P<name>\w+)$")
+"""The least or greatest number of all; with a condition it is looked for row by row."""
+
 ALLOWED = {
     "Deadlines.tidy": "once a day",
     "_drop_counts": "once a day",
@@ -44,7 +47,7 @@ ALLOWED = {
     "Inspector.memories": "the operator's search for any part of a text, the newest until a page is full",
     "Inspector.memory_counts": "a page of the operator's: counts of an index",
     "Inspector.people": "the operator's list of everybody",
-    "persons": "the operator's list of everybody",
+    "Inspector.names": "the operator's list of everybody",
     "People.chats": "the operator's list of all chats",
     "Notes.known": "beside a look at all files of notes",
     "Vitals.newest_line": "the last one alone",
@@ -64,8 +67,10 @@ def reads_all(database: sqlite3.Connection, statement: str) -> Iterator[str]:
     nothing: dict[str, None] | tuple[None, ...] = (None,) * statement.count("?")
     values = dict.fromkeys(named) if named and not nothing else nothing
     for *_, step in database.execute(f"EXPLAIN QUERY PLAN {statement}", values):
-        found = SCANS.match(step) or KINDS.match(step)
-        if found is None or found.groupdict().get("index") in UNDER_WAY:
+        found = SCANS.match(step) or KINDS.match(step) or LEAST.match(step)
+        if found is None or (found.re is LEAST and f"FROM {found['name']} WHERE" not in statement):
+            continue
+        if found.groupdict().get("index") in UNDER_WAY:
             continue
         name = found["name"]
         if re.search(rf"\) AS {name}\b|\b{name} AS \(", statement):

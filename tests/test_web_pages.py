@@ -131,6 +131,31 @@ async def test_the_figures_of_the_plots_add_up_to_the_ledger(world: World) -> No
         assert len(json.loads((await page.visitor.get("/usage.json?days=9999")).text)["day"]["labels"]) == 30
 
 
+async def test_chats_beyond_the_largest_are_one_line_of_the_plot(world: World) -> None:
+    for number in range(9):
+        for _ in range(9 - number):
+            await world.say("小暖，在吗？", "阿明", group=f"群{number}")
+            await world.wait(1)
+    async with webbed(world) as page:
+        plots = json.loads((await page.visitor.get("/usage.json?days=2")).text)
+    series = plots["chat"]["series"]
+    assert [name.split()[-1] for name in series][:-1] == [f"群{number}" for number in range(5)]
+    assert len(series) == 6
+    assert sum(map(sum, series.values())) == sum(map(sum, plots["day"]["series"].values()))
+
+
+async def test_a_page_of_people_goes_on_where_the_one_before_it_ended(world: World) -> None:
+    for number in range(103):
+        await world.say("大家好", f"人{number}", group="闲聊")
+    async with webbed(world) as page:
+        first, second = [(await page.visitor.get(f"/people?after={after}")).text for after in (0, 100)]
+    assert 'href="/people?after=100"' in first
+    assert "人99<" in first
+    assert "人100<" not in first
+    assert ("人99<" in second, "人100<" in second, "人102<" in second) == (False, True, True)
+    assert "after=200" not in second
+
+
 async def test_dialogue_memory_is_a_time_line_and_people_have_their_memories(world: World) -> None:
     await world.say("记住我怕狗")
     await world.say("我昨天去了苏州，看了一场评弹，晚上还吃了松鼠桂鱼")

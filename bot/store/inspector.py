@@ -45,6 +45,8 @@ PROBE_KEY = "probe"
 
 NO_LIMIT = 1 << 62
 
+LAST_SEEN = "(SELECT max(seen_at) FROM member WHERE person_id = person.id)"
+
 _FOUND = f"""SELECT {MEMORY_COLUMNS}, memory.disabled_reason, memory.purge_at, coalesce(person.name, ''), {CHAT_LABEL}
     FROM memory LEFT JOIN person ON person.id = memory.owner_id
     LEFT JOIN chat ON chat.id = memory.chat_id """
@@ -270,17 +272,26 @@ class Inspector(Repository):
         return {state: tx.value(f"SELECT count(*) FROM memory WHERE {where}") for state, where in MEMORY_STATES.items()}
 
     @reads
-    def people(self, tx: Tx) -> tuple[PersonRow, ...]:
-        """Everybody, whoever was seen last first."""
+    def people(self, tx: Tx, limit: int = NO_LIMIT, after: int = 0) -> tuple[PersonRow, ...]:
+        """Everybody after the first so many, whoever was seen last first."""
         rows = tx.all(
-            "SELECT id, access, (SELECT count(*) FROM memory WHERE owner_id = person.id AND disabled_at IS NULL), "
-            "(SELECT max(seen_at) FROM member WHERE person_id = person.id) FROM person ORDER BY 4 DESC, id"
-        )
-        everybody = {person.id: person for person in persons(tx, self._lists, "")}
+            "SELECT id, access, (SELECT count(*) FROM memory WHERE owner_id = found.id AND disabled_at IS NULL), seen "
+            f"FROM (SELECT id, access, {LAST_SEEN} AS seen FROM person ORDER BY 3 DESC, id LIMIT ? OFFSET ?) AS found "
+            "ORDER BY seen DESC, id",
+            limit, after,
+        )  # fmt: skip
+        here = f"IN ({', '.join(str(row[0]) for row in rows)})"
+        everybody = {person.id: person for person in persons(tx, self._lists, f"WHERE id {here}")}
         accounts: dict[int, tuple[str, ...]] = {}
-        for number, account in tx.all("SELECT person_id, platform || ':' || external_id FROM account ORDER BY 2"):
+        every = f"SELECT person_id, platform || ':' || external_id FROM account WHERE person_id {here} ORDER BY 2"
+        for number, account in tx.all(every):
             accounts[number] = (*accounts.get(number, ()), account)
         return tuple(PersonRow(everybody[row[0]], accounts.get(row[0], ()), *row[1:]) for row in rows)
+
+    @reads
+    def names(self, tx: Tx) -> tuple[tuple[int, str], ...]:
+        """The number and the name of everybody, whoever was seen last first."""
+        return tx.all(f"SELECT id, name FROM person ORDER BY {LAST_SEEN} DESC, id")
 
     @reads
     def promises(self, tx: Tx, limit: int) -> tuple[PlanRow, ...]:

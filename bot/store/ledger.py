@@ -1,7 +1,7 @@
 """The ledger: model calls reserved and settled, budgets that begin anew, and how often people were answered."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,6 +21,7 @@ from bot.core.models import (
 from bot.core.sessions import CallCause, ModelCall
 from bot.core.speaking import UNASKED, AnswerLimits
 from bot.store.engine import Repository, reading, reads, writes, writing
+from bot.store.schema import placeholders
 from bot.store.transactions import Row, Tx
 
 IS_COUNTED: Mapping[BudgetPeriod, str] = {
@@ -102,6 +103,10 @@ USED_BY_CALL = """SELECT CASE state WHEN 'released' THEN 0 ELSE calls END AS cal
     prompt_tokens, cached_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE 0 END AS held_cost,
     CASE state WHEN 'reserved' THEN reserved_tokens ELSE 0 END AS held_tokens FROM call WHERE at >= ? """
 
+SELECT_USE = """SELECT at, chat_id, cause, CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens END,
+    cached_tokens, output_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END, person_id FROM call """
+IS_USED = "AND state <> 'released' "
+
 SUM_USED = """SELECT coalesce(sum(calls), 0), coalesce(sum(cost), 0), coalesce(sum(tokens), 0),
     coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), coalesce(sum(held_cost), 0),
     coalesce(sum(held_tokens), 0) FROM """
@@ -148,7 +153,8 @@ def _sum_ended(tx: Tx) -> None:
     upto, newest = tx.number(f"SELECT {SUMMED}"), tx.number("SELECT max(id) FROM call")
     if newest - upto < UNSUMMED:
         return
-    flying = tx.value("SELECT min(id) FROM call WHERE state = 'reserved'")
+    # Of the bare number SQLite would look for the least by reading one call after the other.
+    flying = tx.value("SELECT min(id + 0) FROM call WHERE state = 'reserved'")
     last = newest if flying is None else flying - 1
     tx.run(SUM_CALLS.format("id > ? AND id <= ?"), upto, last)
     tx.set_meta(SUMMED_KEY, max(last, upto))
@@ -277,7 +283,6 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
     occasion = admit_occasion(tx, reservation.pace, at, owner.person_id) if reservation.pace is not None else None
     owner = replace(owner, person_id=None) if reservation.cause in UNASKED else owner
     day, cause = reservation.day_since, reservation.cause
-    _sum_ended(tx)
     checks = [*_checks(reservation.limits, day, reservation.month_since, owner)]
     if reservation.own_tokens is not None:
         checks.append(_Check(cause, None, reservation.own_tokens, day, {"cause": cause}))
@@ -326,6 +331,7 @@ def settle_call(tx: Tx, settlement: Settlement, at: int) -> bool:
     )  # fmt: skip
     if changed and usage.returned and usage.prompt_tokens:
         _calibrate(tx, settlement.call_id, usage.prompt_tokens)
+    _sum_ended(tx)
     return changed == 1
 
 
@@ -387,14 +393,30 @@ class Ledger(Repository):
     pressure = reading(budget_pressure)
 
     @reads
-    def used(self, tx: Tx, since: int) -> tuple[CallUse, ...]:
-        """Every call since that instant (ms), oldest first; what is in flight counts as reserved."""
-        return tx.all(
-            "SELECT at, chat_id, cause, CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens END, "
-            "cached_tokens, output_tokens, CASE state WHEN 'reserved' THEN reserved_cost ELSE cost END, "
-            "person_id FROM call WHERE at >= ? AND state <> 'released' ORDER BY at, id",
-            since, to=CallUse,
+    def used(self, tx: Tx, since: int, chats: Collection[int] | None = None) -> tuple[CallUse, ...]:
+        """Every call since that instant (ms), oldest first, None: of all chats; what is in flight counts as reserved."""
+        here = "" if chats is None else f"AND chat_id IN ({placeholders(chats)}) "
+        return tx.all(f"{SELECT_USE}WHERE at >= ? {here}{IS_USED}ORDER BY at, id", since, *(chats or ()), to=CallUse)
+
+    @reads
+    def used_by_cause(self, tx: Tx, since: int) -> tuple[CallUse, ...]:
+        """As `used`, those of a quarter of an hour and a cause together, of no chat in particular."""
+        slot = -(-since // SLOT_MS)
+        summed = tx.all(
+            f"SELECT slot * {SLOT_MS}, {NO_CHAT}, cause, prompt_tokens, cached_tokens, tokens - prompt_tokens, cost "
+            "FROM spent WHERE slot >= ? AND calls > 0",
+            slot, to=CallUse,
         )  # fmt: skip
+        alone = f"at >= ? AND (id > {SUMMED} OR at < ?) "
+        return (*summed, *tx.all(f"{SELECT_USE}WHERE {alone}{IS_USED}", since, slot * SLOT_MS, to=CallUse))
+
+    @reads
+    def largest_chats(self, tx: Tx, since: int, most: int) -> tuple[int, ...]:
+        """The chats that used most tokens since that instant (ms), the largest first."""
+        tokens = "CASE state WHEN 'reserved' THEN reserved_tokens ELSE prompt_tokens + output_tokens END"
+        # The plus keeps SQLite from reading the calls of all times, chat by chat.
+        largest = f"GROUP BY +chat_id ORDER BY sum({tokens}) DESC, chat_id LIMIT ?"
+        return tx.ids(f"SELECT chat_id FROM call WHERE at >= ? {IS_USED}{largest}", since, most)
 
     @reads
     def recent(self, tx: Tx, limit: int) -> tuple[RecentCall, ...]:

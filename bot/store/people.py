@@ -164,9 +164,10 @@ class People(Repository):
     written = reading(last_lines)
 
     @reads
-    def chats(self, tx: Tx) -> tuple[Chat, ...]:
-        """All chats, by number."""
-        return tx.all(SELECT_CHAT + "ORDER BY chat.id", to=Chat)
+    def chats(self, tx: Tx, among: Collection[int] | None = None) -> tuple[Chat, ...]:
+        """All chats, or those with one of these numbers, by number."""
+        where = "" if among is None else f"WHERE chat.id IN ({placeholders(among)}) "
+        return tx.all(f"{SELECT_CHAT}{where}ORDER BY chat.id", *(among or ()), to=Chat)
 
     @reads
     def first_chat(self, tx: Tx, platform: str) -> Chat | None:

@@ -124,7 +124,8 @@ class ErasureScope:
 def erase_person(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | None = None) -> ErasedPerson:
     """Nothing of that person is left but counts; who it was, for the files of the log."""
     who, counts = erasure_scope(tx, person_id, files, at, last), count_of_person(tx, person_id)
-    for step in (_lines, _notes, _memories, _talks, _plans, _logs, _sent, _turns, _index, _identity):
+    # Talks first: what is left of one is told anew whenever a line of it goes.
+    for step in (_own_talks, _lines, _notes, _memories, _talks, _plans, _logs, _sent, _turns, _index, _identity):
         step(tx, who)
     ids = frozenset(number for _, number in who.accounts)
     return ErasedPerson(person_id, frozenset(who.dms), frozenset(who.chats), ids, who.names, counts)
@@ -224,14 +225,18 @@ def _memories(tx: Tx, who: ErasureScope) -> None:
     purge_rows(tx, who.at)
 
 
-def _talks(tx: Tx, who: ErasureScope) -> None:
-    """Summaries of their direct chats go; those of a group they took part in are made again of what others said."""
+def _own_talks(tx: Tx, who: ErasureScope) -> None:
+    """Summaries of their direct chats go."""
     numbers = who.ids(tx, "digest", "owner_id")
     drop_talks(tx, [number for number in numbers if tx.value("SELECT session_id FROM digest WHERE id = ?", number)])
     for number in who.ids(tx, "digest", "owner_id"):
         drop_documents(tx, "digest", (number,))
         tx.run("DELETE FROM talker WHERE digest_id = ?", number)
         tx.run("DELETE FROM digest WHERE id = ?", number)
+
+
+def _talks(tx: Tx, who: ErasureScope) -> None:
+    """Those of a group they took part in are made again of what others said."""
     for number, session_id, names in tx.all(
         "SELECT digest.id, session_id, names FROM talker JOIN digest ON digest.id = digest_id WHERE person_id = ?",
         who.id,

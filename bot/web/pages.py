@@ -27,7 +27,7 @@ from bot.text.length import estimate_tokens
 from bot.web.requests import ChatBox, PageRequest, render
 
 ROWS_SHOWN = 100
-"""Events, turns, promises, summaries and lines of the transcript on one page."""
+"""Events, turns, people, promises, summaries and lines of the transcript on one page."""
 
 CTX_END = "</ctx>"
 """What follows it in a message of ours was recalled; what people write cannot hold it, it is escaped."""
@@ -191,18 +191,33 @@ async def show_usage_figures(ask: PageRequest) -> Response:
 
 async def _plots(ask: PageRequest) -> dict[str, Plot]:
     site = ask.site
-    span = DaySpan.until(site.clock.now(), _days(ask), site.tz)
-    used = await site.store.ledger.used(span.since)
-    chats = {chat.id: chat.label for chat in await site.store.people.chats()}
-    # A year of a busy installation is a second of counting, in which people are answered.
-    return await asyncio.to_thread(_count, ask, used, chats, span)
+    span, ledger = DaySpan.until(site.clock.now(), _days(ask), site.tz), site.store.ledger
+    largest = await ledger.largest_chats(span.since, SERIES + 1)
+    shown = largest if len(largest) <= SERIES else largest[: SERIES - 1]
+    used, own = await ledger.used_by_cause(span.since), await ledger.used(span.since, shown)
+    chats = {chat.id: chat.label for chat in await site.store.people.chats(shown)}
+    # A year of a busy installation is a while of counting, in which people are answered.
+    return await asyncio.to_thread(_count, ask, used, (own, chats, len(largest) > len(shown)), span)
 
 
-def _count(ask: PageRequest, used: tuple[CallUse, ...], chats: Mapping[int, str], span: DaySpan) -> dict[str, Plot]:
+def _by_day(used: tuple[CallUse, ...], span: DaySpan) -> UsageByDay:
     place = {day: number for number, day in enumerate(span.dates)}
-    currency, rest = ask.site.settings.budget.currency, ask.t("usage_rest")
     dated = [(place.get(local_day(each.at, span.tz), -1), each) for each in used]
-    spread = UsageByDay(tuple(pair for pair in dated if pair[0] >= 0), span.days)
+    return UsageByDay(tuple(pair for pair in dated if pair[0] >= 0), span.days)
+
+
+def _count(
+    ask: PageRequest, used: tuple[CallUse, ...], largest: tuple[tuple[CallUse, ...], Mapping[int, str], bool],
+    span: DaySpan,
+) -> dict[str, Plot]:  # fmt: skip
+    """The plots; `largest` are the calls of the chats that are shown, their names, and whether there are others."""
+    currency, rest = ask.site.settings.budget.currency, ask.t("usage_rest")
+    own, names, more = largest
+    spread = _by_day(used, span)
+    chats = _by_day(own, span).groups(lambda each: names.get(each.chat_id, f"#{each.chat_id}"), rest)
+    if more:
+        told = [sum(lines[day] for lines in chats.values()) for day in range(span.days)]
+        chats[rest] = [round(tokens - told[day], 6) for day, tokens in enumerate(spread.sums(_tokens))]
     parts: Mapping[str, Callable[[CallUse], float]] = {
         ask.t("usage_fresh"): lambda each: each.prompt_tokens - each.cached_tokens,
         ask.t("usage_cached"): lambda each: each.cached_tokens,
@@ -211,7 +226,7 @@ def _count(ask: PageRequest, used: tuple[CallUse, ...], chats: Mapping[int, str]
     series = {
         "day": {name: spread.sums(count) for name, count in parts.items()},
         "money": {currency: spread.sums(lambda each: each.money)},
-        "chat": spread.groups(lambda each: chats.get(each.chat_id, f"#{each.chat_id}"), rest),
+        "chat": chats,
         "cause": spread.groups(lambda each: ask.named("cause", each.cause), rest),
     }
     labels = [f"{day:%m-%d}" for day in span.dates]
@@ -273,7 +288,7 @@ async def show_memories(ask: PageRequest) -> Response:
     if "hx-request" in ask.request.headers:
         return render(ask, "memory_rows.html", values)
     values |= {
-        "people": await store.inspector.people(), "kinds": tuple(STABILITY_DAYS),
+        "people": await store.inspector.names(), "kinds": tuple(STABILITY_DAYS),
         "states": await store.inspector.memory_counts(),
     }  # fmt: skip
     return render(ask, "memories.html", values)
@@ -361,8 +376,11 @@ def _marks(ask: PageRequest, found: MemoryRow) -> list[str]:
 
 
 async def show_people(ask: PageRequest) -> Response:
-    """Everybody nuan knows."""
-    return render(ask, "people.html", {"people": await ask.site.store.inspector.people()})
+    """Everybody nuan knows, whoever was seen last first."""
+    after = ask.number("after")
+    found = await ask.site.store.inspector.people(ROWS_SHOWN + 1, after)
+    more = after + ROWS_SHOWN if len(found) > ROWS_SHOWN else 0
+    return render(ask, "people.html", {"people": found[:ROWS_SHOWN], "more": more})
 
 
 async def show_promises(ask: PageRequest) -> Response:

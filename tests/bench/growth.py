@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
 
+from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.events import Incoming
 from bot.core.people import Audience
@@ -32,6 +33,9 @@ SIZES = (1_000, 10_000, 100_000)
 
 OWN_LINES, OWN_MEMORIES = 200, 50
 """What the person who is looked at has of their own, while others grow."""
+
+SETTINGS = {"bot": {"timezone": "Asia/Shanghai"}, "budget": {"day_tokens": 10**12, "month_tokens": 10**12}}
+"""Limits that nobody meets, however many talk."""
 
 EVERY = 100
 """Steps between two counts."""
@@ -156,7 +160,7 @@ OPERATIONS: tuple[tuple[str, Act], ...] = (
 
 async def measure(folder: Path, meter: Meter, most: int = 0, only: str = "") -> dict[str, Cost]:
     """Carry all operations out; with `most` print the dearest statements of each whose name has `only` in it."""
-    world = await World(folder).open()
+    world = await World(folder, Settings.model_validate(SETTINGS)).open()
     found: dict[str, Cost] = {}
     try:
         await world.say("你好呀")  # what the first message loads is loaded once
