@@ -183,3 +183,13 @@ async def test_after_a_fact_and_a_wish_what_goes_on_is_not_what_is_kept(world: W
     await world.say("我最爱的歌是《晴天》，你帮我记一笔，改天考你")
     assert kept(world) == []
     assert "remember" in world.last_user.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "said", ["记住我18号飞大阪 喔不是 19号才对", "call me Sam. sorry, Sammie", "叫我阿撤 打错了 阿澈"]
+)
+async def test_what_a_message_mends_itself_is_left_to_the_model(world: World, said: str) -> None:
+    world.model.script = lambda request: "好的"
+    await world.say(said)
+    assert kept(world) == []
+    assert "remember" in world.last_user.splitlines()[-1]

@@ -279,7 +279,7 @@ def _before_content(place: WishPlace) -> FoundWish | None:
         return _this(place, match, first, comma if comma < b else end)
     firmly = pattern("firmly").search(place.lead) is not None
     sure = firmly or kind == "strong" or pattern("cjk").search(body) or _opening(place)
-    if "," in intro[0] and _told_already(place, body):
+    if "," in intro[0] and (_told_already(place, body) or match[0].endswith(" that")):
         return None
     if b <= a or not sure or not is_fact(body, kind, "," in intro[0], firmly):
         return None

@@ -45,13 +45,13 @@ _ITEM_STOP = LazyPattern(
 """In an enumeration the dot after a number ends nothing."""
 _FULL_STOP = LazyPattern(_ITEM_STOP.text + r"|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(?<=\d{3}))\.(?= )")
 _SOFT_STOP = re.compile(
-    r";|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]"
+    r";|(?<=[一-鿿]{2})(?<![记住忆下叫掉]) (?=[一-鿿]{2})|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]"
     r"|[~—–](?!(?:(?<=#\d.)|(?<=#\d\d.)|(?<=#\d{3}.)|(?<=#\d{4}.))#?\d)"
     r"|(?<!\d),|,(?!\d{3})|(?<= )-(?= )(?!(?<=\d -) #\d)|、(?=[。,\n]|$)|(?<= )(?:but|so"
     "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
-_MISSPELT = re.compile("纪住|[记纪]注(?![册释意目])|记ㄧ|计(?:一(?=下)|住)")
+_MISSPELT = re.compile("纪[住录]|[记纪]注(?![册释意目])|记ㄧ|计(?:一(?=下)|住)")
 _MENTIONED = re.compile("[ ,]*(?:@[^ ,。?]+[ ,]+)*")
 
 
@@ -159,7 +159,7 @@ class WishPlace:
 
 def shaped(folded: str, names: tuple[str, ...]) -> str:
     """The folded text with the same length, where quotes, names and stops are each one known sign."""
-    folded = _MISSPELT.sub(lambda match: "记住" if match[0][1] in "住注" else "记一", folded)
+    folded = _MISSPELT.sub(lambda match: {"录": "记录", "住": "记住", "注": "记住"}.get(match[0][1], "记一"), folded)
     shape = pattern("override").sub(_hidden, _HIDDEN.sub(_hidden, folded))
     if names:
         shape = _called(names).sub(lambda match: CALLED * len(match[0]), shape)

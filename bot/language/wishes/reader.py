@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"#\s*([0-9]{1,9})")
 _SEVERAL = re.compile(SEVERAL)
 
 _START = re.compile(
-    r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?P<loose>(?<=[一-鿿]) +(?=\S)|(?<=[a-z0-9]) +(?=[一-鿿]))", re.DOTALL
+    r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?P<loose>(?<=[一-鿿]) +(?=[一-鿿])|(?<=[a-z0-9]) +(?=[一-鿿]))", re.DOTALL
 )
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
 _REACH = 400
@@ -109,7 +109,7 @@ def understand(text: str, names: tuple[str, ...] = ()) -> ParsedCommands:
     folded, origin = fold_mapped(text)
     shape = shaped(folded, names)
     found = _read(shape)
-    if not found:
+    if not found or pattern("mends").search(shape, found[0].start):  # 18号，哦不是，19号: which of it a model tells
         return ParsedCommands((), text)
     commands = tuple(
         MemoryCommand(
