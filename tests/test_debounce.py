@@ -1,4 +1,5 @@
-"""The short wait before a turn: what belongs together is answered once, commands never wait, a crash loses nothing."""
+"""The short wait before a turn: what belongs together is answered once, what is whole and commands never wait, a crash
+loses nothing."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from bot.core.events import Place
 from bot.speaking.pacing import REMEMBERED, Typists
 from tests.conftest import NewWorld
 from tests.reloading import Filed
+from tests.slow import SlowWorld
 from tests.test_bursts import GROUP, answered, speaking
 from tests.world import Talk, World
 
@@ -46,12 +48,70 @@ async def test_messages_close_together_are_answered_in_one(chatty: World) -> Non
     assert answered(chatty) == [["我跟你说", "今天", "好累"]]
 
 
-async def test_one_message_is_answered_after_the_wait_and_not_before(chatty: World) -> None:
-    await chatty.say("在吗")
+async def test_what_looks_unfinished_is_answered_after_the_wait_and_not_before(chatty: World) -> None:
+    await chatty.say("今天我去了趟公司，")
     await chatty.wait(0.599)
     assert chatty.replies == []
     await chatty.wait(0.001)
     assert chatty.replies == ["好的"]
+
+
+@pytest.mark.parametrize("text", ["今天下班路上看到一只橘猫。", "你在幹嘛", "What do you think?"])
+async def test_a_whole_sentence_is_answered_at_once(chatty: World, text: str) -> None:
+    await chatty.say(text)
+    assert chatty.replies == ["好的"]
+
+
+async def test_a_line_within_a_second_of_a_whole_one_waits_for_the_next(chatty: World) -> None:
+    await chatty.say("今天下班路上看到一只橘猫。")
+    await chatty.wait(0.999)
+    await chatty.say("它跟了我一路。")
+    await chatty.say("我给它取了个名字。")
+    assert answered(chatty) == [["今天下班路上看到一只橘猫。"]]
+    await chatty.wait(0.6)
+    assert answered(chatty)[1:] == [["它跟了我一路。", "我给它取了个名字。"]]
+    await chatty.wait(2)
+    await chatty.say("叫团子。")
+    assert len(answered(chatty)) == 3
+
+
+async def test_two_quick_lines_are_answered_together_though_the_first_is_asked_already(tmp_path: Path) -> None:
+    world = SlowWorld(tmp_path)
+    world.talk = Chatty()
+    await world.open()
+    await world.write("我今天被老板骂了。", "阿明")
+    assert world.slow.thinking == 1
+    await world.wait(0.9)
+    await world.write("他说我做得太慢。", "阿明")
+    assert world.slow.thinking == 0
+    await world.wait(4)
+    assert answered(world) == [["我今天被老板骂了。", "他说我做得太慢。"]]
+    assert len(world.replies) == 1
+    await world.close()
+
+
+async def test_what_comes_a_second_later_is_answered_after_the_first(tmp_path: Path) -> None:
+    world = SlowWorld(tmp_path)
+    world.talk = Chatty()
+    await world.open()
+    await world.write("我今天被老板骂了。", "阿明")
+    await world.wait(1)
+    await world.write("他说我做得太慢。", "阿明")
+    await world.wait(5)
+    assert answered(world) == [["我今天被老板骂了。"], ["他说我做得太慢。"]]
+    await world.close()
+
+
+async def test_without_a_wait_no_answer_is_cut_short(tmp_path: Path) -> None:
+    world = SlowWorld(tmp_path, speaking(debounce_seconds=0))
+    world.talk = Chatty()
+    await world.open()
+    await world.write("我跟你说，", "阿明")
+    await world.wait(0.5)
+    await world.write("我今天被老板骂了。", "阿明")
+    await world.wait(5)
+    assert answered(world) == [["我跟你说，"], ["我今天被老板骂了。"]]
+    await world.close()
 
 
 async def test_who_never_pauses_is_answered_after_three_seconds(chatty: World) -> None:
@@ -65,7 +125,7 @@ async def test_in_the_terminal_nobody_waits_unless_it_is_configured(world: World
     await world.say("在吗")
     assert world.replies == ["好的"]
     patient = await new_world(speak={"debounce_seconds": 1})
-    await patient.say("在吗")
+    await patient.say("我跟你说")
     await patient.wait(0.9)
     assert patient.replies == []
     await patient.wait(0.1)
@@ -114,7 +174,7 @@ async def test_a_crash_during_the_wait_loses_nothing(chatty: World) -> None:
 
 
 async def test_after_a_long_crash_the_answer_comes_at_once(chatty: World) -> None:
-    await chatty.say("在吗")
+    await chatty.say("我跟你说")
     await chatty.close()
     chatty.away(60)
     await chatty.open()
@@ -141,11 +201,11 @@ async def test_what_they_typed_is_joined_and_ends_the_longer_wait(chatty: World)
 
 
 async def test_others_who_type_hold_nobody_up(chatty: World) -> None:
-    await chatty.say("小暖，在吗", "阿明", GROUP)
+    await chatty.say("小暖，我跟你说", "阿明", GROUP)
     typing(chatty, "阿红", GROUP)
     typing(chatty, "阿明")
     await chatty.wait(0.6)
-    assert answered(chatty) == [["小暖，在吗"]]
+    assert answered(chatty) == [["小暖，我跟你说"]]
 
 
 async def test_a_memory_command_does_not_wait_for_who_goes_on_typing(chatty: World) -> None:
@@ -160,7 +220,7 @@ async def test_typing_stores_nothing_and_a_crash_forgets_it(chatty: World) -> No
     before = chatty.rows("SELECT count(*) FROM event") + chatty.rows("SELECT count(*) FROM person")
     typing(chatty, "阿生")
     assert chatty.rows("SELECT count(*) FROM event") + chatty.rows("SELECT count(*) FROM person") == before
-    await chatty.say("在吗")
+    await chatty.say("我跟你说")
     typing(chatty)
     await chatty.crash()
     await chatty.wait(0.6)
@@ -177,11 +237,11 @@ async def test_queue_does_not_wait(tmp_path: Path) -> None:
 
 
 async def test_people_in_a_group_wait_each_for_themselves(chatty: World) -> None:
-    await chatty.say("小暖，在吗", "阿明", GROUP)
+    await chatty.say("小暖，我跟你说", "阿明", GROUP)
     await chatty.wait(0.5)
     await chatty.say("小暖，几点了", "阿红", GROUP)
     await chatty.wait(0.1)
-    assert answered(chatty) == [["小暖，在吗", "小暖，几点了"]], "a message that is due takes along what waits"
+    assert answered(chatty) == [["小暖，我跟你说", "小暖，几点了"]], "a message that is due takes along what waits"
 
 
 def test_typists_are_bounded_and_forgotten_after_ten_seconds() -> None:

@@ -144,8 +144,10 @@ class SpeakRules(SettingsTable):
     message of the person being answered cancels the running call, once, and both are asked together) or queue (one
     after the other, together only when more than 3 wait)."""
     debounce_seconds: float = Field(default=0.6, ge=0, le=3)
-    """Wait for a person's next message before the first is answered, in seconds, up to 3 while they are still typing;
-    unset the terminal does not wait, and queue never does."""
+    """Wait for a person's next message where the first looks unfinished (it ends with a comma or a word that joins, or
+    is a fragment) or follows another within a second, in seconds, up to 3 while they are still typing. A whole sentence
+    is asked at once; what follows it within a second is asked together with it. Unset the terminal does not wait, and
+    queue never does."""
     reply_chars: int | None = Field(default=None, ge=60, le=100_000)
     """Longest reply that is sent, in characters, cut at the end of a sentence; none means no limit."""
     bots: Literal["never", "limited"] = "limited"

@@ -74,7 +74,7 @@ class Situation:
     long ago it was written: what a platform kept while nuan was away comes late. `awaited`: its platform shows that
     an answer will come. `muted`: the platform lets nuan read this chat, not write to it. `stop` is what the text
     commands when it is addressed to nuan. `bots_quiet`: other bots were answered often enough here. `mode` is the
-    chat's own, None leaves it to the configuration.
+    chat's own, None leaves it to the configuration. `whole`: its text looks like all that is to be said just now.
     """
 
     at: int
@@ -101,6 +101,7 @@ class Situation:
     stop: Stop = ""
     bots_quiet: bool = False
     mode: GroupMode | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

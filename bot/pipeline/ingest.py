@@ -21,7 +21,7 @@ from bot.memory.transcript import own_words
 from bot.pipeline.concurrency import Activity
 from bot.pipeline.configuration import Current
 from bot.speaking.activation import decide
-from bot.speaking.pacing import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, with_deadline
+from bot.speaking.pacing import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, looks_whole, with_deadline
 from bot.speaking.reminders import nudging_rules
 from bot.store.ingest import Accepted, Arrival
 from bot.store.store import Store
@@ -181,6 +181,7 @@ class Ingest:
             greets=is_command and is_greeting(text), code=code_in(text, is_command) if is_message else "",
             awaited=bool(incoming.via), age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
             stop=stop_command(text, names) if is_message and not is_command else "",
+            whole=bool(bursts.debounce_ms) and looks_whole(text, names),
         )  # fmt: skip
         said = is_message and not is_command and not incoming.forwarded and not situation.from_bot
         told = "" if not is_message or is_command or situation.code else text
@@ -195,7 +196,7 @@ class Ingest:
             lambda key, script: words.messages.text(key, words.script_of(text, script)),
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], names).commands),
             lambda decision, waiting: with_deadline(decision, situation, waiting, bursts),
-            bursts.busy == "interrupt", bursts.debounce_ms,
+            bursts.interrupts_ms, bursts.debounce_ms,
             feedback_signals(told, names) if said else (),
             self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else None,
         )  # fmt: skip

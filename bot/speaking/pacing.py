@@ -3,6 +3,7 @@ who is still typing, which are answered together."""
 
 import hashlib
 import re
+import unicodedata
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,9 @@ from itertools import pairwise, takewhile
 
 from bot.core.events import Event, Place
 from bot.core.speaking import STOP_REASONS, BusyPolicy, Decision, PacedDecision, PendingMessages, QueueMarks, Situation
+from bot.language.small_talk import asks_something, is_casual
+from bot.text.catalogue import read_table
+from bot.text.fold import fold
 
 STEPS = 24
 """Most steps of one reply, messages and pauses together; what is more is in the last message (SEED_SYSTEMS 1.2)."""
@@ -63,6 +67,25 @@ GATHER_MS, GATHER_MOST_MS = 2_000, 12_000
 
 QUEUE_MOST = 3
 """With `queue`: when more messages than this wait, they are answered together."""
+
+TOGETHER_MS = 1_000
+"""A line so soon after another belongs to it, though that one looked whole: nobody thinks of something new so fast."""
+
+WHOLE_SIZE = 8
+"""Characters of a script without spaces, or half as many words of another, that make a sentence without any mark."""
+
+END_CHARS = 80
+"""How much of the end of a message tells whether it is whole."""
+
+_WORDS = {name: "|".join(texts) for name, texts in read_table("bot.speaking", "unfinished").items()}
+_OPEN = re.compile(r"(?:[,，、;；:：(（\[「『《“&+/-]|…|\.\.)\Z")
+_JOINS = re.compile(rf"(?:{_WORDS['joins_zh']}|\b(?:{_WORDS['joins_en']}))\Z")
+_ENDS = re.compile(rf"(?:[。.!！?？~～]|{_WORDS['ends_zh']})\Z")
+_FACE = re.compile(r"(?:[:;=xX][-o']?[()DPp/\\|3]|[(（][^()（）]*[)）]|\^[_.]?\^|[TQ]_?[TQ]|orz)\Z")
+"""A face made of signs; in brackets it may also be a remark, which ends a line as well."""
+
+_CLOSING = "\"'”’」』》】)）] \t\n"
+_LATIN_WORD = re.compile(r"[a-z0-9']+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +179,28 @@ class Typists:
         )
 
 
+def looks_whole(text: str, names: tuple[str, ...]) -> bool:
+    """Whether a message looks like all that its writer has to say just now; whatever is not sure looks unfinished.
+
+    Whole is what ends like a sentence, asks something, is small talk alone, or is as long as a sentence. `names` are
+    the bot's own: a name alone calls, and what for stands in the next line.
+    """
+    said = text.rstrip()
+    if not said:
+        return False
+    bare = said.rstrip(_CLOSING)
+    if _FACE.search(said) or unicodedata.category(bare[-1:] or "a") in ("So", "Sk", "Mn", "Cf"):
+        return True
+    end = fold(bare[-END_CHARS:])
+    if _OPEN.search(end) or _JOINS.search(end):
+        return False
+    if _ENDS.search(end) or asks_something(said) or is_casual(said, names):
+        return True
+    words: list[str] = _LATIN_WORD.findall(end)
+    others = sum(char.isalpha() for char in end) - sum(char.isalpha() for word in words for char in word)
+    return others + 2 * len(words) >= WHOLE_SIZE
+
+
 @dataclass(frozen=True, slots=True)
 class BurstRules:
     """What the operator decides about bursts; `debounce_ms` is the wait of the message's platform, 0 for none.
@@ -168,11 +213,19 @@ class BurstRules:
     followup_ms: int = 5_000
     gathers: bool = True
 
+    @property
+    def interrupts_ms(self) -> int | None:
+        """How old a turn may be at most that a message cuts short which it answers the writer of, ms; None: any age."""
+        if self.busy == "interrupt":
+            return None
+        return TOGETHER_MS if self.debounce_ms and self.busy == "collect" else 0
+
 
 def with_deadline(decision: Decision, seen: Situation, waiting: PendingMessages, rules: BurstRules) -> PacedDecision:
     """The decision with the deadline that it has among the chat's other messages.
 
-    What needs no model (commands, memory commands, stop words) never waits; what comes late has its own wait.
+    What needs no model (commands, memory commands, stop words) never waits, nor does what looks whole and follows
+    nothing; what comes late has its own wait.
     """
     rush = PacedDecision(decision, waiting.rush_since, waiting.rush_until)
     apart = decision.action == "listen" or decision.why in (*WITHOUT_MODEL, *STOP_REASONS) or seen.is_memory_command
@@ -182,7 +235,7 @@ def with_deadline(decision: Decision, seen: Situation, waiting: PendingMessages,
     pauses = rules.debounce_ms and rules.busy != "queue"
     if decision.action == "follow" and not (pauses and waiting.calls):
         due = max(seen.at, min(due, since + FOLLOW_MOST_MS))
-    elif pauses:
+    elif pauses and (not seen.whole or waiting.since or seen.at - waiting.last < TOGETHER_MS):
         # Also what follows a call that still waits: 小暖 and, in a line of its own, what she is called for.
         due = max(seen.at, min(seen.at + rules.debounce_ms, since + DEBOUNCE_MOST_MS))
         rush = replace(rush, joins=True)

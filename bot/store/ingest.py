@@ -47,7 +47,8 @@ class Arrival:
     `script` gives what its sender usually writes in, from what that was ("" when unknown) and the lines before it, the
     newest first. For a command to stop: `receipt` is a sentence by its key in a script, and `spared` tells the waiting
     texts that are done though nothing is answered any more. `pace` sets a decision's deadline by what waits in the
-    chat; `interrupts`: the message cuts a turn short that answers its sender, and both are asked `pause_ms` later, ms.
+    chat; a turn that answers its sender and was asked less than `interrupts_ms` ago (None: at any time) is cut short, and
+    both are asked `pause_ms` later, ms.
     `remarks` are what it lets on about the last reply, `promising` (None: nothing) what its writer promises, given the
     name of their zone ("": none).
     """
@@ -59,7 +60,7 @@ class Arrival:
     receipt: Callable[[str, str], str] = lambda key, script: key
     spared: Callable[[str], bool] = lambda text: False
     pace: Callable[[Decision, PendingMessages], PacedDecision] = lambda decision, waiting: PacedDecision(decision)
-    interrupts: bool = False
+    interrupts_ms: int | None = 0
     pause_ms: int = 0
     remarks: tuple[Signal, ...] = ()
     promising: Callable[[str], tuple[SpokenPromise, ...]] | None = None

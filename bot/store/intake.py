@@ -154,7 +154,7 @@ class Intake(ScrubbingRepository):
             called = decision.action != "listen"
             cut = cut_replies_to(tx, event.chat_id, event.person_id, at, called=called)
             accepted = replace(accepted, superseded=cut)
-        if arrival.interrupts:
+        if arrival.interrupts_ms != 0:
             accepted = replace(accepted, halted=_interrupt(tx, event, event.person_id, decision, arrival))
         return accepted
 
@@ -493,7 +493,11 @@ def _interrupt(tx: Tx, event: Event, person_id: int, decision: Decision, arrival
         return None
     if arrival.situation.is_memory_command:
         return None
-    ended = tuple(turn for turn in running_turns(tx, event.chat_id) if _may_interrupt(tx, turn, person_id))
+    newest = tuple(
+        turn for turn in running_turns(tx, event.chat_id)
+        if arrival.interrupts_ms is None or at - turn.asked_at < arrival.interrupts_ms
+    )  # fmt: skip
+    ended = tuple(turn for turn in newest if _may_interrupt(tx, turn, person_id))
     if not ended:
         return None
     due = decision.due_at
