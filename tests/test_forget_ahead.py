@@ -108,3 +108,13 @@ async def test_an_edit_of_what_is_told_then_is_kept_nowhere_too(world: World) ->
     await world.app.ingest.accept(edit)
     await world.app.settled()
     assert "阿杰" not in await told_later(world)
+
+
+async def test_taken_back_it_takes_back_what_was_answered_too(world: World) -> None:
+    await world.say("我跟你说件事，听听就好，别记")
+    world.model.script = lambda request: "那家橘子汽水店我知道"
+    await world.say(SECRET)
+    await world.say("撤销")
+    world.model.script = lambda request: "好的"
+    assert [row[0] for row in world.rows("SELECT off_record FROM event WHERE text LIKE '%橘子汽水%'")] == [0]
+    assert "橘子汽水" in await told_later(world)

@@ -247,8 +247,12 @@ async def test_what_is_for_one_of_the_group_nobody_else_moves(world: World) -> N
 
 
 @pytest.mark.parametrize(
-    ("said", "ended"), [("爸走了", True), ("今天好累", False), ("爸走了吗", False), ("等爸走了再说", False)]
-)
+    ("said", "ended"),
+    [
+        ("爸走了", True), ("今天好累", False), ("爸走了吗", False), ("等爸走了再说", False), ("爸接电话了", False),
+        ("我刚打给爸了", True), ("爸做饭真好吃", False),
+    ],
+)  # fmt: skip
 async def test_a_reminder_ends_where_its_person_tells_that_its_thing_is_over(
     world: World, said: str, ended: bool
 ) -> None:

@@ -27,8 +27,8 @@ THEN = re.compile(r"到时候?|到点|那时候?")
 """The time that was named just before."""
 CORRECTS = re.compile(ANY["corrects"])
 """Words beside a request that may mean another time for it."""
-WANTED, ENDED, CHANGED = (LazyPattern(ANY[name]) for name in ("wanted", "ended", "changed"))
-"""What a line says that allows a tool to set a reminder, to cancel one, to change one set just before."""
+WANTED, ENDED, CHANGED, GONE = (LazyPattern(ANY[name]) for name in ("wanted", "ended", "changed", "gone"))
+"""What a line says that allows a tool to set a reminder, to cancel one, to change one set just before; what is no more."""
 DAY_BEFORE = LazyPattern(ANY["day_before"])
 """A day that is counted from another one."""
 CLAUSE_END = re.compile(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.core.events import Event
@@ -45,6 +45,14 @@ _TAG = re.compile(
 """don't forget i'm vegan now, ok? A request that ends so asks nothing."""
 
 _FIRST = re.compile(r"[,，。.!！;；~～\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The message that a text to be written rests on; 0 where `missing` of it stands nowhere in their own words."""
+
+    event_id: int
+    missing: str = ""
 
 
 class Consent:
@@ -92,8 +100,8 @@ class Consent:
     async def carrier(
         self, context: ToolContext, text: str, known: Iterable[str] = (), section: ItemSection = "statements", *,
         again: bool = False, since: int = 0,
-    ) -> int | str:  # fmt: skip
-        """The message that a text to be written rests on; where it does not stand in their own words, which of it.
+    ) -> Ground:  # fmt: skip
+        """What a text to be written rests on.
 
         The words may be cleaned: their numbers, names, days and denials must stand there, or in what is `known`, the
         very thing that is changed. Something of it must be new, unless the known may be said `again`.
@@ -104,12 +112,12 @@ class Consent:
         found = [line for line in lines if line.at > since and line.id not in unkept]
         for line in found if section != "promises" else ():
             if read_own_words(line.id, line.text, self._names).carries(text):
-                return line.id
+                return Ground(line.id)
         things = assertions.terms(folded_plain("\n".join(known)))
         if again and assertions.terms(folded_plain(text)) <= things:
-            return next(
-                (line.id for line in reversed(found) if things & assertions.terms(folded_plain(line.text))), text
-            )
+            named = (line.id for line in reversed(found) if things & assertions.terms(folded_plain(line.text)))
+            number = next(named, 0)
+            return Ground(number, "" if number else text)
         audience, tz = context.audience, await timezone_of(self._store, self._words, context)
         scope = TalkScope(audience.chat_id, audience.kind, self._names[0], context.person_id, tz)
         said = [(line.text, line.at) for line in found]
@@ -117,13 +125,14 @@ class Consent:
         at = await self._thread.run(partial(stands, text, said, scope, "\n".join(known), section, name))
         heard = "\n".join((*(line.text for line in found), *known))
         if unheard := await self._thread.run(_unheard, text, fold(f"{heard}\n{name}")):
-            return " ".join(unheard)
+            return Ground(0, " ".join(unheard))
         denied = next((part.folded for part in parts_of(0, text) if part.denied), "")
         if denied and not any(assertions.denied(each) for each in _sayings(heard)):
-            return denied
+            return Ground(0, denied)
         if isinstance(at, str):
-            return at or text
-        return text if section == "promises" and not _firm(found[at].text, text) else found[at].id
+            return Ground(0, at or text)
+        firm = section != "promises" or _firm(found[at].text, text)
+        return Ground(found[at].id) if firm else Ground(0, text)
 
     async def strange(self, context: ToolContext, title: str, known: Iterable[str]) -> str:
         """What a title holds that stands neither in their own words nor in what is `known` of them: its numbers and

@@ -124,17 +124,18 @@ class MemoryTools:
         if not text:
             raise ToolRefused("remember_empty")
         said = await self._said(context)
-        event = await self._consent.carrier(context, text)
-        if isinstance(event, str) and asked.name == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
+        ground = await self._consent.carrier(context, text)
+        event = ground.event_id
+        if not event and asked.name == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
             heard = "\n".join(line.text for line in await self._heard(context))
-            event = next((own.event_id for own in said if own.refuses(text, heard)), event)
+            event = next((own.event_id for own in said if own.refuses(text, heard)), 0)
         if not any(own.keeps or own.calls for own in said):
             # What stands in the message that is answered a model may take for asked, in whatever words but a no.
             denied = any(own.drops for own in said) or self._store.tombstones.covers(text)
             if event not in context.event_ids or denied:
                 raise ToolRefused("remember_unasked")
-        if isinstance(event, str):
-            raise ToolRefused("remember_words", as_data(clip(event, SHOWN_CHARS)))
+        if not event:
+            raise ToolRefused("remember_words", as_data(clip(ground.missing, SHOWN_CHARS)))
         slot = NAMES.get(asked.name, "")
         for known in await self._store.forgetting.kept_from(context.event_ids, context.person_id):
             if _says_it(known, text, slot):
@@ -173,14 +174,14 @@ class MemoryTools:
         old = next((memory for memory in await self._owned(context) if memory.id == int(number[:18])), None)
         if old is None or old.is_name or old.former_at is not None:
             raise ToolRefused("forget_none")
-        event = await self._consent.carrier(context, text, (old.text,))
-        if isinstance(event, str) or fold(text) == fold(old.text):
-            raise ToolRefused("update_words", as_data(clip(event if isinstance(event, str) else text, SHOWN_CHARS)))
+        ground = await self._consent.carrier(context, text, (old.text,))
+        if not ground.event_id or fold(text) == fold(old.text):
+            raise ToolRefused("update_words", as_data(clip(ground.missing or text, SHOWN_CHARS)))
         away = old.visibility == "chat" and old.chat_id != context.audience.chat_id
         new = NewMemory(
             context.person_id, context.audience.chat_id if away else old.chat_id,
             "private" if away else old.visibility, old.kind, text,
-            context.now, "tool", (event,), old.slot, asked=True,
+            context.now, "tool", (ground.event_id,), old.slot, asked=True,
             subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
         )  # fmt: skip
         new = with_day(new, context.now, await timezone_of(self._store, self._words, context), besides=old.observed_at)

@@ -19,6 +19,7 @@ from bot.language.reminders.wording import (
     CHANGED,
     DAY_BEFORE,
     ENDED,
+    GONE,
     SHARED,
     TASK_CHARS,
     WANTED,
@@ -27,7 +28,7 @@ from bot.language.reminders.wording import (
 from bot.language.time.dates import checked_when, date_in
 from bot.language.time.moments import hour_in, time_parts
 from bot.memory.digest.answer import ItemSection
-from bot.memory.promises import may_tell_end
+from bot.memory.promises import may_tell_end, promise_endings
 from bot.pipeline.actions.plans import promised_title
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.reminders import ReminderRequest, ReminderService
@@ -57,11 +58,11 @@ def promise_tool(
         known = (old.text,) if old is not None else ()
         section: ItemSection = "promises" if old is None else "statements"
         since = old.made_at if old is not None else 0
-        event = await consent.carrier(context, text, known, section, again=old is not None, since=since)
-        if isinstance(event, str):
-            raise ToolRefused("commitment_words", as_data(clip(event, TASK_CHARS)))
+        ground = await consent.carrier(context, text, known, section, again=old is not None, since=since)
+        if not ground.event_id:
+            raise ToolRefused("commitment_words", as_data(clip(ground.missing, TASK_CHARS)))
         lines = await consent.lines(context, done=True)
-        return next((line.id, line.text) for line in lines if line.id == event)
+        return next((line.id, line.text) for line in lines if line.id == ground.event_id)
 
     async def ending(
         context: ToolContext, number: int, state: CommitmentState, cited: str, open_: Mapping[int, str]
@@ -222,13 +223,15 @@ def _ends(line: Event) -> bool:
 
 
 def _over(old: Reminder, lines: tuple[Event, ...]) -> bool:
-    """Whether one of these lines, written since, tells plainly of its thing; that it is over the model judges."""
-    own = content_words(old.text)
-    return any(
-        own & content_words(line.text) and may_tell_end(line.text, line.text, old.text, over=True)
-        for line in lines
-        if line.at > old.made_at
-    )
+    """Whether one of these lines, written since, tells that its thing is done, off or gone."""
+    own, known = content_words(old.text), ((old.id, old.text),)
+    for line in lines:
+        about = line.at > old.made_at and own & content_words(line.text)
+        if about and may_tell_end(line.text, line.text, old.text, over=True):
+            endings = promise_endings(line.text, known)
+            if endings.ended or endings.asks or GONE.search(fold(line.text)):
+                return True
+    return False
 
 
 def _resolved(
