@@ -17,6 +17,7 @@ from tests.bench.logs import Log, log_of, people_of, read_rows
 from tests.bench.replay import replay, show
 from tests.bench.script import play, read_script, tokens
 from tests.bench.script import show as show_script
+from tests.bench.serialised import weighed
 from tests.bench.shape import importers, source_files
 from tests.bench.shape import show as show_shape
 from tests.bench.speaking import count, observe, wrong
@@ -99,7 +100,7 @@ async def test_a_replay_answers_calls_and_follow_ups_and_digests_every_session(t
     assert (counts["turns"], counts["follow-ups"]) == (5, 1)
     assert (counts["sessions"], counts["digests"]) == (2, 2)
     assert counts["persons"] == 2
-    assert report.prefix_kept == report.prefix_pairs == 3
+    assert report.prefix_kept == report.prefix_pairs == 5
 
 
 @pytest.mark.parametrize(("mode", "follow_ups"), [("window", 1), ("called", 0), ("join", 1)])
@@ -160,3 +161,17 @@ async def test_a_filled_installation_is_as_large_as_was_asked_and_talks_on(tmp_p
     await world.close()
     with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
         assert wrong_index(db) == []
+
+
+def test_a_request_weighs_what_its_parts_do_and_only_what_is_new_lies_outside() -> None:
+    tools = [{"type": "function"}]
+    opened = {"role": "user", "content": 'known\n\n<ctx now="09:00">\n<p n="mira">hi</p>\n</ctx>'}
+    bodies = [
+        json.dumps({"messages": [{"role": "system", "content": "be kind"}, *said], "tools": tools}).encode()
+        for said in ([opened], [opened, {"role": "assistant", "content": "hello"}])
+    ]
+    first, items = weighed(1, bodies[0], [], len)
+    assert (first.parts["system"], first.parts["opening"], first.parts["said"]) == (7, 7, 2)
+    assert first.whole == sum(first.parts.values()) == len(bodies[0])
+    later, items = weighed(2, bodies[1], items, len)
+    assert (later.parts["replies"], later.outside) == (5, len(items[-1]))

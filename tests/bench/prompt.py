@@ -14,7 +14,9 @@ import argparse
 import asyncio
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 
 from bot.config.settings import Settings
@@ -84,19 +86,27 @@ async def lived(steps: Sequence[Step], settings: Settings, options: Options, sma
         return await live(steps, settings, Path(folder) / "data", made, options.seed, small_talk)
 
 
-async def days(logs: Sequence[Log], options: Options) -> dict[str, Days]:
-    """Every day by its name, as it goes under each rule."""
+def days(logs: Sequence[Log], options: Options) -> dict[str, Days]:
+    """Every day by its name, as it goes under each rule; each tuning lives through them in a process of its own."""
     names = (*NAMES, *(name for log in logs for name in log.names))
+    tuned = {rule.name: options.settings(names, rule) for rule in RULES}
+    apart = {_tuning(settings): settings for settings in tuned.values()}
+    with ProcessPoolExecutor() as pool:
+        ran = dict(zip(apart, pool.map(_run, repeat(logs), apart.values(), repeat(options)), strict=True))
     found: dict[str, Days] = {}
-    ran: dict[str, dict[str, Day]] = {}
-    for rule in RULES:
-        settings = options.settings(names, rule)
-        tuning = f"{settings.session} {settings.prompt}"
-        if tuning not in ran:
-            ran[tuning] = await _days(logs, settings, options)
-        for title, day in ran[tuning].items():
-            found.setdefault(title, {})[rule.name] = day
+    for name, settings in tuned.items():
+        for title, day in ran[_tuning(settings)].items():
+            found.setdefault(title, {})[name] = day
     return found
+
+
+def _tuning(settings: Settings) -> str:
+    """What a rule changes in nuan."""
+    return f"{settings.session} {settings.prompt}"
+
+
+def _run(logs: Sequence[Log], settings: Settings, options: Options) -> dict[str, Day]:
+    return asyncio.run(_days(logs, settings, options))
 
 
 async def _days(logs: Sequence[Log], settings: Settings, options: Options) -> dict[str, Day]:
@@ -246,13 +256,13 @@ def tuning(options: Options, rule: Rule) -> str:
     )
 
 
-async def sweep(logs: Sequence[Log], options: Options) -> list[str]:
+def sweep(logs: Sequence[Log], options: Options) -> list[str]:
     """Cost of the mixed (or private) day relative to (a) for each size of log and each idle time."""
     lines = ["cost a turn and its part of (a) under " + ", ".join(rule.name for rule in RULES)]
     tried = [replace(options, log_tokens=most) for most in LOG_TOKENS]
     tried += [replace(options, idle=idle) for idle in IDLES]
     for one in tried:
-        found = await days(logs, one)
+        found = days(logs, one)
         day = found.get("mixed", found["private"])
         costs = [rows(rule, day[rule.name], one.sizes) for rule in RULES]
         told = "  ".join(
@@ -279,9 +289,9 @@ def main() -> None:
     options = Options(given.bootstrap, given.seed, given.log_tokens, given.idle, sizes)
     logs = longest(given.folder) if given.folder is not None else ()
     if given.sweep:
-        print("\n".join(asyncio.run(sweep(logs, options))))
+        print("\n".join(sweep(logs, options)))
         return
-    found = asyncio.run(days(logs, options))
+    found = days(logs, options)
     lines = head(found["private"][RULES[0].name], options) + [f"groups: {log.title}" for log in logs]
     for title, day in found.items():
         lines += table(title, day, sizes)

@@ -94,16 +94,17 @@ class Witness:
 
 def sent_of(asked: Asked, at: float) -> Sent:
     """The request in tokens; tools count with their schemas, messages with content and tool calls."""
-    tools = _compact(asked.body["tools"]) if "tools" in asked.body else ""
+    tools = compact(asked.body["tools"]) if "tools" in asked.body else ""
     texts = [
-        str(message["content"]) + (_compact(message["tool_calls"]) if "tool_calls" in message else "")
+        str(message["content"]) + (compact(message["tool_calls"]) if "tool_calls" in message else "")
         for message in asked.messages
     ]
     fixed = tokens(tools + texts[0])
     return Sent(at, "\n".join(texts), fixed, tokens("".join(texts[1:])), any("<ctx " in text for text in texts))
 
 
-def _compact(value: object) -> str:
+def compact(value: object) -> str:
+    """JSON without blanks, as it is sent."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -128,7 +129,7 @@ async def play(script: Sequence[Line], folder: Path) -> ScriptReport:
     async with FakeOpenAI(witness) as server:
         prompt = await _prompt_ms(Home(folder, with_server(server), data="ready"))
         home = Home(folder, with_server(server))
-        for number, part in enumerate(_parts(script)):
+        for number, part in enumerate(talks(script)):
             begun = perf_counter()
             async with running(home) as nuan:
                 for line in part:
@@ -149,7 +150,7 @@ async def play(script: Sequence[Line], folder: Path) -> ScriptReport:
     return ScriptReport(tuple(turns), prompt, tuple(starts), peak, first, before, digests, violations)
 
 
-def _parts(script: Sequence[Line]) -> Iterator[list[Line]]:
+def talks(script: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines between restarts."""
     for restart, lines in groupby(script, lambda line: line.phase == "restart"):
         if not restart:
