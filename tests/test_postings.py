@@ -19,7 +19,7 @@ from tests.blank import open_laid
 from tests.indexed import wrong_index
 from tests.storing import ids, searched, sound
 
-FTS5 = 44
+FTS5 = 45
 """The last schema with an index of FTS5."""
 
 ROWS = (

@@ -54,7 +54,6 @@ ALLOWED = {
     "Outbox.states": "a count of an index",
     "owner_ids": "an index of owners alone",
     "_candidates": "how people want to be called, once a recall",
-    "_unsay": "receipts of a month, at each forgetting",
     "purge_now": "memories that wait to be purged, by an index of owners",
     "MemoryForgetting.plans": "of lines that were asked not to be kept, which are few",
 }

@@ -13,6 +13,7 @@ from bot.core.errors import StoreError
 from bot.store.engine import Writer
 from bot.store.sqlite import SqliteTx
 from bot.store.transactions import Tx
+from tests.fakes.clock import let_others_run
 
 
 @pytest.fixture
@@ -115,3 +116,41 @@ async def test_a_log_that_somebody_reads_is_not_called_emptied(writer: Writer, p
         assert not await writer.checkpoint()
     assert await writer.checkpoint()
     assert (path.parent / "rows.db-wal").stat().st_size == 0
+
+
+async def test_a_hundred_that_run_beside_keep_nothing_else_waiting(writer: Writer, path: Path) -> None:
+    done: list[int] = []
+
+    def noted(number: int) -> Callable[[Tx], int]:
+        def transaction(db: Tx) -> int:
+            done.append(number)
+            return put(number)(db)
+
+        return transaction
+
+    gate = Gate()
+    first = asyncio.ensure_future(writer.run(gate.transaction))
+    await asyncio.to_thread(gate.entered.wait, 10)
+    beside = [asyncio.ensure_future(writer.run(noted(number), beside=True)) for number in range(100)]
+    others = [asyncio.ensure_future(writer.run(noted(number))) for number in range(100, 103)]
+    while writer.waiting <= 103:
+        await asyncio.to_thread(int)
+    gate.open()
+    await asyncio.gather(first, *beside, *others)
+    assert done[:3] == [100, 101, 102], "what waits goes first"
+    assert done[3:] == list(range(100)), "and all of these in their order"
+    assert rows(path) == set(range(103))
+
+
+async def test_what_runs_beside_is_done_though_others_come_without_end_and_before_the_end(
+    writer: Writer, path: Path
+) -> None:
+    beside = [asyncio.ensure_future(writer.run(put(number), beside=True)) for number in range(3)]
+    for number in range(10, 20):
+        await writer.run(put(number))
+    assert all(each.done() for each in beside), "one after each commit"
+    last = asyncio.ensure_future(writer.run(put(30), beside=True))
+    await let_others_run()
+    await asyncio.to_thread(writer.close)
+    assert await last == 30
+    assert rows(path) == {0, 1, 2, *range(10, 20), 30}

@@ -129,7 +129,9 @@ class Ingest:
                 arrival = self._arrival(self._cleaned(incoming))
                 if incoming.sender is not None and incoming.kind == "message":
                     self._debounce.wrote(incoming.place, incoming.sender.external_id)
-                accepted = await self._store.intake.accept(arrival, lambda situation: decide(situation, settings))
+                intake = self._store.intake
+                accept = intake.accept_deletion if incoming.label == "delete" else intake.accept
+                accepted = await accept(arrival, lambda situation: decide(situation, settings))
             self._arrived(accepted)
             return True
         finally:

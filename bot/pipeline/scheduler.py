@@ -122,6 +122,8 @@ class Scheduler:
                     self._wakes["outbox"](chat_id)
             case "leave":
                 await self._store.personal_data.leave(now)
+            case "wipe":
+                await self._store.deadlines.wipe()
             case "purge":
                 count = await self._store.forgetting.purge(now)
                 self._log.info("purged", memories=count)

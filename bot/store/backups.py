@@ -151,19 +151,21 @@ def forget_again(tx: Tx, since: PresentState | None, files: DataFiles, at: int) 
         if since.done is not None:
             apply_done_since(tx, since, since.done, at)
     drop_forgotten_plans(tx, tombstones, at)
-    gone, newest = 0, max(last.get("memory", 0), tombstones.last)
+    gone: dict[tuple[int, int], list[Memory]] = {}
+    newest = max(last.get("memory", 0), tombstones.last)
     for memory in tx.all(f"{SELECT_MEMORY}WHERE disabled_at IS NULL ORDER BY memory.id", to=Memory):
         ended = since is not None and memory.id <= newest and memory.id not in since.memories
         tombstoned = tombstones.covers_number(memory.id) or any(map(tombstones.covers, memory.wordings))
         # Of what two people said alike one may have forgotten theirs: the other's is still there today.
         if ended or (tombstoned and (since is None or memory.id not in since.active)):
-            disable_memories(tx, Forgetting((memory,), memory.owner_id or 0, None), memory.chat_id, at, files)
-            gone += 1
+            gone.setdefault((memory.owner_id or 0, memory.chat_id), []).append(memory)
+    for (owner, chat_id), memories in gone.items():  # together: what was said there is read once for all of them
+        disable_memories(tx, Forgetting(tuple(memories), owner, None), chat_id, at, files)
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.
     purge_rows(tx, at)
     for name in NUMBERED:
         raise_last_number(tx, name, max(last.get(name, 0), tombstones.last if name == "memory" else 0))
-    return gone
+    return sum(map(len, gone.values()))
 
 
 def _hide(tx: Tx, since: PresentState, at: int) -> None:

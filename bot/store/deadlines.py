@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bot.core.clock import DAY_MS
 from bot.store.digests import drop_old_talks
-from bot.store.engine import Repository, reads, writes, writing
+from bot.store.engine import WIPE_KEY, Repository, reads, wipe_soon, writes, writing
 from bot.store.index import drop_documents
 from bot.store.ledger import sum_again
 from bot.store.personal_data import IS_LEAVING
@@ -57,7 +57,7 @@ class _Deadline(NamedTuple):
 
 IS_QUEUED, IS_OPEN, IS_PENDING = "state = 'queued' AND ", "state = 'open' AND ", "state = 'pending' AND "
 META_AT = "CAST(value AS INTEGER)"
-IN_META = f"(key IN ('tidy_at', 'life_at', 'backup_at') OR {IS_LEAVING}) AND "
+IN_META = f"(key IN ('tidy_at', 'life_at', 'backup_at', '{WIPE_KEY}') OR {IS_LEAVING}) AND "
 
 DEADLINES = (
     _Deadline("event", EVENT_QUEUE, "due_at", IS_QUEUED, "chat_id", several=True),
@@ -73,6 +73,7 @@ DEADLINES = (
     _Deadline("purge", "memory", "purge_at"),
     _Deadline("leave", "meta", META_AT, f"{IS_LEAVING} AND "),
     _Deadline("backup", "meta", META_AT, "key = 'backup_at' AND "),
+    _Deadline("wipe", "meta", META_AT, f"key = '{WIPE_KEY}' AND "),
 )
 """All but the tidying of rows and of memories, which are due also when nothing is stored of them."""
 
@@ -138,6 +139,10 @@ class Deadlines(Repository):
     """Every deadline is a column; this reads the nearest one."""
 
     end_windows = writing(end_windows)
+
+    async def wipe(self) -> None:
+        """Nothing that was taken away is left in the log of the database; StoreError while somebody reads for long."""
+        await self._database.truncate()
 
     @reads
     def next(self, tx: Tx, now: int) -> int | None:
@@ -218,6 +223,7 @@ class Deadlines(Repository):
         old = "at < ? AND state <> 'queued' AND hidden <> 'old'"
         gone = tx.ids(f"SELECT id FROM event WHERE {old}", transcript_before)
         tx.run(f"UPDATE event SET text = '', quote = '', name = '', hidden = 'old' WHERE {old}", transcript_before)
+        wipe_soon(tx, transcript_before)
         drop_documents(tx, "line", gone)
         drop_old_talks(tx, retention.talks_before)
         tx.run("DELETE FROM attachment WHERE event_id IN (SELECT id FROM event WHERE hidden = 'old')")

@@ -9,7 +9,7 @@ from bot.core.memories import MergeRule, no_merge
 from bot.core.people import Audience
 from bot.core.sessions import Dialogue, DialogueRow, Digest, Rollup, RollupPlan, Session
 from bot.store.commitments import settle_nudges, store_commitment
-from bot.store.engine import Database, Repository, reads, writes
+from bot.store.engine import Database, Repository, reads, wipe_soon, writes
 from bot.store.index import drop_documents, index_digest
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import store_memory
@@ -403,6 +403,7 @@ class Digests(Repository):
             numbers,
         ))  # fmt: skip
         drop_talks(tx, numbers)
+        wipe_soon(tx, at)
         tx.run(
             "UPDATE chat SET talks_cleared = ? WHERE id = ? OR (kind = 'dm' AND id IN (SELECT chat_id FROM member "
             "WHERE person_id = ?))",

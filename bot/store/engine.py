@@ -6,9 +6,10 @@ import functools
 import queue
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import aiosqlite
 
@@ -68,13 +69,18 @@ COMMIT_BATCH = 64
 """Most transactions in one commit: bounds how long the first of them waits."""
 
 
-class _Job:
-    __slots__ = ("alone", "error", "future", "result", "transaction")
+JobOrder = Literal["next", "beside", "alone"]
+"""When the writer does it: with what waits, after that, so that many of its kind hold nobody up, or outside any
+transaction."""
 
-    def __init__(self, transaction: Transaction, future: "asyncio.Future[Any]", alone: bool) -> None:
+
+class _Job:
+    __slots__ = ("error", "future", "order", "result", "transaction")
+
+    def __init__(self, transaction: Transaction, future: "asyncio.Future[Any]", order: JobOrder) -> None:
         self.transaction = transaction
         self.future = future
-        self.alone = alone
+        self.order = order
         self.result: Any = None
         self.error: BaseException | None = None
 
@@ -85,6 +91,7 @@ class Writer:
     def __init__(self, connection: SqliteTx) -> None:
         self._connection = connection
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._aside: deque[_Job] = deque()
         self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
         self._waiting = 0
         self._closed = False
@@ -98,25 +105,34 @@ class Writer:
         """How many transactions are asked for and not yet told their result."""
         return self._waiting
 
-    async def run(self, transaction: Callable[[Tx], T]) -> T:
-        """Run `transaction` as one; return after the commit.
+    async def run(self, transaction: Callable[[Tx], T], *, beside: bool = False) -> T:
+        """Run `transaction` as one; return after the commit. One that runs `beside` lets go first what waits.
 
         A cancelled caller does not undo it: the transaction runs whole or not at all. Raises what the transaction
         raised (its savepoint is rolled back) or StoreError when the disk or the database refuses.
         """
-        result: T = await self._do(transaction, alone=False)
+        result: T = await self._do(transaction, "beside" if beside else "next")
         return result
 
-    async def checkpoint(self) -> bool:
-        """Copy the write-ahead log into the file and truncate it, outside any transaction.
+    async def checkpoint(self, done: Callable[[Tx], None] = lambda tx: None) -> bool:
+        """Copy the write-ahead log into the file and truncate it, outside any transaction; then `done`, before any other.
 
-        False when somebody read for so long that it could not be done.
+        False when somebody reads for longer than READER_MS.
         """
-        busy: bool = await self._do(_truncate, alone=True)
-        return not busy
 
-    async def _do(self, transaction: Transaction, *, alone: bool) -> Any:
-        job = _Job(transaction, asyncio.get_running_loop().create_future(), alone)
+        def work(tx: Tx) -> bool:
+            tx.run(f"PRAGMA busy_timeout = {READER_MS}")
+            emptied = not tx.value("PRAGMA wal_checkpoint(TRUNCATE)")
+            tx.run(f"PRAGMA busy_timeout = {BUSY_MS}")
+            if emptied:
+                done(tx)
+            return emptied
+
+        emptied: bool = await self._do(work, "alone")
+        return emptied
+
+    async def _do(self, transaction: Transaction, order: JobOrder) -> Any:
+        job = _Job(transaction, asyncio.get_running_loop().create_future(), order)
         with self._gate:  # a transaction that came after the last one would wait for ever
             if self._closed:
                 raise StoreError("the database is closed")
@@ -135,35 +151,40 @@ class Writer:
         self._connection.close()
 
     def _work(self) -> None:
-        while (first := self._jobs.get()) is not None:
-            batch, rest, last = self._batch(first)
+        last = False
+        while not last or self._aside:
+            batch, rest, last = ([], None, True) if last else self._batch()
             self._commit(batch)
             if rest is not None:
                 self._alone(rest)
                 batch.append(rest)
-            for job in batch:
-                with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
-                    job.future.get_loop().call_soon_threadsafe(self._tell, job)
-            if last:
-                return
+            self._answer(batch)
+            if self._aside:
+                beside = [self._aside.popleft()]
+                self._commit(beside)
+                self._answer(beside)
 
-    def _batch(self, first: _Job) -> tuple[list[_Job], _Job | None, bool]:
+    def _batch(self) -> tuple[list[_Job], _Job | None, bool]:
         """What waits now: transactions for one commit, a job that runs alone after them, and whether it was the
-        last.
+        last. What runs beside is set aside.
         """
         batch: list[_Job] = []
-        job: _Job | None = first
-        while job is not None:
-            if job.alone:
-                return batch, job, False
-            batch.append(job)
-            if len(batch) == COMMIT_BATCH:
-                return batch, None, False
+        while len(batch) < COMMIT_BATCH:
             try:
-                job = self._jobs.get_nowait()
+                job = self._jobs.get(block=not (batch or self._aside))
             except queue.Empty:
-                return batch, None, False
-        return batch, None, True
+                break
+            if job is None:
+                return batch, None, True
+            if job.order == "alone":
+                return batch, job, False
+            (self._aside if job.order == "beside" else batch).append(job)
+        return batch, None, False
+
+    def _answer(self, jobs: list[_Job]) -> None:
+        for job in jobs:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
+                job.future.get_loop().call_soon_threadsafe(self._tell, job)
 
     def _commit(self, batch: list[_Job]) -> None:
         """One transaction for all; when it is refused, one for each, so that nobody fails for another's transaction."""
@@ -221,8 +242,14 @@ class Writer:
             job.future.set_result(job.result)
 
 
-def _truncate(tx: Tx) -> bool:
-    return bool(tx.value("PRAGMA wal_checkpoint(TRUNCATE)"))
+WIPE_KEY, WIPE_MS = "wipe_at", 30_000
+"""When, ms, the log of the database is emptied of what was taken away: so long after the first of it, so that
+nothing of it is left a minute later though somebody was reading."""
+
+
+def wipe_soon(tx: Tx, at: int) -> None:
+    """A minute after `at`, ms, nothing of what is taken away now is left in the log of the database."""
+    tx.run("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", WIPE_KEY, str(at + WIPE_MS))
 
 
 Migrations = tuple[tuple[str, ...], ...]
@@ -230,6 +257,9 @@ Migrations = tuple[tuple[str, ...], ...]
 WAL_BYTES = 32 * 1024 * 1024
 """What the log of the database keeps on the disk once it is copied into the file; a long backup may need more for as
 long as it runs (FAULTS S12: at most 64 MB)."""
+
+READER_MS = 250
+"""How long everybody waits for a reader who keeps the log from being emptied; later it is tried again."""
 
 BUSY_MS = 5_000
 """How long a statement waits for another process's lock (FAULTS S4: at least 5 s)."""
@@ -252,11 +282,14 @@ class Database:
         """How many transactions wait for their commit."""
         return self._writer.waiting if self._writer is not None else 0
 
-    async def write(self, transaction: Callable[[Tx], T]) -> T:
-        """Run one transaction and return after its commit; StoreError when it cannot be stored."""
+    async def write(self, transaction: Callable[[Tx], T], *, beside: bool = False) -> T:
+        """Run one transaction and return after its commit; StoreError when it cannot be stored.
+
+        What may be long and come by the hundred runs `beside`: after what waits already, one at a time.
+        """
         if self._writer is None:
             raise StoreError("the database is open for reading only")
-        return await self._writer.run(transaction)
+        return await self._writer.run(transaction, beside=beside)
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         """What a function reads in one transaction, off the event loop; StoreError when the file cannot be read."""
@@ -268,9 +301,9 @@ class Database:
     async def truncate(self) -> None:
         """Empty the write-ahead log into the file, so that nothing deleted is left in it.
 
-        StoreError when another process reads for longer than BUSY_MS; the next purge or start does it then.
+        StoreError when somebody reads for longer than READER_MS; whatever was to be emptied by then is still due.
         """
-        if self._writer is not None and not await self._writer.checkpoint():
+        if self._writer is not None and not await self._writer.checkpoint(lambda tx: tx.set_meta(WIPE_KEY, None)):
             raise StoreError("the log of the database could not be emptied: another program is reading it")
 
     async def close(self) -> None:
@@ -306,6 +339,18 @@ def writes(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R
     @functools.wraps(method)
     async def call(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._database.write(lambda tx: method(self, tx, *args, **kwargs))
+
+    return call
+
+
+def writes_beside(
+    method: Callable[Concatenate[R, Tx, P], T],
+) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
+    """As `writes`, for what may come by the hundred: other transactions go first."""
+
+    @functools.wraps(method)
+    async def call(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.write(lambda tx: method(self, tx, *args, **kwargs), beside=True)
 
     return call
 

@@ -236,7 +236,7 @@ class MemoryForgetting(ScrubbingRepository):
             there = True
             if kind == "bot":
                 receipt = text if label == "memory" else ""
-                by |= _answered(tx, turn_id) | (_commanded(tx, text) if receipt else set())
+                by |= _answered(tx, turn_id) | (_commanded(tx, chat_id, text) if receipt else set())
             elif person_id is not None:
                 by.add(person_id)
                 memories |= {memory.id: memory for memory in _kept(tx, number, chat_id, person_id, text)}
@@ -389,9 +389,9 @@ def _answered(tx: Tx, turn_id: int | None) -> set[int]:
     ))  # fmt: skip
 
 
-def _commanded(tx: Tx, receipt: str) -> set[int]:
-    """The people whose commands got this receipt."""
-    keys = tx.all("SELECT key FROM effect WHERE result = ? AND key LIKE 'event:%'", receipt)
+def _commanded(tx: Tx, chat_id: int, receipt: str) -> set[int]:
+    """The people whose commands in that chat got this receipt."""
+    keys = tx.all("SELECT key FROM effect WHERE chat_id = ? AND result = ?", chat_id, receipt)
     events = {int(key.split(":")[1]) for (key,) in keys}
     return tx.ids_for("SELECT person_id FROM event WHERE id = ? AND person_id IS NOT NULL", events)
 

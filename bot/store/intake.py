@@ -11,7 +11,7 @@ from bot.core.speaking import HEARTBEAT, STOP_REASONS, UNASKED, Decision, PacedD
 from bot.store.access import AccessLists, find_chat, find_person, permissions_of, stored_part, with_permissions
 from bot.store.commitments import note_promises, reread_promises
 from bot.store.digests import retract_edited
-from bot.store.engine import Database, reads, writes
+from bot.store.engine import Database, reads, wipe_soon, writes, writes_beside
 from bot.store.events import COMMAND_REASONS, finish_events, note_effect, read_events
 from bot.store.feedback import react, remark
 from bot.store.files import DataFiles
@@ -71,7 +71,7 @@ PLATFORM_FACTS = ("delete", "migrate", "gone", "back")
 
 MOVED = (
     "event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note", "commitment", "reminder",
-    "section_round",
+    "section_round", "effect",
 )  # fmt: skip
 KEYED = {
     "member": "person_id", "conversation_window": "person_id", "sent": "external_id", "question": "person_id",
@@ -138,6 +138,14 @@ class Intake(ScrubbingRepository):
     @writes
     def accept(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         """Commit an event together with the decision about it; a second copy changes nothing."""
+        return self._take_in(tx, arrival, decide)
+
+    @writes_beside
+    def accept_deletion(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
+        """As `accept`, for a message that was deleted: a hundred of them at once hold no message up."""
+        return self._take_in(tx, arrival, decide)
+
+    def _take_in(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
         accepted, said = self._accept(tx, arrival, decide)
         event, decision, at = accepted.event, accepted.decision, arrival.situation.at
         if event is None or event.person_id is None or decision is None:
@@ -296,7 +304,7 @@ class Intake(ScrubbingRepository):
             index_lines(tx, (edited.event_id,))
         finish_events(tx, (edit_id,), "edited")
 
-    @writes
+    @writes_beside
     def delete_again(self, tx: Tx, delete_id: int, at: int) -> None:
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
         row = tx.one("SELECT chat_id, target FROM event WHERE id = ?", delete_id)
@@ -390,6 +398,7 @@ def _edit(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
     if person_id is None or person_id != happened.person_id or before == incoming.text:
         return NOT_TOLD
     tx.run("UPDATE event SET text = ? WHERE id = ?", incoming.text, number)
+    wipe_soon(tx, happened.at)
     index_lines(tx, (number,))
     drop_reminders(tx, (number,), "edited", at=happened.at)
     amend_notes(tx, files, number, before, incoming.text)

@@ -297,7 +297,7 @@ def store_receipt(tx: Tx, receipt: Receipt, text: str, at: int, changed: int = 0
             _send(tx, receipt, receipt.whole(aloud), at, offered, line)
     if receipt.person_id:
         ask_back(tx, receipt.chat_id, receipt.person_id, receipt.asks)
-    tx.insert("effect", key=receipt.key, result=text, at=at)
+    tx.insert("effect", key=receipt.key, result=text, at=at, chat_id=receipt.chat_id)
     return text
 
 

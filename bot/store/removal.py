@@ -1,15 +1,17 @@
 """Taking memories and lines away with all that was made of them (ARCHITECTURE §6), and purging what was kept for undo."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from bot.core.errors import StoreError
 from bot.core.memories import Memory, wordings
 from bot.store.commitments import forget_promises, withdraw_promises
 from bot.store.digests import summary_changed, take_memory_back
-from bot.store.engine import Database, Repository
+from bot.store.engine import Database, Repository, wipe_soon
 from bot.store.events import finish_events, note_effect
 from bot.store.files import DataFiles
 from bot.store.index import drop_documents
@@ -31,6 +33,10 @@ SCRUBBED_LINES = 4_000
 """How many of a chat's newest lines are searched for echoes; what is older left every prompt long ago."""
 
 
+PURGED_AT_ONCE = 50
+"""Memories that go in one commit: people wait for no longer than that takes."""
+
+
 def final_key(person_id: int, chat_id: int) -> str:
     """Of the effect that tells when that person last had something forgotten there that cannot come back."""
     return f"final:{person_id}:{chat_id}"
@@ -43,14 +49,19 @@ async def purge_now(database: Database, files: DataFiles, now: int) -> int:
     """
     owners = await database.read(lambda tx: tx.ids("SELECT DISTINCT owner_id FROM memory WHERE purge_at <= ?", now))
     await asyncio.to_thread(files.archives.remove, owners)
-    count = await database.write(lambda tx: purge_rows(tx, now))
-    await database.truncate()
+    count = 0
+    while gone := await database.write(lambda tx: purge_rows(tx, now, PURGED_AT_ONCE), beside=True):
+        count += gone
+    with contextlib.suppress(StoreError):  # somebody reads: it is tried again before the minute is over (`wipe_soon`)
+        await database.truncate()
     return count
 
 
-def purge_rows(tx: Tx, now: int) -> int:
-    """Rows whose time is over are deleted, and the full-text index keeps nothing of them; how many."""
-    gone = tx.ids("SELECT id FROM memory WHERE purge_at <= ?", now)
+def purge_rows(tx: Tx, now: int, most: int = -1) -> int:
+    """Rows whose time is over, at most so many, are deleted; how many."""
+    gone = tx.ids("SELECT id FROM memory WHERE purge_at <= ? LIMIT ?", now, most)
+    if gone:
+        wipe_soon(tx, now)
     for number in gone:
         drop_merges(tx, number, now, now)
         tx.unlink("memory", number)
@@ -84,7 +95,7 @@ class ScrubbingRepository(Repository):
     async def _carry_out(self, forgetting: Forgetting, work: Callable[[Tx], T], at: int) -> T:
         """Run a transaction that forgets it, after the tombstones; what cannot be brought back is purged then."""
         self._files.tombstones.add_tombstones(wordings(forgetting.memories), at)
-        done = await self._database.write(work)
+        done = await self._database.write(work, beside=True)
         if forgetting.purge_at is None:
             await purge_now(self._database, self._files, at)
         return done
@@ -203,6 +214,7 @@ def take_lines_away(
     tx: Tx, files: DataFiles, content: RemovedContent, why: Literal["forgotten", "deleted"], at: int
 ) -> None:  # fmt: skip
     """These lines are told nobody any more, nor are the notes, summaries, promises and reminders made from them."""
+    wipe_soon(tx, at)
     remove_from_notes(tx, files, content, at)
     hide_lines(tx, content.events, why)
     empty_digests(tx, content.events, at)
@@ -299,9 +311,9 @@ def _unsay(tx: Tx, chats: tuple[int, ...], repeats: Callable[[str], bool]) -> No
                 # A preview keeps its row: the message on the screen is still to be edited.
                 left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
                 tx.run(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", number)
-    for key, text in tx.all("SELECT key, result FROM effect WHERE result NOT IN ('', 'done')"):
-        if repeats(text):
-            tx.run("UPDATE effect SET result = '' WHERE key = ?", key)
+        for key, text in tx.all("SELECT key, result FROM effect WHERE chat_id = ? AND result <> ''", chat_id):
+            if repeats(text):
+                tx.run("UPDATE effect SET result = '' WHERE key = ?", key)
 
 
 def lines_said_in(tx: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:

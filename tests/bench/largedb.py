@@ -238,7 +238,8 @@ def _memory(
     )  # fmt: skip
     kept = store_memory(db, new, at)
     if asked:
-        db.put("effect", "key", key=f"event:{event}:{kept.id}", result=f"记住啦 #{kept.id}", at=at)
+        key = f"event:{event}:{kept.id}"
+        db.put("effect", "key", key=key, result=f"记住啦 #{kept.id}", at=at, chat_id=chat.id)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,91 @@
+"""What is deleted or forgotten is gone from every byte within a minute, and costs the same however much others said."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.core.events import Incoming, Place, Sender
+from bot.store.backups import copy_to
+from tests.bench.largedb import Size, make
+from tests.conftest import NewWorld
+from tests.erasing import files_with
+from tests.metering import Meter
+from tests.storing import holding
+from tests.test_changes import happens
+from tests.world import World
+
+WORD = "zwk7731"
+SMALL, LARGE = Size(400, 60, 4, 80, 15), Size(4_000, 600, 40, 80, 15)
+"""The same person among few and among many others."""
+
+WRITTEN = 600_000
+"""Bytes of the log for one deletion: the pages of a line's words, and of what was made of it."""
+
+
+async def emptied(world: World) -> None:
+    """The minute is over."""
+    await world.wait(60)
+
+
+def left(world: World, tmp_path: Path) -> list[str]:
+    """The files of the database, and of a new backup, in which the word stands."""
+    copy = copy_to(world.folder, tmp_path / "copies" / "new.db")
+    found = [each for each in files_with(world.folder, WORD) if each.startswith("nuan.db")]
+    return found + [copy.name for _ in range(WORD.encode() in copy.read_bytes())]
+
+
+@pytest.mark.parametrize("way", ["delete", "forget", "seven days"])
+async def test_words_are_gone_from_file_log_and_new_backups_after_a_minute(
+    new_world: NewWorld, tmp_path: Path, way: str
+) -> None:
+    world = await new_world()
+    asks = "" if way == "delete" else "记住"
+    await world.say(f"{asks}我的门禁码是{WORD}", external_id="m1")
+    await world.say("嗯", external_id="m2")
+    assert "nuan.db-wal" in left(world, tmp_path / "before")
+    match way:
+        case "delete":
+            await happens(world, "delete", "m1")
+        case "forget":
+            await world.say("彻底忘记门禁码")
+        case _:
+            await world.say("忘记门禁码")
+            assert set(holding(world.folder, WORD)) <= {"memory.text", "memory.folded"}, "in the row for undo alone"
+            await world.wait(7 * 86_400)
+    await emptied(world)
+    assert left(world, tmp_path) == []
+
+
+async def cost(folder: Path, size: Size, what: str) -> tuple[int, int]:
+    """Statements and bytes of the log for one deletion or one wish to forget of 小王."""
+    await make(folder, size)
+    meter = Meter()
+    with meter.watching():
+        world = await World(folder).open()
+        await world.say("早")
+        ((target, number),) = world.rows(
+            "SELECT external_id, memory.id FROM memory JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id "
+            "JOIN event ON event.id = event_id WHERE asked = 1 AND memory.chat_id = 1 ORDER BY event.id LIMIT 1"
+        )
+        await world.store._database.truncate()
+        meter.start()
+        if what == "delete":
+            place = Place("console", "local", "dm")
+            sender = Sender("console", "local", "小王")
+            await world.app.ingest.accept(Incoming(place, sender, "event", "", "delete", target=str(target)))
+            await world.app.settled()
+        else:
+            await world.say(f"忘记 #{number}")
+            assert f"#{number}" in world.replies[-1]
+        written = (folder / "nuan.db-wal").stat().st_size
+        await world.close()
+    return meter.work.statements, written
+
+
+@pytest.mark.parametrize("what", ["delete", "forget"])
+async def test_one_of_many_costs_what_one_of_few_costs(tmp_path: Path, what: str) -> None:
+    few, small = await cost(tmp_path / "small", SMALL, what)
+    many, large = await cost(tmp_path / "large", LARGE, what)
+    assert many <= few * 1.05
+    assert large <= small * 1.3
+    assert large <= WRITTEN
