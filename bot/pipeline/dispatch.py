@@ -319,17 +319,17 @@ class Dispatcher:
         script, done = await self._script(event, person), list[DoneCommand]()
         dated = [command.content for _, command in commands if command.verb == "remember" and command.content]
         offer = await self._reminders.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
-        if len(commands) == 1 and chat.kind == "dm" and self._current.value.uses_tools:
-            alone = CommandContext(commands[0][1], event, chat, person.id, audience, script, 0, rest, True, account)
-            if await self._remember_actions.unmet(alone):
-                return [], event  # a model may know what it means
+        judged = len(commands) == 1 and chat.kind == "dm" and self._current.value.uses_tools
         for place, command in commands:
             last = len(done) + 1 == len(commands)
             told = CommandContext(
                 command, event, chat, person.id, audience, script, place, rest, last and _hides(command), account,
-                last, tuple(done), several, offer if command.verb == "remember" else "",
+                last, tuple(done), several, offer if command.verb == "remember" else "", judged,
             )  # fmt: skip
-            done.append((command, await self._remember_actions.carry_out(told)))
+            receipt = await self._remember_actions.carry_out(told)
+            if not receipt:
+                return [], event
+            done.append((command, receipt))
         if not rest and not (self._current.value.uses_tools and await self._remember_actions.changes(event)):
             return [], None
         forgot = any(_hides(command) for command in understood.commands)

@@ -168,7 +168,7 @@ class ForgetActions:
         self.about = MatterForgetting(store, clock, current, receipts, thread)
 
     async def carry_out(self, command: MemoryCommand, told: CommandContext) -> str:
-        """Do it and return its receipt, which is stored with it."""
+        """Do it and return its receipt, which is stored with it; "" leaves it to the model."""
         if await self._store.memories.is_done(self._receipts.key(told)):
             return await self._receipts.say("undo_none", told)  # the receipt of the first time is said
         if command.verb == "let_be":
@@ -225,30 +225,19 @@ class ForgetActions:
             matter = replace(command, scope="matter") if command.content and not command.scope else None
             if matter is not None and await self.about.told_of(matter, told.event, told.chat):
                 return await self.about.forget(matter, told)
-            asked = perhaps_matching(command.content or "", owned)
-            return await (self._which(asked, command, told) if asked else self._receipts.say("forgot_none", told))
+            if asked := perhaps_matching(command.content or "", owned):
+                return await self._which(asked, command, told)
+            if told.judged and matter is not None:
+                gone = await self._store.memories.owned(told.person_id, told.audience, forgotten=True)
+                if not matching(command.content or "", gone):
+                    return ""
+            return await self._receipts.say("forgot_none", told)
         if (len(found) > 1 and not sure) or command.scope == "unsure":
             return await self._which(found, command, told)
         if not sure and command.content is None and command.number is None:
             return await self._which(found, command, told)
         missing = tuple(sorted(set(command.chosen) - {memory.id for memory in found}))
         return await self._disable(found, told.person_id, command.forever, told, missing=missing)
-
-    async def finds_nothing(self, command: MemoryCommand, told: CommandContext) -> bool:
-        """Whether nothing is kept or was said that a wish to forget names, so that it may mean it in other words."""
-        if command.verb != "forget" or command.scope or not command.content or command.replied:
-            return False
-        if await self._store.memories.is_done(self._receipts.key(told)):
-            return False
-        owned = await self._store.memories.owned(told.person_id, told.audience, forgotten=True)
-        found, _ = await self._meant(command, told, owned)
-        matter = replace(command, scope="matter")
-        return not (
-            found
-            or await self._planned(command, told)
-            or await self.about.told_of(matter, told.event, told.chat)
-            or perhaps_matching(command.content, owned)
-        )
 
     async def _talked_of(self, told: CommandContext, after: int) -> Event | None:
         """The last thing that they told of there just now, where that was after this moment, ms, and no wish."""

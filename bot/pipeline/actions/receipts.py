@@ -44,6 +44,7 @@ class CommandContext:
     `hide` empties the message afterwards: a command to forget names what is to be forgotten. `account` is the one
     that may press the receipt's button. `before` are the other commands of the message, done before it; `last`: none
     comes after it. `several` facts are kept in the message, so each receipt names its own. `offer` is asked with it.
+    `judged`: a model may know what it means where nothing is found that it names.
     """
 
     command: MemoryCommand
@@ -60,6 +61,7 @@ class CommandContext:
     before: tuple[DoneCommand, ...] = ()
     several: bool = False
     offer: str = ""
+    judged: bool = False
 
 
 class Receipts:

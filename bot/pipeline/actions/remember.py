@@ -179,10 +179,6 @@ class RememberActions:
         )
         return ["any"] if some else []
 
-    async def unmet(self, told: CommandContext) -> bool:
-        """Whether it asks to forget what nothing is found of."""
-        return await self._forget_actions.finds_nothing(told.command, told)
-
     async def changes(self, event: Event) -> bool:
         """Whether a wish to keep something tells a change: what it changes only a model can tell."""
         kept = () if event.forwarded else (await self.understand(event)).commands
@@ -208,7 +204,7 @@ class RememberActions:
         return found if again or await self._forget_actions.about.told_of(found, event, chat) else None
 
     async def carry_out(self, told: CommandContext) -> str:
-        """Do it and return its receipt, which is stored with it."""
+        """Do it and return its receipt, which is stored with it; "" leaves it to the model."""
         command = told.command
         match command.verb:
             case "remember":
