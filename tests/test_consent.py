@@ -527,3 +527,15 @@ async def test_what_was_forgotten_is_kept_again_only_when_it_is_asked(world: Wor
     uses(world, "remember", text="我住在上海徐汇")
     await world.say("我住在上海徐汇，下班路上好堵啊")
     assert memories(world) == []
+
+
+async def test_what_a_model_set_aside_in_a_group_its_teller_takes_back(world: World) -> None:
+    records = "SELECT DISTINCT off_record > 0 FROM event WHERE text LIKE '%阿杰%'"
+    await world.say("小暖 我上个月去见了阿杰", who="Tom", group="3B")
+    uses(world, "forget", text="去见了阿杰")
+    await world.say("小暖 刚说的听听就算了哈", who="Tom", group="3B")
+    assert world.rows(records) == [(1,)]
+    await world.say("小暖 撤销", who="Amy", group="3B")
+    assert world.rows(records) == [(1,)]
+    await world.say("小暖 撤销", who="Tom", group="3B")
+    assert world.rows(records) == [(0,)]
