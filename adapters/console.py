@@ -57,6 +57,11 @@ class Terminal(Protocol):
         """Show or hide that an answer is on its way, where that can be seen."""
         ...
 
+    async def used(self) -> bool:
+        """True as soon as somebody begins to type, where that can be seen, else at once; False when the input ends
+        before."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class PipeTerminal:
@@ -95,6 +100,10 @@ class PipeTerminal:
     def hint(self, on: bool) -> None:
         """Nothing: a pipe shows only what was said."""
 
+    async def used(self) -> bool:
+        """At once: lines come whole."""
+        return True
+
 
 @dataclass(slots=True)
 class PromptTerminal:
@@ -106,6 +115,8 @@ class PromptTerminal:
     display: "Output | None" = None
     _session: "PromptSession[str] | None" = field(default=None, init=False)
     _thinking: bool = field(default=False, init=False)
+    _used: bool = field(default=False, init=False)
+    _told: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def lines(self) -> AsyncGenerator[str, None]:
         """What was typed; Ctrl-D and Ctrl-C end it."""
@@ -122,10 +133,14 @@ class PromptTerminal:
             key_bindings=bindings,
         )  # fmt: skip
         self._session = session
+        session.default_buffer.on_text_changed += lambda _: self._use()
         # Whatever else writes meanwhile must not tear the prompt, and no key may be lost between two prompts.
         with self.source.raw_mode(), patch_stdout(raw=True), suppress(EOFError, KeyboardInterrupt):
-            while True:
-                yield await session.prompt_async()
+            try:
+                while True:
+                    yield await session.prompt_async()
+            finally:
+                self._told.set()
 
     async def show(self, text: str) -> None:
         """Print it above the prompt; done when it is on the screen."""
@@ -138,6 +153,15 @@ class PromptTerminal:
         self._thinking = on
         if self._session is not None:
             self._session.app.invalidate()
+
+    async def used(self) -> bool:
+        """When the first key is typed."""
+        await self._told.wait()
+        return self._used
+
+    def _use(self) -> None:
+        self._used = True
+        self._told.set()
 
 
 def _raw_input(stdin: TextIO) -> "Input":

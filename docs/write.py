@@ -155,7 +155,7 @@ def example_toml() -> str:
         if key.path[:-1] != table:
             table = key.path[:-1]
             lines += ["", *(f"# {line}".rstrip() for line in section_title(table)), f"[{'.'.join(table)}]"]
-        lines += [f"# {key.field.description}", f"# {key.path[-1]} = {_default_toml(key)}"]
+        lines += [f"# {key.help}", f"# {key.path[-1]} = {_default_toml(key)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -228,7 +228,7 @@ KEYS_HEADER = ("| key | default | may be | what it does |", "|---|---|---|---|")
 
 def _key_row(key: SettingKey, name: str) -> str:
     default = "none" if key.field.default is None else json.dumps(key.field.default, ensure_ascii=False)
-    cells = (f"`{name}`", f"`{default}`", _may_be(key), key.field.description or "")
+    cells = (f"`{name}`", f"`{default}`", _may_be(key), key.help)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -70,6 +70,9 @@ class Script:
     def hint(self, on: bool) -> None:
         self.hints.append(on)
 
+    async def used(self) -> bool:
+        return True
+
 
 def adapter(terminal: Script | PipeTerminal | PromptTerminal, group: str = "") -> ConsoleAdapter:
     return ConsoleAdapter(terminal, "小明", "暖 › ", group, NAMES, "在场：{names}" if group else "")

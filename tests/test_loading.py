@@ -88,8 +88,9 @@ def test_parts_of_a_package_load_when_they_are_asked_for(tmp_path: Path) -> None
         "assert (C, D, E, F, two) == (2, 3, 4, 5, sys.modules['gathers.two'])\n"
         "try:\n    from gathers import nothing\nexcept ImportError as error:\n    assert 'nothing' in str(error)\n"
         "with loading_without('absent', 'gathers'):\n"
-        "    import gathers\n"
+        "    try:\n        import gathers\n        print('found')\n    except ModuleNotFoundError:\n        pass\n"
         "    try:\n        import absent\n    except ModuleNotFoundError:\n        print('done', end='')\n"
-        "import absent\n",
+        "import absent\n"
+        "assert sys.modules['gathers'] is gathers\n",
         "done",
     )

@@ -111,7 +111,7 @@ def with_value(settings: Settings, key: SettingKey, other: Settings) -> Settings
         update={key.path[-1]: getattr(node_of(other, key), key.path[-1])}
     )
     for depth in range(len(key.path) - 2, -1, -1):
-        above = node_of(settings, SettingKey(key.path[: depth + 1], key.field))
+        above = node_of(settings, SettingKey(key.path[: depth + 1], key.field, key.table))
         node = above.model_copy(update={key.path[depth]: node})
     assert isinstance(node, Settings)
     return node

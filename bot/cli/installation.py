@@ -64,10 +64,9 @@ SAMPLE = "小暖，昨天下午和朋友去了公园，明天三点提醒我带�
 FileStamps = Mapping[Path, tuple[int, int, int]]
 """Of each file when it was changed, ns, its size and its number: a new file of the same name has another."""
 
+_PLATFORMS = Settings().platforms
 RESTART_PLATFORM_KEYS = tuple(
-    key.dotted
-    for key in keys()
-    if key.path[0] in Settings().platforms and key.path[-1] not in PlatformSettings.model_fields
+    key.dotted for key in keys() if key.path[0] in _PLATFORMS and key.path[-1] not in PlatformSettings.model_fields
 )
 """What a connection to a platform was made with."""
 

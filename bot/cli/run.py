@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adapters.console import ConsoleAdapter, open_terminal
+from adapters.console import ConsoleAdapter, Terminal, open_terminal
 from adapters.web import WebAdapter
 from bot.app import App
 from bot.cli.installation import (
@@ -264,8 +264,9 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
         shown = sys.stderr if verbose else None
         logs = Logs(place.data / "logs", settings.log, clock.now, configured_secrets(settings), shown)
         with contextlib.closing(logs):
+            terminal = open_terminal(sys.stdin, sys.stdout)
             adapter = ConsoleAdapter(
-                open_terminal(sys.stdin, sys.stdout), name or owner_name(settings),
+                terminal, name or owner_name(settings),
                 _prefix(settings), group, settings.bot.names,
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
             )  # fmt: skip
@@ -275,8 +276,9 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
 
             app = _make_app(place, store, logs, reloader, clock, rename)
             await app.start([adapter])
+            resume_collector()
             reloading = asyncio.create_task(reloader.keep(), name="reload")
-            warm = asyncio.create_task(_warm_up(app), name="warm-up")
+            warm = asyncio.create_task(_warm_up(app, terminal), name="warm-up")
             try:
                 with stopped_by_sigterm():
                     async with control_socket(place.data, change_handler(app), logs.log, reloader.ask):
@@ -291,9 +293,10 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
                 await app.parts.current.pool.close()
 
 
-async def _warm_up(app: App) -> None:
-    await preload(app.parts.current.newest, app.parts.clock.now())
-    resume_collector()
+async def _warm_up(app: App, terminal: Terminal) -> None:
+    """While somebody types, so that nobody waits for the prompt."""
+    if await terminal.used():
+        await preload(app.parts.current.newest, app.parts.clock.now())
 
 
 def _prefix(settings: Settings) -> str:

@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from adapters.discord import DiscordSettings
 from adapters.telegram import TelegramSettings
-from bot.config.base import Count, Days, Hour, PlatformSettings, Seconds, SettingsTable, region, zone
+from bot.config.base import Count, Days, Hour, PlatformSettings, Seconds, SettingsTable, help_of, region, zone
 from bot.config.memory import MemoryRules, NoteRules, SectionRules
 from bot.config.models import (
     Budget,
@@ -249,9 +249,7 @@ class LogFile(SettingsTable):
 class Settings(BaseSettings):
     """The whole configuration; made by `load`, or directly in a test. Reads no file, no environment."""
 
-    model_config = SettingsConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True, enable_decoding=False
-    )
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, enable_decoding=False)
 
     persona: str = Field(default="default", pattern=r"^[\w-]+$")
     """Persona folder under data/persona."""
@@ -325,6 +323,12 @@ class SettingKey:
 
     path: tuple[str, ...]
     field: FieldInfo
+    table: type[BaseModel]
+
+    @property
+    def help(self) -> str:
+        """What it does, as its table says."""
+        return help_of(self.table).get(self.path[-1], "")
 
     @property
     def dotted(self) -> str:
@@ -359,7 +363,7 @@ def _keys(section: type[BaseModel], path: tuple[str, ...]) -> Iterator[SettingKe
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from _keys(kind, (*path, name))
         else:
-            yield SettingKey((*path, name), field)
+            yield SettingKey((*path, name), field, section)
 
 
 def _value_of(settings: Settings, key: SettingKey) -> object:

@@ -268,7 +268,7 @@ def settings_shown(
 
 
 def _shown(settings: Settings, key: SettingKey, origin: SettingOrigin, name: str) -> ShownSetting:
-    value, about = key.value(settings), key.field.description or ""
+    value, about = key.value(settings), key.help
     if SecretStr in (key.field.annotation, *getattr(key.field.annotation, "__args__", ())):
         return ShownSetting(key.dotted, "", origin, name, about, secret=value is not None)
     return ShownSetting(key.dotted, "none" if value is None else _plain(value), origin, name, about)

@@ -23,14 +23,16 @@ def load_parts_when_asked(*packages: str) -> None:
 def loading_without(*modules: str) -> Iterator[None]:
     """What is imported inside finds none of these, as if they were not installed: libraries load them in case they are
     used."""
-    hidden = [name for name in modules if name not in sys.modules]
-    for name in hidden:
-        sys.modules[name] = None  # type: ignore[assignment]  # an import of it fails
+    before = {name: sys.modules.get(name) for name in modules}
+    sys.modules.update(dict.fromkeys(modules))  # type: ignore[arg-type]  # an import of None fails
     try:
         yield
     finally:
-        for name in hidden:
-            del sys.modules[name]
+        for name, module in before.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
 
 
 class _Finder(MetaPathFinder):

@@ -17,7 +17,7 @@ IMPORTS: Any = sys.modules["_frozen_importlib"]
 STATM = Path("/proc/self/statm")
 MOST = 70
 STEPS = {
-    "bot.cli.installation": ("ConfigSource.read", "make_adapters", "make_dependencies", "preload", "_segment"),
+    "bot.cli.installation": ("ConfigSource.read", "make_adapters", "make_dependencies", "preload", "_read_sample"),
     "bot.store.store": ("open_store",),
     "bot.app": ("App.start", "App.__init__", "App.stop"),
     "bot.model.transport": ("_connect",),
