@@ -2,7 +2,7 @@
 
 import json
 
-from bot.core.memories import MemoryKind
+from bot.core.kinds import MemoryKind
 from tests.world import World
 
 FILL = "今天一路上看到很多有意思的东西，" * 20

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.core.events import ChatKind, Draft, Incoming, Place, Sender
-from bot.core.memories import Memory, MemoryKind, MemorySource, NewMemory, Visibility
+from bot.core.kinds import MemoryKind
+from bot.core.memories import Memory, MemorySource, NewMemory, Visibility
 from bot.core.models import BudgetLimits, Message, Usage
 from bot.core.people import Audience
 from bot.core.recall import Matches

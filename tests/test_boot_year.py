@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.config.settings import Settings
-from bot.core.memories import MemoryKind, NewMemory
+from bot.core.kinds import MemoryKind
+from bot.core.memories import NewMemory
 from bot.core.people import SCRIPTS, Audience
 from bot.core.sessions import Digest
 from bot.ops.log_files import NullLog

@@ -280,7 +280,7 @@ def test_the_example_uncommented_is_the_default(tmp_path: Path) -> None:
 
 
 def test_every_key_has_a_sentence_of_help() -> None:
-    assert [key.dotted for key in keys() if not (key.field.description or "").endswith(".")] == []
+    assert [key.dotted for key in keys() if not key.help.endswith(".")] == []
 
 
 def test_every_platform_names_its_adapter_and_the_key_that_starts_it() -> None:

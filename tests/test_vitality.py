@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.clock import DAY_MS
-from bot.core.memories import STABILITY_DAYS, Memory, MemoryKind
+from bot.core.kinds import MemoryKind
+from bot.core.memories import STABILITY_DAYS, Memory
 from bot.memory.lifecycle import Capacity, count_after, crowded_out, vitality, worn_out
 
 NOW = 1_781_226_000_000

@@ -5,7 +5,8 @@ from zoneinfo import ZoneInfo
 
 from bot.core.commitments import Commitment
 from bot.core.files import PromptFiles, resource_dir
-from bot.core.memories import STABILITY_DAYS, Dated, Memory, MemoryKind
+from bot.core.kinds import MemoryKind
+from bot.core.memories import STABILITY_DAYS, Dated, Memory
 from bot.core.people import Chat, Person, Script
 from bot.core.sessions import Dialogue
 from bot.pipeline.texts import Texts

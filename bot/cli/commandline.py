@@ -1,6 +1,5 @@
 """How command lines are declared: shared options, shell completion, examples in help, wrong words told in one line."""
 
-import asyncio
 import re
 import sys
 from collections import Counter
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import ValidationError
 from typer.core import TyperGroup
 
 from bot.cli.terminal import ExitCode, describe_defect, install_error_hooks, print_error
@@ -81,6 +79,8 @@ def _from_store(
 ) -> list[Suggestion]:
     """Each by its name while only one has it, else by number, as all are for who begins with a digit; nothing where
     there is no database that can be read."""
+    import asyncio
+
     from bot.store.store import open_store
 
     async def work() -> list[tuple[int, str, str]]:
@@ -199,10 +199,8 @@ def usage_error(error: typer.TyperException) -> str:
     text = error.format_message().strip()
     if not text:
         return ""
-    if isinstance(error.__cause__, ValidationError):
-        first = error.__cause__.errors(include_url=False, include_context=False, include_input=False)[0]
-        ours = first["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
-        text = text.replace(first["msg"], WORDS.get(first["type"], ours))
+    if error.__cause__ is not None:
+        text = _in_our_words(text, error.__cause__)
     for theirs, ours in ((". Did you mean", "; did you mean"), (" (Possible options: ", "; did you mean ")):
         if theirs in text:
             text = f"{text.replace(theirs, ours).rstrip('?)')}?"
@@ -210,6 +208,17 @@ def usage_error(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     more = f"`{context.command_path} --help` says more" if context is not None else ""
     return text[:1].lower() + text[1:] + (f"{'' if text.endswith('?') else ';'} {more}" if more else "")
+
+
+def _in_our_words(text: str, cause: BaseException) -> str:
+    """The text with what pydantic says of a value as nuan says it."""
+    from pydantic import ValidationError
+
+    if not isinstance(cause, ValidationError):
+        return text
+    first = cause.errors(include_url=False, include_context=False, include_input=False)[0]
+    ours = first["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
+    return text.replace(first["msg"], WORDS.get(first["type"], ours))
 
 
 def run_program(work: Callable[[], object]) -> None:
@@ -225,6 +234,8 @@ def run_program(work: Callable[[], object]) -> None:
     except OSError as error:
         print_error(error.strerror or type(error).__name__)  # standard output cannot be written to
         sys.exit(ExitCode.FAILED)
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - nobody else would tell of it in one line
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - nobody else would tell of it in one line, not of a cancelled task
         print_error(describe_defect(error))
         sys.exit(ExitCode.DEFECT)

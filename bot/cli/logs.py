@@ -13,12 +13,11 @@ from rich.console import Console
 from rich.text import Text
 from tzlocal import get_localzone
 
-from bot.cli.lookup import find_chat
 from bot.core.clock import SystemClock
 from bot.core.errors import NuanError
 from bot.core.ports import Clock, pause
 from bot.ops.log_files import LogFilter, LogReader, Record, log_files
-from bot.text.clean import one_line
+from bot.text.control import one_line
 
 FOLLOW_MS = 300
 """How often a log that is followed is looked at."""
@@ -47,8 +46,11 @@ class LogView:
 
 def log_view(data: Path, chat: str, turn: int | None, *, follow: bool, as_json: bool) -> LogView:
     """The view of a chat by its number, title, or who alone talks there; StoreError when there is none or several."""
-    counts = chat.isdecimal() and len(chat) <= NUMBER_DIGITS
-    number = None if not chat else int(chat) if counts else asyncio.run(find_chat(data, chat))
+    number = int(chat) if chat.isdecimal() and len(chat) <= NUMBER_DIGITS else None
+    if chat and number is None:
+        from bot.cli.lookup import find_chat  # the store loads only for a name
+
+        number = asyncio.run(find_chat(data, chat))
     return LogView(LogFilter(number, turn), follow, as_json)
 
 

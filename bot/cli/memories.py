@@ -22,11 +22,11 @@ from bot.cli.terminal import (
     write_private,
 )
 from bot.container import Dependencies, make_embedding_callers, make_vector_maker
-from bot.core.archive import ExportContents, ExportedMemory, ExportFormat, ImportBase, ImportPlan, ParsedExport
+from bot.core.archive import ExportContents, ExportedMemory, ImportBase, ImportPlan, ParsedExport
 from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, NuanError
-from bot.core.inspection import MemoryFault, RepairPart
-from bot.core.memories import MemoryKind
+from bot.core.inspection import MemoryFault
+from bot.core.kinds import ExportFormat, MemoryKind, RepairPart
 from bot.language.sections import SectionRegistry, section_registry
 from bot.memory.archive.export import is_export, write_markdown
 from bot.memory.archive.imports import ForeignOwner, make_plan, parse_foreign, plan_json, plan_text

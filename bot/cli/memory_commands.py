@@ -16,9 +16,7 @@ from bot.cli.commandline import (
 )
 from bot.cli.terminal import confirmation, read_installation, run_guarded
 from bot.cli.terminal import print_result as print_out
-from bot.core.archive import ExportFormat
-from bot.core.inspection import RepairPart
-from bot.core.memories import MemoryKind
+from bot.core.kinds import ExportFormat, MemoryKind, RepairPart
 
 app = typer.Typer(
     cls=CommandGroup,

@@ -1,6 +1,5 @@
 """How commands speak and end: results, one line for every error, exit codes, questions, progress, private files."""
 
-import asyncio
 import contextlib
 import gc
 import json
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bot.core.errors import ConfigError, NuanError
 from bot.core.files import write_file
-from bot.text.clean import one_line
+from bot.text.control import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -76,6 +75,8 @@ def run_guarded(work: Coroutine[object, object, T], *, loads: bool = False) -> T
     """Run a command's work on a loop of its own. One that still `loads` says itself when that is done."""
     if not loads:
         resume_collector()
+    import asyncio
+
     return guard(lambda: asyncio.run(work))
 
 
@@ -143,6 +144,8 @@ class _LastResort(logging.Handler):
 @contextlib.contextmanager
 def stopped_by_sigterm() -> Iterator[None]:
     """SIGTERM ends what is inside as the end of input does: nothing is lost."""
+    import asyncio
+
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     stopped = False

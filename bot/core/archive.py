@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.core.events import ChatKind
-from bot.core.memories import MemoryKind, MemorySource, MergeKind, Visibility
+from bot.core.kinds import MemoryKind
+from bot.core.memories import MemorySource, MergeKind, Visibility
 
 CURATED_NOTE = "MEMORY.md"
 """The note of the data folder that an owner keeps by hand."""
@@ -13,7 +14,6 @@ NOTES_FOLDER = "notes"
 """Where all other notes are, in the data folder."""
 
 ImportFate = Literal["new", "same", "changed", "refused"]
-ExportFormat = Literal["md", "jsonl", "both"]
 
 
 class NoteRefused(Exception):

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.core.events import ChatKind
+from bot.core.kinds import RepairPart
 
 HealthArea = Literal["platform", "model", "store"]
 
 CheckState = Literal["ok", "warn", "fail"]
 
 CHECK_MARKS: dict[CheckState, str] = {"ok": "✓", "warn": "!", "fail": "✗"}
-
-RepairPart = Literal["namespaces", "sections", "text-index", "vectors"]
 
 
 @dataclass(frozen=True, slots=True)

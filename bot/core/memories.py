@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-MemoryKind = Literal["identity", "emotion", "knowledge", "event", "experience", "anniversary"]
+from bot.core.kinds import MemoryKind
+
 Visibility = Literal["private", "chat", "public"]
 NameSlot = Literal["", "address", "no_address"]
 NAME_SLOTS = ("address", "no_address")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from bot.core.events import ChatKind
-from bot.core.memories import MemoryKind
+from bot.core.kinds import MemoryKind
 from bot.core.speaking import GroupMode
 
 Script = Literal["zh-Hans", "zh-Hant", "en"]

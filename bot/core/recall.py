@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.core.events import ChatKind
-from bot.core.memories import Memory, MemoryKind
+from bot.core.kinds import MemoryKind
+from bot.core.memories import Memory
 from bot.core.people import Audience
 
 HitKind = Literal["memory", "digest", "note", "line"]

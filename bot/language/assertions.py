@@ -17,75 +17,75 @@ SHORT_QUOTE = 10
 _PREFIX = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 
-LINK = re.compile(
+LINK = LazyPattern(
     r"\b[a-z][a-z0-9+.-]{0,20}://\S*|\bwww\.\S+|\b[a-z0-9-]{1,60}\.(?:com|net|org|io|cn|dev|ly|gg|me)\b\S*",
     re.IGNORECASE,
 )
-_SET_APART = re.compile(r"^\s*[>#$|]|```")
-_QUOTED = re.compile('“([^”]*)”|「([^」]*)」|『([^』]*)』|"([^"]*)"|`([^`]*)`|【([^】]*)】')
-_PERSON = re.compile(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|[,.:!?。]")
-_SHORTENED = re.compile(r"\b(st|dr|mr|mrs|ms|jr|vs|no|mt|a\.m|p\.m)\.(?= )")
-_SENTENCE = re.compile(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
-_CLAUSE = re.compile(
+_SET_APART = LazyPattern(r"^\s*[>#$|]|```")
+_QUOTED = LazyPattern('“([^”]*)”|「([^」]*)」|『([^』]*)』|"([^"]*)"|`([^`]*)`|【([^】]*)】')
+_PERSON = LazyPattern(r"[我你您他她它]|\b(?:i|i'm|you|my|he|she|is|are)\b|[,.:!?。]")
+_SHORTENED = LazyPattern(r"\b(st|dr|mr|mrs|ms|jr|vs|no|mt|a\.m|p\.m)\.(?= )")
+_SENTENCE = LazyPattern(r"((?:[^。!?;\n.]|\.(?!\s|$|\.))+)([。!?;.]*)")
+_CLAUSE = LazyPattern(
     r"(?<!\d)[,:]|[,:](?!\d)|[、~]|(?=但是?(?!愿)|而且|并且|不过(?=我|他|她|也|还)|然后|所以|因为|就是说)"
     r"|(?=我就|就会|就要|就去|就回)"
     r"|(?<!\bme) (?=and )"  # me and tess are whom it is about
     r"| (?=(?:but|so|because|then|plus|although|though|while|which|who) )|(?<=[一-鿿]) (?=[一-鿿\d])"
 )
-_WORD = re.compile(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
-_LATIN_NAME = re.compile(rf"(?<![a-z0-9]){_WORD.pattern}")
+_WORD = LazyPattern(r"[a-z\u00c0-\u024f][a-z0-9\u00c0-\u024f'-]*")
+_LATIN_NAME = LazyPattern(rf"(?<![a-z0-9]){_WORD.text}")
 """A unit right behind its figure is no name: 3.9kg."""
-_HAN = re.compile("[㐀-鿿]+")
-_KIN_LATIN = re.compile("[a-z]+")
-_PROPER = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]*")
-_TITLE = re.compile("《([^》]{1,40})》")
-_CALLED = re.compile(
+_HAN = LazyPattern("[㐀-鿿]+")
+_KIN_LATIN = LazyPattern("[a-z]+")
+_PROPER = LazyPattern(r"(?<=[a-z,;:] )[A-Z][\w'’-]*")
+_TITLE = LazyPattern("《([^》]{1,40})》")
+_CALLED = LazyPattern(
     "(?:名叫|名为|叫做|取名|[只隻条條个個位]叫|(?<=[^大喊呼])叫)([㐀-鿿]{2})(?=[㐀-鿿]?的?[猫狗鱼鸟兔柴,，。、]|$|的)"
 )
-_IF = re.compile(r"如果|假如|假设|要是|倘若|万一|的话|除非|\b(?:if|unless|suppose|imagine|hypothetically)\b")
+_IF = LazyPattern(r"如果|假如|假设|要是|倘若|万一|的话|除非|\b(?:if|unless|suppose|imagine|hypothetically)\b")
 
 _MY = "(?:我(?:们?家?的?|那?个?|[养领]养?的?)?)?"
 
-_WHOSE = re.compile(r"^(?:我(?:们?家?的?|那?个?)?|(?:my|our|his|her|their|the|an?) )")
+_WHOSE = LazyPattern(r"^(?:我(?:们?家?的?|那?个?)?|(?:my|our|his|her|their|the|an?) )")
 
 _OF_ME = LazyPattern(
     r"^.{0,20}?(?:让|叫|要|催|约|请|带|陪|问|给|送|和|跟|帮|教|通知|安排|祝)(?:了)?(?:我|咱)"
     r"|^.{0,40}?\b(?:asked|told|wants?|wanted|invited|made|got|gave|gives|taught|and|with|for|reminded|expects?|needs?"
     r"|booked|sent) (?:me|us|i)\b"
 )
-_REPORT = re.compile(
+_REPORT = LazyPattern(
     r"(?:之前|刚才?|昨天|今天|都|也|就|一直|还)*(?:说|觉得|认为|建议|告诉我|跟我说|提醒)(?:过|了)?(?:是)?"
     r"| (?:just |also )?(?:says?|said|thinks?|thought|told me|reckons?|suggests?|confirmed)(?: that)? "
 )
-_NEGATED = re.compile(
+_NEGATED = LazyPattern(
     "(?:不|没有?|没|未|别|从不|从没|并非)(?:[会能要想用再去得是曾太怎么敢肯愿]*)"
     "(?P<han>[一-鿿]{1,2}?(?=[了的过着吧啦呢,.。!?;、 ]|$)|[一-鿿]{2})"
     r"|(?:\b(?:not|never|no(?!,? (?:i|im|i'm|we|he|she|they|it|its|it's|that|not)\b)|without|cannot)\b"
     r"|n't\b)"
     r"(?P<words>(?: [a-z'-]+){1,5})"
 )
-_PRONOUN = re.compile(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
+_PRONOUN = LazyPattern(r"[他她它]|\b(?:he|she|they|it|him|her|them|his|their|its)\b")
 
-_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-_HAN_NUMBER = re.compile("(?<!周)(?<!期)(?<!拜)[零〇一二两俩三四五六七八九十百千万亿]+")
+_DIGITS = LazyPattern(r"\d+(?:[.,]\d+)*")
+_HAN_NUMBER = LazyPattern("(?<!周)(?<!期)(?<!拜)[零〇一二两俩三四五六七八九十百千万亿]+")
 MEASURE = "个只岁点号月年日天次元块万亿斤口条套辆分秒周小杯碗本张件位名楼层室门平公里米度页章集瓶颗台双份期折倍克升吨盒包首科级届回场轮"
 _ONES = "two three four five six seven eight nine"
 _EN_NUMBERS = (
     f"{_ONES} ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty "
     "fifty sixty ninety"
 ).split()
-_EN_NUMBER = re.compile(
+_EN_NUMBER = LazyPattern(
     rf"\b(?:{'|'.join(sorted(_EN_NUMBERS, key=len, reverse=True))})\b(?:[- ](?:one|{_ONES.replace(' ', '|')})\b)?"
 )
 _SCALES = {"万": 10_000, "千": 1_000, "百": 100, "亿": 100_000_000, "k": 1_000, "w": 10_000}
-_SCALE = re.compile(r"[万千百亿]|[kw](?![a-z])")
+_SCALE = LazyPattern(r"[万千百亿]|[kw](?![a-z])")
 """A k in kg or km is no thousand."""
-_ANEW = re.compile(
+_ANEW = LazyPattern(
     r"[\W_]*(?:[今昨前明后]天|最近|刚|上周|上个?月|现在|不过|但是?|其实|\b(?:today|yesterday|now|but|actually|last)\b)"
 )
-_ANSWER = re.compile(r"(?:(?:and|but|so|oh|well) )?(?:(?:no|nah|nope)[ ,]+)+")
-_MORE_ZH = re.compile(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
-_MORE_EN = re.compile(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
+_ANSWER = LazyPattern(r"(?:(?:and|but|so|oh|well) )?(?:(?:no|nah|nope)[ ,]+)+")
+_MORE_ZH = LazyPattern(r"(?:下午|傍晚|晚上?|中午|午夜|夜里)\D{0,3}$")
+_MORE_EN = LazyPattern(r"\s?(?:pm|p\.m|in the (?:afternoon|evening)|at night|tonight)")
 
 _EMPTY = frozenset("的了我你您他她它们是在也都就很还又把被吗呢吧啊一个这那着过得地和跟与")
 """A pair with one of these tells nothing."""
@@ -136,7 +136,7 @@ VOCABULARY = _vocabulary()
 _SAYS = VOCABULARY.patterns
 _KIN, _KIN_EN_WORDS = (_SAYS[name].text for name in ("kin", "kin_en"))
 
-_SHORT = re.compile("|".join(rf"\b{word}\b" if word.isascii() else word for word in VOCABULARY.short))
+_SHORT = LazyPattern("|".join(rf"\b{word}\b" if word.isascii() else word for word in VOCABULARY.short))
 
 _LEAD = rf"[\W_]*(?:{_SAYS['lead'].text})*"
 _KIN_EN = (

@@ -3,6 +3,7 @@
 import re
 
 from bot.core.memories import SIGNAL_WEIGHTS, Signal
+from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold
 
 MOST_CHARS = 120
@@ -63,15 +64,15 @@ _EN: dict[Signal, str] = {
     r"|that makes no sense|what are you talking about",
 }
 _PATTERNS = {
-    signal: re.compile(rf"(?:{_ZH[signal]}){_TAIL}|(?:{_EN[signal]})") for signal in SIGNAL_WEIGHTS
+    signal: LazyPattern(rf"(?:{_ZH[signal]}){_TAIL}|(?:{_EN[signal]})") for signal in SIGNAL_WEIGHTS
 }  # fmt: skip
 
-_BREAKS = re.compile(r"[，,。.!！?？;；:：…\n~～、]+|(?<=[一-鿿])\s+|\s+(?=[一-鿿])")
-_OPENERS = re.compile(
+_BREAKS = LazyPattern(r"[，,。.!！?？;；:：…\n~～、]+|(?<=[一-鿿])\s+|\s+(?=[一-鿿])")
+_OPENERS = LazyPattern(
     r"^(?:(?:但是|但|不过|可是|只是|哦|噢|嗯|啊|哎|诶|欸|呃|哇|唉|嗨)+|(?:but|well|oh|ok|okay|um|uh|hmm|hey|wow|no|yes|yeah|ah) )+\s*"
 )
 _FACES: dict[str, Signal] = {"😂": "laughter", "🤣": "laughter", "❤": "affection", "😘": "affection", "🥰": "affection"}
-_ONLY_FACES = re.compile(r"[\s❤\U0001f300-\U0001faff]+")
+_ONLY_FACES = LazyPattern(r"[\s❤\U0001f300-\U0001faff]+")
 
 
 def feedback_signals(text: str, names: tuple[str, ...] = ()) -> tuple[Signal, ...]:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.core.memories import SUBJECT_CHARS, MemoryKind
+from bot.core.kinds import MemoryKind
+from bot.core.memories import SUBJECT_CHARS
 from bot.language.injection import INSTRUCTION, LINK
 from bot.text.catalogue import LazyPattern, read_table
 from bot.text.clean import one_row

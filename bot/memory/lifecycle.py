@@ -10,11 +10,11 @@ from typing import get_args
 
 from bot.core.clock import DAY_MS, DatedMoment
 from bot.core.inspection import MemoryFault, PlacedMemory, Placement
+from bot.core.kinds import MemoryKind
 from bot.core.memories import (
     KIND_PRIORITY,
     SLOT_CHARS,
     Memory,
-    MemoryKind,
     NewMemory,
     OldMemory,
     ReviewedMemory,

@@ -18,6 +18,7 @@ from bot.language.assertions import (
 )
 from bot.language.statements import BARE, NOT_OVER, OVER, sentences
 from bot.language.time.tense import IRREGULAR
+from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold
 from bot.text.similarity import content_words, names_promise, words_weight
 
@@ -25,12 +26,12 @@ ASKED, MOST = 4, 0.5
 """Of more promises that may be meant nobody is asked; a clause holds most of one when it says more than this part."""
 
 _FAILED, _OVER, _PAST_ZH = (VOCABULARY.patterns[name] for name in ("failed", "over", "past"))
-_PAST = re.compile(rf"\b(?:[a-z]{{2,}}ed|(?!was|were|had|felt|thought)(?:{IRREGULAR}))\b")
-_MANY = re.compile(r"每|天天|坚持|\b(?:every|each|daily|weekly|always|keep)\b")
-_ENDING = re.compile("[啦喽咯啰](?=[呀哦哈~!]*(?:[,， ]|$))")
-_TO_WHOM = re.compile("[给跟和陪帮找约向替]([一-鿿]{2})")
-_DOER_ZH = re.compile("^(?!我)([^把被给帮替]{1,6})(?:把|[给帮替]我)")
-_OF_A_THING = re.compile(r"\b(?:i|is|are|was|were|got|been)\b|'s\b")
+_PAST = LazyPattern(rf"\b(?:[a-z]{{2,}}ed|(?!was|were|had|felt|thought)(?:{IRREGULAR}))\b")
+_MANY = LazyPattern(r"每|天天|坚持|\b(?:every|each|daily|weekly|always|keep)\b")
+_ENDING = LazyPattern("[啦喽咯啰](?=[呀哦哈~!]*(?:[,， ]|$))")
+_TO_WHOM = LazyPattern("[给跟和陪帮找约向替]([一-鿿]{2})")
+_DOER_ZH = LazyPattern("^(?!我)([^把被给帮替]{1,6})(?:把|[给帮替]我)")
+_OF_A_THING = LazyPattern(r"\b(?:i|is|are|was|were|got|been)\b|'s\b")
 """What before an English deed leaves it to its writer: I, and the rent is paid."""
 
 

@@ -12,18 +12,19 @@ from bot.language.assertions import VOCABULARY, folded_plain, kin, terms, withou
 from bot.language.sections import holds_one, is_guarded, is_single_valued
 from bot.language.statements import statements_in
 from bot.memory.transcript import DigestLine
+from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold
 from bot.text.similarity import PROMISE_STEM, content_terms, content_words
 
 SAME_CORE = 0.82
 """Two statements are about the same thing when they share so much beside denial and end."""
 
-_DENIED = re.compile(
+_DENIED = LazyPattern(
     r"再也不|不再|并不|从不|从来不|不太|没有?(?!错|事|关系|问题|想到|准)|别再|(?<!差)不(?!错|过(?!敏|生日|节|年)|久|同|仅|但|管|断|得不|如|少)"
     r"|\b(?:(?:do|does|did|is|are|was|were|can|could|has|have|had|will|would)(?: not|n'?t)|cannot|no longer|not|never"
     r"|any ?more|neither|quit|stopped|gave up|without)\b"
 )
-_OVER = re.compile(
+_OVER = LazyPattern(
     r"的?(?:计划|安排|约会?|任务)?(?:已经?|都)?被?(?:取消|作废|搞定|办完|做完|完成|结束)掉?了?|不去了|不做了|黄了|泡汤了?"
     r"|\b(?:(?:has been|have been|is|was|are|were|got|already)\s+)*"
     r"(?:cancell?ed|called off|done|finished|completed|over)\b"
@@ -31,12 +32,12 @@ _OVER = re.compile(
 )
 """A thing that has ended. No word border beside Chinese: `\\b` never matches there (measured in the reference)."""
 
-_FIGURE = re.compile(
+_FIGURE = LazyPattern(
     r"[0-9]+(?:[.:/][0-9]+)*|(?<![一-鿿])[一二三四五六七八九十百千万两]+(?=[个只岁点号月年日天次公元块斤口条])"
 )
 
 _ONE_OF = tuple(
-    re.compile(pattern)
+    LazyPattern(pattern)
     for pattern in (
         r"(?P<whose>.{0,12}?)(?:现在|目前|最近)?(?P<what>(?:居)?住在|搬到了?|搬去了?)(?P<value>.+)",
         r"(?P<whose>.{0,12}?)(?P<what>生日|电话|手机号?|邮箱|门禁码|密码|车牌|地址|年龄|身高|体重|血型|星座|职业|名字)"
@@ -61,17 +62,17 @@ _ONE_OF = tuple(
 )
 """What somebody has one of: another value of the same is a correction."""
 
-_BORN = re.compile(
+_BORN = LazyPattern(
     r"(?P<whose>.{0,12}?)的?(?P<day>[0-9一二三四五六七八九十]+月[0-9一二三四五六七八九十]+[日号]?)(?:是|过)?生日"
 )
 """小美5月4日生日, which says the same as 小美生日是5月4日."""
 
-_OWN_THING = re.compile(
+_OWN_THING = LazyPattern(
     r"(?:my|our) (?P<en>[a-z][a-z ]{1,24}?)(?:['’]s| is| was)\b|我们?家?的(?P<zh>[㐀-鿿]{1,8}?)(?:现在|如今)?(?:是|换成|改成)"
 )
 """What a sentence tells the value of: my car is a Corsa, 我的主治医生是刘医生."""
 
-_SUBJECT = re.compile(r"^(?:用户|本人|我|他|她|the user|user|i|he|she|they|my|his|her)(?:'s|’s)?(?=[^a-z]|$)[\s的]*")
+_SUBJECT = LazyPattern(r"^(?:用户|本人|我|他|她|the user|user|i|he|she|they|my|his|her)(?:'s|’s)?(?=[^a-z]|$)[\s的]*")
 
 
 Conflict = Literal["", "value", "figure", "status"]

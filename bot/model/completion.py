@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from bot.core.errors import ModelError, ModelFault
 from bot.core.models import CACHED_FIELDS, WRITTEN_FIELDS, Completion, ToolCall, Usage
+from bot.text.catalogue import LazyPattern
 from bot.text.clean import clean
 
 MAX_CHARS = 1_000_000
@@ -16,28 +17,28 @@ MAX_CHARS = 1_000_000
 MAX_CALLS = 128
 """Tool calls after which one is given up; a turn carries out far fewer."""
 
-_THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_THINK_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_THINK_BEGUN = re.compile(r"</?[a-z]{0,8}\Z", re.IGNORECASE)
-_OVERFLOW = re.compile(
+_THINK = LazyPattern(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THINK_END = LazyPattern(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINK_BEGUN = LazyPattern(r"</?[a-z]{0,8}\Z", re.IGNORECASE)
+_OVERFLOW = LazyPattern(
     r"context.?(?:length|window|size)|maximum context|prompt is too long|too many tokens", re.IGNORECASE
 )
-_FILTERED = re.compile(
+_FILTERED = LazyPattern(
     r"content.?(?:filter|policy|management)|data_?inspection|safety|sensitive.(?:content|word)", re.IGNORECASE
 )
-_WORD = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
-_BUSY = re.compile(r"rate.?limit|overload|server.?error|unavailable|busy|\b429\b|\b5\d\d\b", re.IGNORECASE)
+_WORD = LazyPattern(r"[A-Za-z0-9_.:-]{1,64}")
+_BUSY = LazyPattern(r"rate.?limit|overload|server.?error|unavailable|busy|\b429\b|\b5\d\d\b", re.IGNORECASE)
 
-_CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
-_CODE = re.compile(r"^(```+|~~~+)[^\n`]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)|`[^`\n]+`", re.DOTALL | re.MULTILINE)
-_INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
+_CALL = LazyPattern(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
+_CODE = LazyPattern(r"^(```+|~~~+)[^\n`]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+_INLINE = LazyPattern(r"(?<!`)`[^`\n]+`(?!`)")
 _CALLING = r"tool_?(?:calls?|codes?|outputs?|responses?|results?|uses?)|function_?(?:calls?|results?|responses?)"
-_FENCED_CALL = re.compile(
+_FENCED_CALL = LazyPattern(
     rf"^(```+|~~~+)(?:(?:{_CALLING})[ \t]*(?:\n|\Z)|[^\n`]*\n\s*<(?:(?:{_CALLING})>|invoke name=|\|tool_))"
     r".*?(?:^\1[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-_OWN_WHOLE = re.compile(
+_OWN_WHOLE = LazyPattern(
     r"<!-- [pbtseg]=[^\n]*?-->"  # the legend of <ctx>
     r'|<p n="[^"\n]*"[^>\n]*>(?:.*?</p>|[^\n]*)|<e t="[^"\n]*"[^>\n]*>.*?</e>|<t f="[^"\n]*"[^>\n]*>.*?</t>'
     r"|<people>(?:\n.*?(?:</people>|\Z)|\Z)"
@@ -45,8 +46,8 @@ _OWN_WHOLE = re.compile(
     r"|\A\s*【此[处處]】[^\n]*[时時][区區] [^\n]*(?:\n+【(?:场景|場景|在场|在場|间隔|間隔|一直在聊)】[^\n]*)*",
     re.DOTALL,
 )
-_OWN_MARKS = re.compile(r'</?ctx\b[^>\n]*>|<b (?:f|cut|t)="[^>\n]*>|<e t="[^>\n]*/>|<g (?:n|d)=[^>\n]*/?>')
-_WHOLE = re.compile(
+_OWN_MARKS = LazyPattern(r'</?ctx\b[^>\n]*>|<b (?:f|cut|t)="[^>\n]*>|<e t="[^>\n]*/>|<g (?:n|d)=[^>\n]*/?>')
+_WHOLE = LazyPattern(
     rf"<(?P<call>(?:\w+:)?(?:{_CALLING}))>(?:(?!<(?P=call)>).)*?</(?P=call)>"
     # One that does not end is one when it begins like one; else its name is talked about.
     rf"|<(?:tool_calls?|tool_response)>.*\Z|<(?:\w+:)?(?:{_CALLING})>\s*[{{\[<].*\Z"
@@ -69,29 +70,29 @@ _WHOLE = re.compile(
     r"|<\|(?:user|system|observation)\|>.*?(?:(?=<\|assistant\|>)|\Z)|<｜User｜>.*?(?:(?=<｜Assistant｜>)|\Z)",
     re.DOTALL,
 )
-_MARKS = re.compile(
+_MARKS = LazyPattern(
     r"<\|im_start\|>(?:assistant)?|<\|start_header_id\|>\w*<\|end_header_id\|>|<start_of_turn>(?:model)?|<end_of_turn>"
     r"|<\|/?[A-Za-z_ ]{2,32}\|>|<\|reserved_special_token_\d+\|>|<｜[\w▁ ]{2,32}｜>"
     rf"|</(?:\w+:)?(?:{_CALLING})>|\[/(?:INST|TOOL_RESULTS|THINK)\]|<</SYS>>"
     r"|(?:\s*<(?:eos|pad|end_of_text)>)+\s*\Z|</s>\s*<s>\s*\Z|\A\s*<bos>"
 )
-_LEADING = re.compile(
+_LEADING = LazyPattern(
     r"\A\s*<(system(?:[-_]\w+)?|memor(?:y|ies)|thoughts?|reasoning|scratchpad|reflection|analysis|instructions)>"
     r".*?(</\1>|\Z)",
     re.DOTALL,
 )
 """Before an answer these are no part of it; inside of one they may be what is talked about."""
 
-_ALONE = re.compile(r"\A\s*<s>|</s>\s*\Z")
-_WRAPPED = re.compile(r"\A\s*<(b|answer|response|reply|final|final_answer|output|assistant)>(.*)</\1>\s*\Z", re.DOTALL)
+_ALONE = LazyPattern(r"\A\s*<s>|</s>\s*\Z")
+_WRAPPED = LazyPattern(r"\A\s*<(b|answer|response|reply|final|final_answer|output|assistant)>(.*)</\1>\s*\Z", re.DOTALL)
 _WRAPS = ("answer", "response", "reply", "final", "final_answer", "output", "assistant")
-_OPEN = re.compile(r'<([pet]) [ntf]="[^"\n]*"[^>\n]*>(?:(?!</\1>).)*\Z', re.DOTALL)
-_OPEN_CALL = re.compile(rf"<((?:\w+:)?(?:{_CALLING}))>(?:(?!</\1>).)*\Z", re.DOTALL)
-_ROLE = re.compile(r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\w*(?:<\|[a-z_]*)?\Z")
-_UNSURE = re.compile(r"\A\s*【此?(?:[处處](?:】[^\n]*)?)?\Z")
-_UNSURE_LINE = re.compile(r"(?m:^)(?:`{1,2}|【[^\n】]{0,4})\Z")
-_NOTHING_YET = re.compile(r"(?:```|~~~)[^\n`]*\n?\s*\Z")
-_HINT = re.compile(r"<|◁|\[[A-Z]|【此|^(?:```|~~~)", re.MULTILINE)
+_OPEN = LazyPattern(r'<([pet]) [ntf]="[^"\n]*"[^>\n]*>(?:(?!</\1>).)*\Z', re.DOTALL)
+_OPEN_CALL = LazyPattern(rf"<((?:\w+:)?(?:{_CALLING}))>(?:(?!</\1>).)*\Z", re.DOTALL)
+_ROLE = LazyPattern(r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\w*(?:<\|[a-z_]*)?\Z")
+_UNSURE = LazyPattern(r"\A\s*【此?(?:[处處](?:】[^\n]*)?)?\Z")
+_UNSURE_LINE = LazyPattern(r"(?m:^)(?:`{1,2}|【[^\n】]{0,4})\Z")
+_NOTHING_YET = LazyPattern(r"(?:```|~~~)[^\n`]*\n?\s*\Z")
+_HINT = LazyPattern(r"<|◁|\[[A-Z]|【此|^(?:```|~~~)", re.MULTILINE)
 _STARTS = (
     "<ctx", "</ctx>", "<b>", "</b>", '<b f="', '<b cut="', '<b t="', '<p n="', '<e t="', '<t f="', "<g n=", "<g d=",
     "<tool_", "</tool_", "<|", "<｜", "</|", "</｜", "<function", "</function", *(f"<!-- {name}=" for name in "pbtseg"), "<invoke name=", "</invoke>",
@@ -431,7 +432,7 @@ def _becomes(tail: str, start: str) -> bool:
     return start.startswith(tail) or (tail.startswith(start) and start[0] == "<")
 
 
-def _without(pattern: re.Pattern[str], text: str, kept: "re.Pattern[str]") -> str:
+def _without(pattern: re.Pattern[str] | LazyPattern, text: str, kept: LazyPattern) -> str:
     """The text without what matches, unless that begins in what is `kept`."""
     spans = [found.span() for found in kept.finditer(text)]
     starts = [start for start, _ in spans]

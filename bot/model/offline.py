@@ -12,33 +12,33 @@ from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall,
 from bot.core.people import SCRIPTS, Script
 from bot.language.sections import SLOT_QUESTION_WORDS
 from bot.language.statements import statements_in
-from bot.text.catalogue import Catalogue
+from bot.text.catalogue import Catalogue, LazyPattern
 from bot.text.fold import fold, script_of
 from bot.text.length import clip, message_tokens, tools_tokens
 from bot.text.terms import STOP_WORDS, index_terms, search_terms
 
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
 
-_LINE = re.compile(r'<p n="([^"]*)"( forwarded="1")?>(.*?)</p>', re.DOTALL)
+_LINE = LazyPattern(r'<p n="([^"]*)"( forwarded="1")?>(.*?)</p>', re.DOTALL)
 _HEADINGS = {
-    "happened": re.compile("发生|happened"),
-    "known": re.compile("关于|知识|about|know"),
-    "talked": re.compile("对话|talk"),
-    "tasks": re.compile("即将|没做完|coming up|to do"),
+    "happened": LazyPattern("发生|happened"),
+    "known": LazyPattern("关于|知识|about|know"),
+    "talked": LazyPattern("对话|talk"),
+    "tasks": LazyPattern("即将|没做完|coming up|to do"),
 }
-_SPEAKER = re.compile(r"\A[^:：,，]{1,30}[:：]\s*")
-_NUMBER = re.compile(r"\A#\d+\s+")
-_ASKING = re.compile(
+_SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
+_NUMBER = LazyPattern(r"\A#\d+\s+")
+_ASKING = LazyPattern(
     r"[?？]|吗|么$|什么|哪|谁|几[点号个岁]|多少|"
     r"^(?:what|when|where|who|whose|which|how|why|do|did|am|is|are|can|could|should)\b",
     re.MULTILINE,
 )
-_REMEMBER = re.compile(
+_REMEMBER = LazyPattern(
     r"还?记得.*[吗么没不?]|记不记得|你知道我.*[吗么?什谁哪几]"
     r"|\b(?:remember|recall)\b.*\?|\bdo you (?:still )?(?:remember|recall)\b"
     r"|\bdo you know (?:my|(?:what|where|who) i)\b"
 )
-_PAST = re.compile(
+_PAST = LazyPattern(
     "(?:我|咱).*(?:什么|哪|谁|几[点号个岁]|多少|怎么称呼|[吗么?])"
     "|(?:上次|之前|以前|昨天|前天|刚才|那天|上周|上个?月|去年).*(?:什么|哪|谁|几|多少|[吗么?])"
     "|(?:谁|哪天|哪里|哪儿|什么时候|几号|几点|生日)[^你]*$"
@@ -46,18 +46,18 @@ _PAST = re.compile(
     r"|\b(?:am|was|did|do|have) i\b"
     r"|\b(?:last (?:time|week|month|year)|yesterday|earlier|ago)\b.*\?"
 )
-_ADVICE = re.compile(
+_ADVICE = LazyPattern(
     r"该|怎么办|怎么做|推荐|建议|能不能|可以.*吗|比较好|更适合|\b(?:should|could|can|would|recommend|suggest)\b"
 )
-_ABOUT_BOT = re.compile("^[^我咱]*你[^我咱]*$|\\byou\\b", re.MULTILINE)
-_SELF = re.compile(
+_ABOUT_BOT = LazyPattern("^[^我咱]*你[^我咱]*$|\\byou\\b", re.MULTILINE)
+_SELF = LazyPattern(
     r"你(?:到底)?是(?:谁|什么)|你是不是(?:ai|机器人|真人)|\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|real)\b"
 )
-_GREETING = re.compile(
+_GREETING = LazyPattern(
     r"你好|您好|嗨|哈[喽啰罗]|在吗|在不在|早上好|早安|早呀?$|下午好|晚上好|\b(?:hi|hello|hey|good (?:morning|afternoon|evening))\b"
 )
-_THANKS = re.compile(r"谢谢|多谢|感谢|谢啦|\b(?:thanks|thank you|thx)\b")
-_BYE = re.compile(r"拜拜|再见|晚安|去睡|睡了|\b(?:bye|goodbye|good ?night|see you)\b")
+_THANKS = LazyPattern(r"谢谢|多谢|感谢|谢啦|\b(?:thanks|thank you|thx)\b")
+_BYE = LazyPattern(r"拜拜|再见|晚安|去睡|睡了|\b(?:bye|goodbye|good ?night|see you)\b")
 _EMPTY = frozenset("我你他她咱的了吗么什哪谁几")
 """Characters that make a pair say nothing of what a line is about."""
 _SHORT = 20

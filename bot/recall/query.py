@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bot.core.events import Event
 from bot.core.recall import TimeSpan
+from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold
 from bot.text.terms import STOP_WORDS, weighted_query_terms
 
@@ -30,15 +31,15 @@ NAME_WEIGHT = 0.25
 OWN, OWN_MS = 3, 1_800_000
 """So many own lines count beside a message, while the talk goes on (the idle time of a session)."""
 
-_SENTENCE = re.compile(r"[^。！!？?；;\n.…]+[。！!？?；;\n.…]*")
-_LISTS = re.compile(
+_SENTENCE = LazyPattern(r"[^。！!？?；;\n.…]+[。！!？?；;\n.…]*")
+_LISTS = LazyPattern(
     "(?:几|多少)[个条次位家种样件天人]|哪些|所有|全部|一共|总共|列出"
     r"|\bhow many\b|\blist\b|\ball (?:of )?the\b|\bwhich \w+s\b|\bwhat (?:kinds?|types?)\b"
 )
 BOT = "<bot>"
 """Stands for nuan's names in the words of a question."""
 
-_ASKS = re.compile(r"[？?][\s)）」』”\"]*$|[吗呢嗎][\s～~。]*$")
+_ASKS = LazyPattern(r"[？?][\s)）」』”\"]*$|[吗呢嗎][\s～~。]*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from bot.language.time.moments import hour_of, joined_parts, moment_meant, time_
 from bot.language.time.parts import DayPart, TimeParts, date_of_named
 from bot.language.time.schedule import SEVERAL, next_of
 from bot.speaking.initiative import is_quiet_hour
+from bot.text.catalogue import LazyPattern
 from bot.text.codes import SIGNS
 from bot.text.dates import local, local_day, local_hour, ms_of, next_local_time
 from bot.text.fold import fold
@@ -28,10 +29,10 @@ WAKING_HOUR = 6
 """An hour before it that is named alone is one of the afternoon."""
 
 _MARK = rf"[{SIGNS['memory']}{SIGNS['reminder']}]\ufe0f?"
-_SIGNED = re.compile(rf"{_MARK}(\d{{1,9}})")
-_EMPTY = re.compile(r"[（(]\s*[）)](?:之?前)?")
-_NUMBER = re.compile(rf"(?:{_MARK})? ?(\d{{1,9}})(?!\d|[点时日号月年:])")
-_LEAD = re.compile(
+_SIGNED = LazyPattern(rf"{_MARK}(\d{{1,9}})")
+_EMPTY = LazyPattern(r"[（(]\s*[）)](?:之?前)?")
+_NUMBER = LazyPattern(rf"(?:{_MARK})? ?(\d{{1,9}})(?!\d|[点时日号月年:])")
+_LEAD = LazyPattern(
     r"^(?:那|好的?|嗯|记得|記得|别忘了?|別忘了?|对了|對了|其实|其實|[还還]有|另外|然[后後]|[，, ])*"
     r"(?:[我咱]们?|[我咱]們)?(?:自己)?(?:答应(?:过|了)?你|答應(?:過|了)?你|[说說约約](?:[好定]了?|了)|就|也|都"
     r"|[还還](?=[要得会會])|[会會](?![议議])|要|得|必须|必須|需要|一定|肯定|保证|保證|打算|[，, ])*"
@@ -43,26 +44,26 @@ _LEAD = re.compile(
 TITLE_CHARS = 60
 """What a promise is told by is short."""
 
-_CLAUSE = re.compile(r"[,，;；。!！~～\n]|\s(?=(?:because|otherwise|or else)\b)")
-_ASIDE = re.compile(
+_CLAUSE = LazyPattern(r"[,，;；。!！~～\n]|\s(?=(?:because|otherwise|or else)\b)")
+_ASIDE = LazyPattern(
     r"(?:跟|和|告诉|提醒|通知|叫|喊|催)[^,]{0,2}我(?!们?[的家妈爸])|^你|别(?:让我)?忘|到时候?$|放心|拜托|谢谢|^(?:不然|否则|因为|免得|省得)"
     r"|\b(?:remind me|let me know|tell me|don't let me|or else|otherwise|because|thanks|please)\b"
 )
 """What is said to nuan beside it, and why it is to be done."""
 
-_BY = re.compile(
+_BY = LazyPattern(
     r"(?<=[周週期拜月号號日天底末午点點半钟鐘一二三四五六七八九十])(?:[之以]?前)(?=\S)|[在于於](?=[今明后後下本这這大周週星礼禮\d]|月底)"
 )
-_IN = re.compile(r"(?<=[天周週月时時钟鐘])(?:[之以]?[内內])")
-_GAP = re.compile(r"(?<=[㐀-鿿]) +(?=[㐀-鿿])")
+_IN = LazyPattern(r"(?<=[天周週月时時钟鐘])(?:[之以]?[内內])")
+_GAP = LazyPattern(r"(?<=[㐀-鿿]) +(?=[㐀-鿿])")
 _NAME = 2
 """Characters of the shortest name that is known for one at the beginning of a text: 安 begins 安排 as well."""
 
-_BESIDE = re.compile(r"[和与與跟同及]|(?P<en> and\b)")
+_BESIDE = LazyPattern(r"[和与與跟同及]|(?P<en> and\b)")
 """Somebody else is to do it too."""
 
-_HIS = re.compile(r"^(?:的|['’]s\b| (?:needs|has|wants|is going) to\b| (?:will|must|should)\b)")
-_NOISE = re.compile(r"\b(?:the|my|your|me|you|i|a|an|about|to|for|of|that)\b|[的了那个这我你]|\W")
+_HIS = LazyPattern(r"^(?:的|['’]s\b| (?:needs|has|wants|is going) to\b| (?:will|must|should)\b)")
+_NOISE = LazyPattern(r"\b(?:the|my|your|me|you|i|a|an|about|to|for|of|that)\b|[的了那个这我你]|\W")
 
 
 def spoken_at(found: Instant, rules: RemindRules, tz: tzinfo) -> int:

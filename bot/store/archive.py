@@ -22,6 +22,7 @@ from bot.core.archive import (
     NoteRefused,
 )
 from bot.core.errors import StoreError
+from bot.core.kinds import MemoryKind
 from bot.core.sessions import TIERS
 from bot.store.access import AccessLists, owner_ids
 from bot.store.engine import Database, Repository, reads
@@ -62,7 +63,7 @@ MOST_NOTE_BYTES = 16_384 * 1024
 PROGRESS_STEP = 100
 """Memories after which progress is told."""
 
-_KNOWN = {"visibility": words.Visibility, "kind": words.MemoryKind, "source": words.MemorySource}
+_KNOWN = {"visibility": words.Visibility, "kind": MemoryKind, "source": words.MemorySource}
 _FLAGS = ("asked", "protected")
 _TYPES: dict[type, str] = {int: "INTEGER", float: "REAL", str: "TEXT"}
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bot.core.events import Event
-from bot.core.memories import Memory, MemoryKind
+from bot.core.kinds import MemoryKind
+from bot.core.memories import Memory
 from bot.core.models import MissingEmbedding
 from bot.core.people import Audience
 from bot.core.recall import (

@@ -49,13 +49,21 @@ class LazyPattern:
         """As re.Pattern.fullmatch."""
         return self._compiled.fullmatch(text, start, end)
 
-    def finditer(self, text: str, start: int = 0) -> Iterator[re.Match[str]]:
+    def finditer(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
         """As re.Pattern.finditer."""
-        return self._compiled.finditer(text, start)
+        return self._compiled.finditer(text, start, end)
 
-    def sub(self, replacement: str, text: str) -> str:
-        """As re.Pattern.sub with a text as replacement."""
-        return self._compiled.sub(replacement, text)
+    def findall(self, text: str) -> list[Any]:
+        """As re.Pattern.findall."""
+        return self._compiled.findall(text)
+
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str, count: int = 0) -> str:
+        """As re.Pattern.sub."""
+        return self._compiled.sub(replacement, text, count)
+
+    def subn(self, replacement: str, text: str) -> tuple[str, int]:
+        """As re.Pattern.subn."""
+        return self._compiled.subn(replacement, text)
 
     def split(self, text: str) -> list[str]:
         """As re.Pattern.split, for patterns without groups."""

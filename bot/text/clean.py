@@ -51,7 +51,6 @@ _SECRETS = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 CALL_EDGE = " \t\n,，、:："
@@ -166,11 +165,6 @@ class Redactor:
             return self.text(str(value))
         except Exception:  # noqa: BLE001 - a log line must not break the work it tells about
             return type(value).__name__
-
-
-def one_line(text: str) -> str:
-    r"""The text with control, direction and surrogate characters written as \uXXXX, as JSON writes them."""
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def without_call(content: str, marks: Collection[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.text.catalogue import read_table
+from bot.text.catalogue import LazyPattern, read_table
 
 _PLAIN = "!-;=?-~\u00a1-\u1fff"
 """What an address consists of without Chinese: what stands before or behind it without a blank is no part of it."""
@@ -15,7 +15,7 @@ _SCHEME = r"(?:https?|ftps?|tg|ton|tonsite|discord|steam|spotify|facetime)://"
 _LABEL = "[a-z0-9\u00a1-\u1fff][a-z0-9\u00a1-\u1fff-]{0,62}"
 _ENDINGS = "|".join(read_table("bot.text", "links")["endings"])
 """Endings of bare names that chat programs make links of, without those that files often have (py, sh, md, rs, so)."""
-_ADDRESS = re.compile(
+_ADDRESS = LazyPattern(
     rf"{_SCHEME}(?:[{_PLAIN}]+|[^{_STOP}/?#]+[{_PLAIN}]*)"
     rf"|(?<![a-z0-9_@.\u00a1-\u1fff-])(?:"
     rf"(?:{_LABEL}\.){{1,9}}(?:(?:{_ENDINGS}|xn--[a-z0-9-]{{1,59}})(?![a-z0-9_@-])(?:[:/?#][{_PLAIN}]*)?"
@@ -24,14 +24,14 @@ _ADDRESS = re.compile(
     rf"|(?:\d{{1,3}}\.){{3}}\d{{1,3}}[:/?#][{_PLAIN}]{{3,}})",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(f"[^{_STOP}]+")
-_MASKED = re.compile(
+_BEHIND = LazyPattern(f"[^{_STOP}]+")
+_MASKED = LazyPattern(
     rf"!?\[([^\[\]\n]{{1,500}})\]\([ \t]{{0,9}}"
     rf"<?({_SCHEME}[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*){{0,9}})>?[^()\n]{{0,200}}\)",
     re.IGNORECASE,
 )
-_MASK = re.compile(rf"(?<!\[)\]\((?=[ \t]{{0,9}}<?{_SCHEME})", re.IGNORECASE)
-_QUOTING = re.compile(r"[\"'`\\|)\]}]")
+_MASK = LazyPattern(rf"(?<!\[)\]\((?=[ \t]{{0,9}}<?{_SCHEME})", re.IGNORECASE)
+_QUOTING = LazyPattern(r"[\"'`\\|)\]}]")
 _MOST_CUTS = 8
 _LAST_CHARS = 4_000
 """How much of a half-written text is read for the address at its end."""
@@ -39,8 +39,8 @@ _TAIL = "/.,;:!?'\"`()[]{}*_~|\\"
 _GOES_ON = "=/&+%_-"
 """Behind these what follows without a blank is what the address would carry."""
 _CLOSERS = ".,;!?'\"`)]}*_~|"
-_HOST = re.compile(r"[^/?#\\]*")
-_BARE_HOST = re.compile(r"[\w.-]+(?::\d{1,5})?")
+_HOST = LazyPattern(r"[^/?#\\]*")
+_BARE_HOST = LazyPattern(r"[\w.-]+(?::\d{1,5})?")
 _HOST_CHARS = 60
 
 

@@ -8,7 +8,7 @@ from typing import Literal, cast
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from bot.core.memories import MemoryKind
+from bot.core.kinds import MemoryKind
 from bot.core.models import ToolSpec
 from bot.core.recall import HIT_KINDS, HitKind, SearchHit
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments

@@ -85,7 +85,7 @@ def _several(text: str, names: tuple[str, ...], one: ReminderWish) -> tuple[Remi
     """Each wish of its own; () where it is not certain that there are several."""
     text = unaddressed(clean(text), names)[:READ_CHARS]
     folded, origin = squeezed(*fold_mapped(text))
-    folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
+    folded = SPACED.sub(lambda found: "," * len(found[0]), folded)
     whole, pieces = parts_folded(folded), _pieces(folded)
     last = pieces[-1].end if pieces else 0
     # 下午两点A，晚上七点B，到点叫我一声: what asks at the end asks for all that stands before it.

@@ -137,7 +137,7 @@ def reminder_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
     folded = MISSPELT.sub(lambda found: SPELT[len(found[0])], folded)
-    folded = re.sub(SPACED, lambda found: "," * len(found[0]), folded)
+    folded = SPACED.sub(lambda found: "," * len(found[0]), folded)
     if _SIGNED.fullmatch(folded):
         return ReminderWish("cancel", folded)
     if not ABOUT.search(folded):
@@ -244,11 +244,11 @@ def _complete(parts: TimeParts) -> bool:
     return parts.doubt is None and bool(parts.every or parts.delay or (parts.day and parts.clock))
 
 
-def _start(ends: re.Pattern[str], folded: str, trigger: re.Match[str]) -> int:
+def _start(ends: re.Pattern[str] | LazyPattern, folded: str, trigger: re.Match[str]) -> int:
     return max((found.end() for found in ends.finditer(folded, 0, trigger.start())), default=0)
 
 
-def _stop(ends: re.Pattern[str], folded: str, trigger: re.Match[str]) -> int:
+def _stop(ends: re.Pattern[str] | LazyPattern, folded: str, trigger: re.Match[str]) -> int:
     found = ends.search(folded, trigger.end())
     return found.start() if found else len(folded)
 

@@ -12,26 +12,26 @@ ANY: dict[str, str] = {name: "|".join(texts) for name, texts in _DATA["any"].ite
 """Alternatives of regular expressions by their name."""
 _NUDGE_EN = ANY["nudge_en"]
 ABOUT = LazyPattern(f"{ANY['about']}|{_NUDGE_EN}")
-QUOTED = re.compile('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
-STOPS = re.compile(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
-MISSPELT = re.compile(
+QUOTED = LazyPattern('“[^”]*”|「[^」]*」|『[^』]*』|"[^"]*"|`[^`]*`|《[^》]*》|^>.*$', re.MULTILINE)
+STOPS = LazyPattern(r"[。！？!?\n；;]|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)")
+MISSPELT = LazyPattern(
     r"(?a)题醒|提型(?=我)|(?<=小时)候(?=提醒|[叫喊提]我)|\b(?!remind)(?=\w*n)(?=\w*m)r[emind]{5}(?= (?:me|us)\b)"
 )
 """Another sign of the same sound, or the letters of remind in another order."""
 SPELT = {1: "后", 2: "提醒", 6: "remind"}
 """What is meant, by its length."""
-SPACED = re.compile(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![点时分月日号年周]))")
+SPACED = LazyPattern(r"(?<=[㐀-鿿])\s+(?=[㐀-鿿])|(?<=\d)\s+(?=[㐀-鿿](?<![点时分月日号年周]))")
 """A space in Chinese ends a clause."""
-MUST = re.compile(r"记得|别忘|一定|务必")
-THEN = re.compile(r"到时候?|到点|那时候?")
+MUST = LazyPattern(r"记得|别忘|一定|务必")
+THEN = LazyPattern(r"到时候?|到点|那时候?")
 """The time that was named just before."""
-CORRECTS = re.compile(ANY["corrects"])
+CORRECTS = LazyPattern(ANY["corrects"])
 """Words beside a request that may mean another time for it."""
 WANTED, ENDED, CHANGED, GONE = (LazyPattern(ANY[name]) for name in ("wanted", "ended", "changed", "gone"))
 """What a line says that allows a tool to set a reminder, to cancel one, to change one set just before; what is no more."""
 DAY_BEFORE = LazyPattern(ANY["day_before"])
 """A day that is counted from another one."""
-CLAUSE_END = re.compile(
+CLAUSE_END = LazyPattern(
     r"[，。！？；,!?;\n…~～]|\.{2,}|(?<![ap]\.m)(?<!jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec)\.(?=\s)"
 )
 _ALL_ZH = "(?:我们|咱们?|大家伙?儿?|所有人|全体|各位)"
@@ -63,53 +63,53 @@ CALLED = LazyPattern(rf"一[声下]|[哦喔啊呀吧哈啦呗。，,！!\s]|$|{_
 CALLED_TO = LazyPattern(rf"(?<=[叫喊]我){_CALLED_TO}")
 """What somebody else may have asked of its writer, where no hour is named: 11/20 叫我做伴娘."""
 PARTICLES = r"[呗齁嗷咧嘞啫㗎喎捏呐咯啰喽啦吧呀啊哦喔哈呢嘛噢欸诶]|唔该晒?|好[吗嘛]|可以[吗咩]|[okOK]{2}"
-KIN = re.compile(
+KIN = LazyPattern(
     r"(?:老?[妈爸爷奶公婆]|[姐哥弟妹]|外[婆公]|女儿|儿子|女?朋友|男?朋友|同[事学]|老板|娃|家人)(?![^，。,]{0,3}(?:生日|节|纪念日))"
 )
 """提醒我妈吃药 may be about somebody else."""
-NOT_WHOLE = re.compile(ANY["not_whole"])
+NOT_WHOLE = LazyPattern(ANY["not_whole"])
 """What a title does not say: another wish, or what a time leaves out."""
 ASIDE = LazyPattern(rf"\s*(?:{ANY['aside']})")
 """A clause that only says why, or how much, somebody wants it."""
 FILL_ZH, FILL_EN = ANY["fill_zh"], ANY["fill_en"]
-NOT_ZH = re.compile(f"(?:{ANY['not_zh']})$")
-NO_ZH = re.compile(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
-NO_EN = re.compile(f"(?:{ANY['no_en']})$")
-VERB = re.compile(
+NOT_ZH = LazyPattern(f"(?:{ANY['not_zh']})$")
+NO_ZH = LazyPattern(r"(?:不用|不要|不必|别|甭|无需|不需要|用不着)(?:再)?$")
+NO_EN = LazyPattern(f"(?:{ANY['no_en']})$")
+VERB = LazyPattern(
     "(?:我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)*)?(?:的|会议?$|[有约开去交打吃看上接取拿买做考面还跟参起出坐赶缴领约拜复回寄])|我(?:还|也|得|要|有|想|打算|准备|约|需要|必须)"
 )
-TIME_EN = re.compile(
+TIME_EN = LazyPattern(
     r"\b(?:weeks?|months?|years?|days?|next|after|before|last|first|second|third|half|quarter|other|eve|of|or|\d+)\b"
 )
-FRAME = re.compile(
+FRAME = LazyPattern(
     rf"^(?:{FILL_ZH})+(?:我\s*(?:要|得|还)+|我(?=\s))?\s*|^[我咱](?:\s*(?:要|得|还)+\s*|们?\s+|(?=有|去))|[,，\s]*(?:记得|请|麻烦|帮我|到时候?|到点)$"
     r"|^i(?: (?:need|have|want|must|should|always forget|keep forgetting)| got|'ve got) to "
 )
-TIMELIKE = re.compile(ANY["timelike"])
+TIMELIKE = LazyPattern(ANY["timelike"])
 """What belongs to a time that was not understood as a whole: it is asked, not passed over."""
-NEAR = re.compile(r"[前后]$")
+NEAR = LazyPattern(r"[前后]$")
 """午饭前十一点: what it is near to adds nothing to a time of day."""
-TOLD = re.compile("[说讲]|告诉|答应|表示|(?<![开聚约宴机舞晚年班社体])会[在于]?$")
-DONE = re.compile(r"(?:了吗|了没有?|过吗|了么|了嘛)[?？。!\s]*$")
-ASKS_ZH = re.compile(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
-AFTER_EN = re.compile(
+TOLD = LazyPattern("[说讲]|告诉|答应|表示|(?<![开聚约宴机舞晚年班社体])会[在于]?$")
+DONE = LazyPattern(r"(?:了吗|了没有?|过吗|了么|了嘛)[?？。!\s]*$")
+ASKS_ZH = LazyPattern(r"什么|谁|哪[个里儿些]|为啥|咋|怎么|多少")
+AFTER_EN = LazyPattern(
     r"(?:again )?(?:what|who|whom|where|when(?! (?:i|we|you|the|it|he|she|they|my)\b)|how|why|which|whether|of)\b"
 )
-JOINS = re.compile(rf"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|之间|前|or|and|to|-|~)(?={TAKEN}|$|\s*$)")
+JOINS = LazyPattern(rf"{TAKEN}(?:或者?|还是|和|跟|与|及|到|至|之前|以前|之间|前|or|and|to|-|~)(?={TAKEN}|$|\s*$)")
 
-CANCEL_ZH = re.compile(ANY["cancel_zh"])
+CANCEL_ZH = LazyPattern(ANY["cancel_zh"])
 _NO_MORE = "(?:不用|不必|不要|别|甭|无需|不需要|用不着)(?:再)?"
 _DROPPED = "(?:取消|删|关|去掉|不用|不要)"
-SOFT = re.compile(
+SOFT = LazyPattern(
     rf"(?:算了)?(?P<a>.{{0,30}}?)(?:那个|这个|那件事|的事情?|的)?你?就?{_NO_MORE}(?:提醒|[叫喊](?=我)|通知)我?(?P<e>.{{0,30}}?)[了啦吧]*"
     rf"|(?P<b>.{{1,30}}?)的?(?:那个)?(?:提醒|闹钟|闹铃)(?:就|可以|请|都|也)*{_DROPPED}[掉了吧啦]*"
     "|(?P<c>.{2,30}?)就?(?:不用|不必)[了啦]"
     r"|(?:never ?mind|forget|skip|scratch|cancel)(?: about)? (?:the|that|my) (?P<d>.{1,40}?) (?:reminder|alarm)s?"
 )
 """A clause that ends a reminder if one fits it: 水电费不用提醒了, never mind the plants reminder."""
-CALLED_OFF = re.compile("(?:已经)?(?:取消|改期|延期|推迟|搞定|办好|做完|解决)[了啦]*$")
+CALLED_OFF = LazyPattern("(?:已经)?(?:取消|改期|延期|推迟|搞定|办好|做完|解决)[了啦]*$")
 """What is told of the thing itself: 开会取消了."""
-CANCEL_EN = re.compile(
+CANCEL_EN = LazyPattern(
     r"^(?:please )?(?:cancel|delete|remove|drop|turn off) (?:(?:that|this|the|my|all(?: of)?(?: my)?) )*"
     r"(?P<a>.{0,60}?) ?"
     r"(?:reminders?|alarms?)(?: (?:for|about|to|of|on))?(?P<b>.{0,60})$"
@@ -125,7 +125,7 @@ _REASON = LazyPattern(rf"[,，。;；…]\s?(?:{ANY['reason']})")
 
 _YOURS: dict[str, str] = _DATA["yours"]
 _MINE: dict[str, str] = _DATA["mine"]
-_PERSONS = re.compile(
+_PERSONS = LazyPattern(
     r"(?P<kept>[\"“「『][^\"”」』]*[\"”」』]|自我|忘我|我国|我國|你们|你們|你好|迷你|thank you|see you|love you|miss you)|我们|我們|我|你|您"
     r"|(?<![\w'’])(?:i['’]m|i am|i was|i['’](?:ve|ll|d)|i|me|my|mine|myself"
     r"|you['’](?:re|ve|ll)|you are|yourself|yours?|you)(?![\w'’])",
@@ -202,7 +202,7 @@ def reminder_title(text: str) -> str:
     return in_second_person(text) if mine and not yours else text
 
 
-def without_frame(task: str, frame: re.Pattern[str]) -> str:
+def without_frame(task: str, frame: re.Pattern[str] | LazyPattern) -> str:
     """Words without what matches a frame of folded text, once at either end."""
     for _ in range(2):
         folded, origin = fold_mapped(task)

@@ -18,6 +18,7 @@ from bot.language.wishes.patterns import (
     shaped,
     templates,
 )
+from bot.text.catalogue import LazyPattern
 from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold, fold_mapped, unfold
 from bot.text.similarity import names_promise
 
@@ -29,25 +30,25 @@ MATCH_SHARE = 0.6
 _STEM = 6
 """Latin words are the same when they begin with the same letters: allergy and allergic."""
 
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
+_ENDING = LazyPattern(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 
-_HEAD = re.compile(
+_HEAD = LazyPattern(
     r"[\W_]+|(?:关于|有关|之前|刚才|刚刚|那[条个件]|这[条个件]|说过?的?|记得|我(?:叫|让)你记(?:住|下)?的|我(?!们|国)的?|俺|本人|的(?!士))"
     r"|(?:everything|anything|all)(?= (?:about|on|of|that|with|related|i|you)\b)"
     r"|(?:related to|regarding|concerning)\b"
     r"|(?:所有|一切)(?:关于|有关|跟|和|与)?"
     r"|(?:about|that|this|the|thing|fact|memory|of|how|what|i['’]m|i['’]ve|i|my|me|am|is|it|have)\b"
 )
-_TAIL = re.compile(
+_TAIL = LazyPattern(
     r"[\W_]+$|(?:有关|相关)的?$|的?(?:一切|所有)$|(?:的?(?:这|那)(?:件事|条|个|回事)|的?(?:事情?|记忆|内容|消息)|了|吧|啦|的|呢|啊|哦)$"
     r"|\b(?:thing|fact|stuff|memory|please|anymore|any more|part)$"
 )
 _TAIL_CHARS = 40
 """More than any tail has: looked for in the whole of thousands of 吧 it would take seconds."""
-_EDGES = re.compile(r"^[\W_]+|(?<![\W_])[\W_]+$")
-_LATIN = re.compile(r"[a-z0-9\u00c0-\u024f]+")
-_OTHER = re.compile(r"[^\W_a-z0-9\u00c0-\u024f]+")
-_WEAK = re.compile("[我你您的对了在是吗呢吧啊也都很就还有]")
+_EDGES = LazyPattern(r"^[\W_]+|(?<![\W_])[\W_]+$")
+_LATIN = LazyPattern(r"[a-z0-9\u00c0-\u024f]+")
+_OTHER = LazyPattern(r"[^\W_a-z0-9\u00c0-\u024f]+")
+_WEAK = LazyPattern("[我你您的对了在是吗呢吧啊也都很就还有]")
 """Characters that come and go between two ways to say the same."""
 
 MOST_CHARS = 120

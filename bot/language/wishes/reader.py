@@ -22,16 +22,17 @@ from bot.language.wishes.patterns import (
     shaped,
     speaks,
 )
+from bot.text.catalogue import LazyPattern
 from bot.text.codes import number_of
 from bot.text.fold import fold, fold_mapped, unfold
 
 ORDERS = ("/remember", "/forget")
 """How they are written; nothing that people say begins so by chance."""
 
-_NUMBER = re.compile(r"#\s*([0-9]{1,9})")
-_SEVERAL = re.compile(SEVERAL)
+_NUMBER = LazyPattern(r"#\s*([0-9]{1,9})")
+_SEVERAL = LazyPattern(SEVERAL)
 
-_START = re.compile(
+_START = LazyPattern(
     r"(?:^|[,。?\n][,。?\n ]*)(?=.)|(?P<loose>(?<=[一-鿿]) +(?=[一-鿿])|(?<=[a-z0-9]) +(?=[一-鿿]))", re.DOTALL
 )
 _PAIRS = ("「」", "『』", "“”", '""', "《》", "''", "【】")
@@ -46,8 +47,8 @@ CUE_LEAD = 20
 """Characters before the cue of a longer message."""
 ABOUT_CHARS = 200
 """Characters that a question back quotes."""
-_CLAUSE = re.compile(r"[^,。?\n]+")
-_SENTENCE = re.compile(r"[^。\n]+[。\n]?")
+_CLAUSE = LazyPattern(r"[^,。?\n]+")
+_SENTENCE = LazyPattern(r"[^。\n]+[。\n]?")
 _BLANK = " \n,，。.!！?？、:：;；~～"
 
 CueVerb = Literal["remember", "forget", "nick_set", "nick_revoke"]
@@ -65,8 +66,8 @@ ANSWER_CHARS = 60
 NAME_CHARS = 24
 """Longest name that is taken as one."""
 
-_NOT_YET = re.compile("(?:还没|没有?|都没)(?:[有呢做完好呀啊]|都)*|(?:no,? )?not (?:yet|done)|not really")
-_SHORT_NUMBER = re.compile("(?P<known>#?)(?P<n>[0-9]{1,9})")
+_NOT_YET = LazyPattern("(?:还没|没有?|都没)(?:[有呢做完好呀啊]|都)*|(?:no,? )?not (?:yet|done)|not really")
+_SHORT_NUMBER = LazyPattern("(?P<known>#?)(?P<n>[0-9]{1,9})")
 _ORDINAL = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5}
 
 

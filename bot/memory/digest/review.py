@@ -8,7 +8,8 @@ from datetime import timedelta, tzinfo
 
 from bot.core.clock import DAY_MS, DatedMoment, Instant
 from bot.core.commitments import NewCommitment, SettledCommitment
-from bot.core.memories import Dated, MemoryKind, NewMemory, Visibility
+from bot.core.kinds import MemoryKind
+from bot.core.memories import Dated, NewMemory, Visibility
 from bot.core.people import Script
 from bot.core.sessions import ChangedReminder, Digest, DigestCounts
 from bot.language.assertions import LINK, VOCABULARY, Clause, folded_plain, terms
@@ -35,6 +36,7 @@ from bot.memory.screening import MARKUP, harmless
 from bot.memory.supersession import with_replaced
 from bot.memory.talk import GroundedItem, Refusal, TalkEvidence
 from bot.memory.transcript import DigestLine, TalkScope, forgets
+from bot.text.catalogue import LazyPattern
 from bot.text.clean import named_once, one_row
 from bot.text.dates import local, local_day, ms_of
 from bot.text.fold import fold, fold_mapped, script_of, unfold
@@ -49,12 +51,12 @@ WEEK_DAYS = 7
 
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CHANGED, _ONE_MORE = (VOCABULARY.patterns[name] for name in ("changed", "one_more"))
-_CUT = re.compile(r"((?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while)\b))")
-_JOINING = re.compile(r" (?:and|but|because|so|while)")
-_END = re.compile(r"[.。!！]$")
-_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
-_PIECE = re.compile(r"(?:[^;；。.!?！？]|\.(?! |$))+(?:[;；。.!?！？]+\s*|$)")
-_RELATIVE = re.compile(
+_CUT = LazyPattern(r"((?<!\d)[,，](?!\d)|[、;；。]|(?<=[a-z])\.(?=\s)|(?= (?:and|but|because|so|while)\b))")
+_JOINING = LazyPattern(r" (?:and|but|because|so|while)")
+_END = LazyPattern(r"[.。!！]$")
+_KANA = LazyPattern("[\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3]{2}")
+_PIECE = LazyPattern(r"(?:[^;；。.!?！？]|\.(?! |$))+(?:[;；。.!?！？]+\s*|$)")
+_RELATIVE = LazyPattern(
     r"[今明昨后前]|下|上|这|本|周|星期|礼拜|\b(?:today|tonight|tomorrow|yesterday|next|last|this|coming)\b|day\b"
 )
 _MONTHS = [
@@ -71,9 +73,9 @@ _MONTHS = [
     "November",
     "December",
 ]
-_LAST_OF = re.compile(r"\b(?:my|our|your|his|her|their|its|the) $")
+_LAST_OF = LazyPattern(r"\b(?:my|our|your|his|her|their|its|the) $")
 """Before "last night": the last one of several, not yesterday's."""
-_ON = re.compile(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
+_ON = LazyPattern(r"\b(?:on|by|until|till|before|after|since|from|for|of)(?: the)? $")
 
 _FEELINGS: Mapping[str, float] = VOCABULARY.feelings
 

@@ -7,7 +7,8 @@ from datetime import date, timedelta
 
 from bot.core.clock import DAY_MS
 from bot.core.commitments import Commitment, NewCommitment, SettledCommitment
-from bot.core.memories import Memory, MemoryKind, NewMemory, Visibility
+from bot.core.kinds import MemoryKind
+from bot.core.memories import Memory, NewMemory, Visibility
 from bot.core.people import Script
 from bot.core.sessions import Digest
 from bot.language.corrections import AT_ONCE, AT_ONCE_MS, redates, with_correction

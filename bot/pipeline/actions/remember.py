@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bot.core.events import Event
+from bot.core.kinds import MemoryKind
 from bot.core.memories import (
     KeepQuota,
     Memory,
     MemoryCommand,
-    MemoryKind,
     MemoryQuestion,
     NameSlot,
     NewMemory,

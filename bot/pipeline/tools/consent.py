@@ -21,6 +21,7 @@ from bot.pipeline.concurrency import TextThread
 from bot.pipeline.findings import timezone_of
 from bot.pipeline.texts import Texts
 from bot.store.store import Store
+from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold
 from bot.text.terms import words
 
@@ -30,21 +31,21 @@ YES = MemoryQuestion("cue", (0,))
 LEAST = 4
 """Characters of a sentence that says by itself what is promised."""
 
-_ASKED = re.compile(r"[^。.!！?？;；\n]*[?？](?=[^?？]*$)|[^。.!！?？;；\n]*[吗嗎](?=\W*$)")
+_ASKED = LazyPattern(r"[^。.!！?？;；\n]*[?？](?=[^?？]*$)|[^。.!！?？;；\n]*[吗嗎](?=\W*$)")
 """The last question of a text."""
 
-OR_NOT = re.compile(r"(\w)不\1")
+OR_NOT = LazyPattern(r"(\w)不\1")
 """要不要: asked, not denied."""
 
-_NICKNAME = re.compile("[阿小老][㐀-鿿]")
+_NICKNAME = LazyPattern("[阿小老][㐀-鿿]")
 
-_TAG = re.compile(
+_TAG = LazyPattern(
     r"[\s,，]*(?<![a-z])(?:ok(?:ay)?|alright|please|好吗|好嗎|好不好|行吗|行嗎|可以吗|可以嗎)\s*[?？!！~～]+\s*$",
     re.IGNORECASE,
 )
 """don't forget i'm vegan now, ok? A request that ends so asks nothing."""
 
-_FIRST = re.compile(r"[,，。.!！;；~～\n]")
+_FIRST = LazyPattern(r"[,，。.!！;；~～\n]")
 
 
 @dataclass(frozen=True, slots=True)
