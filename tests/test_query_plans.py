@@ -53,8 +53,6 @@ ALLOWED = {
     "Vitals.newest_line": "the last one alone",
     "Outbox.states": "a count of an index",
     "owner_ids": "an index of owners alone",
-    "_candidates": "how people want to be called, once a recall",
-    "purge_now": "memories that wait to be purged, by an index of owners",
     "MemoryForgetting.plans": "of lines that were asked not to be kept, which are few",
 }
 """Who may read whole tables, and why."""

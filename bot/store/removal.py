@@ -47,7 +47,7 @@ async def purge_now(database: Database, files: DataFiles, now: int) -> int:
 
     Archives that their owners wait for may still tell it, so they go, too.
     """
-    owners = await database.read(lambda tx: tx.ids("SELECT DISTINCT owner_id FROM memory WHERE purge_at <= ?", now))
+    owners = await database.read(lambda tx: {*tx.ids("SELECT owner_id FROM memory WHERE purge_at <= ?", now)})
     await asyncio.to_thread(files.archives.remove, owners)
     count = 0
     while gone := await database.write(lambda tx: purge_rows(tx, now, PURGED_AT_ONCE), beside=True):

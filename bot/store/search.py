@@ -242,7 +242,9 @@ def _seen(audience: Audience) -> tuple[str, Sequence[object]]:
     if audience.alone is None:
         return here, scopes
     own = "+doc.kind IN ('line', 'memory') AND +doc.person_id = ?"
-    name = f"doc.kind = 'memory' AND doc.ref IN (SELECT id FROM memory WHERE {IS_NAME})"
+    name = (
+        f"doc.kind = 'memory' AND EXISTS (SELECT 1 FROM memory AS named WHERE named.id = doc.ref AND named.{IS_NAME})"
+    )
     return f"({here} OR ({own} AND NOT ({name})))", (*scopes, audience.alone)
 
 

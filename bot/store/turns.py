@@ -364,8 +364,8 @@ def say_line(tx: Tx, turn: Turn, text: str, at: int, label: str = "") -> int:
     )
     line = add_line(tx, turn.chat_id, text, at, label, turn_id=turn.id, off_record=off_record)
     for wish in tx.ids(
-        "SELECT DISTINCT derived_id FROM edge JOIN turn_event ON turn_event.event_id = edge.event_id "
-        "WHERE kind = 'aside' AND turn_event.turn_id = ?",
+        "SELECT DISTINCT derived_id FROM turn_event CROSS JOIN edge WHERE turn_event.turn_id = ? "
+        "AND edge.event_id = turn_event.event_id AND edge.kind = 'aside'",  # in this order, not from all asides
         turn.id,
     ):
         tx.link("aside", wish, (line,))  # who takes the wish back takes it back for both
