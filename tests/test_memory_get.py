@@ -104,6 +104,9 @@ async def test_lines_of_a_note_are_got_by_its_citation_in_the_owners_own_dm(worl
     tool_first(world, get(id="MEMORY.md#L2"))
     await world.say("笔记第二行再看看")
     assert results(world)[-1].splitlines()[1:] == ["MEMORY.md#L2 / 8", "第2行：钥匙"]
+    tool_first(world, get(id="MEMORY.md"))
+    await world.say("整本笔记写了什么")
+    assert len(results(world)[-1].splitlines()) == 2 + 8
     tool_first(world, get(path="MEMORY.md", **{"from": 8, "lines": 5}))
     await world.say("最后一行写了什么")
     assert results(world)[-1].splitlines()[2:] == ["第8行：钥匙"]

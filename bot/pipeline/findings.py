@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from datetime import tzinfo
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from bot.core.archive import NotePart
 from bot.core.events import Event
@@ -50,12 +51,12 @@ _CITED = re.compile(r"(?P<path>.+?)#L(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9
 
 
 class GetArguments(ToolArguments, tool="memory_get"):
-    """What the model may ask for: a number, or a path with lines."""
+    """What the model may ask for: a number, or a note with its lines, in one field as a recall cites it or in several."""
 
     id: str | int | None = None
-    path: str | None = Field(default=None, max_length=300)
-    first: int | None = Field(default=None, alias="from", ge=1, le=10**9)
-    lines: int | None = Field(default=None, ge=1, le=MOST_LINES)
+    path: SkipJsonSchema[str | None] = Field(default=None, max_length=300)
+    first: SkipJsonSchema[int | None] = Field(default=None, alias="from", ge=1, le=10**9)
+    lines: SkipJsonSchema[int | None] = Field(default=None, ge=1, le=MOST_LINES)
 
 
 def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot: str) -> Tool:
@@ -123,7 +124,7 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(GetArguments, arguments)
         given, path = str(asked.id if asked.id is not None else "").strip(), (asked.path or "").strip()
-        if not path and _CITED.fullmatch(given):
+        if not path and (_CITED.fullmatch(given) or given.endswith(".md")):
             given, path = "", given
         if bool(given) == bool(path):
             raise ToolRefused("tool_bad_arguments", "id | path")
