@@ -57,7 +57,15 @@ class App:
         )
         self._alarm_queue = WorkQueue("alarm", self._hand_out, self._activity, log)
         self.ingest = Ingest(
-            store, clock, current, services.debounce, is_command, self._arrived, self._activity, tuple(scenes)
+            store,
+            clock,
+            current,
+            services.debounce,
+            is_command,
+            self._arrived,
+            self._activity,
+            parts.timings,
+            tuple(scenes),
         )
         current.on_change(self._changed)
 

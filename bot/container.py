@@ -27,6 +27,7 @@ from bot.pipeline.recall import AutoRecall, Recall, SectionFilter
 from bot.pipeline.refusals import TalkLimiter
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.send import OutboxSender
+from bot.pipeline.timings import TurnTimings
 from bot.pipeline.tools.registry import ToolRegistry
 from bot.pipeline.turn import TurnRunner
 from bot.pipeline.vectors import EmbeddingCallers, FindCaller, VectorMaker, VectorSearch
@@ -49,6 +50,7 @@ class Dependencies:
     reload: Reload | None = None
     apply: ApplySettings | None = None
     scrub: Scrub | None = None
+    timings: TurnTimings = field(default_factory=TurnTimings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def make_services(
 ) -> Services:
     """Build every service; `read_notes` has the notes looked at."""
     store, clock, current, thread, log = parts.store, parts.clock, parts.current, parts.thread, parts.log
+    timings = parts.timings
     slots = ModelSlots(current.settings.model.slots)
     media = MediaReader(store, slots, sender.adapter, clock, current, log)
     embedding = make_embedding_callers(parts)
@@ -111,11 +114,12 @@ def make_services(
     notes = NoteReader(store, clock, current, thread, read_notes, log)
     caller = ModelCaller(current, slots, clock, log)
     tools = ToolRegistry(store, current, recall, notes.read, reminders, media, thread)
-    runner = TurnRunner(store, planner, caller, tools.tools, clock, current, log, sender)
+    runner = TurnRunner(store, planner, caller, tools.tools, clock, current, log, sender, timings)
 
     async def begin(occasion: Occasion, stop: asyncio.Event) -> None:
         behind = caller.behind(stop)
-        await TurnRunner(store, planner, behind, tools.tools, clock, current, log, sender).begin(occasion)
+        unasked = TurnRunner(store, planner, behind, tools.tools, clock, current, log, sender, timings)
+        await unasked.begin(occasion)
 
     def writer(folder: str) -> BackgroundWriter:
         return BackgroundWriter(caller.behind(), folder, store.ledger, clock, current)
@@ -125,13 +129,13 @@ def make_services(
     debounce = Debounce(store, clock, current, remember_actions.understand, sender.adapter)
     dispatcher = Dispatcher(
         store, runner, remember_actions, planner, clock, current, sender, media, stopper, limiter, debounce, reminders,
-        log,
+        timings, log,
     )  # fmt: skip
     note_writer = NoteWriter(store, current, thread, log, read_notes)
     personal_data = PersonData(store, clock, log, parts.scrub)
     dispatcher.set_commands(CommandRunner(CommandServices(
         store, planner, clock, current, note_writer, reminders, personal_data, parts.reload, parts.apply,
-        sender.adapter,
+        sender.adapter, timings,
     )))  # fmt: skip
     digest_maker = DigestMaker(store, writer("digest"), planner, clock, current, thread, log)
     return Services(

@@ -157,6 +157,7 @@ async def test_who_writes_as_it_is_being_said_is_answered_alone(new_world: NewWo
         is_command,
         lambda *_: None,
         Activity(),
+        world.parts.timings,
     )
     await unheard.accept(world.message("在吗"))
     await world.let_answer()

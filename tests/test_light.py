@@ -122,8 +122,6 @@ ABOUT = [
     "记得喝水",
     "救命啊",
     "接着说",
-    "你说过的",
-    "how is work",
     "我好累",
     "i am so tired",
     "talk to me",

@@ -20,7 +20,7 @@ async def warm(folder: Path) -> tuple[World, Meter]:
     return world, meter
 
 
-@pytest.mark.parametrize(("text", "statements"), [("明天我想去爬山，你觉得要带什么？", 115), ("哈哈", 121)])
+@pytest.mark.parametrize(("text", "statements"), [("明天我想去爬山，你觉得要带什么？", 116), ("哈哈", 122)])
 async def test_a_message_takes_so_many_statements_and_transactions(tmp_path: Path, text: str, statements: int) -> None:
     world, meter = await warm(tmp_path)
     await world.say(text)

@@ -17,6 +17,7 @@ from bot.pipeline.jobs.notes import NoteWriter
 from bot.pipeline.plan import Planner
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.texts import Texts
+from bot.pipeline.timings import TurnTimings
 from bot.store.store import Store
 from bot.text.fold import fold
 
@@ -45,7 +46,8 @@ ArgumentForm = tuple[tuple[str, ...], ...]
 class CommandServices:
     """What handlers work with.
 
-    Without `reload` and `apply` there is nobody who could take other settings up. `adapter` finds a platform by name.
+    Without `reload` and `apply` there is nobody who could take other settings up. `adapter` finds a platform by name,
+    `timings` know how long turns took.
     """
 
     store: Store
@@ -58,6 +60,7 @@ class CommandServices:
     reload: Reload | None
     apply: ApplySettings | None
     adapter: Callable[[str], Adapter | None]
+    timings: TurnTimings
 
     @property
     def settings(self) -> Settings:

@@ -207,7 +207,9 @@ async def _last_turn(call: Invocation) -> str:
     sent = await call.store.inspector.request(last[0].id) if last else None
     if sent is None:
         return call.text("trace_none")
-    return trace_lines(sent, call.services.settings.budget.currency, call.tz, call.text)
+    told = trace_lines(sent, call.services.settings.budget.currency, call.tz, call.text)
+    phases = call.services.timings.of(last[0].id)
+    return told if phases is None else f"{told}\n{call.text('trace_phases', **phases)}"
 
 
 @command("introspect", who="own", topic="inside", private=True)

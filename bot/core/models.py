@@ -143,7 +143,7 @@ class ModelRequest:
     When `first_s` is not 0, the first piece of a streamed answer has to be there in so many seconds.
 
     `cache_key` names the stable prefix; "" for a one-off request, of which nothing is worth keeping in a cache. With a
-    `shape` the answer is to be one JSON object of it.
+    `shape` the answer is to be one JSON object of it. `on_sent` is called when it goes out.
     """
 
     prompt: Prompt
@@ -153,6 +153,7 @@ class ModelRequest:
     cache_key: str = ""
     shape: ResponseFormat | None = None
     first_s: float = 0.0
+    on_sent: Callable[[], None] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

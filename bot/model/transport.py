@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -103,15 +103,22 @@ class Transport:
         self._stream = stream
         self._speaks = speaks
         self._sees = sees
+        self._sending: dict[asyncio.Task[object] | None, Callable[[], None]] = {}
         try:
-            self._client = _connect(base_url, api_key, proxy)
+            self._client = _connect(base_url, api_key, proxy, self._on_request)
         except (ValueError, httpx2.InvalidURL):
             raise ModelError("unreachable", "base_url is no address") from None
 
     async def ask(self, request: ModelRequest, answer: CompletionBuilder) -> None:
         """Send one request and feed what comes back to `answer`; raises ModelError, without a secret in it."""
-        with self._translated():
-            await self._ask(self._client, request, answer)
+        task = asyncio.current_task()
+        if request.on_sent is not None:
+            self._sending[task] = request.on_sent
+        try:
+            with self._translated():
+                await self._ask(self._client, request, answer)
+        finally:
+            self._sending.pop(task, None)
 
     async def see(
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, answer: CompletionBuilder
@@ -205,6 +212,11 @@ class Transport:
             stream_cls=openai.AsyncStream[object],
         )
 
+    async def _on_request(self, _: httpx2.Request) -> None:
+        """For the hooks of the client: the request of this task goes out."""
+        if (on_sent := self._sending.pop(asyncio.current_task(), None)) is not None:
+            on_sent()
+
     @property
     def _headers(self) -> dict[str, str | openai.Omit]:
         return {} if self._api_key else {"Authorization": openai.omit}
@@ -233,7 +245,9 @@ class Transport:
         return _SECRETS.sub("***", " ".join(detail.split()))[:DETAIL_CHARS]
 
 
-def _connect(base_url: str, api_key: str, proxy: str) -> openai.AsyncOpenAI:
+def _connect(
+    base_url: str, api_key: str, proxy: str, on_request: Callable[[httpx2.Request], Awaitable[None]]
+) -> openai.AsyncOpenAI:
     timeout = httpx2.Timeout(None, connect=CONNECT_S)
     # A proxy of the environment must not stand between nuan and a server on this machine.
     local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
@@ -248,7 +262,7 @@ def _connect(base_url: str, api_key: str, proxy: str) -> openai.AsyncOpenAI:
             trust_env=not local,
             proxy=proxy or None,
             headers={"Accept-Encoding": "identity"},
-            event_hooks={"response": [bound_response]},
+            event_hooks={"request": [on_request], "response": [bound_response]},
             limits=httpx2.Limits(
                 max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_IDLE, keepalive_expiry=KEPT_OPEN_S
             ),

@@ -27,6 +27,7 @@ from bot.pipeline.plan import Planner
 from bot.pipeline.refusals import FailureRetry, Strangers, TalkLimiter, is_machine_error, unparked
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.send import OutboxSender
+from bot.pipeline.timings import PhaseTimer, TurnTimings
 from bot.pipeline.turn import TurnRunner
 from bot.speaking.pacing import due_batch as next_batch
 from bot.store.intake import Revision
@@ -123,7 +124,8 @@ class Dispatcher:
     def __init__(
         self, store: Store, runner: TurnRunner, remember_actions: RememberActions, planner: Planner, clock: Clock,
         current: Current, sender: OutboxSender, media: MediaReader, stopper: TurnStopper, limiter: TalkLimiter,
-        debounce: Debounce, reminders: ReminderService, log: Log,
+        debounce: Debounce, reminders: ReminderService, timings: TurnTimings,
+        log: Log,
     ) -> None:  # fmt: skip
         self._store = store
         self._runner = runner
@@ -138,6 +140,7 @@ class Dispatcher:
         self._limiter = limiter
         self._debounce = debounce
         self._reminders = reminders
+        self._timings = timings
         self._strangers = Strangers(store, clock, current)
         self._retrying = FailureRetry(store, clock, current, log)
         self._command_handler: CommandHandler | None = None
@@ -233,6 +236,7 @@ class Dispatcher:
     async def _answer(self, batch: tuple[Event, ...], waiting: WaitingChat) -> bool:
         """See to a batch; True when all of it was answered in one turn, whose reply is on its way."""
         chat, people, asked = waiting.chat, waiting.people, dict(waiting.asked)
+        timer = self._timings.begin(self._clock, (event.id for event in batch))
         receipts: list[str] = []
         answering: list[Event] = []
         reminds = False
@@ -267,7 +271,7 @@ class Dispatcher:
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sender.typing(chat, True)
         try:
-            said = await self._stopper.run(chat.id, self._turn(occasion))
+            said = await self._stopper.run(chat.id, self._turn(occasion, timer))
             if said is None and receipts:
                 await self._store.outbox.confirm(
                     chat.id, occasion.answering[0].id, "\n".join(receipts), self._clock.now()
@@ -279,9 +283,9 @@ class Dispatcher:
         finally:
             self._sender.typing(chat, False)
 
-    async def _turn(self, occasion: Occasion) -> bool:
+    async def _turn(self, occasion: Occasion, timer: PhaseTimer) -> bool:
         known = await self._media.understand(occasion.chat, occasion.person, occasion.answering, occasion.pace)
-        return await self._runner.begin(replace(occasion, answering=known))
+        return await self._runner.begin(replace(occasion, answering=known), timer)
 
     async def _commands(
         self, event: Event, chat: Chat, person: Person, question: MemoryQuestion | None

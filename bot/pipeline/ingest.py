@@ -20,6 +20,7 @@ from bot.language.wishes.reader import menu_command, reply_wish, understand
 from bot.memory.transcript import own_words
 from bot.pipeline.concurrency import Activity
 from bot.pipeline.configuration import Current
+from bot.pipeline.timings import TurnTimings
 from bot.speaking.activation import decide
 from bot.speaking.pacing import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, looks_whole, with_deadline
 from bot.speaking.reminders import nudging_rules
@@ -108,7 +109,8 @@ class Ingest:
 
     def __init__(
         self, store: Store, clock: Clock, current: Current, debounce: Debounce, is_command: Callable[[str], bool],
-        arrived: Callable[[Accepted], None], activity: Activity, scenes: tuple[SceneSource, ...] = (),
+        arrived: Callable[[Accepted], None], activity: Activity, timings: TurnTimings,
+        scenes: tuple[SceneSource, ...] = (),
     ) -> None:  # fmt: skip
         """`arrived` is told of everything that is stored; `scenes` describe the place of a message."""
         self._store = store
@@ -118,11 +120,13 @@ class Ingest:
         self._current = current
         self._arrived = arrived
         self._activity = activity
+        self._timings = timings
         self._scenes = scenes
 
     async def accept(self, incoming: Incoming) -> bool:
         """Commit it; True when it is stored, also if it was stored before. StoreError when it cannot be."""
         self._activity.begin()
+        came = self._clock.now()
         try:
             async with self._current.held():
                 settings = self._current.settings
@@ -132,6 +136,8 @@ class Ingest:
                 intake = self._store.intake
                 accept = intake.accept_deletion if incoming.label == "delete" else intake.accept
                 accepted = await accept(arrival, lambda situation: decide(situation, settings))
+            if accepted.event is not None:
+                self._timings.stored(accepted.event.id, came, self._clock.now())
             self._arrived(accepted)
             return True
         finally:

@@ -18,6 +18,7 @@ from bot.pipeline.calls import reservation
 from bot.pipeline.configuration import Current
 from bot.pipeline.opening import OpeningLineReader, OpeningReader, ToldLines
 from bot.pipeline.recall import AutoRecall, AutoRecalled
+from bot.pipeline.timings import PhaseTimer
 from bot.prompt.composition import (
     BootstrapChoice,
     Composed,
@@ -158,10 +159,13 @@ class Planner:
         """How the first model counts tokens."""
         return self._current.value.vocabulary
 
-    async def plan(self, occasion: Occasion, now: int, at_least: BudgetStep = "full") -> TurnPlan:
+    async def plan(
+        self, occasion: Occasion, now: int, at_least: BudgetStep = "full", timer: PhaseTimer | None = None
+    ) -> TurnPlan:
         """Compose the turn that answers these messages now, doing without what `at_least` does without.
 
-        Where light is asked for, the log does not go on: a shorter one fits into what is left of a limit.
+        Where light is asked for, the log does not go on: a shorter one fits into what is left of a limit. The `timer`
+        is told how long that took.
         """
         chat, store = occasion.chat, self._store
         answering, apart = tuple(event.id for event in occasion.answering), self._current.settings.speak.busy == "queue"
@@ -202,7 +206,11 @@ class Planner:
         frame = replace(frame, to=to, follow=follow)
         before = epoch.logged_upto if epoch is not None and not first else 0
         shown = render_delta(every, answered, frame, told.limits, estimate_tokens, told.earlier, before)
+        if timer is not None:
+            timer.end("plan")
         recalled = await self._recalled(occasion, choice.mode, epoch, f"{opened.text}\n{shown.text}", log, now)
+        if timer is not None:
+            timer.end("recall")
         said = shown.text + self._cues(occasion, choice) + await self._hint(occasion, choice)
         composed = compose(opened.text, said, recalled.text, self.vocabulary)
         new = NewEpoch(prefix.message, prefix.tools, prefix.signature, reason, choice.mode)
@@ -237,6 +245,8 @@ class Planner:
             round=recalled.round,
         )
         prompt = whole_prompt(prefix.message, prefix.tools, epoch, (composed.message,))
+        if timer is not None:
+            timer.end("compose")
         return TurnPlan(asking, prompt, composed, epoch, prefix, choice, endpoint, step)
 
     async def _told(

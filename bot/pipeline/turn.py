@@ -21,6 +21,7 @@ from bot.pipeline.configuration import Current
 from bot.pipeline.plan import Planner, TurnPlan
 from bot.pipeline.refusals import BudgetRefusal, is_machine_error
 from bot.pipeline.send import LinkCheck, OutboxSender, Preview
+from bot.pipeline.timings import PhaseTimer, TurnTimings
 from bot.pipeline.tools.calls import (
     MOST_CALLS,
     ToolRound,
@@ -63,6 +64,7 @@ class RunningTurn:
     tools: tuple[ToolSpec, ...]
     reserved: tuple[Endpoint, ModelCall] | None
     written_at: int
+    timer: PhaseTimer
 
 
 class TurnRunner:
@@ -70,9 +72,10 @@ class TurnRunner:
 
     def __init__(
         self, store: Store, planner: Planner, caller: ModelCaller, tools: Callable[[], tuple[Tool, ...]], clock: Clock,
-        current: Current, log: Log, sender: OutboxSender,
+        current: Current, log: Log, sender: OutboxSender, timings: TurnTimings,
     ) -> None:  # fmt: skip
         self._store = store
+        self._timings = timings
         self._planner = planner
         self._caller = caller
         self._clock = clock
@@ -84,13 +87,14 @@ class TurnRunner:
         self._stream_listener = StreamListener(store, clock, sender, current, log)
         self._reply_builder = ReplyBuilder(sender, current)
 
-    async def begin(self, occasion: Occasion) -> bool:
+    async def begin(self, occasion: Occasion, timer: PhaseTimer | None = None) -> bool:
         """Compose, commit, ask, answer, say. A limit that is reached is said in one line instead.
 
         True: all of it is said and on its way, so that nothing more is to be done for these messages.
         """
+        timer = timer or self._timings.begin(self._clock, ())
         try:
-            plan, asked = await self._affordable(occasion)
+            plan, asked = await self._affordable(occasion, timer)
         except OverBudget as error:
             await self._refusing.refuse(occasion, error)
             return False
@@ -101,16 +105,18 @@ class TurnRunner:
             written = max((event.at for event in occasion.answering), default=turn.asked_at)
             chat, person = occasion.chat, occasion.person
             return await self._run(
-                RunningTurn(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written)
+                RunningTurn(turn, chat, person, plan.logged(turn), plan.prompt.tools, reserved, written, timer)
             )
 
-    async def _affordable(self, occasion: Occasion) -> tuple[TurnPlan, AskedTurn]:
+    async def _affordable(self, occasion: Occasion, timer: PhaseTimer) -> tuple[TurnPlan, AskedTurn]:
         """Compose and commit the turn at the first step that fits into every limit; OverBudget when none does."""
         step: BudgetStep = "full"
         while True:
-            plan = await self._planner.plan(occasion, self._clock.now(), step)
+            plan = await self._planner.plan(occasion, self._clock.now(), step, timer)
             try:
-                return plan, await self._store.turns.ask(plan.asking, self._clock.now())
+                asked = await self._store.turns.ask(plan.asking, self._clock.now())
+                timer.end("commit")
+                return plan, asked
             except OverBudget:
                 following = self._planner.cheaper(plan)
                 if following is None:
@@ -133,7 +139,8 @@ class TurnRunner:
             await self._begin_anew(turn, "forgotten", "charge")
             return
         tools = await self._store.sessions.tools(epoch.signature)
-        await self._run(RunningTurn(turn, chat, person, epoch, tools, None, turn.asked_at))
+        timer = self._timings.begin(self._clock, ())
+        await self._run(RunningTurn(turn, chat, person, epoch, tools, None, turn.asked_at, timer))
 
     async def _run(self, running: RunningTurn) -> bool:
         """Whether it was said, and is on its way."""
@@ -224,6 +231,7 @@ class TurnRunner:
         """One reserved model call on the log as it is stored."""
         turn, epoch, ledger = running.turn, running.epoch, self._store.ledger
         request = self._planner.request(whole_prompt(epoch.prefix, running.tools, epoch, ()), epoch.signature)
+        request = replace(request, on_sent=running.timer.sent)
         first = running.reserved
         if first is None:
             made, lost = await self._store.turns.tried(turn.id)
@@ -270,7 +278,11 @@ class TurnRunner:
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sender.platforms,
         )  # fmt: skip
+        running.timer.end("model")
         outgoing = await self._store.say(turn.why, saying, now)
+        running.timer.end("say")
+        self._timings.keep(turn.id, running.timer)
+        self._log.debug("turn_phases", **turn.numbers, **running.timer.taken)
         self._sender.enqueue(turn.chat_id, outgoing)
         await self._report(turn, reply=said.line)
         if log_tokens(running.epoch) + saying.tokens >= log_budget(self._current.settings):
@@ -350,6 +362,9 @@ class TurnRunner:
                 cached=totals.cached, output=totals.output,
                 money=f"{totals.cost:.5f} {self._current.settings.budget.currency}", ms=now - turn.asked_at,
             )  # fmt: skip
+            phases = self._timings.of(turn.id)
+            if phases is not None:
+                line += f"\n{self._current.words.tell(person, 'trace_phases', **phases)}"
             await self._store.outbox.tell(chat_id, Draft(line, "notice"), now)
 
 

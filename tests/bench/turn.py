@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -172,22 +172,28 @@ async def running(folder: Path, launcher: tuple[str, ...], chats: int, debounce:
         settings = {
             "MODEL__BASE_URL": model.url, "MODEL__NAME": "fake", "MODEL__API_KEY": "k", "MODEL__STREAM": "false",
             "TELEGRAM__TOKEN": TOKEN, "TELEGRAM__BASE_URL": telegram.url, "TELEGRAM__ALLOW": people,
-            "BUDGET__DAY_TOKENS": "none", "MODEL__SLOTS": str(chats), "BOT__LANGUAGE": "zh-Hans",
+            "BUDGET__DAY_TOKENS": "none", "MODEL__SLOTS": str(max(chats, 1)), "BOT__LANGUAGE": "zh-Hans",
             **({"SPEAK__DEBOUNCE_SECONDS": debounce} if debounce else {}),
         }  # fmt: skip
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         environment = kept | {"TZ": "Asia/Shanghai", "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
         environment |= {f"NUAN_{name}": value for name, value in settings.items()}
+        told = (folder / "stderr.txt").open("wb")
         process = await asyncio.create_subprocess_exec(
             *launcher, "run", "--data", str(folder / "data"), cwd=folder, env=environment,
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL, stderr=told,
         )  # fmt: skip
         try:
             await telegram.until(lambda: len(telegram.calls("getUpdates")) > 0, PATIENCE_S)
             await asyncio.sleep(2)  # what a start does after it is ready is no part of a turn
             yield Stage(telegram, model, process.pid)
+        except TimeoutError:
+            print((folder / "stderr.txt").read_text("utf-8")[-2_000:], file=sys.stderr)
+            raise
         finally:
-            process.terminate()
+            told.close()
+            with suppress(ProcessLookupError):
+                process.terminate()
             await process.wait()
 
 
