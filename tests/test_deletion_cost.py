@@ -1,18 +1,22 @@
 """What is deleted or forgotten is gone from every byte within a minute, and costs the same however much others said."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.core.events import Incoming, Place, Sender
-from bot.store.backups import copy_to
+from bot.store.backups import copy_to, roll_back
+from bot.store.files import DataFiles
+from bot.store.store import DATABASE
 from tests.bench.largedb import Size, make
 from tests.conftest import NewWorld
 from tests.erasing import files_with
 from tests.metering import Meter
 from tests.storing import holding
 from tests.test_changes import happens
-from tests.world import World
+from tests.world import NINE, World
 
 WORD = "zwk7731"
 SMALL, LARGE = Size(400, 60, 4, 80, 15), Size(4_000, 600, 40, 80, 15)
@@ -89,3 +93,28 @@ async def test_one_of_many_costs_what_one_of_few_costs(tmp_path: Path, what: str
     assert many <= few * 1.05
     assert large <= small * 1.3
     assert large <= WRITTEN
+
+
+async def restored(folder: Path, forgotten: int) -> tuple[int, int]:
+    """Statements of a restore after 小王 forgot so many memories, and how many of them read what was said in the chat."""
+    await make(folder, SMALL)
+    copy = copy_to(folder, folder / "copy.db")
+    with closing(sqlite3.connect(folder / DATABASE)) as db, db:
+        rows = db.execute("SELECT id, text FROM memory WHERE chat_id = 1 ORDER BY id LIMIT ?", (forgotten,)).fetchall()
+        db.executemany(
+            "UPDATE memory SET disabled_at = 1, disabled_reason = 'asked' WHERE id = ?", [row[:1] for row in rows]
+        )
+    DataFiles(folder).tombstones.add_tombstones(rows, NINE)
+    meter = Meter()
+    with meter.watching():
+        _, count = await roll_back(folder, copy, "20260612T010000000Z", NINE)
+    assert count == forgotten
+    readings = sum(count for sql, count in meter.statements.items() if sql.startswith("SELECT id, text || "))
+    return meter.asked, readings
+
+
+async def test_a_restore_reads_a_chat_once_for_all_that_was_forgotten_there(tmp_path: Path) -> None:
+    few, once = await restored(tmp_path / "few", 3)
+    many, again = await restored(tmp_path / "many", 13)
+    assert once == again
+    assert many - few <= 10 * 200
