@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -154,6 +155,7 @@ class Anywhere:
         return (str(outgoing.outbox_id),)
 
 
+@cache
 def reply_text() -> str:
     """A reply of REPLY_TOKENS."""
     text = REPLY
