@@ -23,7 +23,7 @@ from bot.text.fold import ENGLISH_FUNCTION_WORDS, fold, fold_mapped, unfold
 from bot.text.similarity import names_promise
 
 _ALL_OF_US = ("我", "我的", "关于我", "关于我的", "我们", "我们之间", "me")
-_POLITELY = ("好吗", "可以吗", "行吗", "好不好")
+_POLITELY = ("好吗", "可以吗", "行吗", "好不好", " ok")
 
 MATCH_SHARE = 0.6
 """Share of the asked words that a memory must hold when neither text holds the other."""
@@ -107,8 +107,8 @@ def _meant(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
     """What such a wish is about: everything, what was pointed at, or what is named and may be forgotten."""
     groups, a, b = match.groupdict(), *match.span("c")
     body, tail = place.shape[a:b].strip(), groups.get("tail") or ""
-    mine = pattern("of_oneself").search(place.lead) and not pattern("cjk").search(body)
-    if _question(place, match) or mine:
+    mine = pattern("of_oneself").search(place.lead) and not pattern("cjk").search(body) and " you " not in match[0]
+    if _question(place, match) or mine or pattern("particle").fullmatch(body):
         return None
     aside = groups.get("not") is not None
     head = groups.get("head")

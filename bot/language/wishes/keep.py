@@ -204,6 +204,9 @@ def _order(place: WishPlace) -> FoundWish | None:
 def _after(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
     """记个东西：车停在B2: what follows is it."""
     a = match.end()
+    if place.shape.startswith("。", a) and pattern("nothing_left").fullmatch(place.shape, 0, place.start):
+        follows = a + len(place.shape[a:]) - len(place.shape[a:].lstrip("。 "))  # 记下来！我考上了
+        a = follows if pattern("mine").match(place.shape, follows) else a
     b, end = _extent(place.shape, a, asked=False)
     firm = match["colon"] or pattern("firm_order").search(match[0])
     meant = match["mind"] is None or pattern("insists").search(place.shape[place.start : a])
