@@ -32,7 +32,7 @@ torture: $(VENV)/.dev
 torture-table: $(VENV)/.dev
 	@ROWS='$(ROWS)' $(BIN)/python -m tests.torture table
 
-# Explaining asserts beforehand costs every worker five seconds; so only those that fail run again to be explained. What
+# Explaining asserts beforehand costs five seconds; so only those that fail run again to be explained. What
 # one process has compiled the others read, whatever the environment says. With --asyncio-debug all run in debug mode.
 check: export PYTHONDONTWRITEBYTECODE =
 check: export TEST_SIZES = $(SIZES)
@@ -40,7 +40,7 @@ check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -p tests.stacks -n 4 --dist worksteal --assert=plain || { $(BIN)/pytest --lf --lfnf none; exit 1; }
+	$(BIN)/python -m pytest -p tests.stacks -p tests.workers --workers 4 --assert=plain || { $(BIN)/pytest --lf --lfnf none; exit 1; }
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)

@@ -1,8 +1,9 @@
 """Real processes without the seconds that importing takes: one process imports everything, and forks those that run.
 
-`python -m tests.nursery N` is that process, with one end of a pair of sockets as descriptor N. It has one thread and
-opens nothing. What it forks takes over folder, environment and the three streams, runs its module as `python -m` would
-and ends as any program: it can be asked, interrupted and killed like one, and starts in a tenth of the time.
+`python -m tests.nursery N …` is that process, with one end of a pair of sockets as each descriptor N, and somebody who
+orders at the other. It has one thread, opens nothing, and imports at the first order. What it forks takes over folder,
+environment and the three streams, runs its module as `python -m` would and ends as any program: it can be asked,
+interrupted and killed like one, and starts in a tenth of the time.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import json
 import os
 import pkgutil
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -76,6 +78,7 @@ class Child:
     def join(self) -> int:
         """As `wait`; nothing else happens meanwhile."""
         if self.returncode is None:
+            select.select([self._handle], [], [])  # others may order meanwhile
             self.returncode = self._nursery.status(self.pid)
             os.close(self._handle)
         return self.returncode
@@ -92,33 +95,52 @@ class Child:
 
 
 class Nursery:
-    """The process that forks, seen from the one that orders. It ends with it."""
+    """The process that forks, seen from those that order. It ends with the last of them."""
 
-    def __init__(self) -> None:
-        self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, seats: int = 1) -> None:
+        """With several `seats` those that order are forked from here, and each takes its own."""
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(seats)]
+        theirs = [their.fileno() for _, their in pairs]
+        self._wires = [our for our, _ in pairs]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.nursery", str(theirs.fileno())], cwd=ROOT, pass_fds=[theirs.fileno()],
+            [sys.executable, "-m", "tests.nursery", *map(str, theirs)], cwd=ROOT, pass_fds=theirs,
             env={**os.environ, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}, start_new_session=True,
         )  # fmt: skip
-        theirs.close()
-        atexit.register(self._end)
+        self._handle = os.pidfd_open(self._process.pid)
+        for _, their in pairs:
+            their.close()
+        atexit.register(self.end)
+
+    def take(self, seat: int) -> None:
+        """Order from this seat; the others' ends are closed here."""
+        for number, wire in enumerate(self._wires):
+            if number != seat:
+                wire.close()
+        self._wires = [self._wires[seat]]
+        _started().append(self)
 
     def start(self, order: Order, streams: tuple[int, int, int]) -> Child:
         """Run it with these descriptors as standard input, output and error; they stay open here."""
-        socket.send_fds(self._wire, [json.dumps(asdict(order)).encode()], streams)
-        return Child(self, int(self._wire.recv(ORDER_BYTES)))
+        socket.send_fds(self._wires[0], [json.dumps(asdict(order)).encode()], streams)
+        return Child(self, int(self._wires[0].recv(ORDER_BYTES)))
 
     def status(self, pid: int) -> int:
         """Wait for the end of that child; how it ended."""
-        self._wire.send(str(pid).encode())
-        return int(self._wire.recv(ORDER_BYTES))
+        self._wires[0].send(str(pid).encode())
+        return int(self._wires[0].recv(ORDER_BYTES))
 
-    def ended(self) -> int | None:
-        """How it ended, if it did."""
-        return self._process.poll()
+    def ended(self) -> bool:
+        """Whether somebody has killed it."""
+        return bool(select.select([self._handle], [], [], 0)[0])
 
-    def _end(self) -> None:
-        self._wire.close()
+    def leave(self) -> None:
+        """Order nothing more from here."""
+        for wire in self._wires:
+            wire.close()
+
+    def end(self) -> None:
+        """Order nothing more, and wait until nobody else does."""
+        self.leave()
         self._process.wait()
 
 
@@ -130,9 +152,9 @@ def _started() -> list[Nursery]:
 def nursery() -> Nursery:
     """The one of this process, started when it is first needed, and anew when somebody has killed it."""
     started = _started()
-    if not started or (code := started[-1].ended()) is not None:
+    if not started or started[-1].ended():
         if started:
-            os.write(2, f"the nursery ended with {code}: a new one starts\n".encode())
+            os.write(2, b"the nursery has ended: a new one starts\n")
         started.append(Nursery())
     return started[-1]
 
@@ -158,32 +180,47 @@ def _load() -> None:
     gc.freeze()
 
 
-def _serve(wire: socket.socket) -> Order | None:
+def _serve(wires: list[socket.socket]) -> Order | None:
     """Fork for every order and tell how children ended; returns in the child with its order, here with None.
 
-    When nobody is left to order, those that still run are killed: none outlives its test.
+    When nobody is left to order at a wire, those of it that still run are killed: none outlives its test.
     """
-    running: set[int] = set()
-    while True:
-        told, streams, _, _ = socket.recv_fds(wire, ORDER_BYTES, 3)
-        if not told:
-            for pid in running:
-                os.kill(pid, signal.SIGKILL)
-            return None
-        if not streams:
-            wire.send(str(os.waitstatus_to_exitcode(os.waitpid(int(told), 0)[1])).encode())
-            running.discard(int(told))
-            continue
-        pid = os.fork()
-        if not pid:
-            wire.close()
-            order = Order(**json.loads(told))
-            _become(order, streams)
-            return order
-        running.add(pid)
-        for stream in streams:
-            os.close(stream)
-        wire.send(str(pid).encode())
+    running: dict[socket.socket, set[int]] = {wire: set() for wire in wires}
+    while running:
+        for wire in select.select(list(running), [], [])[0]:
+            told, streams, _, _ = socket.recv_fds(wire, ORDER_BYTES, 3)
+            if not told:
+                for pid in running.pop(wire):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+            elif not streams:
+                wire.send(str(os.waitstatus_to_exitcode(os.waitpid(int(told), 0)[1])).encode())
+                running[wire].discard(int(told))
+            elif (pid := _forked()) != 0:
+                running[wire].add(pid)
+                for stream in streams:
+                    os.close(stream)
+                wire.send(str(pid).encode())
+            else:
+                for each in wires:
+                    each.close()
+                order = Order(**json.loads(told))
+                _become(order, streams)
+                return order
+    return None
+
+
+@cache
+def _loaded() -> None:
+    """Once: import all, and keep it."""
+    gc.disable()  # what is imported stays
+    _load()
+    gc.enable()
+
+
+def _forked() -> int:
+    _loaded()
+    return os.fork()
 
 
 def _become(order: Order, streams: list[int]) -> None:
@@ -209,11 +246,7 @@ def _stream(number: int, mode: str, before: TextIO) -> io.TextIOWrapper:
 
 
 def _main() -> None:
-    wire = socket.socket(fileno=int(sys.argv[1]))
-    gc.disable()  # what is imported stays
-    _load()
-    gc.enable()
-    order = _serve(wire)
+    order = _serve([socket.socket(fileno=int(number)) for number in sys.argv[1:]])
     if order is not None:
         sys.argv[1:] = order.words
         _end(_run(order.module))
