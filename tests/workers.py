@@ -4,6 +4,7 @@ Importing and collecting again in each process, and telling four tellers, was a 
 every test needs is loaded before the processes part. Needs --capture=sys: a captured descriptor would be shared.
 """
 
+import gc
 import importlib
 import multiprocessing
 from collections import deque
@@ -14,17 +15,10 @@ from multiprocessing.process import BaseProcess
 
 import pytest
 
-from tests.nursery import Nursery
+from tests.nursery import LIBRARIES, Nursery
 
 SHARE = 4
 """Tests that a process takes at once: neighbours share what their file sets up, and the last process is not long alone."""
-
-LOADED = (
-    "openai.resources.chat.completions", "httpx", "telegram.ext", "discord", "prompt_toolkit.shortcuts", "rich.progress",
-    "starlette.applications", "uvicorn", "opencc", "apscheduler.triggers.cron", "asyncio.subprocess", "holidays", "numpy",
-)  # fmt: skip
-"""What the program imports only when it is needed, and most processes of tests need sooner or later."""
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The number of processes."""
@@ -47,10 +41,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 def _load() -> None:
     """Whatever one process loads is there for all of them."""
-    for name in LOADED:
+    for name in LIBRARIES:
         importlib.import_module(name)
     importlib.import_module("bot.text.terms").query_terms("你好世界")
     importlib.import_module("tests.blank").blank()
+    gc.freeze()
 
 
 @dataclass(eq=False)
