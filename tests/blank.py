@@ -31,18 +31,19 @@ def blank() -> tuple[bytes, bytes]:
         return file, installation
 
 
-def lay(folder: Path) -> None:
-    """Put a new database into a folder that has none; its installation has a number of its own, as one that was made
-    there.
+def lay(folder: Path) -> bool:
+    """Put a new database into a folder that has none, and whether it had none; its installation has a number of its own,
+    as one that was made there.
     """
     path = folder / DATABASE
     if path.exists() or path.with_name(f"{DATABASE}-wal").exists():
-        return
+        return False
     folder.mkdir(parents=True, exist_ok=True)
     path.touch(0o600)
     file, installation = blank()
     path.write_bytes(file.replace(installation, secrets.token_hex(len(installation) // 2).encode()))
     _laid.add(path)
+    return True
 
 
 def _prepared(path: Path, migrations: engine.Migrations) -> None:

@@ -14,6 +14,8 @@ from bot.model.client import OpenAIEmbedder, read_embeddings
 from tests.fakes.embedding_server import FakeEmbeddings, Vectors, meaning_of
 
 KEY = "sk-embedding-0123456789"
+PLENTY_S = 60.0
+"""No machine is so busy that an answer of the server beside the test takes as long."""
 PETS = meaning_of({"狗": 0, "dog": 0, "猫": 1, "cat": 1})
 
 
@@ -37,7 +39,7 @@ def rows(vectors: tuple[bytes, ...]) -> list[list[float]]:
 
 async def test_each_text_gets_its_vector_of_length_one_and_the_server_is_asked_for_plain_numbers() -> None:
     async with asking() as (client, server):
-        found = await client.embed(["my dog and my cat", "猫"], 5.0)
+        found = await client.embed(["my dog and my cat", "猫"], PLENTY_S)
         assert server.broken == []
         assert server.asked.inputs == [["my dog and my cat", "猫"]]
     assert rows(found.vectors) == [pytest.approx([0.5**0.5, 0.5**0.5, *[0.0] * 6]), [0.0, 1.0, *[0.0] * 6]]
@@ -46,10 +48,10 @@ async def test_each_text_gets_its_vector_of_length_one_and_the_server_is_asked_f
 
 async def test_dimensions_are_asked_for_and_checked() -> None:
     async with asking(dimensions=4) as (client, _):
-        assert (await client.embed(["dog"], 5.0)).dimensions == 4
+        assert (await client.embed(["dog"], PLENTY_S)).dimensions == 4
     async with asking(dimensions=16) as (client, _):
         with pytest.raises(ModelError, match="8 dimensions, asked for were 16"):
-            await client.embed(["dog"], 5.0)
+            await client.embed(["dog"], PLENTY_S)
 
 
 def spoilt(change: Callable[[list[dict[str, object]]], object]) -> Vectors:
@@ -95,7 +97,7 @@ WRONG = {
 async def test_an_answer_that_is_not_right_is_a_fault_and_no_vector(name: str) -> None:
     async with asking(WRONG[name]) as (client, _):
         with pytest.raises(ModelError) as caught:
-            await client.embed(["dog", "cat"], 5.0)
+            await client.embed(["dog", "cat"], PLENTY_S)
     assert caught.value.fault == "invalid"
 
 
@@ -115,7 +117,7 @@ async def test_a_server_that_fails_is_one_fault_in_time(
     async with asking(answer) as (client, server):
         await client.prepare()
         with pytest.raises(ModelError) as caught:
-            await client.embed(["dog"], 0.3 if fault == "timeout" else 5.0)
+            await client.embed(["dog"], 0.3 if fault == "timeout" else PLENTY_S)
         assert len(server.asked.inputs) == 1, "it does not try again by itself"
     assert (caught.value.fault, caught.value.wait_s) == (fault, wait)
 
@@ -123,7 +125,7 @@ async def test_a_server_that_fails_is_one_fault_in_time(
 async def test_a_wrong_key_is_refused_and_never_told() -> None:
     async with asking(key="sk-wrong-9876543210") as (client, _):
         with pytest.raises(ModelError) as caught:
-            await client.embed(["dog"], 5.0)
+            await client.embed(["dog"], PLENTY_S)
     assert caught.value.fault == "refused"
     assert "9876543210" not in f"{caught.value} {caught.value.said}"
 
@@ -132,7 +134,7 @@ async def test_a_server_that_is_not_there_is_unreachable() -> None:
     async with asking() as (client, server):
         server._server.close()  # type: ignore[union-attr]
         with pytest.raises(ModelError) as caught:
-            await client.embed(["dog"], 5.0)
+            await client.embed(["dog"], PLENTY_S)
         await client.close()
     assert caught.value.fault in ("unreachable", "cut")
 

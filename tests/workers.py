@@ -20,6 +20,7 @@ from tests.nursery import LIBRARIES, Nursery
 SHARE = 4
 """Tests that a process takes at once: neighbours share what their file sets up, and the last process is not long alone."""
 
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The number of processes."""
     parser.addoption("--workers", type=int, default=0, metavar="N", help="run the tests in N forked processes")

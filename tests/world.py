@@ -183,10 +183,10 @@ class World(Seen):
             self.settings.bot.holidays, self.settings.bot.names,
         )  # fmt: skip
         allow = self.settings.allow_list
-        lay(self.folder)
+        new = lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)
         unsynced(self.store)
-        self.said = {one.key: one.value for one in settings_in(self.folder / DATABASE)}
+        self.said = {} if new else {one.key: one.value for one in settings_in(self.folder / DATABASE)}
         current = configured(with_said(self.settings, self.said), words, self._make_pool(), self.log)
         self.parts = Dependencies(self.store, self.clock, self.log, current, apply=self._apply, scrub=self.scrub)
         self.app = App(self.parts)

@@ -25,7 +25,7 @@ from telegram.request import HTTPXRequest
 
 from adapters.telegram import TelegramSettings
 from adapters.telegram.events import ALLOWED_UPDATES, BotAccount, menu_name, migrated
-from adapters.telegram.polling import IngestQueue, PollingRequest, PollingWatch
+from adapters.telegram.polling import IngestQueue, PollingRequest, PollingWatch, certificates
 from adapters.telegram.sending import ApiBot, RateLimiter, RateLimits, TelegramSender, TypingIndicator, target_of
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Outgoing
@@ -229,7 +229,9 @@ class TelegramAdapter:
             request=HTTPXRequest(
                 read_timeout=seconds, write_timeout=seconds, connect_timeout=10.0,
                 pool_timeout=5.0, proxy=proxy,
-                httpx_kwargs={"trust_env": not self._local, "limits": CONNECTIONS},
+                httpx_kwargs={
+                    "trust_env": not self._local, "verify": certificates(not self._local), "limits": CONNECTIONS,
+                },
             ),
             get_updates_request=PollingRequest(
                 watch.answered, self._log, read_timeout=seconds, proxy=proxy, trust_env=not self._local

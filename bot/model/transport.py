@@ -5,9 +5,11 @@ import asyncio
 import base64
 import json
 import re
+import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from urllib.parse import urlsplit
 
 import httpx2
@@ -245,6 +247,12 @@ class Transport:
         return _SECRETS.sub("***", " ".join(detail.split()))[:DETAIL_CHARS]
 
 
+@cache
+def _certificates(trust_env: bool) -> ssl.SSLContext:
+    """By what servers are known; all clients share it, as the machine's certificates take 30 ms to read."""
+    return httpx2.create_ssl_context(trust_env=trust_env)
+
+
 def _connect(
     base_url: str, api_key: str, proxy: str, on_request: Callable[[httpx2.Request], Awaitable[None]]
 ) -> openai.AsyncOpenAI:
@@ -260,6 +268,7 @@ def _connect(
             timeout=timeout,
             base_url=base_url,
             trust_env=not local,
+            verify=_certificates(not local),
             proxy=proxy or None,
             headers={"Accept-Encoding": "identity"},
             event_hooks={"request": [on_request], "response": [bound_response]},
