@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 import gc
+import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,9 @@ from bot.config.settings import Settings
 from bot.text.dictionary import cutter
 from bot.text.fold import simplified
 from bot.text.tables import keep_tables_in
+from tests.blank import blank
 from tests.fakes.media import MediaWorld
-from tests.nursery import TABLES
+from tests.nursery import LIBRARIES, TABLES
 from tests.reloading import Filed
 from tests.world import World
 
@@ -46,11 +48,16 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was loaded and collected stays to the end: no look for garbage goes through all of it again.
 
-    Looks at every 700th object, as is usual, were a tenth of the time.
+    Looks at every 700th object, as is usual, were a tenth of the time. What most processes load at some time they have
+    in common when they are forked from here.
     """
+    if session.config.getoption("workers", 0):
+        for name in LIBRARIES:
+            importlib.import_module(name)
+        blank()
     gc.freeze()
     gc.set_threshold(20_000)
     gc.enable()

@@ -58,6 +58,9 @@ async def test_a_stop_leaves_no_task_no_thread_and_no_descriptor(
         assert [alarm for alarm in world.clock._alarms if not alarm.cancelled] == []
         assert asyncio.all_tasks() == before[1]
         assert open_files() == before[0]
+        for thread in threading.enumerate():
+            if not known(thread):
+                thread.join(10)  # one that has nothing more to do may not have had its turn
         assert [thread.name for thread in threading.enumerate() if not known(thread)] == []
         assert (world.folder / "nuan.db-wal").exists() is False, "the database was closed by whom it was opened"
 
@@ -77,5 +80,5 @@ async def test_long_work_is_finished_before_its_thread_ends(world: World) -> Non
 
 
 def known(thread: threading.Thread) -> bool:
-    """Of Python and pytest themselves: the main one, asyncio's for waiting, xdist's for talking."""
+    """Of Python and pytest themselves: the main one, asyncio's for waiting, pytest-xdist's for talking."""
     return thread is threading.main_thread() or thread.name.startswith(("asyncio_", "Dummy", "execnet"))

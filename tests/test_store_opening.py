@@ -43,12 +43,21 @@ async def filled(folder: Path) -> Path:
     if not _filled:
         async with await open_store(folder) as store:
             await asyncio.gather(*(keep(store, f"第{number}件事 xyzzy") for number in range(200)))
-        _filled.update((path.name, path.read_bytes()) for path in folder.iterdir())
+        _filled.update(contents(folder))
+    else:
+        copy(folder)
+    return folder / DATABASE
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def copy(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for name, content in _filled.items():
         (folder / name).touch(0o600)
         (folder / name).write_bytes(content)
-    return folder / DATABASE
 
 
 async def refused(path: Path, pattern: str) -> None:

@@ -1,11 +1,9 @@
 """A plugin of pytest: `--workers 4` collects once and forks processes that run the tests, a few at a time as each is free.
 
-Importing and collecting again in each process, and telling four tellers, was a sixth of the suite's processor time. What
-every test needs is loaded before the processes part. Needs --capture=sys: a captured descriptor would be shared.
+Importing and collecting in each process was a tenth of the suite's processor time: pytest-xdist does it. Needs
+--capture=sys, as captured descriptors would be shared. A test whose process ends counts as failed.
 """
 
-import gc
-import importlib
 import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -15,7 +13,7 @@ from multiprocessing.process import BaseProcess
 
 import pytest
 
-from tests.nursery import LIBRARIES, Nursery
+from tests.nursery import Nursery
 
 SHARE = 4
 """Tests that a process takes at once: neighbours share what their file sets up, and the last process is not long alone."""
@@ -35,18 +33,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     if config.option.capture == "fd":
         raise pytest.UsageError("--workers needs --capture=sys")
-    _load()
-    _Crew(session, count).run()
+    _Pool(session, count).run()
     return True
-
-
-def _load() -> None:
-    """Whatever one process loads is there for all of them."""
-    for name in LIBRARIES:
-        importlib.import_module(name)
-    importlib.import_module("bot.text.terms").query_terms("你好世界")
-    importlib.import_module("tests.blank").blank()
-    gc.freeze()
 
 
 @dataclass(eq=False)
@@ -58,7 +46,7 @@ class _Worker:
     taken: deque[pytest.Item] = field(default_factory=deque)
 
 
-class _Crew:
+class _Pool:
     """The processes of one run, seen from the one that collected: it hands out tests and tells their reports."""
 
     def __init__(self, session: pytest.Session, count: int) -> None:
@@ -134,7 +122,7 @@ def _work(session: pytest.Session, wire: Connection, number: int, shared: Nurser
     """In a process: run what is handed out until nothing is left, each test set up and taken down as in one process."""
     config = session.config
     config.pluginmanager.unregister(name="terminalreporter")
-    config.pluginmanager.register(_Teller(config, wire.send))
+    config.pluginmanager.register(_ReportSender(config, wire.send))
     factory = config._tmp_path_factory  # type: ignore[attr-defined]
     factory._basetemp = factory.mktemp(f"worker-{number}", numbered=False)
     shared.take(number)
@@ -157,7 +145,7 @@ def _handed_out(session: pytest.Session, wire: Connection) -> Iterator[pytest.It
 
 
 @dataclass(frozen=True, slots=True)
-class _Teller:
+class _ReportSender:
     """Tells each report to the process that collected."""
 
     config: pytest.Config
