@@ -1,14 +1,26 @@
 """What a command loads: only what it needs, and before the first message, not during it. Nothing is timed."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.e2e import running
+import pytest
+
+from tests.e2e import KEY, running, with_server
+from tests.fakes.openai_server import FakeOpenAI
+from tests.nursery import TABLES
 from tests.source import ROOT
 from tests.street import WAIT_S, Street, StreetHome, stop
 from tests.test_run import ANN
+
+LIBRARIES = (
+    "openai", "httpx2", "httpx", "telegram.ext", "discord", "aiohttp", "jieba", "opencc", "holidays", "numpy", "starlette",
+    "prometheus_client", "genai_prices", "mcp", "uvicorn", "apscheduler", "pkg_resources",
+)  # fmt: skip
+"""What no command needs before there is a message."""
 
 _LOADED = re.compile(r"^import time:\s+\d+ \|\s+\d+ \| +(\S+)", re.MULTILINE)
 
@@ -40,6 +52,39 @@ async def test_the_first_message_waits_for_no_import(tmp_path: Path) -> None:
             assert await street.tell(ANN, "今天下午去公园走了走，第1句") == "收到第1句"
             assert loaded(nuan.errors[before:]) == set()
             await stop(nuan)
+
+
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [
+        (
+            ("--version",),
+            {"asyncio", "pydantic", "sqlite3", "rich", "bot.core.memories", "bot.text.clean", "bot.store"},
+        ),
+        (("logs", "--help"), {"asyncio", "sqlite3", "bot.core.memories", "bot.store", "bot.config"}),
+        (("logs",), {"sqlite3", "bot.store", "bot.config", "bot.language", "jinja2", *LIBRARIES}),
+        (("logs", "--chat", "家"), {"bot.config", "bot.pipeline", "bot.language.wishes", "jinja2", *LIBRARIES}),
+    ],
+    ids=["version", "help", "logs", "logs of a chat"],
+)
+def test_a_command_loads_only_what_it_needs(tmp_path: Path, words: tuple[str, ...], absent: set[str]) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "bot", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert loaded(ran.stderr) & {"typer", "bot.cli.commandline"} == {"typer", "bot.cli.commandline"}
+    assert loaded(ran.stderr) & absent == set()
+
+
+async def test_the_prompt_of_a_talk_waits_for_no_model_and_no_dictionary(tmp_path: Path) -> None:
+    async with FakeOpenAI(key=KEY) as server:
+        home = Told(tmp_path, with_server(server))
+        shutil.copytree(TABLES, home.data_folder / "cache")  # as an earlier start left them
+        async with running(home, "chat", tty=True) as nuan:
+            assert loaded(nuan.errors) & {*LIBRARIES, "rich.console", "prompt_toolkit"} == {"prompt_toolkit"}
+            assert await nuan.ask("今天过得怎么样？") == "好的，我知道了。"
+            assert {"openai", "jieba"} <= loaded(nuan.errors)
+            await nuan.end_input()
+            assert await nuan.ended() == 0
 
 
 def program(code: str, printed: str = "") -> None:
