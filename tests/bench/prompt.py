@@ -293,8 +293,9 @@ def main() -> None:
         return
     found = days(logs, options)
     lines = head(found["private"][RULES[0].name], options) + [f"groups: {log.title}" for log in logs]
-    for title, day in found.items():
-        lines += table(title, day, sizes)
+    with ProcessPoolExecutor() as pool:
+        for told in pool.map(table, found, found.values(), repeat(sizes)):
+            lines += told
     print("\n".join(lines), flush=True)
     if given.kills:
         print("\n" + asyncio.run(kept_after_kills(given.kills, given.seed)).line())
