@@ -148,7 +148,7 @@ async def test_a_year_of_daily_talk(tmp_path: Path) -> None:
     assert f"- Ann：第365天去了{PLACES[365 % len(PLACES)]}（3天前）" in last
     assert "第1天去了" not in last
     assert max(counts[13:]) <= max(counts[:13]) * 1.1, "it does not grow any more"
-    assert pages[-1] - pages[12] <= 64, "the file grows by counts and summaries alone, about a kilobyte a day"
+    assert pages[-1] - pages[12] <= 80, "the file grows by counts and summaries alone, about a kilobyte a day"
     assert [f"第{day}本书" in last for day in range(360, 366)] == [False] * 5 + [True], "one value is current"
     alive = "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND asked = 0 AND "
     lasts = "former_at IS NULL AND (lasting = 1 OR kind = 'identity')"

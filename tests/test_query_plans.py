@@ -19,7 +19,7 @@ from tests.webbed import webbed
 from tests.world import World
 
 SMALL = frozenset(
-    ("code", "conversation_window", "counting", "lately", "meta", "question", "recount", "reminder_question", "setting",
+    ("code", "conversation_window", "counting", "lately", "meta", "prefix", "question", "recount", "reminder_question", "setting",
      "sqlite_master", "sqlite_sequence", "trace"),
 )  # fmt: skip
 """Tables that do not grow with what people say: settings, and what is under way for minutes."""
@@ -37,8 +37,6 @@ LEAST = re.compile(r"SEARCH (?P<name>\w+)$")
 """The least or greatest number of all; with a condition it is looked for row by row."""
 
 ALLOWED = {
-    "Deadlines.tidy": "once a day",
-    "_drop_counts": "once a day",
     "MemoryLifecycle.come_true": "once a day",
     "MemoryLifecycle.memory_pools": "once a day",
     "Sessions.overhear": "once a day",

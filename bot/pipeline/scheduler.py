@@ -26,9 +26,6 @@ RETRY_MS = 5_000
 DEFECT_MS = 60_000
 """How soon what failed for any other reason is tried again: it may fail for ever, and says so each time."""
 
-MORE_MS = 60_000
-"""How soon the rest of what is too old goes, where it is more than one commit should hold."""
-
 
 class Scheduler:
     """The work of the alarm queue."""
@@ -139,7 +136,7 @@ class Scheduler:
             Retention(
                 now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,
                 next_local_time(now, settings.session.close_hour, tz), now - keep.dialogue_days * DAY_MS,
-                now - keep.counts_days * DAY_MS, now + MORE_MS,
+                now - keep.counts_days * DAY_MS,
             )
         )  # fmt: skip
         await asyncio.to_thread(self._store.files.archives.tidy, now - ARCHIVE_DAYS * DAY_MS)

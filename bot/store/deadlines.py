@@ -1,8 +1,10 @@
 """The next deadline over all tables, and the daily retention."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
+from functools import partial
 from typing import NamedTuple
 
 from bot.core.clock import DAY_MS
@@ -95,8 +97,8 @@ DUE_DEADLINES = " UNION ALL ".join(
 LAST_UNSAID = f"SELECT max(due_at) FROM {OUTBOX_DUE} WHERE state = 'pending' AND wait_ms > 0 AND attempts = 0"
 """Messages of paced replies; one that a platform did not take is not waited for."""
 
-AT_ONCE = 20_000
-"""Lines that go in one commit: people wait for no longer than that takes."""
+ROWS_AT_ONCE, CHATS_AT_ONCE = 500, 20
+"""Rows, or chats, that one step looks at: people wait for no longer than that takes."""
 
 SUMS = (
     "calls", "reserved_tokens", "reserved_cost", "prompt_tokens", "cached_tokens", "output_tokens", "cost",
@@ -123,7 +125,7 @@ class DeadlineBounds:
 class Retention:
     """The instants, ms, before which delivery ids, transcript texts, logs of closed sessions, talks and counts go.
 
-    `next_at` is when to look again, `soon_at` when there was more than goes at once.
+    `next_at` is when to look again.
     """
 
     ids_before: int
@@ -132,7 +134,11 @@ class Retention:
     next_at: int
     talks_before: int = 0
     counts_before: int = 0
-    soon_at: int = 0
+
+    @property
+    def blank_before(self) -> int:
+        """A line is blank before it goes."""
+        return min(self.counts_before, self.transcript_before)
 
 
 class Deadlines(Repository):
@@ -211,40 +217,16 @@ class Deadlines(Repository):
         at = tx.meta("backup_at")
         return None if at is None else int(at)
 
-    @writes
-    def tidy(self, tx: Tx, retention: Retention) -> None:
-        """Drop what is older than it may be kept, and set the next time."""
-        ids_before, transcript_before = retention.ids_before, retention.transcript_before
-        tx.run(
-            "UPDATE event SET delivery_key = NULL, external_id = '' WHERE at < ? AND "
-            "(delivery_key IS NOT NULL OR external_id <> '')",
-            ids_before,
-        )
-        old = "at < ? AND state <> 'queued' AND hidden <> 'old'"
-        gone = tx.ids(f"SELECT id FROM event WHERE {old}", transcript_before)
-        tx.run(f"UPDATE event SET text = '', quote = '', name = '', hidden = 'old' WHERE {old}", transcript_before)
-        wipe_soon(tx, transcript_before)
-        drop_documents(tx, "line", gone)
-        drop_old_talks(tx, retention.talks_before)
-        tx.run("DELETE FROM attachment WHERE event_id IN (SELECT id FROM event WHERE hidden = 'old')")
-        # Of old turns nobody knows any more what they were told, under which ids they went, and how they were liked.
-        turns = "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered')"
-        for table in ("told_item", "turn_memory", "feedback", "sent", "section_round"):
-            tx.run(f"DELETE FROM {table} WHERE turn_id IN ({turns})", transcript_before)
-        closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
-        logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"
-        for where in ("edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id", "entry WHERE id"):
-            tx.run(f"DELETE FROM {where} IN ({logs})", retention.logs_before)
-        tx.run("DELETE FROM effect WHERE at < ?", ids_before)
-        over = "state NOT IN ('pending', 'sending') AND coalesce(sent_at, due_at) < ?"
-        receipt = "DELETE FROM sent WHERE turn_id IS NULL AND chat_id = ? AND external_id = ?"
-        for chat_id, external_ids in tx.all(f"SELECT chat_id, external_ids FROM outbox WHERE {over}", ids_before):
-            for external_id in json.loads(external_ids):
-                tx.run(receipt, chat_id, external_id)
-        tx.run(f"DELETE FROM outbox WHERE {over}", ids_before)
-        tidy_reminders(tx, ids_before, ids_before)
-        more = _drop_counts(tx, min(retention.counts_before, transcript_before))
-        tx.set_meta("tidy_at", str(retention.soon_at if more else retention.next_at))
+    async def tidy(self, retention: Retention) -> None:
+        """Drop what is older than it may be kept, and set the next time; between its steps others are served.
+
+        A crash between two of them is no harm: the next start begins anew.
+        """
+        for table, column, at_once, work in STEPS:
+            first, last = await self._database.read(partial(_span, table=table, column=column))
+            for number in range(first, last + 1, at_once):
+                await self._database.write(partial(work, first=number, retention=retention), beside=True)
+        await self._database.write(partial(_tidy_rest, retention=retention), beside=True)
 
 
 def _next(tx: Tx, now: int) -> int | None:
@@ -252,47 +234,118 @@ def _next(tx: Tx, now: int) -> int | None:
     return at
 
 
-def _drop_counts(tx: Tx, before: int) -> bool:
-    """Blank lines, their turns, epochs and sessions before that instant, ms; whether more are left.
+def _span(tx: Tx, table: str, column: str) -> tuple[int, int]:
+    """The least and the greatest number in a table; of an empty one the second is the smaller."""
+    return tx.number(f"SELECT min({column}) FROM {table}"), tx.value(f"SELECT max({column}) FROM {table}") or -1
 
-    What something still refers to stays: the lines that a memory came from, what was set off the record, a turn that
-    runs, the last session of each chat, which its next number goes by.
+
+def _tidy_lines(tx: Tx, first: int, retention: Retention) -> None:
+    """What platforms called old lines, then what they said, at last the lines; what a memory came from, or was set off
+    the record, stays as a blank line.
     """
+    some = (first, first + ROWS_AT_ONCE)
+    tx.run(
+        "UPDATE event SET delivery_key = NULL, external_id = '' WHERE id >= ? AND id < ? AND at < ? AND "
+        "(delivery_key IS NOT NULL OR external_id <> '')",
+        *some, retention.ids_before,
+    )  # fmt: skip
+    old = "id >= ? AND id < ? AND at < ? AND state <> 'queued' AND hidden <> 'old'"
+    gone = tx.ids(f"SELECT id FROM event WHERE {old}", *some, retention.transcript_before)
+    if gone:
+        blank = f"UPDATE event SET text = '', quote = '', name = '', hidden = 'old' WHERE {old}"
+        tx.run(blank, *some, retention.transcript_before)
+        wipe_soon(tx, retention.transcript_before)
+        drop_documents(tx, "line", gone)
+    of_old = "SELECT id FROM event WHERE id >= ? AND id < ? AND hidden = 'old'"
+    tx.run(f"DELETE FROM attachment WHERE event_id >= ? AND event_id < ? AND event_id IN ({of_old})", *some, *some)
     lines = tx.all(
-        "SELECT id FROM event WHERE at < ? AND hidden = 'old' AND text = '' AND state <> 'queued' AND off_record = 0 "
+        "SELECT id FROM event WHERE id >= ? AND id < ? AND at < ? AND hidden = 'old' AND text = '' "
+        "AND state <> 'queued' AND off_record = 0 "
         "AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.event_id = event.id) "
-        "AND NOT EXISTS (SELECT 1 FROM attachment WHERE attachment.event_id = event.id) LIMIT ?",
-        before, AT_ONCE,
+        "AND NOT EXISTS (SELECT 1 FROM attachment WHERE attachment.event_id = event.id)",
+        *some, retention.blank_before,
     )  # fmt: skip
     tx.executemany("DELETE FROM turn_event WHERE event_id = ?", lines)
     tx.executemany("UPDATE event SET same_as = NULL WHERE same_as = ?", lines)
     tx.executemany("DELETE FROM event WHERE id = ?", lines)
-    _sum_up(tx, before)
+
+
+def _tidy_turns(tx: Tx, first: int, retention: Retention) -> None:
+    """Of old turns nobody knows any more what they were told, and how they were liked; at last they go."""
+    some = "SELECT id FROM turn WHERE id >= ? AND id < ? AND asked_at < ? AND state NOT IN ('asked', 'answered')"
+    for table in ("told_item", "turn_memory", "feedback", "section_round"):
+        sql = f"DELETE FROM {table} WHERE turn_id IN ({some})"
+        tx.run(sql, first, first + ROWS_AT_ONCE, retention.transcript_before)
     turns = tx.all(
-        "SELECT id FROM turn WHERE asked_at < ? AND state NOT IN ('asked', 'answered') "
-        "AND session_id IN (SELECT id FROM session WHERE state = 'closed') "
-        "AND id NOT IN (SELECT turn_id FROM turn_event) AND id NOT IN (SELECT turn_id FROM entry) "
+        f"{some} AND EXISTS (SELECT 1 FROM session WHERE session.id = session_id AND session.state = 'closed') "
+        "AND NOT EXISTS (SELECT 1 FROM turn_event WHERE turn_event.turn_id = turn.id) "
+        "AND NOT EXISTS (SELECT 1 FROM entry WHERE entry.turn_id = turn.id) "
         "AND NOT EXISTS (SELECT 1 FROM event WHERE event.turn_id = turn.id)",
-        before,
-    )
+        first, first + ROWS_AT_ONCE, retention.blank_before,
+    )  # fmt: skip
     tx.executemany("UPDATE call SET turn_id = NULL WHERE turn_id = ?", turns)
     tx.executemany("DELETE FROM turn WHERE id = ?", turns)
-    over = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ? AND digest_due_at IS NULL"
+
+
+def _tidy_sent(tx: Tx, first: int, retention: Retention) -> None:
+    """Under which ids old turns went nobody knows any more."""
     tx.run(
-        f"DELETE FROM epoch WHERE session_id IN ({over}) AND id NOT IN (SELECT epoch_id FROM turn) "
-        "AND id NOT IN (SELECT epoch_id FROM entry)",
+        "DELETE FROM sent WHERE chat_id >= ? AND chat_id < ? AND EXISTS (SELECT 1 FROM turn WHERE turn.id = sent.turn_id "
+        "AND asked_at < ? AND turn.state NOT IN ('asked', 'answered'))",
+        first, first + CHATS_AT_ONCE, retention.transcript_before,
+    )  # fmt: skip
+
+
+def _tidy_outbox(tx: Tx, first: int, retention: Retention) -> None:
+    """What was sent long ago goes with the ids of receipts."""
+    over = "id >= ? AND id < ? AND state NOT IN ('pending', 'sending') AND coalesce(sent_at, due_at) < ?"
+    values = first, first + ROWS_AT_ONCE, retention.ids_before
+    receipt = "DELETE FROM sent WHERE turn_id IS NULL AND chat_id = ? AND external_id = ?"
+    for chat_id, external_ids in tx.all(f"SELECT chat_id, external_ids FROM outbox WHERE {over}", *values):
+        for external_id in json.loads(external_ids):
+            tx.run(receipt, chat_id, external_id)
+    tx.run(f"DELETE FROM outbox WHERE {over}", *values)
+
+
+STEPS: tuple[tuple[str, str, int, Callable[..., None]], ...] = (
+    ("event", "id", ROWS_AT_ONCE, _tidy_lines), ("sent", "chat_id", CHATS_AT_ONCE, _tidy_sent),
+    ("turn", "id", ROWS_AT_ONCE, _tidy_turns), ("outbox", "id", ROWS_AT_ONCE, _tidy_outbox),
+)  # fmt: skip
+"""What is tidied in steps: by which numbers, so many at once, and how."""
+
+
+def _tidy_rest(tx: Tx, retention: Retention) -> None:
+    """Talks, logs, answers, reminders, calls, and sessions of which nothing is left but the last of each chat, which its
+    next number goes by.
+    """
+    drop_old_talks(tx, retention.talks_before)
+    closed = "SELECT id FROM session WHERE state = 'closed' AND closed_at < ?"
+    logs = f"SELECT entry.id FROM entry JOIN epoch ON epoch.id = epoch_id WHERE session_id IN ({closed})"
+    for where in ("edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id", "entry WHERE id"):
+        tx.run(f"DELETE FROM {where} IN ({logs})", retention.logs_before)
+    tx.run("DELETE FROM effect WHERE at < ?", retention.ids_before)
+    tidy_reminders(tx, retention.ids_before, retention.ids_before)
+    before = retention.blank_before
+    _sum_up(tx, before)
+    over = f"{closed} AND digest_due_at IS NULL"
+    tx.run(
+        f"DELETE FROM epoch WHERE session_id IN ({over}) "
+        "AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.epoch_id = epoch.id) "
+        "AND NOT EXISTS (SELECT 1 FROM entry WHERE entry.epoch_id = epoch.id)",
         before,
     )
     sessions = tx.all(
-        f"{over} AND id NOT IN (SELECT max(id) FROM session GROUP BY chat_id) "
-        "AND id NOT IN (SELECT session_id FROM epoch) AND id NOT IN (SELECT session_id FROM turn) "
-        "AND id NOT IN (SELECT session_id FROM digest WHERE session_id IS NOT NULL)",
+        f"{over} AND EXISTS (SELECT 1 FROM session AS next WHERE next.chat_id = session.chat_id "
+        "AND next.number > session.number) "
+        "AND NOT EXISTS (SELECT 1 FROM epoch WHERE epoch.session_id = session.id) "
+        "AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.session_id = session.id) "
+        "AND NOT EXISTS (SELECT 1 FROM digest WHERE digest.session_id = session.id)",
         before,
     )
     tx.executemany("DELETE FROM participant WHERE session_id = ?", sessions)
     tx.executemany("DELETE FROM session WHERE id = ?", sessions)
-    tx.run("DELETE FROM prefix WHERE signature NOT IN (SELECT signature FROM epoch)")
-    return len(lines) == AT_ONCE
+    tx.run("DELETE FROM prefix WHERE NOT EXISTS (SELECT 1 FROM epoch WHERE epoch.signature = prefix.signature)")
+    tx.set_meta("tidy_at", str(retention.next_at))
 
 
 def _sum_up(tx: Tx, before: int) -> None:
