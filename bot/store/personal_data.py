@@ -10,7 +10,7 @@ from bot.core.archive import NoteRefused
 from bot.core.people import ErasedPerson, PersonalRecords
 from bot.store.commitments import delete_commitments
 from bot.store.digests import drop_talks
-from bot.store.engine import Database, Repository, reading, reads, writes
+from bot.store.engine import Database, Repository, reading, reads, wipe_soon, writes
 from bot.store.files import ERASED_KEY, SELECT_ACCOUNTS, DataFiles
 from bot.store.index import drop_documents
 from bot.store.notes import delete_note, read_note
@@ -124,6 +124,7 @@ class ErasureScope:
 def erase_person(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | None = None) -> ErasedPerson:
     """Nothing of that person is left but counts; who it was, for the files of the log."""
     who, counts = erasure_scope(tx, person_id, files, at, last), count_of_person(tx, person_id)
+    wipe_soon(tx, at)
     # Talks first: what is left of one is told anew whenever a line of it goes.
     for step in (_own_talks, _lines, _notes, _memories, _talks, _plans, _logs, _sent, _turns, _index, _identity):
         step(tx, who)
