@@ -46,6 +46,7 @@ async def test_the_first_message_waits_for_no_import(tmp_path: Path) -> None:
     async with Street() as street:
         made = street.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
         home = Told(tmp_path, {name: value for name, value in made.settings.items() if name != "DISCORD__TOKEN"})
+        shutil.copytree(TABLES, home.data_folder / "cache")
         async with running(home, "run") as nuan:
             await street.telegram.until(lambda: bool(street.telegram.calls("getUpdates")), WAIT_S)
             before = len(nuan.errors)

@@ -1,6 +1,8 @@
 """The tables of libraries: what is mapped says the same as the library, and a bad file is made anew."""
 
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -126,6 +128,15 @@ def test_a_table_is_made_once(folder: Path) -> None:
         assert read(b"four") == b"four", "damaged"
     assert kept.stat().st_mode & 0o777 == 0o600
     assert made == [b"one", b"three", *[b"four"] * 5]
+
+
+def test_a_process_of_its_own_makes_the_table_of_words(folder: Path) -> None:
+    program = "import sys; from pathlib import Path; from bot.text import dictionary as d, tables as t; "
+    program += f"t.keep_tables_in(Path({str(folder)!r})); d.prepare_table(); assert 'jieba' not in sys.modules; "
+    program += "made = Path(sys.argv[1]).stat().st_ino; d.prepare_table(); list(d.cutter().cut('天气', HMM=False)); "
+    program += "assert made == Path(sys.argv[1]).stat().st_ino, 'made once'"
+    subprocess.run([sys.executable, "-c", program, str(folder / "words.bin")], check=True, cwd=ROOT)
+    assert (folder / "words.bin").read_bytes() == (TABLES / "words.bin").read_bytes()
 
 
 def test_where_nothing_can_be_kept_the_table_is_there_nevertheless(tmp_path: Path, folder: Path) -> None:

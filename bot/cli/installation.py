@@ -50,6 +50,7 @@ from bot.prompt.templates import read_templates
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
+from bot.text.dictionary import prepare_table
 from bot.text.tables import keep_tables_in
 from bot.text.terms import query_terms
 
@@ -216,6 +217,7 @@ async def preload(configuration: Configuration, now: int) -> None:
 def _read_sample(configuration: Configuration, now: int) -> None:
     """Read a message as those are read that come: dictionaries and holidays are loaded, expressions compiled."""
     words, names = configuration.texts.words, configuration.settings.bot.names
+    prepare_table()
     query_terms(SAMPLE)
     section_registry(()).named(SAMPLE)
     understand(SAMPLE, names)

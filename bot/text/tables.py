@@ -24,6 +24,13 @@ def keep_tables_in(folder: Path) -> None:
     _FOLDERS[:] = [folder]
 
 
+def table_folder(name: str) -> Path | None:
+    """Where the table of that name is to be kept, while there is none."""
+    if not _FOLDERS or not _FOLDERS[0].parent.is_dir() or (_FOLDERS[0] / f"{name}.bin").is_file():
+        return None
+    return _FOLDERS[0]
+
+
 def read_table_file(name: str, sources: Iterable[Path], make: Callable[[], bytes]) -> memoryview:
     """The table of that name, mapped; made where none is kept that was made of these very sources and is whole."""
     stamp = hashlib.sha256(BEGINS)
