@@ -18,6 +18,7 @@ import termios
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from fcntl import ioctl
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -225,12 +226,18 @@ async def say(street: Street, case: str, text: str) -> None:
         await street.tell(ANN, text)
 
 
+def answered(street: Street, who: Person, mark: str) -> bool:
+    """Whether what is marked so is answered, also together with what came before."""
+    return any(mark in shown.text for shown in street.telegram.sent(who.id))
+
+
 async def crowd(street: Street) -> None:
     """Many chats at once on Telegram."""
 
     async def one(who: Person) -> None:
         for count in range(MESSAGES):
-            await street.tell(who, f"第{count}句，今天的天气真不错，我们去爬山吧")
+            street.telegram.people.say(who.id, who, f"第{count}句，今天的天气真不错，我们去爬山吧")
+            await street.telegram.until(partial(answered, street, who, f"第{count}句"), WITHIN_S)
 
     await asyncio.gather(*map(one, CROWD))
 
