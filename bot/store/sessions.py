@@ -292,13 +292,23 @@ class Sessions(Repository):
         return made
 
     @writes
-    def wait(self, tx: Tx, session: Session, until: int) -> None:
-        """Its digest may wait until then, ms, to be made with those of other short talks."""
+    def wait(self, tx: Tx, session: Session, until: int) -> bool:
+        """Its digest waits until then, ms, to be made with those of other short talks.
+
+        False when a full opening was made since it ended (`digest_now`): it is to be made now.
+        """
+        opened = (
+            "SELECT 1 FROM session JOIN epoch ON session_id = session.id WHERE chat_id = ? AND session.number > ? "
+            "AND mode = 'full'"
+        )
+        if tx.has(opened, session.chat_id, session.number):
+            return False
         tx.run(
             "UPDATE session SET digest_due_at = ?, digest_from = coalesce(digest_from, from_event) "
             "WHERE id = ? AND digest_due_at IS NOT NULL",
             until, session.id,
         )  # fmt: skip
+        return True
 
     @writes
     def postpone_digest(self, tx: Tx, session_id: int, until: int) -> None:

@@ -45,6 +45,16 @@ async def test_a_chat_has_one_open_session_and_the_next_gets_the_next_number(sto
     assert [s.state for s in await store.sessions.undigested(1)] == ["closing", "closing"]
 
 
+async def test_a_digest_waits_for_other_talks_but_not_when_a_full_opening_came_first(store: Store) -> None:
+    session = await store.sessions.session(await closed(store))
+    assert await store.sessions.wait(session, NOW + DAY)
+    assert await store.sessions.due(session.chat_id, NOW) == ()
+    await begin(store, "在吗")
+    assert [one.id for one in await store.sessions.due(session.chat_id, NOW)] == [session.id]
+    assert not await store.sessions.wait(session, NOW + DAY)
+    assert [one.id for one in await store.sessions.due(session.chat_id, NOW)] == [session.id]
+
+
 async def test_of_two_digests_at_once_exactly_one_is_stored_with_its_memories(store: Store) -> None:
     session = await store.sessions.session(await closed(store))
     made = [

@@ -330,8 +330,8 @@ class SessionCloser:
         scope = await self._scope(chat, lines)
         known = await self._known(chat, session, lines)
         early = next_local_time(self._clock.now(), self._current.settings.session.close_hour, scope.tz)
-        if begins and not _at_once(lines, scope, early, known) and await self._may_wait(session, lines):
-            await self._store.sessions.wait(session, early)
+        may_wait = begins and not _at_once(lines, scope, early, known) and await self._may_wait(session, lines)
+        if may_wait and await self._store.sessions.wait(session, early):
             return
         try:
             digest, settlement = await self._digest_maker.make(whole, lines, scope, known)
