@@ -61,8 +61,18 @@ def numbers_of(first: int, steps: bytes) -> Iterable[int]:
 def add_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str]) -> None:
     """From now on this document is found by these terms by those who see one of the scopes."""
     rows: list[_ListRow] = []
-    for scope, term, numbers in _nearest(tx, doc, scopes, terms):
-        rows += _rows(scope, term, sorted({*numbers, doc}))
+    for scope, term, row in _nearest(tx, doc, scopes, terms):
+        if row is None:
+            rows.append((scope, term, doc, b""))
+            continue
+        first, steps = row
+        numbers = list(numbers_of(first, steps))
+        step = doc - numbers[-1]
+        # Nearly every document is newer than all others: the row gets one step more, as wide as the others.
+        if steps and 0 < step < 1 << 8 * steps[0] and len(numbers) < MOST_LISTED:
+            rows.append((scope, term, first, steps + step.to_bytes(steps[0], "little")))
+        else:
+            rows += _rows(scope, term, sorted({*numbers, doc}))
     tx.executemany(_PUT, rows)
 
 
@@ -70,7 +80,8 @@ def drop_postings(tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str])
     """This document is found by these terms no more; nothing of that is left in the index."""
     gone: list[tuple[str, int, int]] = []
     rows: list[_ListRow] = []
-    for scope, term, numbers in _nearest(tx, doc, scopes, terms):
+    for scope, term, row in _nearest(tx, doc, scopes, terms):
+        numbers = [] if row is None else list(numbers_of(*row))
         if doc not in numbers:
             continue
         if doc == numbers[0]:
@@ -90,13 +101,15 @@ def _rows(scope: str, term: int, numbers: Sequence[int]) -> list[_ListRow]:
 
 def _nearest(
     tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str]
-) -> Iterator[tuple[str, int, list[int]]]:  # fmt: skip
-    """For each scope and term the numbers of the row in which that document stands, or would; none where none is."""
+) -> Iterator[tuple[str, int, tuple[int, bytes] | None]]:  # fmt: skip
+    """For each scope and term the row in which that document stands, or would; None where none is."""
     wanted = sorted(set(map(term_number, terms)))
     for scope in scopes:
-        found = {term: row for term, *row in tx.all(_NEAREST, json.dumps(wanted), scope, scope, doc)}
+        found: dict[int, tuple[int, bytes]] = {
+            term: (first, steps) for term, first, steps in tx.all(_NEAREST, json.dumps(wanted), scope, scope, doc)
+        }
         for term in wanted:
-            yield scope, term, list(numbers_of(*found[term])) if term in found else []
+            yield scope, term, found.get(term)
 
 
 def postings_of(tx: Tx, scopes: Sequence[str], terms: Sequence[str]) -> dict[str, tuple[int, ...]]:
