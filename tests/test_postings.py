@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.errors import StoreError
 from bot.core.people import Audience
-from bot.store.engine import _connect, _migrate
+from bot.store.engine import _connect, _migrate, _prepare
 from bot.store.index import Doc, drop_documents, put_document
 from bot.store.postings import MOST_LISTED, numbers_of, postings_of, steps_of
 from bot.store.schema import MIGRATIONS
@@ -17,7 +18,8 @@ from bot.store.store import DATABASE
 from bot.text.terms import search_terms
 from tests.blank import open_laid
 from tests.indexed import wrong_index
-from tests.storing import ids, searched, sound
+from tests.kill_migration import copies, killed
+from tests.storing import ids, look, searched, sound
 
 FTS5 = 45
 """The last schema with an index of FTS5."""
@@ -39,11 +41,12 @@ WORN = 2_200
 """Empty levels as years of 'optimize' left them: more than SQLite reads."""
 
 
-def of_older_schema(folder: Path, *, worn: bool) -> None:
+def of_older_schema(folder: Path, *, worn: bool, schema: int = FTS5) -> None:
     """A database with one memory in an index of FTS5, closed."""
     path = folder / DATABASE
+    folder.mkdir(exist_ok=True)
     with closing(_connect(path)) as db:
-        _migrate(db, path, MIGRATIONS[:FTS5])
+        _migrate(db, path, MIGRATIONS[:schema])
         for sql in ROWS:
             db.execute(sql)
         terms = " ".join(search_terms("院子里有桂花"))
@@ -67,6 +70,48 @@ async def test_an_index_of_an_older_schema_is_taken_over_however_worn_it_is(tmp_
     assert [memory.text for memory in found] == ["院子里有桂花"]
     assert sound(tmp_path) == []
     assert (tmp_path / f"nuan.before-{FTS5 + 1}.db").exists(), "as it was"
+
+
+def old_index(path: Path) -> list[tuple[str]]:
+    """What FTS5 finds in an index of an older schema that is whole; sqlite3.DatabaseError when it is not."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("INSERT INTO doc_text (doc_text) VALUES ('integrity-check')")
+        return db.execute("SELECT scope FROM doc_text WHERE doc_text MATCH 'terms : 桂'").fetchall()
+
+
+def test_a_start_that_is_killed_at_any_statement_leaves_the_old_index_whole_or_the_new_one(tmp_path: Path) -> None:
+    of_older_schema(tmp_path / "old", worn=False)
+    path, copy, statement = tmp_path / "work" / DATABASE, f"nuan.before-{FTS5 + 1}.db", 0
+    while True:
+        statement += 1
+        copies(tmp_path / "old" / DATABASE, path)
+        if not killed(path, len(MIGRATIONS), statement):
+            break
+        if look(path.parent, "PRAGMA user_version") == [(FTS5,)]:
+            assert old_index(path) == [("p1",)]
+        _prepare(path, MIGRATIONS)
+        assert old_index(path.with_name(copy)) == [("p1",)]
+        assert sound(path.parent) == []
+    assert statement > 40
+
+
+@pytest.mark.parametrize("schema", [13, 34, 38, FTS5])
+def test_a_worn_index_of_any_schema_is_taken_over(tmp_path: Path, schema: int) -> None:
+    of_older_schema(tmp_path, worn=True, schema=schema)
+    _prepare(tmp_path / DATABASE, MIGRATIONS)
+    assert sound(tmp_path) == []
+
+
+def test_a_second_failed_start_makes_no_other_copy(tmp_path: Path) -> None:
+    of_older_schema(tmp_path, worn=False)
+    path, copy = tmp_path / DATABASE, tmp_path / f"nuan.before-{FTS5 + 1}.db"
+    made = []
+    for _ in range(2):
+        with pytest.raises(StoreError):
+            _prepare(path, (*MIGRATIONS[:FTS5], ("SELECT no_such()",)))
+        assert old_index(copy) == [("p1",)]
+        made.append(copy.stat().st_ino)
+    assert made[0] == made[1]
 
 
 def test_numbers_of_any_distance_stand_in_a_row_as_they_were() -> None:

@@ -251,6 +251,7 @@ async def test_a_migration_that_fails_half_way_leaves_the_old_schema_and_a_backu
         await keep(store, "还能用")
     _prepare(path, (*MIGRATIONS, ("ALTER TABLE person ADD COLUMN mood TEXT",)))
     assert look(tmp_path, "PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
+    assert BACKUP in in_files(tmp_path, "还能用"), "what came since is in the copy"
     assert sound(tmp_path) == []
 
 

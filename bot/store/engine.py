@@ -17,7 +17,7 @@ from bot.core.errors import StatementError, StoreError
 from bot.core.files import create_file, sync_to_disk
 from bot.store.index import empty_old_indexes, refresh_index
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
-from bot.store.sqlite import SqliteTx, copy_database, open_existing
+from bot.store.sqlite import SqliteTx, copy_database, file_faults, last_numbers, open_existing, verify_copy
 from bot.store.transactions import Tx
 
 LEAST_SQLITE = (3, 39)
@@ -254,6 +254,9 @@ def wipe_soon(tx: Tx, at: int) -> None:
 
 Migrations = tuple[tuple[str, ...], ...]
 
+POSTINGS = 46
+"""The first schema without full-text indexes of FTS5."""
+
 WAL_BYTES = 32 * 1024 * 1024
 """What the log of the database keeps on the disk once it is copied into the file; a long backup may need more for as
 long as it runs (FAULTS S12: at most 64 MB)."""
@@ -456,7 +459,7 @@ def _connect(path: Path) -> SqliteTx:
 
 
 def _prepare(path: Path, migrations: Migrations) -> None:
-    """Create or check the file and run what migrations are missing, each in a transaction."""
+    """Create or check the file and run what migrations are missing."""
     try:
         if path.exists():
             with contextlib.closing(open_existing(path)) as connection:
@@ -510,9 +513,8 @@ def _check(connection: SqliteTx, path: Path, newest: int) -> None:
     version = connection.value("PRAGMA user_version")
     if version > newest:
         raise StoreError(_newer(path, version))
-    verdict = connection.value("PRAGMA quick_check(1)")
-    if verdict != "ok":
-        raise sqlite3.DatabaseError(f"malformed: {' '.join(verdict.split())}")
+    for fault in file_faults(connection, "quick_check"):
+        raise sqlite3.DatabaseError(f"malformed: {fault}")
     if version < 0:
         raise sqlite3.DatabaseError("malformed: its version is lost")
     if version == 0 and connection.value("SELECT count(*) FROM sqlite_master"):
@@ -522,16 +524,32 @@ def _check(connection: SqliteTx, path: Path, newest: int) -> None:
 
 
 def _migrate(connection: SqliteTx, path: Path, migrations: Migrations) -> None:
+    """Run all that are missing in one transaction: a process that is killed leaves the old schema whole."""
     version = connection.value("PRAGMA user_version")
     if 0 < version < len(migrations):
-        copy_database(path, path.with_name(f"{path.stem}.before-{version + 1}.db"), again=True)
-        with _transaction(connection):
+        copy = path.with_name(f"{path.stem}.before-{version + 1}.db")
+        if not _is_copied(connection, copy, version):
+            copy_database(path, copy, again=True)
+    with _transaction(connection):
+        if version < POSTINGS <= len(migrations):
             empty_old_indexes(connection)
-    for number in range(version, len(migrations)):
-        with _transaction(connection):
-            for statement in migrations[number]:
+        for statements in migrations[version:]:
+            for statement in statements:
                 connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {number + 1}")
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+
+
+def _is_copied(connection: SqliteTx, copy: Path, version: int) -> bool:
+    """Whether an attempt that failed left a copy, and nothing was added since: that one stays."""
+    if not copy.exists():
+        return False
+    try:
+        if verify_copy(copy) != version:
+            return False
+        with contextlib.closing(open_existing(copy)) as copied:
+            return last_numbers(copied) == last_numbers(connection)
+    except (StoreError, sqlite3.Error):
+        return False
 
 
 def _index(connection: SqliteTx) -> None:

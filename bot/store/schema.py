@@ -61,6 +61,7 @@ MIGRATIONS = tuple(
     for file in sorted(files("bot.store").joinpath("migrations").iterdir(), key=lambda file: file.name)
     if file.name.endswith(".sql")
 )
-"""Migration n, the file of number n + 1, brings a database from user_version n to n + 1; each runs in one transaction."""
+"""Migration n, the file of number n + 1, brings a database from user_version n to n + 1; those that are missing run in
+one transaction."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
