@@ -20,6 +20,7 @@ from pathlib import Path
 
 from aiohttp import web
 
+from bot.pipeline.timings import PHASES
 from tests.bench.counts import percentile
 from tests.e2e import PROGRAM, ROOT
 from tests.fakes.telegram_faults import UNLIMITED
@@ -165,7 +166,9 @@ class Stage:
 
 
 @asynccontextmanager
-async def running(folder: Path, launcher: tuple[str, ...], chats: int, debounce: str) -> AsyncIterator[Stage]:
+async def running(
+    folder: Path, launcher: tuple[str, ...], chats: int, debounce: str, level: str
+) -> AsyncIterator[Stage]:
     """A nuan of this tree that listens to both servers."""
     async with FakeTelegram(limits=UNLIMITED) as telegram, ModelServer().served() as model:
         people = json.dumps([str(FIRST_ID + each) for each in range(chats + 1)])
@@ -173,7 +176,7 @@ async def running(folder: Path, launcher: tuple[str, ...], chats: int, debounce:
             "MODEL__BASE_URL": model.url, "MODEL__NAME": "fake", "MODEL__API_KEY": "k", "MODEL__STREAM": "false",
             "TELEGRAM__TOKEN": TOKEN, "TELEGRAM__BASE_URL": telegram.url, "TELEGRAM__ALLOW": people,
             "BUDGET__DAY_TOKENS": "none", "MODEL__SLOTS": str(max(chats, 1)), "BOT__LANGUAGE": "zh-Hans",
-            **({"SPEAK__DEBOUNCE_SECONDS": debounce} if debounce else {}),
+            "LOG__LEVEL": level, **({"SPEAK__DEBOUNCE_SECONDS": debounce} if debounce else {}),
         }  # fmt: skip
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         environment = kept | {"TZ": "Asia/Shanghai", "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
@@ -195,6 +198,13 @@ async def running(folder: Path, launcher: tuple[str, ...], chats: int, debounce:
             with suppress(ProcessLookupError):
                 process.terminate()
             await process.wait()
+
+
+def phases(folder: Path) -> dict[str, float]:
+    """The median of each phase of the turns so far."""
+    lines = map(json.loads, (folder / "data" / "logs" / "nuan.jsonl").read_text("utf-8").splitlines())
+    turns = [line for line in lines if line["event"] == "turn_phases"]
+    return {phase: percentile([turn[phase] for turn in turns], 0.5) for phase in PHASES}
 
 
 async def works(folder: Path) -> dict[str, dict[str, int]]:
@@ -222,14 +232,18 @@ async def main(arguments: list[str]) -> int:
     parser.add_argument("--messages", type=int, default=MESSAGES)
     parser.add_argument("--debounce", default="0", help='seconds; "" for the default')
     parser.add_argument("--launcher", default="", help="another program in the place of `python -m bot`")
+    parser.add_argument("--phases", action="store_true", help="and what nuan itself measures, ms of each phase")
     options = parser.parse_args(arguments)
     launcher = tuple(options.launcher.split()) or PROGRAM
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for kind, work in (await works(folder / "world")).items():
             print(json.dumps({"work": kind, **work}))
-        async with running(folder, launcher, options.chats, options.debounce) as stage:
+        level = "debug" if options.phases else "info"
+        async with running(folder, launcher, options.chats, options.debounce, level) as stage:
             print(json.dumps(asdict(await stage.talk())), flush=True)
+            if options.phases:
+                print(json.dumps({"phases": phases(folder)}), flush=True)
             if options.chats:
                 print(json.dumps(asdict(await stage.stress(options.chats, options.messages))), flush=True)
     return 0
