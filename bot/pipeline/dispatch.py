@@ -1,6 +1,6 @@
 """Dispatch: what is due in a chat is taken in order; commands and edits without a model, the rest in one turn."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, Protocol
@@ -253,7 +253,8 @@ class Dispatcher:
                 if heard.rest:
                     receipts.append(heard.receipt)
                     event = replace(event, text=heard.rest)
-            done, left = await self._commands(event, chat, people[event.person_id], question)
+            promised = event.person_id in waiting.promising
+            done, left = await self._commands(event, chat, people[event.person_id], question, promised)
             receipts += done
             if left is not None:  # the model is told the wish, too, whose receipt it is told
                 answering.append(whole if left is event else left)
@@ -267,7 +268,7 @@ class Dispatcher:
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
         pace = self._limiter.pace(person, unparked(batch, waiting))
-        cues = (*await self._cues(answering, chat, person), *(("remind",) if reminds else ()))
+        cues = (*await self._cues(answering, chat, person, waiting.promising), *(("remind",) if reminds else ()))
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
         self._sender.typing(chat, True)
         try:
@@ -288,11 +289,12 @@ class Dispatcher:
         return await self._runner.begin(replace(occasion, answering=known), timer)
 
     async def _commands(
-        self, event: Event, chat: Chat, person: Person, question: MemoryQuestion | None
+        self, event: Event, chat: Chat, person: Person, question: MemoryQuestion | None, promised: bool = True
     ) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer.
 
-        Of what was stopped nothing else is left. A message without one may answer the `question` its writer was asked.
+        Of what was stopped nothing else is left. A message without one may answer the `question` its writer was asked, and
+        end what they `promised`.
         """
         stopped = event.why in STOP_REASONS
         reads = partial(self._known, chat, person)
@@ -304,7 +306,7 @@ class Dispatcher:
         if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:
             understood = await self._introduced(event, reads) or understood
         over = PromiseEndings()
-        if not (understood.commands or event.forwarded or person.is_bot or still or stopped):
+        if promised and not (understood.commands or event.forwarded or person.is_bot or still or stopped):
             over = await self._remember_actions.settling.heard(event, await self._planner.audience(chat, person))
             understood = _settled(over, event) or understood
         if event.forwarded or person.is_bot or not understood.commands:
@@ -365,14 +367,16 @@ class Dispatcher:
             await self._remember_actions.ask_back(found, told)
         return True
 
-    async def _cues(self, answering: Iterable[Event], chat: Chat, person: Person) -> tuple[str, ...]:
+    async def _cues(
+        self, answering: Iterable[Event], chat: Chat, person: Person, promising: Collection[int]
+    ) -> tuple[str, ...]:  # fmt: skip
         """What messages may ask of memory, and which promises they may end, for the model that answers them."""
         if not self._current.value.uses_tools:
             return ()
         found: list[str] = []
         for event in answering:
             found += await self._remember_actions.cues(event)
-            if event.person_id == person.id and not event.forwarded:
+            if event.person_id == person.id and person.id in promising and not event.forwarded:
                 found += await self._remember_actions.settling.cue(event, await self._planner.audience(chat, person))
         return tuple(dict.fromkeys(found))
 

@@ -173,7 +173,8 @@ HIDDEN_STATES = ("forgotten", "deleted")
 class WaitingChat:
     """What in a chat is to be answered by now, in order, with the people who wrote it.
 
-    `asked` is what people of the chat were asked back about memories, by person.
+    `asked` is what people of the chat were asked back about memories, by person; `promising` are those of whom any
+    promise is known.
     """
 
     chat: Chat
@@ -181,6 +182,7 @@ class WaitingChat:
     people: Mapping[int | None, Person]
     standing: QueueMarks = field(default_factory=QueueMarks)
     asked: Mapping[int, MemoryQuestion] = field(default_factory=dict)
+    promising: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,13 +276,16 @@ class Views(Repository):
         """What in this chat is to be answered by now; LookupError when there is no such chat."""
         chat = chat_of(tx, chat_id)
         due = read_events(tx, QUEUED, *(chat_id, now) * 3, table=EVENT_QUEUE)
-        marks = tx.all(SELECT_QUEUE_MARKS, now, chat_id)
+        if not due:
+            return WaitingChat(chat, due, {})
+        marks, writers = tx.all(SELECT_QUEUE_MARKS, now, chat_id), {event.person_id for event in due}
         return WaitingChat(
             chat,
             due,
-            {person.id: person for person in self._people(tx, {event.person_id for event in due})},
+            {person.id: person for person in self._people(tx, writers)},
             QueueMarks(*(frozenset(row[0] for row in marks if row[kind]) for kind in (1, 2, 3))),
             dict(question_of(row) for row in tx.all(SELECT_QUESTION, chat_id, now)),
+            frozenset(tx.ids_for("SELECT owner_id FROM commitment WHERE owner_id = ? LIMIT 1", writers)),
         )
 
     @reads
