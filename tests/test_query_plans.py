@@ -40,7 +40,7 @@ ALLOWED = {
     "MemoryLifecycle.come_true": "once a day",
     "MemoryLifecycle.memory_pools": "once a day",
     "Sessions.overhear": "once a day",
-    "ProactiveTurns.arm_heartbeats": "at a start, where nuan may write first",
+    "ProactiveTurns._unarm": "at a start, in steps",
     "index_faults": "for the doctor",
     "Inspector.memories": "the operator's search for any part of a text, the newest until a page is full",
     "Inspector.memory_counts": "a page of the operator's: counts of an index",

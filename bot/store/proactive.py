@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from bot.core.events import Event, Outgoing
 from bot.core.people import Audience
@@ -24,6 +25,9 @@ GAP_MS = 60_000
 
 FREE_AT = f"(SELECT coalesce(max(tried_at) + {GAP_MS}, 0) FROM heartbeat WHERE tried_at <= ?)"
 """When the next chat may be asked, as SQL of the time of now. A try of a clock that was wrong holds nobody up."""
+
+CHATS_AT_ONCE = 100
+"""Chats whose deadlines are set in one commit: people wait for no longer than that takes."""
 
 MOST_SAID = 64
 """First messages of a chat that are looked at: more than a day may have."""
@@ -149,13 +153,26 @@ class ProactiveTurns(Repository):
             failed = f"UPDATE event SET outcome = 'overtaken' WHERE outcome = 'failed' AND id = {newest}"
             tx.run(failed, chat_id, why)
 
-    @writes
-    def arm_heartbeats(self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat | None) -> None:
-        """Set the deadline of every first message anew, None: there is none; what is under way goes on."""
-        tx.run("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
+    async def arm_heartbeats(self, platforms: frozenset[str], due: NextHeartbeat | None) -> None:
+        """Set the deadline of every first message anew, None: there is none; what is under way goes on.
+
+        Between its steps others are served.
+        """
+        chats = await self._unarm()
         if due is None:
             return
-        for chat_id in tx.ids("SELECT id FROM chat WHERE kind = 'dm'"):
+        for first in range(0, len(chats), CHATS_AT_ONCE):
+            some = chats[first : first + CHATS_AT_ONCE]
+            await self._database.write(partial(self._arm_some, chats=some, platforms=platforms, due=due), beside=True)
+
+    @writes
+    def _unarm(self, tx: Tx) -> tuple[int, ...]:
+        """No first message has a deadline; the direct chats."""
+        tx.run("UPDATE heartbeat SET due_at = NULL WHERE due_at IS NOT NULL")
+        return tx.ids("SELECT id FROM chat WHERE kind = 'dm'")
+
+    def _arm_some(self, tx: Tx, chats: tuple[int, ...], platforms: frozenset[str], due: NextHeartbeat) -> None:
+        for chat_id in chats:
             self._arm(tx, chat_id, platforms, due)
 
     async def arm_heartbeat(
