@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -10,6 +11,7 @@ from bot.core.errors import StoreError
 from bot.core.people import ErasedPerson
 from bot.store.personal_data import NOBODYS_TABLES, TABLES_OF_CHAT, TABLES_OF_PERSON, TABLES_OF_TURN
 from bot.store.schema import MIGRATIONS
+from bot.store.store import DATABASE
 from tests.belonging import nuan_in_thread
 from tests.conftest import NewWorld
 from tests.erasing import CANARY, GROUP, NAME, files_with, forget, lived_in, plant
@@ -65,6 +67,20 @@ async def test_afterwards_nothing_of_them_is_in_any_table_or_file(new_world: New
             assert world.rows(f"SELECT count(*) FROM {table} WHERE {column} = ?", number) == [(0,)], table
     assert world.rows("SELECT count(*), sum(cost), sum(prompt_tokens) FROM call") == spent
     assert sound(world.folder) == []
+
+
+async def test_an_address_that_goes_while_somebody_reads_is_gone_from_the_log_soon_after(new_world: NewWorld) -> None:
+    world = await lived_in(new_world)
+    await forget(world)
+    await world.wait(40)
+    assert "nuan.db" in str(files_with(world.folder, f"dm:{NAME}")), "the last word was only just sent there"
+    with closing(sqlite3.connect(world.folder / DATABASE, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM event").fetchone()
+        await world.wait(30)
+        assert "nuan.db" in str(files_with(world.folder, f"dm:{NAME}")), "that reader still sees it"
+    await world.wait(60)
+    assert files_with(world.folder, f"dm:{NAME}") == []
 
 
 async def test_what_others_have_is_still_theirs(new_world: NewWorld) -> None:

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from bot.core.errors import StoreError
-from bot.store.engine import Writer
+from bot.store.engine import BUSY_MS, Writer, wipe_soon
 from bot.store.sqlite import SqliteTx
 from bot.store.transactions import Tx
+from tests.blank import open_laid
 from tests.fakes.clock import let_others_run
+from tests.storing import DAY, NOW
 
 
 @pytest.fixture
@@ -116,6 +118,25 @@ async def test_a_log_that_somebody_reads_is_not_called_emptied(writer: Writer, p
         assert not await writer.checkpoint()
     assert await writer.checkpoint()
     assert (path.parent / "rows.db-wal").stat().st_size == 0
+
+
+async def test_after_a_log_that_could_not_be_emptied_a_statement_waits_for_others_as_before(writer: Writer) -> None:
+    await writer.run(
+        lambda db: writer._connection.set_authorizer(
+            lambda _, name, *__: sqlite3.SQLITE_DENY if name == "wal_checkpoint" else sqlite3.SQLITE_OK
+        )
+    )
+    with pytest.raises(StoreError):
+        await writer.checkpoint()
+    assert await writer.run(lambda db: db.value("PRAGMA busy_timeout")) == BUSY_MS
+
+
+async def test_a_log_is_emptied_for_what_was_taken_away_first(tmp_path: Path) -> None:
+    async with await open_laid(tmp_path) as store:
+        for at in (NOW + 30 * DAY, NOW):  # a clock that was ahead
+            await store._database.write(lambda tx, at=at: wipe_soon(tx, at))
+        due, _ = await store.deadlines.look(NOW + 60_000)
+    assert ("wipe", 0) in due
 
 
 async def test_a_hundred_that_run_beside_keep_nothing_else_waiting(writer: Writer, path: Path) -> None:

@@ -122,8 +122,10 @@ class Writer:
 
         def work(tx: Tx) -> bool:
             tx.run(f"PRAGMA busy_timeout = {READER_MS}")
-            emptied = not tx.value("PRAGMA wal_checkpoint(TRUNCATE)")
-            tx.run(f"PRAGMA busy_timeout = {BUSY_MS}")
+            try:
+                emptied = not tx.value("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                tx.run(f"PRAGMA busy_timeout = {BUSY_MS}")
             if emptied:
                 done(tx)
             return emptied
@@ -249,7 +251,11 @@ nothing of it is left a minute later though somebody was reading."""
 
 def wipe_soon(tx: Tx, at: int) -> None:
     """A minute after `at`, ms, nothing of what is taken away now is left in the log of the database."""
-    tx.run("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", WIPE_KEY, str(at + WIPE_MS))
+    tx.run(
+        "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
+        "WHERE CAST(excluded.value AS INTEGER) < CAST(meta.value AS INTEGER)",
+        WIPE_KEY, str(at + WIPE_MS),
+    )  # fmt: skip
 
 
 Migrations = tuple[tuple[str, ...], ...]

@@ -91,6 +91,7 @@ def drop_left_addresses(tx: Tx, now: int) -> int:
         if tx.has("SELECT 1 FROM outbox WHERE chat_id = ? AND state IN ('pending', 'sending')", number):
             tx.set_meta(key, str(now + LEAVE_MS))
             continue
+        wipe_soon(tx, now)
         tx.run("UPDATE outbox SET only_for = '', buttons = '[]', via = '' WHERE chat_id = ?", number)
         tx.set_meta(key, None)
         is_back = "kind <> 'dm' OR EXISTS (SELECT 1 FROM member WHERE chat_id = chat.id)"
@@ -466,13 +467,14 @@ class PersonalData(Repository):
         rows = tx.all("SELECT key, value FROM meta WHERE key > ? AND key < ? ORDER BY key", UNFINISHED_KEY, after)
         return tuple(_unfinished(key, json.loads(value)) for key, value in rows)
 
-    async def finish(self, gone: tuple[ErasedPerson, ...]) -> None:
+    async def finish(self, gone: tuple[ErasedPerson, ...], at: int) -> None:
         """No file tells of them, nor does the database nor its log from now on; StoreError while somebody reads."""
-        await self._forget_unfinished(gone)
+        await self._forget_unfinished(gone, at)
         await self._database.truncate()
 
     @writes
-    def _forget_unfinished(self, tx: Tx, gone: tuple[ErasedPerson, ...]) -> None:
+    def _forget_unfinished(self, tx: Tx, gone: tuple[ErasedPerson, ...], at: int) -> None:
+        wipe_soon(tx, at)
         for erased in gone:
             tx.set_meta(f"{UNFINISHED_KEY}{erased.person_id}", None)
 

@@ -90,7 +90,7 @@ class PersonData:
                 await asyncio.to_thread(self._store.files.archives.remove, (erased.person_id,))
                 if self._scrub is not None:
                     await asyncio.to_thread(self._scrub, erased)
-            await self._store.personal_data.finish(gone)
+            await self._store.personal_data.finish(gone, self._clock.now())
         except (StoreError, OSError) as error:
             self._log.error("erasing_left_files", error=str(error))
 
