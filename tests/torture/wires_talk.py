@@ -134,7 +134,9 @@ async def spam(folder: Path, size: Size) -> Found:
 
 async def outage(folder: Path, size: Size) -> Found:
     """D27: the model is down for nine minutes while people write every half minute, in chats of their own."""
+    from bot.config.settings import Settings
     from bot.core.errors import ModelError
+    from tests.slow import SlowWorld
     from tests.world import Talk
 
     begun, typed = 0, set[str]()
@@ -147,22 +149,27 @@ async def outage(folder: Path, size: Size) -> Found:
             begun += on
             (typed.add if on else typed.discard)(external_chat_id)
 
-    async with nuan(folder, talk=Typed()) as world:
-        world.model.script = lambda request: ModelError("unreachable", "")
-        late = 0
-        for _ in range(18):
-            for chat in range(size.units):
-                await world.app.ingest.accept(world.message("在吗", f"人{chat}"))
-            await world.wait(10)
-            late += len(typed)
-            await world.wait(20)
-        told = [out.external_chat_id for out in world.talk.said]
-        most = max(told.count(chat) for chat in set(told))
-        world.model.script = lambda request: "好的"
-        await world.wait(300)  # a model that failed is let rest
-        await world.say("好了吗", "人0")
-        return Found({"chats": size.units, "apologies": len(told), "answered after": world.replies.count("好的"),
-                      "typing": begun, "typing after 10 s": late}, {"apologies in a chat": most})  # fmt: skip
+    settings = Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None}})
+    world = SlowWorld(folder / "data", settings, takes_ms=lambda: 1_000)
+    world.talk = Typed()
+    await world.open()
+    world.model.script = lambda request: ModelError("unreachable", "")
+    late = 0
+    for _ in range(18):
+        for chat in range(size.units):
+            await world.app.ingest.accept(world.message("在吗", f"人{chat}"))
+        await world.wait(10)
+        late += len(typed)
+        await world.wait(20)
+    told = [out.external_chat_id for out in world.talk.said]
+    most = max(told.count(chat) for chat in set(told))
+    world.model.script = lambda request: "好的"
+    await world.wait(300)  # a model that failed is let rest
+    await world.app.ingest.accept(world.message("好了吗", "人0"))
+    await world.wait(5)
+    await world.close()
+    return Found({"chats": size.units, "apologies": len(told), "answered after": world.replies.count("好的"),
+                  "typing": begun, "typing after 10 s": late}, {"apologies in a chat": most})  # fmt: skip
 
 
 TALK = (
