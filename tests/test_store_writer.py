@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,7 @@ async def test_after_a_log_that_could_not_be_emptied_a_statement_waits_for_other
 async def test_a_log_is_emptied_for_what_was_taken_away_first(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
         for at in (NOW + 30 * DAY, NOW):  # a clock that was ahead
-            await store._database.write(lambda tx, at=at: wipe_soon(tx, at))
+            await store._database.write(partial(wipe_soon, at=at))
         due, _ = await store.deadlines.look(NOW + 60_000)
     assert ("wipe", 0) in due
 
