@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GUARDED = (
     "SELECT id, text, visibility, disabled_at FROM memory WHERE owner_id = 1", "SELECT * FROM account",
     "SELECT * FROM chat", "SELECT * FROM chat_context", "SELECT * FROM code", "SELECT * FROM reminder",
-    "SELECT * FROM meta", "SELECT id, name, access FROM person",
+    "SELECT * FROM meta WHERE key <> 'spent_upto'", "SELECT id, name, access FROM person",
 )  # fmt: skip
 """What the owner alone may change; what somebody tells of themselves is kept as their own, whatever it claims."""
 
