@@ -100,6 +100,21 @@ async def test_several_that_may_be_meant_are_named_and_none_is_deleted(world: Wo
     assert len(memories(world)) == 3
 
 
+async def test_what_the_sentence_before_names_is_forgotten(world: World) -> None:
+    await world.say("/remember my boss is having an affair")
+    await world.say("记住我怕狗")
+    obeys(world, ("forget", {"id": "1"}))
+    await world.say("That thing about my boss having an affair? Unremember it please")
+    assert [row[0] for row in memories(world)] == ["我怕狗"]
+
+
+async def test_it_is_not_the_last_memory_where_the_message_says_what_it_is(world: World) -> None:
+    await world.say("记住我怕狗")
+    await world.say("记住我对花生过敏")
+    await world.say("关于我怕狗的那件事，把它从脑子里删了")
+    assert "我对花生过敏" in [row[0] for row in memories(world)]
+
+
 async def test_a_crash_while_it_is_forgotten_forgets_it_once_and_says_so_once(world: World) -> None:
     await world.say("记住我怕狗")
     obeys(world, ("forget", {"id": "1"}))

@@ -126,7 +126,8 @@ def _meant(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
         thing: WishScope = "thing" if pattern("talked_thing").search(match[0]) else ""
         if aside and pattern("no_more").search(match[0]):
             thing, found = "no_more", replace(found, scope="")
-        return None if idle and not kept else replace(found, scope=found.scope or thing)
+        told = pattern("nothing_left").fullmatch(place.shape, 0, place.start) is None
+        return None if idle and (told or not kept) else replace(found, scope=found.scope or thing)
     after = place.shape[b : match.end()].rstrip()
     return replace(found, content=(a, b)) if kept or _may_go(place, groups, body, after) else None
 

@@ -136,10 +136,15 @@ def read_own_words(event_id: int, text: str, names: tuple[str, ...]) -> OwnWords
 def memories_named(words: OwnWords, texts: Iterable[tuple[int, str]]) -> NamedMemories:
     """Which of these memories (number and text) the wish to forget of a message is about, by number or by word.
 
-    The clause itself decides; where it only points (那条), what stands before it in its sentence.
+    The clause itself decides; where it only points (那条), what stands before it in its sentence, else in the message.
     """
     known = tuple(texts)
-    for line in (*(words.clauses[place].text for place in words.drops), *(words.near(place) for place in words.drops)):
+    clauses = words.clauses
+    for line in (
+        *(clauses[place].text for place in words.drops),
+        *(words.near(place) for place in words.drops),
+        *(each.text for place in words.drops for each in reversed(clauses[:place])),
+    ):
         numbers = {int(found[1] or found[2]) for found in pattern("own_number").finditer(line)}
         named = tuple(number for number, _ in known if number in numbers)
         found = named or tuple(number for number, text in known if shares_words(text, line))
