@@ -35,6 +35,7 @@ async def work(folder: Path, statement: int, text: str) -> None:
         else:
             for fault in await store.lives.faults(frozenset(("namespaces", "text-index")), ownership_fault):
                 await store.lives.mend((fault,), ownership_fault, NOW)
+            await store.lives.fill_postings()
 
 
 def _arm(store: Store, statement: int) -> None:

@@ -1,5 +1,6 @@
 """`nuan memory backfill` and `rollback`: what is wrong is found, mended after a backup, and can be taken back."""
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -7,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.memories import BATCH
 from bot.core.people import Audience
+from bot.ops.checks import store_findings
 from bot.store.store import DATABASE, Store
 from tests.carrying import ANN, BOB, fill, in_installation, nuan
 from tests.kill_memory import kill_at
-from tests.storing import drop, holding, ids, in_files, keep, look, sound
+from tests.metering import Meter
+from tests.storing import NOW, drop, holding, ids, in_files, keep, look, say, sound
 
 ROWS = "SELECT id, owner_id, chat_id, visibility, kind FROM memory ORDER BY id"
 DOCS = "SELECT kind, ref, doc.scope, terms FROM doc JOIN doc_text ON doc_id = doc.id ORDER BY 1, 2"
@@ -70,6 +74,35 @@ def test_applied_everything_stands_as_its_lines_say_and_a_second_time_does_nothi
     again = nuan(tmp_path, "backfill", "--apply")
     assert again.out.startswith("namespaces: ✓\nsections: ✓\ntext-index: ✓")
     assert copies(tmp_path) == [copy]
+
+
+@pytest.mark.parametrize("lost", ["DELETE FROM posting", "DELETE FROM posting WHERE term % 5 = 0"])
+def test_lists_of_documents_that_are_lost_are_told_by_doctor_and_made_again(tmp_path: Path, lost: str) -> None:
+    def index() -> str:
+        found = asyncio.run(store_findings(tmp_path, NOW))
+        return next(each.state for each in found if each.about == "full-text index")
+
+    in_installation(tmp_path, fill)
+    assert index() == "ok"
+    spoil(tmp_path, lost)
+    assert index() == "warn"
+    assert nuan(tmp_path, "backfill", "--text-index", "--apply").code == 0
+    assert index() == "ok"
+    assert sound(tmp_path) == []
+
+
+def test_however_much_is_wrong_the_lists_of_the_index_are_filled_once(tmp_path: Path) -> None:
+    async def talk(store: Store) -> None:
+        for number in range(2 * BATCH + 1):
+            await say(store, f"第{number}棵树")
+
+    in_installation(tmp_path, talk)
+    spoil(tmp_path, "UPDATE doc_text SET terms = 'other'")
+    meter = Meter()
+    with meter.watching():
+        assert nuan(tmp_path, "backfill", "--text-index", "--apply").code == 0
+    assert sound(tmp_path) == []
+    assert meter.statements["DELETE FROM posting"] == 3, "in the copies before and after, and once in the database"
 
 
 def test_vectors_that_hybrid_recall_lacks_are_counted_and_made(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from bot.text.terms import search_terms
 from tests.blank import open_laid
 from tests.indexed import wrong_index
 from tests.kill_migration import copies, killed
-from tests.storing import ids, look, searched, sound
+from tests.storing import ids, look, say, searched, sound
 
 FTS5 = 45
 """The last schema with an index of FTS5."""
@@ -99,6 +99,16 @@ def test_a_start_that_is_killed_at_any_statement_leaves_the_old_index_whole_or_t
 def test_a_worn_index_of_any_schema_is_taken_over(tmp_path: Path, schema: int) -> None:
     of_older_schema(tmp_path, worn=True, schema=schema)
     _prepare(tmp_path / DATABASE, MIGRATIONS)
+    assert sound(tmp_path) == []
+
+
+async def test_a_start_fills_lists_of_documents_that_are_gone(tmp_path: Path) -> None:
+    async with await open_laid(tmp_path) as store:
+        await say(store, "院子里有桂花")
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as db, db:
+        db.execute("DELETE FROM posting")
+    async with await open_laid(tmp_path):
+        pass
     assert sound(tmp_path) == []
 
 

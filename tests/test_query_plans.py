@@ -42,6 +42,8 @@ ALLOWED = {
     "Sessions.overhear": "once a day",
     "ProactiveTurns._unarm": "at a start, in steps",
     "index_faults": "for the doctor",
+    "wrong_postings": "for the doctor",
+    "refresh_index": "the first row alone",
     "Inspector.memories": "the operator's search for any part of a text, the newest until a page is full",
     "Inspector.memory_counts": "a page of the operator's: counts of an index",
     "Inspector.people": "the operator's list of everybody",

@@ -340,6 +340,8 @@ async def _mend(store: Store, faults: tuple[MemoryFault, ...], shown: "Progress"
         batch = faults[first : first + BATCH]
         done += await store.lives.mend(batch, ownership_fault, SystemClock().now(), own)
         shown.advance(task, len(batch))
+    if any(fault.part == "text-index" for fault in faults):
+        await store.lives.fill_postings()
     return done
 
 

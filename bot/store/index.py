@@ -13,7 +13,7 @@ from bot.core.memories import Memory, Visibility
 from bot.core.people import Audience
 from bot.core.recall import HitKind, RecallRound
 from bot.language.sections import SLOT_QUESTION_WORDS, SectionRegistry, read_registry
-from bot.store.postings import add_postings, drop_postings, fill_postings, posting_counts, postings_of
+from bot.store.postings import add_postings, drop_postings, fill_postings, posting_counts, postings_of, wrong_postings
 from bot.store.schema import IS_KEPT, SELECT_MEMORY, placeholders
 from bot.store.sqlite import GIVEN
 from bot.store.transactions import Row, Tx
@@ -34,10 +34,10 @@ def empty_old_indexes(tx: Tx) -> None:
 
 
 def index_faults(tx: Tx) -> int:
-    """How many rows that can be searched the index lacks, or has beyond them."""
-    lacks = tx.value("SELECT count(*) FROM doc WHERE id NOT IN (SELECT doc_id FROM doc_text)")
-    beyond = tx.value("SELECT count(*) FROM doc_text WHERE doc_id NOT IN (SELECT id FROM doc)")
-    return int(lacks + beyond)
+    """How many rows that can be searched the index lacks, has beyond them, or does not list by all of their terms."""
+    lacks = tx.ids("SELECT id FROM doc WHERE id NOT IN (SELECT doc_id FROM doc_text)")
+    beyond = tx.ids("SELECT doc_id FROM doc_text WHERE doc_id NOT IN (SELECT id FROM doc)")
+    return len(wrong_postings(tx).union(lacks, beyond))
 
 
 TALK_MS = 1_800_000
@@ -366,10 +366,10 @@ def matching_memories(
 def refresh_index(tx: Tx) -> None:
     """An index that was never written, or with other terms than today's, is written anew."""
     written = tx.meta("terms")
-    if written == UNPOSTED:
-        fill_postings(tx)
-    elif written != str(TERMS_VERSION):
+    if written not in (UNPOSTED, str(TERMS_VERSION)):
         rebuild_index(tx)
+    elif written == UNPOSTED or (tx.has("SELECT 1 FROM doc_text") and not tx.has("SELECT 1 FROM posting")):
+        fill_postings(tx)
     tx.set_meta("terms", str(TERMS_VERSION))
 
 

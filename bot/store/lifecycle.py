@@ -128,6 +128,7 @@ class MemoryLifecycle(ScrubbingRepository):
     restore = writing(restore_memory)
     unmerge = writing(undo_merge)
     merges = reading(merges_of)
+    fill_postings = writing(fill_postings)
 
     @reads
     def memory_pools(self, tx: Tx) -> tuple[MemoryPool, ...]:
@@ -254,11 +255,11 @@ class MemoryLifecycle(ScrubbingRepository):
         self, tx: Tx, found: tuple[MemoryFault, ...], judge: PlacementJudge, at: int,
         registry: SectionRegistry = SHIPPED_REGISTRY
     ) -> int:  # fmt: skip
-        """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once."""
-        mended = sum(_mend(tx, fault, judge, at, registry) for fault in found)
-        if any(fault.part == "text-index" for fault in found):
-            fill_postings(tx)  # of a row that was wrong nobody knows by which terms it was found
-        return mended
+        """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once.
+
+        After the last of the full-text index `fill_postings`: of a row that was wrong nobody knows how it was found.
+        """
+        return sum(_mend(tx, fault, judge, at, registry) for fault in found)
 
     @writes
     def share(self, tx: Tx, memory: Memory, at: int) -> bool:

@@ -29,6 +29,9 @@ _PUT = """INSERT INTO posting (scope, term, first, steps) VALUES (?, ?, ?, ?)
     ON CONFLICT (scope, term, first) DO UPDATE SET steps = excluded.steps"""
 _DROP = "DELETE FROM posting WHERE scope = ? AND term = ? AND first = ?"
 
+_LISTED = """SELECT coalesce(sum(CASE WHEN length(steps) = 0 THEN 1
+    ELSE 1 + (length(steps) - 1) / CAST(hex(substr(steps, 1, 1)) AS INTEGER) END), 0) FROM posting"""
+"""How many documents all rows list, by the bytes of their steps (`steps_of`)."""
 
 _ListRow = tuple[str, int, int, bytes]
 """A row of the index: scope, term, the first document and the steps to the others."""
@@ -148,3 +151,17 @@ def posting_counts(tx: Tx) -> Counter[int]:
     for first, steps in tx.execute("SELECT first, steps FROM posting"):
         counts.update(numbers_of(first, steps))
     return counts
+
+
+def wrong_postings(tx: Tx) -> set[int]:
+    """The documents that stand in the index more or less often than their scopes and terms say."""
+    rows = "SELECT doc_id, scope, terms FROM doc_text"
+    spelled = sum(len(scope.split()) * len(set(terms.split())) for _, scope, terms in tx.execute(rows))
+    if tx.value(_LISTED) == spelled:  # one by one it takes six times as long
+        return set()
+    listed, wrong = posting_counts(tx), set[int]()
+    for doc, scope, text in tx.execute(rows):
+        found, scopes, terms = listed.pop(doc, 0), len(scope.split()), set(text.split())
+        if found != scopes * len(set(map(term_number, terms))):
+            wrong.add(doc)
+    return wrong.union(listed)
