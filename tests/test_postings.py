@@ -3,6 +3,7 @@
 import random
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,16 @@ from bot.core.errors import StoreError
 from bot.core.people import Audience
 from bot.store.engine import _connect, _migrate, _prepare
 from bot.store.index import Doc, drop_documents, put_document
-from bot.store.postings import MOST_LISTED, numbers_of, postings_of, steps_of
+from bot.store.postings import MOST_LISTED, numbers_of, postings_of, steps_of, term_number
 from bot.store.schema import MIGRATIONS
 from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
+from bot.store.supersession import near_memories
 from bot.text.terms import search_terms
 from tests.blank import open_laid
 from tests.indexed import wrong_index
 from tests.kill_migration import copies, killed
-from tests.storing import ids, look, say, searched, sound
+from tests.storing import ids, keep, look, say, searched, sound, statement
 
 FTS5 = 45
 """The last schema with an index of FTS5."""
@@ -153,6 +155,18 @@ async def test_documents_come_and_go_in_any_order_and_the_index_has_what_is_left
         assert wrong_index(db) == []
         drop_documents(db, "note", range(200))
         assert db.execute("SELECT count(*) FROM posting").fetchone() == (0,), "nothing is left of anything"
+
+
+async def test_a_memory_is_near_by_words_and_not_by_numbers_that_two_words_share(tmp_path: Path) -> None:
+    assert term_number("plumless") == term_number("buckeroo")
+    async with await open_laid(tmp_path) as store:
+        number = await keep(store, "plumless")
+        person, chat, _ = await ids(store)
+        near = [
+            await store._database.read(partial(near_memories, new=statement(text, person, chat, "private")))
+            for text in ("buckeroo", "plumless")
+        ]
+    assert [[memory.id for memory in found] for found in near] == [[], [number]]
 
 
 @pytest.mark.parametrize("documents", [100, 3_000])

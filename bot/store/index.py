@@ -358,7 +358,15 @@ def matching_memories(
             ref, long = found[doc]
             figures[ref] += rarity * (K1 + 1) / (1 + K1 * (1 - B + B * long * count / length))
     best = heapq.nlargest(limit, ((figure, ref) for ref, figure in figures.items()))
-    numbers = [ref for _, ref in best]
+    told: dict[int, str] = dict(
+        tx.all(
+            "SELECT ref, terms FROM doc JOIN doc_text ON doc_id = doc.id WHERE kind = 'memory' "
+            f"AND ref IN ({placeholders(best)})",
+            *(ref for _, ref in best),
+        )
+    )
+    # Two terms may share a number in the index.
+    numbers = [ref for _, ref in best if not set(terms).isdisjoint(told.get(ref, "").split())]
     rows = tx.all(f"{SELECT_MEMORY}WHERE id IN ({placeholders(numbers)})", *numbers, to=Memory)
     return tuple(sorted(rows, key=lambda memory: numbers.index(memory.id)))
 
