@@ -47,12 +47,19 @@ def fill(db: sqlite3.Connection) -> None:
         for number in range(1, ROWS + 1):
             values = [VALUES.get(name, _value(kind, name, number)) for _, name, kind, *_ in columns]
             db.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(values))})", values)
-    if "memory_text" in tables and not db.execute("SELECT 1 FROM memory_text").fetchone():
-        db.executemany(
-            "INSERT INTO memory_text (rowid, owner, terms) VALUES (?, 'o1', ?)",
-            [(number, f"word{number}") for number in range(1, ROWS + 1)],
-        )
+    for index, whose in old_indexes(db):
+        if not db.execute(f"SELECT 1 FROM {index}").fetchone():
+            db.executemany(
+                f"INSERT INTO {index} (rowid, {whose}, terms) VALUES (?, 'o1', ?)",
+                [(number, f"word{number}") for number in range(1, ROWS + 1)],
+            )
     db.execute("INSERT OR IGNORE INTO meta (key, value) VALUES ('house', 'h')")
+
+
+def old_indexes(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    """The indexes of FTS5 that an older schema has, and the column that says who may see a row."""
+    names = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'")}
+    return [(name, whose) for name, whose in (("memory_text", "owner"), ("doc_text", "scope")) if name in names]
 
 
 def _value(kind: str, name: str, number: int) -> object:
@@ -77,6 +84,11 @@ def _shadow(table: str) -> bool:
 def unsound(path: Path) -> bool:
     """Whether SQLite finds something wrong with it."""
     with contextlib.closing(sqlite3.connect(path)) as db:
+        try:
+            for index, _ in old_indexes(db):
+                db.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+        except sqlite3.DatabaseError:
+            return True
         verdict = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
         return verdict != "ok" or bool(db.execute("PRAGMA foreign_key_check").fetchone())
 
