@@ -66,7 +66,15 @@ def file_faults(tx: Tx, check: Literal["quick_check", "integrity_check"] = "inte
 
     Since 3.44 it looks into the FTS5 indexes of older schemas, too: however worn they are, they are dropped.
     """
-    verdicts = [" ".join(verdict.split()) for (verdict,) in tx.all(f"PRAGMA {check}(5)")]
+    try:
+        rows = tx.all(f"PRAGMA {check}(5)")
+    except sqlite3.DatabaseError as error:
+        if "vtable constructor failed" not in str(error):
+            raise
+        # Some versions refuse altogether where an index is worn: then all other tables, one by one.
+        tables = tx.all("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL TABLE%'")
+        rows = tuple(row for (table,) in tables for row in tx.all(f"PRAGMA {check}({table})"))
+    verdicts = [" ".join(verdict.split()) for (verdict,) in rows]
     return tuple(verdict for verdict in verdicts if verdict != "ok" and "fts5" not in verdict.casefold())
 
 
