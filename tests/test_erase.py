@@ -1,5 +1,6 @@
 """`.ai forget me` and `nuan erase`: nothing of a person is left but counts, and no backup brings them back."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -240,6 +241,27 @@ async def test_what_a_crash_left_of_them_in_files_goes_with_the_next_start(new_w
     await world.wait(120)
     assert holding(world.folder, NAME) == []
     assert files_with(world.folder, NAME) == []
+
+
+async def test_what_is_finished_while_somebody_reads_is_gone_from_the_log_soon_after(new_world: NewWorld) -> None:
+    world, name = await lived_in(new_world), json.dumps(f"person:{NAME}").strip('"')
+
+    def cannot(erased: ErasedPerson) -> int:
+        raise OSError
+
+    world.scrub = cannot
+    await world.restart()
+    await forget(world)
+    await world.wait(120)
+    world.scrub = lambda erased: 1
+    await world.close()
+    with closing(sqlite3.connect(world.folder / DATABASE, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM event").fetchone()
+        await world.open()
+        assert "nuan.db" in str(files_with(world.folder, name)), "that reader still sees it"
+    await world.wait(60)
+    assert files_with(world.folder, name) == []
 
 
 async def test_a_turn_that_runs_meanwhile_leaves_nothing_behind(new_world: NewWorld) -> None:
