@@ -11,7 +11,7 @@ from bot.cli.installation import ConfigSource
 from bot.config.sources import settings_shown
 from bot.core.errors import ConfigError
 from bot.core.people import ErasedPerson
-from bot.store.engine import _prepare
+from bot.store.engine import _connect, _migrate
 from bot.store.schema import MIGRATIONS
 from bot.store.settings import settings_in
 from bot.store.store import DATABASE, open_store
@@ -51,7 +51,8 @@ async def test_an_operator_sees_and_takes_back_what_does_not_fit_any_more(tmp_pa
 
 async def test_limits_of_an_older_nuan_are_brought_over(tmp_path: Path) -> None:
     before = 29  # migrations/0030_settings.sql
-    _prepare(tmp_path / DATABASE, MIGRATIONS[:before])
+    with closing(_connect(tmp_path / DATABASE)) as old:
+        _migrate(old, tmp_path / DATABASE, MIGRATIONS[:before])
     with closing(sqlite3.connect(tmp_path / DATABASE)) as db, db:
         said = json.dumps({"person_minute": "3", "notify": "off"})
         db.execute("INSERT INTO meta (key, value) VALUES ('limits', ?)", (said,))

@@ -532,7 +532,9 @@ def _check(connection: SqliteTx, path: Path, newest: int) -> None:
 def _migrate(connection: SqliteTx, path: Path, migrations: Migrations) -> None:
     """Run all that are missing in one transaction: a process that is killed leaves the old schema whole."""
     version = connection.value("PRAGMA user_version")
-    if 0 < version < len(migrations):
+    if version == len(migrations):
+        return
+    if version:
         copy = path.with_name(f"{path.stem}.before-{version + 1}.db")
         if not _is_copied(connection, copy, version):
             copy_database(path, copy, again=True)

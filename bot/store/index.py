@@ -378,6 +378,8 @@ def refresh_index(tx: Tx) -> None:
         rebuild_index(tx)
     elif written == UNPOSTED or (tx.has("SELECT 1 FROM doc_text") and not tx.has("SELECT 1 FROM posting")):
         fill_postings(tx)
+    else:
+        return
     tx.set_meta("terms", str(TERMS_VERSION))
 
 
