@@ -129,9 +129,12 @@ class PromptTerminal:
         # A pasted colour code (ESC[31m) is taken for a mouse, and prompt_toolkit's own reader of mice fails on it.
         bindings.add(Keys.Vt100MouseEvent)(lambda event: None)
         session: PromptSession[str] = PromptSession(
-            self.prompt, input=self.source, output=self.display, rprompt=lambda: "…" if self._thinking else "",
+            self.prompt,
+            input=self.source,
+            output=self.display,
+            rprompt=lambda: "…" if self._thinking else "",
             key_bindings=bindings,
-        )  # fmt: skip
+        )
         self._session = session
         session.default_buffer.on_text_changed += lambda _: self._use()
         # Whatever else writes meanwhile must not tear the prompt, and no key may be lost between two prompts.

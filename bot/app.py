@@ -48,10 +48,15 @@ class App:
         self._vectors = self._queue("vectors", lambda _: services.vector_maker.work(self._wake_vectors), looks=False)
         self._notes = self._queue("notes", self._read_notes, looks=False)
         wakes: dict[str, Callable[[int], None]] = {
-            "event": self._chats.wake, "outbox": self._sends.wake, "digest": self._digests.wake, "join": self._join,
-            "life": self._lives.wake, "rewrite": self._rewrites.wake, "roll": self._rolls.wake,
+            "event": self._chats.wake,
+            "outbox": self._sends.wake,
+            "digest": self._digests.wake,
+            "join": self._join,
+            "life": self._lives.wake,
+            "rewrite": self._rewrites.wake,
+            "roll": self._rolls.wake,
             "backup": self._backups.wake,
-        }  # fmt: skip
+        }
         self._alarms = Scheduler(
             store, clock, current, wakes, self._write_first, services.reminders.fire, self.look, log
         )

@@ -128,15 +128,40 @@ def make_services(
     remember_actions = RememberActions(store, clock, current, thread)
     debounce = Debounce(store, clock, current, remember_actions.understand, sender.adapter)
     dispatcher = Dispatcher(
-        store, runner, remember_actions, planner, clock, current, sender, media, stopper, limiter, debounce, reminders,
-        timings, log,
-    )  # fmt: skip
+        store,
+        runner,
+        remember_actions,
+        planner,
+        clock,
+        current,
+        sender,
+        media,
+        stopper,
+        limiter,
+        debounce,
+        reminders,
+        timings,
+        log,
+    )
     note_writer = NoteWriter(store, current, thread, log, read_notes)
     personal_data = PersonData(store, clock, log, parts.scrub)
-    dispatcher.set_commands(CommandRunner(CommandServices(
-        store, planner, clock, current, note_writer, reminders, personal_data, parts.reload, parts.apply,
-        sender.adapter, timings,
-    )))  # fmt: skip
+    dispatcher.set_commands(
+        CommandRunner(
+            CommandServices(
+                store,
+                planner,
+                clock,
+                current,
+                note_writer,
+                reminders,
+                personal_data,
+                parts.reload,
+                parts.apply,
+                sender.adapter,
+                timings,
+            )
+        )
+    )
     digest_maker = DigestMaker(store, writer("digest"), planner, clock, current, thread, log)
     return Services(
         dispatcher=dispatcher,

@@ -408,7 +408,7 @@ def _newest_first(others: list[ContextLine], limits: CtxLimits) -> Iterable[Cont
 
 def _elements(
     lines: tuple[ContextLine, ...], shown: dict[tuple[int, ...], str], limits: CtxLimits, earlier: int
-) -> Iterable[str]:  # fmt: skip
+) -> Iterable[str]:
     """The shown lines with a mark for each silence, and one for all that is folded, where the folding begins."""
     mark = _fold_mark([line for line in lines if line.event_ids not in shown], earlier)
     begun = earlier > 0

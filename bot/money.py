@@ -31,9 +31,14 @@ K = TypeVar("K", bound=Hashable)
 
 
 def public_rate(
-    base_url: str, name: str, worth: float, now: int, can: Capabilities = UNKNOWN_CAPABILITIES, *,
-    output: float | None = None
-) -> PriceAt | None:  # fmt: skip
+    base_url: str,
+    name: str,
+    worth: float,
+    now: int,
+    can: Capabilities = UNKNOWN_CAPABILITIES,
+    *,
+    output: float | None = None,
+) -> PriceAt | None:
     """What that model costs on that server by the public table, in a currency of which a dollar is `worth` so many.
 
     None where the table does not know server, model, or (`now`) the prices of input and output. Prices that grow with
@@ -123,11 +128,21 @@ def limits(settings: Settings) -> BudgetLimits:
     """The configured limits."""
     budget = settings.budget
     return BudgetLimits(
-        budget.day_money, budget.month_money, budget.day_tokens, budget.month_tokens, budget.total_money,
-        budget.total_tokens, budget.chat_day_money, budget.chat_day_tokens, budget.person_day_money,
-        budget.person_day_tokens, budget.chat_month_money, budget.chat_month_tokens, budget.person_month_money,
+        budget.day_money,
+        budget.month_money,
+        budget.day_tokens,
+        budget.month_tokens,
+        budget.total_money,
+        budget.total_tokens,
+        budget.chat_day_money,
+        budget.chat_day_tokens,
+        budget.person_day_money,
+        budget.person_day_tokens,
+        budget.chat_month_money,
+        budget.chat_month_tokens,
+        budget.person_month_money,
         budget.person_month_tokens,
-    )  # fmt: skip
+    )
 
 
 def cost(usage: Usage, rate: Price) -> float:
@@ -228,9 +243,12 @@ def sum_of(used: Iterable[CallUse]) -> UsageSum:
     """The sum of these calls."""
     calls = tuple(used)
     return UsageSum(
-        len(calls), sum(each.prompt_tokens for each in calls), sum(each.cached_tokens for each in calls),
-        sum(each.output_tokens for each in calls), sum(each.money for each in calls),
-    )  # fmt: skip
+        len(calls),
+        sum(each.prompt_tokens for each in calls),
+        sum(each.cached_tokens for each in calls),
+        sum(each.output_tokens for each in calls),
+        sum(each.money for each in calls),
+    )
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

@@ -197,9 +197,14 @@ keys as a file to copy: `data/nuan.example.toml`.
 """
 
 KEPT = (
-    "memory.undo_days", "memory.life.archive_days", "memory.commitment_days", "log.max_megabytes", "log.keep",
-    "backup.keep", "backup.days",
-)  # fmt: skip
+    "memory.undo_days",
+    "memory.life.archive_days",
+    "memory.commitment_days",
+    "log.max_megabytes",
+    "log.keep",
+    "backup.keep",
+    "backup.days",
+)
 """What bounds how long something is kept, besides the table `retention`."""
 
 
@@ -253,8 +258,14 @@ def _limits(rule: object) -> Iterator[str]:
 
 def _kinds(kind: object) -> Iterator[str]:
     """The words for a type: one, or one for each of a union's."""
-    named = {bool: "`true`, `false`", int: "whole number", float: "number", str: "text", SecretStr: "secret text",
-             NoneType: "none"}  # fmt: skip
+    named = {
+        bool: "`true`, `false`",
+        int: "whole number",
+        float: "number",
+        str: "text",
+        SecretStr: "secret text",
+        NoneType: "none",
+    }
     if isinstance(kind, type) and kind in named:
         yield named[kind]
     elif get_origin(kind) is Literal:

@@ -18,10 +18,21 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PATIENCE_S = 20.0
 LOOK_MS = 15
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--mute-audio",
-    "--disable-dev-shm-usage", "--disable-default-apps", "--remote-debugging-port=0", "--window-size=1200,900",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--mute-audio",
+    "--disable-dev-shm-usage",
+    "--disable-default-apps",
+    "--remote-debugging-port=0",
+    "--window-size=1200,900",
+)
 
 KEYS = {"Tab": 9, "Enter": 13, "Space": 32}
 
@@ -131,9 +142,14 @@ class Tab:
 async def browser(path: str, folder: Path) -> AsyncIterator[Tab]:
     """A tab of a browser of its own, which is gone afterwards."""
     process = await asyncio.create_subprocess_exec(
-        path, *FLAGS, f"--user-data-dir={folder}", "about:blank",
-        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
+        path,
+        *FLAGS,
+        f"--user-data-dir={folder}",
+        "about:blank",
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
     assert process.stderr is not None
     try:
         address = ""

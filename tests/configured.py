@@ -23,15 +23,24 @@ _shipped_texts: dict[str, PromptTexts] = {}
 
 
 def configured(
-    settings: Settings, words: Texts | None = None, pool: ModelPool | None = None, log: Log | None = None, *,
-    folders: Mapping[str, Path] | None = None, opening: PersonaOpening | None = None,
-) -> Current:  # fmt: skip
+    settings: Settings,
+    words: Texts | None = None,
+    pool: ModelPool | None = None,
+    log: Log | None = None,
+    *,
+    folders: Mapping[str, Path] | None = None,
+    opening: PersonaOpening | None = None,
+) -> Current:
     """The holder of these; without `folders` of personas the shipped ones, each of which opens with `opening`."""
     prompts, bot = PromptFiles(Path(settings.prompts_dir) if settings.prompts_dir else None), settings.bot
     words = words or Texts(
-        catalogue(prompts.path, "messages"), catalogue(prompts.path, "opening"), bot.language, bot.timezone,
-        bot.holidays, bot.names,
-    )  # fmt: skip
+        catalogue(prompts.path, "messages"),
+        catalogue(prompts.path, "opening"),
+        bot.language,
+        bot.timezone,
+        bot.holidays,
+        bot.names,
+    )
     pool = pool or ModelPool(Endpoint(ScriptedModel(), rate_of(settings.model, Capabilities())))
     texts = _texts(settings, words, prompts.path, folders, pool.first.model.dialect)
     if opening is not None:
@@ -41,7 +50,7 @@ def configured(
 
 def _texts(
     settings: Settings, words: Texts, find: Callable[[str], Path], folders: Mapping[str, Path] | None, dialect: str
-) -> PromptTexts:  # fmt: skip
+) -> PromptTexts:
     """What is read for these settings; the shipped files are read once for the same ones, as no test writes them."""
     key = "" if folders or settings.prompts_dir else repr((texts_key(settings), dialect))
     if key in _shipped_texts:

@@ -118,9 +118,7 @@ def adapter_for(
     """An adapter that talks to that server."""
     clock, log = SimClock(server.world.now()), Lines()
     gateway_url = server.gateway_url if gateway else ""
-    settings = DiscordSettings(
-        token=SecretStr(TOKEN), api_url=server.api_url, gateway_url=gateway_url, proxy=proxy
-    )  # fmt: skip
+    settings = DiscordSettings(token=SecretStr(TOKEN), api_url=server.api_url, gateway_url=gateway_url, proxy=proxy)
     adapter = DiscordAdapter(settings, commands, clock, log)
     return Scene(adapter, RecordingSink(), clock, log)
 

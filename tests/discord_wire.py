@@ -66,21 +66,52 @@ def thread(**changes: Any) -> dict[str, Any]:
 def guild_payload() -> dict[str, Any]:
     roles = [role(EVERYONE, "@everyone"), role(MANAGED, "warm", bot_id=str(BOT)), role(PLAIN, "friends")]
     return {
-        "id": str(GUILD), "name": "茶馆", "owner_id": str(LIN), "roles": roles, "emojis": [], "stickers": [],
-        "features": [], "channels": [channel()], "threads": [thread()], "members": [], "member_count": 3,
-        "system_channel_id": str(HALL), "system_channel_flags": 0, "verification_level": 0, "mfa_level": 0,
-        "default_message_notifications": 0, "explicit_content_filter": 0, "nsfw_level": 0, "premium_tier": 0,
-        "preferred_locale": "en-US", "afk_timeout": 60, "afk_channel_id": None, "unavailable": False,
-    }  # fmt: skip
+        "id": str(GUILD),
+        "name": "茶馆",
+        "owner_id": str(LIN),
+        "roles": roles,
+        "emojis": [],
+        "stickers": [],
+        "features": [],
+        "channels": [channel()],
+        "threads": [thread()],
+        "members": [],
+        "member_count": 3,
+        "system_channel_id": str(HALL),
+        "system_channel_flags": 0,
+        "verification_level": 0,
+        "mfa_level": 0,
+        "default_message_notifications": 0,
+        "explicit_content_filter": 0,
+        "nsfw_level": 0,
+        "premium_tier": 0,
+        "preferred_locale": "en-US",
+        "afk_timeout": 60,
+        "afk_channel_id": None,
+        "unavailable": False,
+    }
 
 
 def message(content: str = "", **changes: Any) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "id": str(MESSAGE), "channel_id": str(HALL), "guild_id": str(GUILD), "author": LIN_USER, "member": MEMBER,
-        "content": content, "timestamp": "2025-07-30T07:02:24.854000+00:00", "edited_timestamp": None, "tts": False,
-        "mention_everyone": False, "mentions": [], "mention_roles": [], "attachments": [], "embeds": [],
-        "pinned": False, "type": 0, "flags": 0,
-    }  # fmt: skip
+        "id": str(MESSAGE),
+        "channel_id": str(HALL),
+        "guild_id": str(GUILD),
+        "author": LIN_USER,
+        "member": MEMBER,
+        "content": content,
+        "timestamp": "2025-07-30T07:02:24.854000+00:00",
+        "edited_timestamp": None,
+        "tts": False,
+        "mention_everyone": False,
+        "mentions": [],
+        "mention_roles": [],
+        "attachments": [],
+        "embeds": [],
+        "pinned": False,
+        "type": 0,
+        "flags": 0,
+    }
     return body | changes
 
 

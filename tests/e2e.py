@@ -58,9 +58,14 @@ class Home:
             return nursery().start(Order("bot", words, str(self.folder), self.environment()), streams)
         stdin, stdout, stderr = streams
         return await asyncio.create_subprocess_exec(
-            *line, stdin=stdin, stdout=stdout, stderr=stderr,
-            cwd=self.folder, env=self.environment(), start_new_session=True,
-        )  # fmt: skip
+            *line,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=self.folder,
+            env=self.environment(),
+            start_new_session=True,
+        )
 
     def environment(self) -> dict[str, str]:
         """Of the machine's variables only what Python needs."""

@@ -25,9 +25,16 @@ def files_with(folder: Path, word: str) -> list[str]:
 
 
 TALK = (
-    "记住我喜欢{word}", "我明天给你买{word}", ".ai remind 明天早上8点 {word}开会", "你看{word}", "{word}真好看啊",
-    ".ai tz Tokyo", "叫我{word}妹", "你看{word}开了", "提醒我{word}",
-)  # fmt: skip
+    "记住我喜欢{word}",
+    "我明天给你买{word}",
+    ".ai remind 明天早上8点 {word}开会",
+    "你看{word}",
+    "{word}真好看啊",
+    ".ai tz Tokyo",
+    "叫我{word}妹",
+    "你看{word}开了",
+    "提醒我{word}",
+)
 FEW = 6
 
 

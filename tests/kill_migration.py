@@ -25,10 +25,24 @@ ROWS = 3
 """In each table: numbers 1 to 3, so that whatever refers to a row finds it."""
 
 VALUES = {
-    "visibility": "private", "kind": "event", "role": "user", "names": "[]", "receipts": "[]", "external_ids": "[]",
-    "buttons": "[]", "tools": "[]", "message": '{"role": "user", "content": "x"}', "tier": "raw", "scope": "o1",
-    "purge_at": None, "disabled_at": None, "ended_at": 9, "into_id": None, "digest_due_at": None, "hidden": "",
-}  # fmt: skip
+    "visibility": "private",
+    "kind": "event",
+    "role": "user",
+    "names": "[]",
+    "receipts": "[]",
+    "external_ids": "[]",
+    "buttons": "[]",
+    "tools": "[]",
+    "message": '{"role": "user", "content": "x"}',
+    "tier": "raw",
+    "scope": "o1",
+    "purge_at": None,
+    "disabled_at": None,
+    "ended_at": 9,
+    "into_id": None,
+    "digest_due_at": None,
+    "hidden": "",
+}
 """What a column holds where code looks into it."""
 
 INDEX = ("doc", "doc_text", "posting", "vector", "meta")
@@ -174,8 +188,11 @@ def broken(path: Path, version: int, before: dict[str, list[str]], after: dict[s
     now = content(path)
     if found == version and now != before:
         wrong.append("the old schema with other rows")
-    wrong += [f"the new schema with other rows in {name}" for name in now if name not in INDEX and found != version
-              and now[name] != after[name]]  # fmt: skip
+    wrong += [
+        f"the new schema with other rows in {name}"
+        for name in now
+        if name not in INDEX and found != version and now[name] != after[name]
+    ]
     if unsound(path):
         wrong.append("SQLite finds it damaged")
     for copy in path.parent.glob("nuan.before-*.db"):

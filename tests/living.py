@@ -11,8 +11,15 @@ FILL = "今天一路上看到很多有意思的东西，" * 20
 DAY = 86_400
 
 
-async def found(world: World, text: str, kind: MemoryKind = "knowledge", who: str = "小王", group: str = "",
-                lasting: bool = False, **facts: object) -> None:  # fmt: skip
+async def found(
+    world: World,
+    text: str,
+    kind: MemoryKind = "knowledge",
+    who: str = "小王",
+    group: str = "",
+    lasting: bool = False,
+    **facts: object,
+) -> None:
     """Somebody says it, and the digest of that talk finds it."""
     world.model.digests = True
     section = "moods" if kind == "emotion" else "statements"

@@ -32,9 +32,18 @@ from typing import TextIO
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("bot", "adapters")
 LIBRARIES = (
-    "openai.resources.chat.completions", "httpx", "telegram.ext", "discord", "prompt_toolkit.shortcuts",
-    "rich.progress", "starlette.applications", "uvicorn", "opencc", "apscheduler.triggers.cron", "asyncio.subprocess",
-)  # fmt: skip
+    "openai.resources.chat.completions",
+    "httpx",
+    "telegram.ext",
+    "discord",
+    "prompt_toolkit.shortcuts",
+    "rich.progress",
+    "starlette.applications",
+    "uvicorn",
+    "opencc",
+    "apscheduler.triggers.cron",
+    "asyncio.subprocess",
+)
 """What the program imports only when it is needed."""
 
 TABLES = ROOT / ".pytest_cache" / "tables"
@@ -103,9 +112,12 @@ class Nursery:
         theirs = [their.fileno() for _, their in pairs]
         self._wires = [our for our, _ in pairs]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.nursery", *map(str, theirs)], cwd=ROOT, pass_fds=theirs,
-            env={**os.environ, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-m", "tests.nursery", *map(str, theirs)],
+            cwd=ROOT,
+            pass_fds=theirs,
+            env={**os.environ, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
         self._handle = os.pidfd_open(self._process.pid)
         for _, their in pairs:
             their.close()

@@ -187,9 +187,17 @@ async def a_busy_group(world: World) -> None:
 
 
 SCENARIOS: tuple[Scenario, ...] = (
-    chats_in_parallel, crash_in_a_call, follow_ups, tools_and_a_crash, forgetting_during_a_turn, digests_and_a_crash,
-    faults, away_and_back, a_broken_platform, a_busy_group,
-)  # fmt: skip
+    chats_in_parallel,
+    crash_in_a_call,
+    follow_ups,
+    tools_and_a_crash,
+    forgetting_during_a_turn,
+    digests_and_a_crash,
+    faults,
+    away_and_back,
+    a_broken_platform,
+    a_busy_group,
+)
 
 
 async def fingerprint(scenario: Scenario, folder: Path) -> str:

@@ -56,9 +56,13 @@ class SlowWorld(World):
     """Time goes on while the model thinks."""
 
     def __init__(
-        self, folder: Path, settings: Settings | None = None, platforms: tuple[str, ...] = (), *,
+        self,
+        folder: Path,
+        settings: Settings | None = None,
+        platforms: tuple[str, ...] = (),
+        *,
         takes_ms: Callable[[], int] = lambda: 2_000,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(folder, settings, platforms)
         self.slow = SlowModel(self, takes_ms)
         self.model = self.slow

@@ -44,14 +44,25 @@ class Where:
 
 
 async def say(
-    store: Store, text: str, where: Where = Where(), at: int = NOW, *, action: Action = "now", why: Why = "dm",
-    wait: int = 0, **fields: str,
-) -> Accepted:  # fmt: skip
+    store: Store,
+    text: str,
+    where: Where = Where(),
+    at: int = NOW,
+    *,
+    action: Action = "now",
+    why: Why = "dm",
+    wait: int = 0,
+    **fields: str,
+) -> Accepted:
     """A message arrives; `wait` ms pass until it is due."""
     incoming = Incoming(
-        Place("test", where.chat, where.kind), Sender("test", where.who, where.who.title()), "message", text,
-        delivery_key=fields.get("key", ""), scene=fields.get("scene"),
-    )  # fmt: skip
+        Place("test", where.chat, where.kind),
+        Sender("test", where.who, where.who.title()),
+        "message",
+        text,
+        delivery_key=fields.get("key", ""),
+        scene=fields.get("scene"),
+    )
     situation = Situation(at, where.kind, True, text, True, False, False, False, False, False, False, False, 0)
     decision = Decision(action, why, at + wait, at + 60_000)
     return await store.intake.accept(Arrival(incoming, situation, lambda last, lines: "zh-Hans"), lambda _: decision)
@@ -71,15 +82,23 @@ def receipt(event_id: int, chat_id: int, key: str, text: Callable[[int, bool], s
 
 
 def statement(
-    text: str, owner: int | None, chat: int, visibility: Visibility = "private", *, source: MemorySource = "command",
-    kind: MemoryKind = "knowledge", slot: str = "", events: tuple[int, ...] = (),
-) -> NewMemory:  # fmt: skip
+    text: str,
+    owner: int | None,
+    chat: int,
+    visibility: Visibility = "private",
+    *,
+    source: MemorySource = "command",
+    kind: MemoryKind = "knowledge",
+    slot: str = "",
+    events: tuple[int, ...] = (),
+) -> NewMemory:
     """A memory about to be stored."""
     return NewMemory(owner, chat, visibility, kind, text, NOW, source, events, slot, source == "command")
 
 
-async def keep(store: Store, text: str, where: Where = Where(), visibility: Visibility | None = None,
-               slot: str = "", at: int = NOW) -> int:  # fmt: skip
+async def keep(
+    store: Store, text: str, where: Where = Where(), visibility: Visibility | None = None, slot: str = "", at: int = NOW
+) -> int:
     """Somebody asks to keep a text; its number."""
     event = (await say(store, f"记住 {text}", where, at)).event
     assert event is not None
@@ -128,15 +147,34 @@ def room_for(tokens: int = 100, cost: float = 0.0, limits: BudgetLimits = FREE) 
 
 
 def asking(
-    chat: int, events: tuple[int, ...], person: int, *, session: int | None = None, epoch: int | None = None,
-    text: str = "<ctx/>", reserve: Reservation | None = None, at: int = NOW,
-) -> TurnToAsk:  # fmt: skip
+    chat: int,
+    events: tuple[int, ...],
+    person: int,
+    *,
+    session: int | None = None,
+    epoch: int | None = None,
+    text: str = "<ctx/>",
+    reserve: Reservation | None = None,
+    at: int = NOW,
+) -> TurnToAsk:
     """The first commit of a turn; without an epoch it begins one."""
     new = NewEpoch(SYSTEM, (), "0123456789abcdef", "open", "full") if epoch is None else None
     return TurnToAsk(
-        chat, session, epoch, new, Message("user", text), 10, events, max(events), events, "dm", person, (),
-        at + 1_800_000, reserve or room_for(),
-    )  # fmt: skip
+        chat,
+        session,
+        epoch,
+        new,
+        Message("user", text),
+        10,
+        events,
+        max(events),
+        events,
+        "dm",
+        person,
+        (),
+        at + 1_800_000,
+        reserve or room_for(),
+    )
 
 
 async def begin(store: Store, text: str = "你好", where: Where = Where(), at: int = NOW) -> AskedTurn:
@@ -147,9 +185,14 @@ async def begin(store: Store, text: str = "你好", where: Where = Where(), at: 
     session = await store.sessions.open_session(event.chat_id)
     epoch = await store.sessions.epoch(session.id) if session else None
     wish = asking(
-        event.chat_id, (event.id,), event.person_id, session=session.id if session else None,
-        epoch=epoch.id if epoch and not epoch.stale else None, text=f"<p>{text}</p>", at=at,
-    )  # fmt: skip
+        event.chat_id,
+        (event.id,),
+        event.person_id,
+        session=session.id if session else None,
+        epoch=epoch.id if epoch and not epoch.stale else None,
+        text=f"<p>{text}</p>",
+        at=at,
+    )
     return await store.turns.ask(wish, at)
 
 
@@ -160,8 +203,16 @@ def paid(call_id: int, cost: float = 0.0) -> Settlement:
 
 def reply(asked: AskedTurn, text: str, at: int = NOW) -> TurnToSay:
     """The last commit of a turn."""
-    return TurnToSay(asked.turn.id, Message("assistant", text), 5, paid(asked.call.id), text, (Draft(text, "reply"),),
-                  at + 60_000, at + 1_800_000)  # fmt: skip
+    return TurnToSay(
+        asked.turn.id,
+        Message("assistant", text),
+        5,
+        paid(asked.call.id),
+        text,
+        (Draft(text, "reply"),),
+        at + 60_000,
+        at + 1_800_000,
+    )
 
 
 async def talk(store: Store, text: str, answer: str, where: Where = Where(), at: int = NOW) -> AskedTurn:

@@ -65,11 +65,19 @@ class Street:
 
     def home(self, folder: Path, **more: str) -> StreetHome:
         """Settings for both platforms, nobody allowed."""
-        return StreetHome(folder, with_server(self.model) | {
-            "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": TELEGRAM, "TELEGRAM__BASE_URL": self.telegram.url,
-            "DISCORD__TOKEN": DISCORD, "DISCORD__API_URL": self.discord.api_url,
-            "DISCORD__GATEWAY_URL": self.discord.gateway_url, **more,
-        })  # fmt: skip
+        return StreetHome(
+            folder,
+            with_server(self.model)
+            | {
+                "BUDGET__DAY_TOKENS": "none",
+                "TELEGRAM__TOKEN": TELEGRAM,
+                "TELEGRAM__BASE_URL": self.telegram.url,
+                "DISCORD__TOKEN": DISCORD,
+                "DISCORD__API_URL": self.discord.api_url,
+                "DISCORD__GATEWAY_URL": self.discord.gateway_url,
+                **more,
+            },
+        )
 
     async def tell(self, person: Person, text: str) -> str:
         """Somebody writes on Telegram; the answer."""

@@ -116,8 +116,9 @@ async def test_an_approved_person_is_told_and_may_talk(nuan: World) -> None:
     nuan.talk.said.clear()
     await nuan.say(f".ai approve {code.lower()}")
     assert sorted((out.external_chat_id, out.text) for out in nuan.talk.said) == [
-        ("dm:阿生", "主人同意啦，以后直接跟我说话就好"), ("local", "好，阿生现在可以跟我聊天了"),
-    ]  # fmt: skip
+        ("dm:阿生", "主人同意啦，以后直接跟我说话就好"),
+        ("local", "好，阿生现在可以跟我聊天了"),
+    ]
     await nuan.say("谢谢", "阿生", platform="telegram")
     assert nuan.replies[-1] == "好的"
     assert "你好呀" not in nuan.sent
@@ -127,8 +128,9 @@ async def test_the_owners_notice_has_buttons_for_the_owner_alone(nuan: World) ->
     code = await asked(nuan)
     buttons = next(out for out in nuan.talk.said if out.external_chat_id == "local").buttons
     assert [(each.text, each.account) for each in buttons] == [
-        (f".ai approve {code}", "local"), (f".ai deny {code}", "local"),
-    ]  # fmt: skip
+        (f".ai approve {code}", "local"),
+        (f".ai deny {code}", "local"),
+    ]
 
 
 async def test_a_denied_person_gets_no_answer_at_all(nuan: World) -> None:
@@ -279,9 +281,11 @@ async def test_an_answer_with_somebodys_data_goes_to_that_person_alone(enter: En
     for command in (".ai ctx", ".ai dialog", ".ai budget show", ".ai help"):
         await world.say(command, "王", "大群", platform="discord", via=f"handle {command}")
     assert [(out.only_for, out.via) for out in world.talk.said] == [
-        ("d-王", "handle .ai ctx"), ("d-王", "handle .ai dialog"), ("d-王", "handle .ai budget show"),
+        ("d-王", "handle .ai ctx"),
+        ("d-王", "handle .ai dialog"),
+        ("d-王", "handle .ai budget show"),
         ("", "handle .ai help"),
-    ]  # fmt: skip
+    ]
 
 
 async def test_a_receipt_has_a_button_that_takes_it_back(nuan: World) -> None:

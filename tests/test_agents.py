@@ -195,14 +195,25 @@ async def test_bad_arguments_are_one_line_and_change_nothing(world: World) -> No
     before = active(world, "id, owner_id, text")
     async with at_table(world) as agent:
         wrong: tuple[tuple[str, dict[str, object]], ...] = (
-            ("boot", {"person": 2}), ("recall", {}), ("recall", {"query": " "}),
+            ("boot", {"person": 2}),
+            ("recall", {}),
+            ("recall", {"query": " "}),
             ("recall", {"query": "x", "top_k": 99}),
-            ("recall", {"query": "x", "since": "soon"}), ("remember", {"text": "我爱吃糖", "person_id": 2}),
-            ("remember", {"text": "长" * 501}), ("remember", {"text": " "}), ("remember", {"text": "嗯"}),
-            ("remember", {"text": "我爱吃糖", "kind": "experience"}), ("forget", {}), ("forget", {"id": 1, "text": "花生"}),
-            ("forget", {"id": "一"}), ("forget", {"id": -1}), ("forget", {"id": 10**30}), ("dialog", {"limit": 0}),
-            ("recall", {"query": "x" * 30_000}), ("exec", {"code": "1"}),
-        )  # fmt: skip
+            ("recall", {"query": "x", "since": "soon"}),
+            ("remember", {"text": "我爱吃糖", "person_id": 2}),
+            ("remember", {"text": "长" * 501}),
+            ("remember", {"text": " "}),
+            ("remember", {"text": "嗯"}),
+            ("remember", {"text": "我爱吃糖", "kind": "experience"}),
+            ("forget", {}),
+            ("forget", {"id": 1, "text": "花生"}),
+            ("forget", {"id": "一"}),
+            ("forget", {"id": -1}),
+            ("forget", {"id": 10**30}),
+            ("dialog", {"limit": 0}),
+            ("recall", {"query": "x" * 30_000}),
+            ("exec", {"code": "1"}),
+        )
         for name, arguments in wrong:
             text = await agent.refused(name, **arguments)
             assert "\n" not in text

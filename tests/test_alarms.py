@@ -81,8 +81,11 @@ async def test_a_platform_connects_again_only_when_the_store_takes_writes(world:
 
 
 async def test_a_chat_whose_message_went_out_while_the_disk_was_full_is_not_stuck(world: World) -> None:
-    alter(world, "CREATE TRIGGER full BEFORE UPDATE OF state ON outbox WHEN new.state = 'sent' "
-          "BEGIN SELECT abs(-9223372036854775807 - 1); END")  # fmt: skip
+    alter(
+        world,
+        "CREATE TRIGGER full BEFORE UPDATE OF state ON outbox WHEN new.state = 'sent' "
+        "BEGIN SELECT abs(-9223372036854775807 - 1); END",
+    )
     await world.say("在吗")
     await world.wait(20)
     assert len(world.replies) == 1
@@ -95,8 +98,11 @@ async def test_a_chat_whose_message_went_out_while_the_disk_was_full_is_not_stuc
 
 async def test_sections_that_the_disk_refused_are_there_a_little_later(world: World) -> None:
     await world.say("在吗")
-    alter(world, "CREATE TRIGGER full BEFORE INSERT ON meta WHEN new.key = 'sections' "
-          "BEGIN SELECT abs(-9223372036854775807 - 1); END")  # fmt: skip
+    alter(
+        world,
+        "CREATE TRIGGER full BEFORE INSERT ON meta WHEN new.key = 'sections' "
+        "BEGIN SELECT abs(-9223372036854775807 - 1); END",
+    )
     assert world.parts.apply is not None
     await world.parts.apply({"sections.words": "园艺：番茄"}, 1)
     alter(world, "DROP TRIGGER full")

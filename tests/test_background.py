@@ -9,9 +9,10 @@ from tests.test_closing import DIGEST, TALK, digesting, digests, is_digest, talk
 from tests.world import World
 
 ON = (
-    "开（digest, heartbeat, join, embedding, flush, rewrite）", "開（digest, heartbeat, join, embedding, flush, rewrite）",
+    "开（digest, heartbeat, join, embedding, flush, rewrite）",
+    "開（digest, heartbeat, join, embedding, flush, rewrite）",
     "on (digest, heartbeat, join, embedding, flush, rewrite)",
-)  # fmt: skip
+)
 OFF = ("后台调用：关", "背景呼叫：關", "Background calls: off")
 HEADS = ("后台调用：", "背景呼叫：", "Background calls:")
 WRITES = ("我说说今天的事", "我說說今天發生的事", "Let me tell you about it")

@@ -78,8 +78,10 @@ def test_a_copy_is_of_one_moment_while_others_write(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / DATABASE)) as db:
         for table in ("one", "two"):
             db.execute(f"CREATE TABLE {table} (x)")
-        db.execute("CREATE TABLE much AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 30000) "
-                   "SELECT hex(randomblob(300)) AS x FROM n")  # fmt: skip
+        db.execute(
+            "CREATE TABLE much AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 30000) "
+            "SELECT hex(randomblob(300)) AS x FROM n"
+        )
         db.commit()
 
     def write() -> None:
@@ -155,16 +157,21 @@ def test_what_cannot_be_restored_is_refused_and_nothing_changes(tmp_path: Path) 
     text.write_text("hello")
     newer.write_bytes(before)
     for path, sql in (
-        (newer, f"PRAGMA user_version = {SCHEMA_VERSION + 1}"), (foreign, "CREATE TABLE t (x)"),
-    ):  # fmt: skip
+        (newer, f"PRAGMA user_version = {SCHEMA_VERSION + 1}"),
+        (foreign, "CREATE TABLE t (x)"),
+    ):
         with closing(sqlite3.connect(path)) as db:
             db.execute(sql)
             db.commit()
     wrong = {
-        damaged: "damaged.db", newer: "written by a newer nuan", foreign: "no database of nuan", text: "text.db",
-        tmp_path / "none.db": "is no file", tmp_path / "other" / DATABASE: "another installation",
+        damaged: "damaged.db",
+        newer: "written by a newer nuan",
+        foreign: "no database of nuan",
+        text: "text.db",
+        tmp_path / "none.db": "is no file",
+        tmp_path / "other" / DATABASE: "another installation",
         data / DATABASE: "is the database itself",
-    }  # fmt: skip
+    }
     for path, problem in wrong.items():
         said = nuan(data, "restore", str(path))
         assert (said.code, problem in said.err, said.err.count("\n")) == (1, True, 1), (path, said)

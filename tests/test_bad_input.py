@@ -13,9 +13,16 @@ from tests.fakes.openai_server import FakeOpenAI
 from tests.torture.kills import until
 
 FAULTS: tuple[Fault, ...] = (
-    "html200", "choices_null", "no_finish", "bad_tool_args", "truncated_tool_args", "http", "reset", "error_stream",
+    "html200",
+    "choices_null",
+    "no_finish",
+    "bad_tool_args",
+    "truncated_tool_args",
+    "http",
+    "reset",
+    "error_stream",
     "drip",
-)  # fmt: skip
+)
 
 
 def moody(asked: Asked) -> Reply:

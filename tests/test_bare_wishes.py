@@ -207,10 +207,14 @@ async def test_nobody_elses_memories_make_a_wish_of_it(world: World) -> None:
 @pytest.mark.parametrize(
     ("wish", "left"),
     [
-        ("忘记 #3 和 #4", [1, 2, 5]), ("忘記 #3、#4", [1, 2, 5]), ("forget #3, #4 and #1", [2, 5]),
-        ("忘记 #3-#5", [1, 2]), ("忘記 #5～#3", [1, 2]), ("/forget #1 #2", [3, 4, 5]),
+        ("忘记 #3 和 #4", [1, 2, 5]),
+        ("忘記 #3、#4", [1, 2, 5]),
+        ("forget #3, #4 and #1", [2, 5]),
+        ("忘记 #3-#5", [1, 2]),
+        ("忘記 #5～#3", [1, 2]),
+        ("/forget #1 #2", [3, 4, 5]),
     ],
-)  # fmt: skip
+)
 async def test_numbers_named_together_are_forgotten_in_one_reply_and_come_back_in_one(
     world: World, wish: str, left: list[int]
 ) -> None:

@@ -126,8 +126,11 @@ def test_behaviour_that_must_not_be_is_seen() -> None:
 async def test_the_script_restarts_the_program_and_finds_the_fact_in_every_request(tmp_path: Path) -> None:
     report = await play(read_script(SCRIPT.splitlines()), tmp_path)
     assert [(turn.number, turn.calls, turn.found) for turn in report.turns] == [
-        (1, 1, None), (2, 0, None), (3, 1, True), (4, 1, True),
-    ]  # fmt: skip
+        (1, 1, None),
+        (2, 0, None),
+        (3, 1, True),
+        (4, 1, True),
+    ]
     assert report.violations == ()
     assert len(report.first_answer_ms) == 2
     assert "MISSING" not in show_script(report)

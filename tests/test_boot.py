@@ -27,16 +27,24 @@ DAY_S = 86_400
 
 
 async def found(
-    world: World, text: str, kind: MemoryKind, when: int = NINE, *, owner: int = 1, chat: int = 1,
-    visibility: Visibility = "private", emotion: str = "",
-) -> None:  # fmt: skip
+    world: World,
+    text: str,
+    kind: MemoryKind,
+    when: int = NINE,
+    *,
+    owner: int = 1,
+    chat: int = 1,
+    visibility: Visibility = "private",
+    emotion: str = "",
+) -> None:
     """A digest found it in the first line of all."""
     new = NewMemory(owner, chat, visibility, kind, text, when, "digest", (1,), emotion=emotion)
     await world.store._database.write(lambda db: store_memory(db, new, when))
 
 
-async def promised(world: World, text: str, due: int | None, *, owner: int = 1, chat: int = 1,
-                   visibility: Visibility = "private") -> None:  # fmt: skip
+async def promised(
+    world: World, text: str, due: int | None, *, owner: int = 1, chat: int = 1, visibility: Visibility = "private"
+) -> None:
     """Somebody has still to do it."""
     new = NewCommitment(owner, chat, visibility, text, NINE, "digest", (1,), due)
     await world.store._database.write(lambda db: store_commitment(db, new, NINE))
@@ -75,18 +83,28 @@ async def test_the_command_tells_what_the_next_log_opens_with_to_the_letter(worl
     told = json.loads(await show_boot(place(world), PromptTarget(), "json", clock=world.clock))
     await world.say("你好呀")
     assert shown == told["text"] == block(world)
-    for part in ("隔了三天没聊。", "- #1 小王：我对花生过敏（3天前说的）", "- 小王：昨天去了西湖（4天前说的）", "拿到驾照了——开心",
-                 "- ✓1 小王：还书（6月16日周二，明天）", "- 小王：去医院复查（2天前）"):  # fmt: skip
+    for part in (
+        "隔了三天没聊。",
+        "- #1 小王：我对花生过敏（3天前说的）",
+        "- 小王：昨天去了西湖（4天前说的）",
+        "拿到驾照了——开心",
+        "- ✓1 小王：还书（6月16日周二，明天）",
+        "- 小王：去医院复查（2天前）",
+    ):
         assert part in shown
     assert told["since"] == "隔了三天"
     assert told["tokens"] == estimate_tokens(shown) <= 600
     assert [line["text"] for line in told["sections"]["ahead"]] == ["还书"]
     assert told["sections"]["about"] == [
         {
-            "text": "我对花生过敏", "who": "小王", "day": "3天前", "at": "2026-06-12T01:00:00+00:00", "memory": 1,
+            "text": "我对花生过敏",
+            "who": "小王",
+            "day": "3天前",
+            "at": "2026-06-12T01:00:00+00:00",
+            "memory": 1,
             "when": "3天前说的",
         }
-    ]  # fmt: skip
+    ]
 
 
 async def test_no_model_is_called_for_it(world: World) -> None:

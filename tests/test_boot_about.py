@@ -78,9 +78,10 @@ async def test_among_a_year_of_events_the_day_that_comes_is_found(world: World) 
 
 async def test_the_language_of_who_nuan_is_is_the_person_s(world: World) -> None:
     for who, text, wanted in (
-        ("小王", "今天天气怎么样", "一个记得住事、有温度的聊天伙伴"), ("阿明", "今天天氣怎麼樣呢", "一個記得住事、有溫度的聊天夥伴"),
+        ("小王", "今天天气怎么样", "一个记得住事、有温度的聊天伙伴"),
+        ("阿明", "今天天氣怎麼樣呢", "一個記得住事、有溫度的聊天夥伴"),
         ("Tom", "what is the weather like today", "a warm companion to talk to who remembers"),
-    ):  # fmt: skip
+    ):
         await world.say(text, who)
         assert wanted in block(world)
         assert wanted in world.turns[-1][0].content
@@ -92,12 +93,15 @@ async def test_the_language_of_who_nuan_is_is_the_person_s(world: World) -> None
 
 def test_what_is_known_comes_by_whom_it_is_about_what_lasts_first() -> None:
     known = facts(
-        memory(1, "养了三年", subject="猫 年糕", when=NOW - DAY), memory(2, "喜欢乌龙茶"),
+        memory(1, "养了三年", subject="猫 年糕", when=NOW - DAY),
+        memory(2, "喜欢乌龙茶"),
         memory(3, "住在里斯本", subject="sister Ines", lasting=True, when=NOW - 9 * DAY),
         memory(4, "Ines学医", subject="sister Ines", when=NOW - 3 * DAY),
-        memory(5, "确诊糖尿病", "event", at("2026-03-02 10:00"), dated="day", said=at("2026-03-03 10:00"), lasting=True),
+        memory(
+            5, "确诊糖尿病", "event", at("2026-03-02 10:00"), dated="day", said=at("2026-03-03 10:00"), lasting=True
+        ),
         vitality={1: 0.8, 2: 0.9, 4: 0.7},
-    )  # fmt: skip
+    )
     (_, about) = narrative(known).split("## 关于TA\n")
     assert about.splitlines() == [
         "- #5 小王：确诊糖尿病（3月2日）",
@@ -115,7 +119,7 @@ def test_what_lasts_is_told_before_passing_trifles() -> None:
         *(memory(n, f"第{n}件喜欢的小东西放在窗台上", when=NOW - n * 60_000) for n in range(1, 11)),
         *(memory(100 + n, f"第{n}件要紧的事一直是这样", lasting=True, when=NOW - (90 + n) * DAY) for n in range(1, 11)),
         vitality=dict.fromkeys(range(1, 11), 0.99),
-    )  # fmt: skip
+    )
     for limit in (150, 250, 400):
         told = opened(known, limit=limit).told("memory")
         assert len([n for n in told if n > 100]) == 10 or not [n for n in told if n < 100]

@@ -75,8 +75,11 @@ def test_a_pause_over_the_change_of_the_clocks_counts_days() -> None:
 def test_a_task_is_told_by_its_day_till_then_and_for_a_week_as_one_that_is_over() -> None:
     due = promise(1, "交报告", NOW - DAY, NOW + DAY)
     for days, told in (
-        (0, "6月13日周六，明天"), (1, "6月13日周六，今天"), (2, "原定6月13日，过了1天"), (8, "原定6月13日，过了7天"),
-    ):  # fmt: skip
+        (0, "6月13日周六，明天"),
+        (1, "6月13日周六，今天"),
+        (2, "原定6月13日，过了1天"),
+        (8, "原定6月13日，过了7天"),
+    ):
         assert f"## 即将到来\n- ✓1 小王：交报告（{told}）" in narrative(facts(promises=(due,), now=NOW + days * DAY))
     assert "交报告" not in narrative(facts(promises=(due,), now=NOW + 9 * DAY))
 
@@ -84,10 +87,12 @@ def test_a_task_is_told_by_its_day_till_then_and_for_a_week_as_one_that_is_over(
 def test_an_event_ahead_is_ahead_till_its_day_is_over_and_then_it_happened() -> None:
     event = memory(1, "面试", "event", at("2026-06-15 10:30"), dated="time", said=NOW - DAY)
     for now, heading, told in (
-        ("2026-06-11 09:00", "即将到来", "6月15日周一 10:30，4天后"), ("2026-06-14 23:00", "即将到来", "6月15日周一 10:30，明天"),
-        ("2026-06-15 22:00", "即将到来", "6月15日周一 10:30，今天"), ("2026-06-16 00:10", "最近发生的事", "昨天"),
+        ("2026-06-11 09:00", "即将到来", "6月15日周一 10:30，4天后"),
+        ("2026-06-14 23:00", "即将到来", "6月15日周一 10:30，明天"),
+        ("2026-06-15 22:00", "即将到来", "6月15日周一 10:30，今天"),
+        ("2026-06-16 00:10", "最近发生的事", "昨天"),
         ("2026-06-30 09:00", "最近发生的事", "6月15日"),
-    ):  # fmt: skip
+    ):
         assert narrative(facts(event, now=at(now))).endswith(
             f"## {heading}\n- {'#1 ' * (heading == '即将到来')}小王：面试（{told}）"
         )
@@ -119,8 +124,9 @@ def test_a_month_that_was_named_lies_ahead_till_it_is_over() -> None:
 
 def test_words_that_count_from_another_day_come_with_the_day_they_were_said() -> None:
     for text, said, told in (
-        ("明天去面试", NOW - DAY, "6月12日周五，今天；昨天说的"), ("去面试", NOW - DAY, "6月12日周五，今天"),
-    ):  # fmt: skip
+        ("明天去面试", NOW - DAY, "6月12日周五，今天；昨天说的"),
+        ("去面试", NOW - DAY, "6月12日周五，今天"),
+    ):
         known = facts(memory(1, text, "event", NOW, dated="day", said=said))
         assert f"{text}（{told}）" in narrative(known)
     assert "下周去面试（6月18日周四，6天后）" in narrative(
@@ -134,9 +140,11 @@ def test_words_that_count_from_another_day_come_with_the_day_they_were_said() ->
 def test_a_birthday_is_told_from_a_week_before_and_otherwise_a_fact() -> None:
     born = memory(1, "妈妈的生日是6月15日", "anniversary", at("1962-06-15 00:00"), dated="day", said=NOW - 99 * DAY)
     for now, told in (
-        ("2026-06-07 12:00", None), ("2026-06-08 00:10", "6月15日周一，7天后"), ("2026-06-15 08:00", "6月15日周一，今天"),
+        ("2026-06-07 12:00", None),
+        ("2026-06-08 00:10", "6月15日周一，7天后"),
+        ("2026-06-15 08:00", "6月15日周一，今天"),
         ("2026-06-16 00:10", None),
-    ):  # fmt: skip
+    ):
         text = narrative(facts(born, now=at(now)))
         assert ("## 即将到来" in text) == (told is not None)
         assert f"妈妈的生日是6月15日（{told or '3月5日说的'}）" in text
@@ -156,7 +164,7 @@ def test_the_same_thing_noticed_twice_is_told_once_with_what_is_known_most_exact
             promise(1, "面试", NOW - DAY, at("2026-06-15 23:59"), "day"),
             promise(2, "面试", NOW - DAY, NOW + 9 * DAY, "day"),
         ),
-    )  # fmt: skip
+    )
     (ahead,) = [section for section in opened(known).sections if section.name == "ahead"]
     assert [(line.text, line.when, line.memory, line.commitment) for line in ahead.lines] == [
         ("看牙", "6月15日周一 09:00，3天后", 2, 0),

@@ -143,9 +143,10 @@ def test_what_is_told_of_a_morning_in_each_language() -> None:
     known = facts(
         memory(1, "交房租", "event", NOW, dated="day", said=NOW - DAY),
         memory(2, "拿到驾照了", "emotion", NOW - DAY, emotion="开心"),
-        promises=(promise(1, "还书", NOW - 2 * DAY, NOW - DAY),), talks=(talk(1, "聊了旅行", NOW - 3 * DAY),),
+        promises=(promise(1, "还书", NOW - 2 * DAY, NOW - DAY),),
+        talks=(talk(1, "聊了旅行", NOW - 3 * DAY),),
         last=NOW - DAY,
-    )  # fmt: skip
+    )
     wanted: dict[Script, str] = {
         "zh-Hans": "【在场】小王\n【间隔】隔了一天没聊。\n【今天】交房租\n【过了】还书（原定6月11日，过了1天）\n"
         "【心情】拿到驾照了——开心（昨天）\n【上次】聊了旅行（3天前 小王）",

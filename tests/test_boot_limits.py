@@ -21,10 +21,16 @@ def told(draw: st.DrawFn) -> OpeningFacts:
     count = draw(st.integers(0, 25))
     days = st.integers(-9, 400)
     memories: list[Memory] = [
-        memory(number, draw(TEXT | LONG), draw(st.sampled_from(KINDS)), NOW - draw(days) * DAY,
-               asked=draw(st.booleans()), emotion=draw(st.sampled_from(("", "开心", "<b>"))))
+        memory(
+            number,
+            draw(TEXT | LONG),
+            draw(st.sampled_from(KINDS)),
+            NOW - draw(days) * DAY,
+            asked=draw(st.booleans()),
+            emotion=draw(st.sampled_from(("", "开心", "<b>"))),
+        )
         for number in range(1, count + 1)
-    ]  # fmt: skip
+    ]
     talks = tuple(talk(n, draw(TEXT), NOW - (n + 5) * DAY) for n in range(draw(st.integers(0, 4))))
     due = st.none() | days.map(lambda day: NOW - day * DAY)
     promises = tuple(promise(n, draw(TEXT), NOW - draw(days) * DAY, draw(due)) for n in range(draw(st.integers(0, 4))))
@@ -56,7 +62,7 @@ def test_what_was_told_to_be_kept_comes_before_what_only_lives(limit: int) -> No
     known = facts(
         *(memory(n, f"第{n}件要记住的事情", when=NOW - (300 + n) * DAY, asked=True) for n in range(1, 20)),
         *(memory(100 + n, f"第{n}件还新鲜的事情", when=NOW - n * DAY) for n in range(1, 10)),
-    )  # fmt: skip
+    )
     told = opened(known, limit=limit).told("memory")
     assert len([n for n in told if n < 100]) == 19 or not [n for n in told if n >= 100]
 
@@ -64,12 +70,19 @@ def test_what_was_told_to_be_kept_comes_before_what_only_lives(limit: int) -> No
 def test_layers_shrink_fairly() -> None:
     """Forty long moods and events do not crowd out a single thing that is still to be done."""
     known = facts(
-        *(memory(n, f"第{n}天在公司楼下的咖啡馆遇见了很多年没有见面的老同学", "event", NOW - n * DAY) for n in range(1, 8)),
-        *(memory(50 + n, f"第{n}件事让人心里又高兴又难过说也说不清楚", "emotion", NOW - n * DAY, emotion="复杂") for n in range(1, 6)),
+        *(
+            memory(n, f"第{n}天在公司楼下的咖啡馆遇见了很多年没有见面的老同学", "event", NOW - n * DAY)
+            for n in range(1, 8)
+        ),
+        *(
+            memory(50 + n, f"第{n}件事让人心里又高兴又难过说也说不清楚", "emotion", NOW - n * DAY, emotion="复杂")
+            for n in range(1, 6)
+        ),
         *(memory(100 + n, f"第{n}个人住在很远很远的城市里面", "identity", NOW - n * DAY) for n in range(1, 40)),
-        memory(200, "对花生过敏", asked=True), talks=(talk(1, "聊了旅行", NOW - DAY),),
+        memory(200, "对花生过敏", asked=True),
+        talks=(talk(1, "聊了旅行", NOW - DAY),),
         promises=(promise(1, "还书", NOW - DAY, NOW + DAY),),
-    )  # fmt: skip
+    )
     found = opened(known, limit=260)
     assert {section.name for section in found.sections} == {"who", "about", "ahead", "moods", "events", "talks"}
     assert estimate_tokens(found.text) > 200, "what is left is used"

@@ -72,19 +72,23 @@ def found(day: int) -> tuple[NewMemory, ...]:
     daily; once a month who somebody is; and in the first week what matters for ever."""
     place, thing = PLACES[day % len(PLACES)], THINGS[day % len(THINGS)]
     texts: list[tuple[str, MemoryKind]] = [
-        (f"第{day}天去了{place}", "event"), (f"第{day}天带了{thing}回家", "event"),
+        (f"第{day}天去了{place}", "event"),
+        (f"第{day}天带了{thing}回家", "event"),
         (f"在{place}第{day}次看到{thing}", "knowledge"),
         (f"第{day}天心情不错", "emotion"),
-    ]  # fmt: skip
+    ]
     texts += [(f"第{day // 30}个外号是{thing}{place}", "identity")] if day % 30 == 0 else []
     at = NOW + day * DAY
     passing = [replace(statement(text, 1, 1, source="digest", kind=kind), observed_at=at) for text, kind in texts]
     lasting = [(f"第{day}天起习惯了{place}", "habit"), (f"在读第{day}本书《{thing}》", "current book")]
     lasting += [FOR_EVER[day - 1]] if day <= len(FOR_EVER) else []
-    return (*passing, *(
-        replace(statement(text, 1, 1, source="digest", slot=slot), observed_at=at, said_at=at, lasting=True)
-        for text, slot in lasting
-    ))  # fmt: skip
+    return (
+        *passing,
+        *(
+            replace(statement(text, 1, 1, source="digest", slot=slot), observed_at=at, said_at=at, lasting=True)
+            for text, slot in lasting
+        ),
+    )
 
 
 async def one_day(store: Store, day: int) -> None:

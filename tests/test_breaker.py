@@ -35,9 +35,9 @@ def test_two_failures_change_nothing_the_third_begins_a_rest_of_fifteen_seconds(
 
 
 @pytest.mark.parametrize(
-    ("probes", "rest_ms"), [(0, 15_000), (1, 30_000), (2, 60_000), (3, 120_000), (4, 240_000), (5, 300_000),
-                            (6, 300_000), (900, 300_000)],
-)  # fmt: skip
+    ("probes", "rest_ms"),
+    [(0, 15_000), (1, 30_000), (2, 60_000), (3, 120_000), (4, 240_000), (5, 300_000), (6, 300_000), (900, 300_000)],
+)
 def test_each_probe_that_fails_doubles_the_rest_up_to_five_minutes(probes: int, rest_ms: int) -> None:
     breaker = broken(3 + probes, now=500)
     assert not breaker.allows(500 + rest_ms - 1)

@@ -46,9 +46,15 @@ from tests.fakes.openai_rules import check, list_of
     ],
 )
 def test_every_provider_of_the_survey_has_its_rule(
-    provider: str, name: str, cache: str, style: str, least: int, life: int | None, cached: float | None,
+    provider: str,
+    name: str,
+    cache: str,
+    style: str,
+    least: int,
+    life: int | None,
+    cached: float | None,
     written: float | None,
-) -> None:  # fmt: skip
+) -> None:
     can = known(provider, name)
     assert (can.provider, can.cache, can.marks, can.cache_min_tokens) == (provider, cache, style, least)
     assert (can.cache_life_seconds, can.cached_ratio, can.written_ratio) == (life, cached, written)

@@ -52,12 +52,21 @@ async def test_show_tells_the_numbers_and_where_they_come_from(world: World) -> 
 @pytest.mark.parametrize(
     ("words", "kept"),
     [
-        ("recent 0", (1, None, None)), ("recent -9", (1, None, None)), ("recent 99999", (5_000, None, None)),
-        ("RECENT ２０", (20, None, None)), ("window 9", (None, 10, None)), ("window 10", (None, 10, None)),
-        ("recentmax 19", (None, None, 20)), (f"recentmax {'9' * 5_000}", (None, None, 5_000)),
-        ("recent abc", None), ("recent 3.5", None), ("recent", None), ("window 1 2", None), ("gap 3", None),
+        ("recent 0", (1, None, None)),
+        ("recent -9", (1, None, None)),
+        ("recent 99999", (5_000, None, None)),
+        ("RECENT ２０", (20, None, None)),
+        ("window 9", (None, 10, None)),
+        ("window 10", (None, 10, None)),
+        ("recentmax 19", (None, None, 20)),
+        (f"recentmax {'9' * 5_000}", (None, None, 5_000)),
+        ("recent abc", None),
+        ("recent 3.5", None),
+        ("recent", None),
+        ("window 1 2", None),
+        ("gap 3", None),
     ],
-)  # fmt: skip
+)
 async def test_numbers_are_clamped_as_the_seed_does_and_nonsense_changes_nothing(
     world: World, words: str, kept: tuple[int | None, ...] | None
 ) -> None:

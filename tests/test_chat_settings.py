@@ -47,11 +47,35 @@ async def test_what_is_set_holds_at_once_lasts_and_is_taken_back(filed: Filed) -
 
 @pytest.mark.parametrize(
     "words",
-    ["max 19", "max -5", "max x", "max 1.5", "max 5 5", "max 1e3", "max 99999999999", "max off", "reply maxlen 59",
-     "reply 100", "reply maxlen", "tools maybe", "budget day", "budget day 5 EUR", "budget day -1", "budget day 200k",
-     "budget day 1.5 tok", "budget day 5 5", "budget currency EURO", "budget pricein x priceout 2", "budget day nan",
-     "budget maxtokens 63", "budget notify 3", "budget month 五块", "budget foo 3", "budget day 5元"],
-)  # fmt: skip
+    [
+        "max 19",
+        "max -5",
+        "max x",
+        "max 1.5",
+        "max 5 5",
+        "max 1e3",
+        "max 99999999999",
+        "max off",
+        "reply maxlen 59",
+        "reply 100",
+        "reply maxlen",
+        "tools maybe",
+        "budget day",
+        "budget day 5 EUR",
+        "budget day -1",
+        "budget day 200k",
+        "budget day 1.5 tok",
+        "budget day 5 5",
+        "budget currency EURO",
+        "budget pricein x priceout 2",
+        "budget day nan",
+        "budget maxtokens 63",
+        "budget notify 3",
+        "budget month 五块",
+        "budget foo 3",
+        "budget day 5元",
+    ],
+)
 def test_what_is_no_value_sets_nothing_and_says_how_it_would_be_right(words: str) -> None:
     name, *rest = words.split()
     found = parse_setting(name, tuple(rest), Settings())
@@ -68,8 +92,17 @@ async def test_wrong_words_others_and_contradictions_change_nothing(filed: Filed
     refused = await said(filed, ".ai max 999999")
     assert refused.startswith("That does not go together")
     assert "model.window_tokens" in refused
-    for words in ("max 800", "reply maxlen 100", "tools off", "budget day 5", "budget resetday", "model small",
-                  "off all", "trace on", "base"):  # fmt: skip
+    for words in (
+        "max 800",
+        "reply maxlen 100",
+        "tools off",
+        "budget day 5",
+        "budget resetday",
+        "model small",
+        "off all",
+        "trace on",
+        "base",
+    ):
         for group in ("", "家"):
             assert "主人" in await said(filed, f".ai {words}", "阿明", group), words
     assert filed.rows("SELECT * FROM setting") == before == []
@@ -124,8 +157,10 @@ async def test_any_configured_model_answers_first_and_no_other(tmp_path: Path) -
         assert settings.fallback.base_url == "http://127.0.0.1:9/v1"
         await said(filed, ".ai budget pricein 3 priceout 4")
         assert filed.rows("SELECT key FROM setting ORDER BY key") == [
-            ("model.use",), ("small.price_input",), ("small.price_output",)
-        ]  # fmt: skip
+            ("model.use",),
+            ("small.price_input",),
+            ("small.price_output",),
+        ]
         assert (await said(filed, ".ai model gross-9")).startswith("没有配「gross-9」这个模型")
         assert await said(filed, ".ai base") == "我问的是 http://127.0.0.1:9/v1"
         for words in ("base http://evil.example/v1", "base http://127.0.0.1:9/v1"):
@@ -199,8 +234,11 @@ async def test_a_group_is_switched_by_its_admins_and_everything_by_owners(tmp_pa
     await world.open()
     try:
         for who, group, answer in (
-            ("小李", "家", "管理员"), ("阿明", "外", "管理员"), ("阿明", "家", "先不说话"), ("小李", "家", "管理员"),
-        ):  # fmt: skip
+            ("小李", "家", "管理员"),
+            ("阿明", "外", "管理员"),
+            ("阿明", "家", "先不说话"),
+            ("小李", "家", "管理员"),
+        ):
             await world.say(".ai off", who, group)
             assert answer in world.replies[-1], (who, group)
         before = len(world.replies)
@@ -249,13 +287,32 @@ PLAIN = "deadbeef01CANARY"
 
 
 PASTED = (
-    f".ai key {KEY}", f"。AI ｋｅｙ\n{KEY}", f".ai token {KEY}", f".ai kye {PLAIN}", f".ai key={KEY}",
-    f".ai api-key:{PLAIN}", f"/ai base http://x/v1 {KEY}",
-    f"/ai_key {PLAIN}", f"/ai_key@nuan_bot {PLAIN}", f"/key {PLAIN}", f".ai@nuan_bot key {PLAIN}", f".aikey {PLAIN}",
-    f"．ａｉ ｋｅｙ {PLAIN}", f".a\u200bi key {PLAIN}", f"@小暖 .ai key {PLAIN}", f"。AI密钥 {PLAIN}", f".ai 金鑰 {PLAIN}",
-    f".ai 钥匙{PLAIN}", f".ai set key {PLAIN}", f".ai model api_key={PLAIN}", f"你好\n.ai key {PLAIN}",
-    f"`.ai key {PLAIN}`", f"> .ai key {PLAIN}", f"小暖，.ai key {PLAIN}xyz", f".ai budget key {PLAIN}",
-)  # fmt: skip
+    f".ai key {KEY}",
+    f"。AI ｋｅｙ\n{KEY}",
+    f".ai token {KEY}",
+    f".ai kye {PLAIN}",
+    f".ai key={KEY}",
+    f".ai api-key:{PLAIN}",
+    f"/ai base http://x/v1 {KEY}",
+    f"/ai_key {PLAIN}",
+    f"/ai_key@nuan_bot {PLAIN}",
+    f"/key {PLAIN}",
+    f".ai@nuan_bot key {PLAIN}",
+    f".aikey {PLAIN}",
+    f"．ａｉ ｋｅｙ {PLAIN}",
+    f".a\u200bi key {PLAIN}",
+    f"@小暖 .ai key {PLAIN}",
+    f"。AI密钥 {PLAIN}",
+    f".ai 金鑰 {PLAIN}",
+    f".ai 钥匙{PLAIN}",
+    f".ai set key {PLAIN}",
+    f".ai model api_key={PLAIN}",
+    f"你好\n.ai key {PLAIN}",
+    f"`.ai key {PLAIN}`",
+    f"> .ai key {PLAIN}",
+    f"小暖，.ai key {PLAIN}xyz",
+    f".ai budget key {PLAIN}",
+)
 
 
 @pytest.mark.parametrize("text", PASTED)
@@ -285,9 +342,17 @@ async def test_a_key_in_a_chat_is_refused_and_stays_nowhere(filed: Filed) -> Non
     await filed.open()
 
 
-@given(st.sampled_from(sorted(SETTING_WORDS)), st.lists(st.one_of(
-    st.sampled_from(["day", "month", "5", "200k", "tok", "off", "reset", "usd", "$3", "pricein", "on", "maxlen", "万"]),
-    st.text(max_size=12))))  # fmt: skip
+@given(
+    st.sampled_from(sorted(SETTING_WORDS)),
+    st.lists(
+        st.one_of(
+            st.sampled_from(
+                ["day", "month", "5", "200k", "tok", "off", "reset", "usd", "$3", "pricein", "on", "maxlen", "万"]
+            ),
+            st.text(max_size=12),
+        )
+    ),
+)
 def test_whatever_is_said_either_fits_or_sets_nothing(name: str, words: list[str]) -> None:
     found = parse_setting(name, tuple(" ".join(words).split()), Settings())
     if isinstance(found, InvalidWords):

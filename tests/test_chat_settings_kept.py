@@ -58,8 +58,9 @@ async def test_limits_of_an_older_nuan_are_brought_over(tmp_path: Path) -> None:
         db.execute("INSERT INTO meta (key, value) VALUES ('limits', ?)", (said,))
     async with await open_store(tmp_path) as store:
         assert [(one.key, one.value, one.person_id) for one in await store.settings.all()] == [
-            ("limits.notify", "off", None), ("limits.person_minute", "3", None),
-        ]  # fmt: skip
+            ("limits.notify", "off", None),
+            ("limits.person_minute", "3", None),
+        ]
     assert settings_in(tmp_path / "none.db") == ()
 
 

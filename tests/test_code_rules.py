@@ -10,13 +10,30 @@ import pytest
 from tests.source import ROOT, Module, module_of, modules
 
 HEAVY = (
-    "openai", "genai_prices", "jieba", "opencc", "holidays", "numpy", "discord", "telegram", "prompt_toolkit", "mcp",
-    "jinja2", "apscheduler", "prometheus_client", "starlette", "uvicorn",
-)  # fmt: skip
+    "openai",
+    "genai_prices",
+    "jieba",
+    "opencc",
+    "holidays",
+    "numpy",
+    "discord",
+    "telegram",
+    "prompt_toolkit",
+    "mcp",
+    "jinja2",
+    "apscheduler",
+    "prometheus_client",
+    "starlette",
+    "uvicorn",
+)
 EDGES = (
-    "bot.model.transport", "bot.mcp.server", "bot.ops.prometheus", "adapters.telegram.", "adapters.discord.",
+    "bot.model.transport",
+    "bot.mcp.server",
+    "bot.ops.prometheus",
+    "adapters.telegram.",
+    "adapters.discord.",
     "bot.web.",
-)  # fmt: skip
+)
 """Modules that are heavy themselves: they may import a heavy library at the top, and nobody imports them there; the
 table in the package of an adapter is light."""
 CLOCK = re.compile(

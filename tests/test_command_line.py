@@ -116,8 +116,10 @@ def test_json_is_one_document_and_nothing_else(installation: Path) -> None:
     assert isinstance(files, dict)
     assert (made["schema"], files["memories"]) == (SCHEMA_VERSION, 5)
     assert told(installation, "restore", made["file"], "--check") == {
-        "file": made["file"], "schema": SCHEMA_VERSION, "good": True,
-    }  # fmt: skip
+        "file": made["file"],
+        "schema": SCHEMA_VERSION,
+        "good": True,
+    }
     plan = told(installation, "memory", "import", "out", "--yes")
     assert isinstance(plan, dict)
     assert (plan["taken"], plan["counts"]["same"], plan["memories"]) == (0, 5, [])
@@ -207,9 +209,16 @@ def test_what_is_wrong_is_one_line_an_exit_code_and_no_change(installation: Path
 def test_nothing_is_begun_for_a_folder_that_is_not_there(installation: Path) -> None:
     (installation.parent / "bad.jsonl").write_text("{}\n{")
     for words in (
-        ("erase", "1", "--yes"), ("memory", "backfill", "--apply"), ("memory", "import", "nofile", "--yes"),
-        ("memory", "import", "bad.jsonl", "--yes"), ("run",), ("backup",), ("logs",), ("reload",), ("usage",),
-    ):  # fmt: skip
+        ("erase", "1", "--yes"),
+        ("memory", "backfill", "--apply"),
+        ("memory", "import", "nofile", "--yes"),
+        ("memory", "import", "bad.jsonl", "--yes"),
+        ("run",),
+        ("backup",),
+        ("logs",),
+        ("reload",),
+        ("usage",),
+    ):
         said = nuan(installation.parent / "nowhere", *words)
         assert (said.code, said.out) in ((1, ""), (2, "")), words
         assert not (installation.parent / "nowhere").exists(), words

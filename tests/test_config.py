@@ -239,13 +239,40 @@ def test_any_value_is_taken_or_told(value: str, name: str) -> None:
 
 TOML = st.sampled_from(
     (
-        "[bot]\n", "[model]\n", "[[fallback]]\n", "[speak]\n", "names = ", "window_seconds = ", "links = ",
-        "timezone = ", "mode = ",
-        "base_url = ", "\"小暖\"\n", "[\"a\", 1]\n", "-1\n", "1e400\n", "true\n", "{a = 1}\n", "2026-01-01\n",
-        "\"\"\"", "[", "=", "\n", "#",
-        "\x00", "\ufeff", "{", "nan\n", "99999999999999999999\n", ".", "bot.names = ", "\"*\"\n", "inf\n", "\r",
+        "[bot]\n",
+        "[model]\n",
+        "[[fallback]]\n",
+        "[speak]\n",
+        "names = ",
+        "window_seconds = ",
+        "links = ",
+        "timezone = ",
+        "mode = ",
+        "base_url = ",
+        '"小暖"\n',
+        '["a", 1]\n',
+        "-1\n",
+        "1e400\n",
+        "true\n",
+        "{a = 1}\n",
+        "2026-01-01\n",
+        '"""',
+        "[",
+        "=",
+        "\n",
+        "#",
+        "\x00",
+        "\ufeff",
+        "{",
+        "nan\n",
+        "99999999999999999999\n",
+        ".",
+        "bot.names = ",
+        '"*"\n',
+        "inf\n",
+        "\r",
     )
-)  # fmt: skip
+)
 
 
 @given(

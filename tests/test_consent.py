@@ -69,20 +69,49 @@ async def test_a_line_of_long_ago_allows_nothing(world: World) -> None:
 @pytest.mark.parametrize(
     ("fact", "question", "yes", "tool", "arguments", "written"),
     [
-        ("我对芒果过敏，上次嘴都肿了", "要我记住你对芒果过敏吗？", "好啊", "remember",
-         {"text": "我对芒果过敏"}, memories),
-        ("我对芒果过敏，上次嘴都肿了", "要不要我记住你对芒果过敏？", "要", "remember",
-         {"text": "我对芒果过敏"}, memories),
-        ("明天要交房租", "要我明天早上九点提醒你交房租吗？", "嗯，谢啦", "remind",
-         {"text": "交房租", "when": "明天早上九点"}, reminders),
-        ("early flight tomorrow", "Want me to wake you at 5:30 tomorrow?", "yes pls, dont let me oversleep", "remind",
-         {"text": "get up", "when": "5:30 tomorrow"}, reminders),
+        (
+            "我对芒果过敏，上次嘴都肿了",
+            "要我记住你对芒果过敏吗？",
+            "好啊",
+            "remember",
+            {"text": "我对芒果过敏"},
+            memories,
+        ),
+        (
+            "我对芒果过敏，上次嘴都肿了",
+            "要不要我记住你对芒果过敏？",
+            "要",
+            "remember",
+            {"text": "我对芒果过敏"},
+            memories,
+        ),
+        (
+            "明天要交房租",
+            "要我明天早上九点提醒你交房租吗？",
+            "嗯，谢啦",
+            "remind",
+            {"text": "交房租", "when": "明天早上九点"},
+            reminders,
+        ),
+        (
+            "early flight tomorrow",
+            "Want me to wake you at 5:30 tomorrow?",
+            "yes pls, dont let me oversleep",
+            "remind",
+            {"text": "get up", "when": "5:30 tomorrow"},
+            reminders,
+        ),
     ],
-)  # fmt: skip
+)
 async def test_a_yes_to_what_nuan_asked_is_consent(
-    world: World, fact: str, question: str, yes: str, tool: str, arguments: dict[str, str],
+    world: World,
+    fact: str,
+    question: str,
+    yes: str,
+    tool: str,
+    arguments: dict[str, str],
     written: Callable[[World], list[object]],
-) -> None:  # fmt: skip
+) -> None:
     await hears(world, fact, answer=question)
     uses(world, tool, **arguments)
     await world.say(yes)
@@ -257,10 +286,12 @@ async def test_what_is_to_be_kept_and_reminded_of_is_both(world: World) -> None:
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("替我记住下午三点要吃药", "下午三点要吃药"), ("帮我记住下周三要去看牙医", "下周三要去看牙医"),
-        ("幫我記下禮拜三看牙醫", "下禮拜三看牙醫"), ("帮我记一下下个月交房租", "下个月交房租"),
+        ("替我记住下午三点要吃药", "下午三点要吃药"),
+        ("帮我记住下周三要去看牙医", "下周三要去看牙医"),
+        ("幫我記下禮拜三看牙醫", "下禮拜三看牙醫"),
+        ("帮我记一下下个月交房租", "下个月交房租"),
     ],
-)  # fmt: skip
+)
 async def test_the_day_that_follows_the_word_belongs_to_what_is_kept(world: World, said: str, kept: str) -> None:
     await world.say(said)
     assert memories(world) == [kept]
@@ -268,8 +299,13 @@ async def test_the_day_that_follows_the_word_belongs_to_what_is_kept(world: Worl
 
 @pytest.mark.parametrize(
     ("said", "left"),
-    [("取消 ⏰1 和 ⏰2", ["买花"]), ("取消提醒 ⏰1、⏰3", ["吃药"]), ("cancel ⏰2 and ⏰3", ["开会"]), ("取消⏰2", ["开会", "买花"])],
-)  # fmt: skip
+    [
+        ("取消 ⏰1 和 ⏰2", ["买花"]),
+        ("取消提醒 ⏰1、⏰3", ["吃药"]),
+        ("cancel ⏰2 and ⏰3", ["开会"]),
+        ("取消⏰2", ["开会", "买花"]),
+    ],
+)
 async def test_several_reminders_are_cancelled_by_their_numbers(world: World, said: str, left: list[str]) -> None:
     for task in ("开会", "吃药", "买花"):
         await world.say(f"明天早上8点提醒我{task}")
@@ -455,8 +491,10 @@ async def test_a_name_within_another_one_is_refused_for_itself(world: World) -> 
     await world.say("stop calling me 番茄")
     await world.say("Nuan pls just Tom. not tomato")
     assert sorted(world.peek.memories("slot", "text", disabled_at=None, former_at=None)) == [
-        ("address", "Tom"), ("no_address", "tomato"), ("no_address", "番茄"),
-    ]  # fmt: skip
+        ("address", "Tom"),
+        ("no_address", "tomato"),
+        ("no_address", "番茄"),
+    ]
 
 
 async def test_the_receipt_of_a_change_names_the_old_number_and_the_new(world: World) -> None:
@@ -510,10 +548,11 @@ async def test_a_wish_to_forget_that_names_something_known_asks_no_model(world: 
 @pytest.mark.parametrize(
     ("fact", "wish"),
     [
-        ("我上个月去见了阿杰", "，这个别记"), ("i cried in a car park today", ", please dont store that"),
+        ("我上个月去见了阿杰", "，这个别记"),
+        ("i cried in a car park today", ", please dont store that"),
         ("我住在徐汇", "这件事你就当没说过吧"),
     ],
-)  # fmt: skip
+)
 async def test_what_is_not_to_be_kept_no_tool_keeps(world: World, fact: str, wish: str) -> None:
     uses(world, "remember", text=fact)
     await world.say(fact + wish)

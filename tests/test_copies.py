@@ -131,10 +131,13 @@ async def test_a_copy_that_is_edited_is_a_message_of_its_own(world: World) -> No
 @pytest.mark.parametrize(
     ("line", "wait", "told"),
     [
-        ("<阿明> 大家好", 1.2, False), ("大家好", 0, False), ("阿明: 大家好", 1.201, True),
-        ("大家好吗", 0, True), ("<小王> 大家好", 0, True),
+        ("<阿明> 大家好", 1.2, False),
+        ("大家好", 0, False),
+        ("阿明: 大家好", 1.201, True),
+        ("大家好吗", 0, True),
+        ("<小王> 大家好", 0, True),
     ],
-)  # fmt: skip
+)
 async def test_a_system_line_that_repeats_a_message_is_its_echo(
     world: World, line: str, wait: float, told: bool
 ) -> None:
@@ -171,10 +174,14 @@ def line(text: str, at: int = 0, arrived: int = NOW, kind: str = "message") -> L
 @pytest.mark.parametrize(
     ("first", "second", "copies"),
     [
-        (NOW, NOW, True), (NOW, NOW + 1_000, True), (NOW, NOW + 2_000, False),
-        (NOW + 1, NOW + 251, True), (NOW + 1, NOW + 252, False), (0, NOW + 9, True),
+        (NOW, NOW, True),
+        (NOW, NOW + 1_000, True),
+        (NOW, NOW + 2_000, False),
+        (NOW + 1, NOW + 251, True),
+        (NOW + 1, NOW + 252, False),
+        (0, NOW + 9, True),
     ],
-)  # fmt: skip
+)
 def test_what_comes_late_in_one_lump_is_told_apart_by_the_platforms_clock(
     first: int, second: int, copies: bool
 ) -> None:

@@ -16,31 +16,65 @@ PRICES = {"price_input": 1.0, "price_cached": 0.1, "price_written": 1.25, "price
     ("body", "expected"),
     [
         ({"prompt_tokens": 100, "completion_tokens": 9}, (100, 0, 0, 9, 0)),
-        ({"prompt_tokens": 100, "completion_tokens": 9,
-          "prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 30},
-          "completion_tokens_details": {"reasoning_tokens": 5}}, (100, 64, 30, 9, 5)),
-        ({"prompt_tokens": 100, "completion_tokens": 9, "prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36},
-         (100, 64, 0, 9, 0)),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 9,
+                "prompt_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 30},
+                "completion_tokens_details": {"reasoning_tokens": 5},
+            },
+            (100, 64, 30, 9, 5),
+        ),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 9,
+                "prompt_cache_hit_tokens": 64,
+                "prompt_cache_miss_tokens": 36,
+            },
+            (100, 64, 0, 9, 0),
+        ),
         ({"prompt_tokens": 100, "completion_tokens": 9, "cached_tokens": 70}, (100, 70, 0, 9, 0)),
-        ({"prompt_tokens": 100, "completion_tokens": 9,
-          "prompt_tokens_details": {"cached_tokens": 20, "cache_creation_input_tokens": 50}}, (100, 20, 50, 9, 0)),
-        ({"input_tokens": 10, "cache_read_input_tokens": 80, "cache_creation_input_tokens": 10, "output_tokens": 9},
-         (100, 80, 10, 9, 0)),
-        ({"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 500},
-          "completion_tokens_details": {"reasoning_tokens": 500}}, (100, 100, 0, 9, 9)),
-        ({"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": -1}},
-         (100, 0, 0, 9, 0)),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 9,
+                "prompt_tokens_details": {"cached_tokens": 20, "cache_creation_input_tokens": 50},
+            },
+            (100, 20, 50, 9, 0),
+        ),
+        (
+            {"input_tokens": 10, "cache_read_input_tokens": 80, "cache_creation_input_tokens": 10, "output_tokens": 9},
+            (100, 80, 10, 9, 0),
+        ),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 9,
+                "prompt_tokens_details": {"cached_tokens": 500},
+                "completion_tokens_details": {"reasoning_tokens": 500},
+            },
+            (100, 100, 0, 9, 9),
+        ),
+        (
+            {"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": -1}},
+            (100, 0, 0, 9, 0),
+        ),
     ],
     ids=["plain", "openai", "deepseek", "kimi", "qwen", "anthropic", "too many", "negative"],
-)  # fmt: skip
+)
 def test_every_known_way_to_count(body: dict[str, object], expected: tuple[int, ...]) -> None:
     answer = CompletionBuilder(frozenset())
     answer.add({"choices": [{"delta": {"content": "好"}, "finish_reason": "stop"}], "usage": body})
     usage = answer.completion().usage
     assert usage is not None
     assert (
-        usage.prompt_tokens, usage.cached_tokens, usage.written_tokens, usage.output_tokens, usage.reasoning_tokens
-    ) == expected  # fmt: skip
+        usage.prompt_tokens,
+        usage.cached_tokens,
+        usage.written_tokens,
+        usage.output_tokens,
+        usage.reasoning_tokens,
+    ) == expected
 
 
 def test_cached_written_and_plain_input_have_prices_of_their_own() -> None:

@@ -92,10 +92,15 @@ async def test_what_goes_on_keeps_every_item_and_appends_one(world: World) -> No
     await world.say("今天下雨了")
     found = await seen(world, "我带了伞")
     assert found["diff"] == {
-        "kept": 3, "kept_tokens": found["cache"]["possible_next"]["tokens"], "added": 1,
+        "kept": 3,
+        "kept_tokens": found["cache"]["possible_next"]["tokens"],
+        "added": 1,
         "added_tokens": found["tokens"] - found["cache"]["possible_next"]["tokens"],
-        "before": 3, "gone": False, "whole": True, "why": "",
-    }  # fmt: skip
+        "before": 3,
+        "gone": False,
+        "whole": True,
+        "why": "",
+    }
     assert "原样保留上一次调用和回复的 3 项" in await shown(world, CtxRequest("我带了伞"))
 
 
@@ -230,9 +235,11 @@ async def test_nobody_elses_memory_is_listed_in_a_dm_or_a_group(world: World) ->
     await world.say("小暖，记住我这边的暗号是蓝鲸丙", "阿明", "别处")
     own = ["我的密码是蓝鲸甲", "我的暗号是蓝鲸乙"]  # what 小王 had kept in the group comes in 小王's own chat
     for person, chat, wanted in (
-        ("小王", "local", own), ("小王", GROUP, ["我的暗号是蓝鲸乙"]), ("阿明", GROUP, ["我的暗号是蓝鲸乙"]),
+        ("小王", "local", own),
+        ("小王", GROUP, ["我的暗号是蓝鲸乙"]),
+        ("阿明", GROUP, ["我的暗号是蓝鲸乙"]),
         ("阿明", "别处", ["我这边的暗号是蓝鲸丙"]),
-    ):  # fmt: skip
+    ):
         found = await seen(world, "蓝鲸", person, chat, compare=True, debug=True)
         assert brought(found) == dict.fromkeys(RECALL_MODES, wanted)
         assert set(found["debug"]) == set(RECALL_MODES)
@@ -280,9 +287,15 @@ async def test_the_modes_are_compared_with_the_embedder_whatever_mode_is_used(ne
 
 @pytest.mark.parametrize(
     "look",
-    [{"compare": True}, {"debug": True}, {"most": 3}, {"query": "  ", "compare": True}, {"query": "x", "raw": True,
-     "debug": True}, {"raw": True, "as_json": True}],
-)  # fmt: skip
+    [
+        {"compare": True},
+        {"debug": True},
+        {"most": 3},
+        {"query": "  ", "compare": True},
+        {"query": "x", "raw": True, "debug": True},
+        {"raw": True, "as_json": True},
+    ],
+)
 def test_what_cannot_be_shown_is_refused(look: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         CtxRequest(**look)

@@ -62,10 +62,17 @@ class Beside:
 
 RULES: dict[DialectName, list[dict[str, object]]] = {
     "plain": [],
-    "openai-5.6": [{"marks": "breakpoint", "cache_key": True, "max_tokens_field": "max_completion_tokens",
-                    "temperature": False, "thinking_off": {"reasoning_effort": "none"}}],
+    "openai-5.6": [
+        {
+            "marks": "breakpoint",
+            "cache_key": True,
+            "max_tokens_field": "max_completion_tokens",
+            "temperature": False,
+            "thinking_off": {"reasoning_effort": "none"},
+        }
+    ],
     "deepseek": [{"keep_reasoning": True, "thinking_on": {"thinking": {"type": "enabled"}}}],
-}  # fmt: skip
+}
 """What makes nuan speak to the server of this machine as to that provider's."""
 
 
@@ -189,8 +196,11 @@ async def test_the_shown_body_is_that_of_the_model_that_would_answer(
 ) -> None:
     await beside.world.say("你好")
     settings = Settings.model_validate(
-        {**beside.place.settings.model_dump(exclude_unset=True), "small": {"name": "little"},
-         "budget": {"small_at": small_at}}
-    )  # fmt: skip
+        {
+            **beside.place.settings.model_dump(exclude_unset=True),
+            "small": {"name": "little"},
+            "budget": {"small_at": small_at},
+        }
+    )
     beside.place = replace(beside.place, settings=settings)
     assert mapping(json.loads(await beside.looked("她又把杯子推下去了")))["model"] == name

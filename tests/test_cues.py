@@ -46,11 +46,20 @@ async def test_a_pets_name_and_what_is_settled_are_no_words_of_a_wish(world: Wor
 @pytest.mark.parametrize(
     "said",
     [
-        "帮我几一下，空调保修到后年六月", "麻煩建檔，會員編號 7781", "以後你要知道 我對貓過敏", "我离职那事作废吧", "这话听过就算",
-        "plz rmeember i work from home fridays", "so you know: no birthdays in my family", "pin this: vet is on Mill Road",
-        "purge my address", "it's Sam, not Samantha", "enough with the sweetheart", "no notes on this one",
+        "帮我几一下，空调保修到后年六月",
+        "麻煩建檔，會員編號 7781",
+        "以後你要知道 我對貓過敏",
+        "我离职那事作废吧",
+        "这话听过就算",
+        "plz rmeember i work from home fridays",
+        "so you know: no birthdays in my family",
+        "pin this: vet is on Mill Road",
+        "purge my address",
+        "it's Sam, not Samantha",
+        "enough with the sweetheart",
+        "no notes on this one",
     ],
-)  # fmt: skip
+)
 async def test_words_of_a_wish_in_whatever_form_are_told_to_the_model(world: World, said: str) -> None:
     await world.say(said)
     assert "remember" in world.last_user.splitlines()[-1] or "forget" in world.last_user.splitlines()[-1]
@@ -117,10 +126,14 @@ async def test_ordinary_talk_is_no_cue(world: World) -> None:
     [
         ("你心里要有数，我弟有忧郁症", "remember", '{"text": "我弟有忧郁症"}', ["我弟有忧郁症"]),
         ("我现在网名是Kiki啦，你也跟着改口呗", "remember", '{"text": "Kiki", "name": "call"}', ["Kiki"]),
-        ("hold on to one thing, my dog is called Biscuit", "remember", '{"text": "my dog is called Biscuit"}',
-         ["my dog is called Biscuit"]),
+        (
+            "hold on to one thing, my dog is called Biscuit",
+            "remember",
+            '{"text": "my dog is called Biscuit"}',
+            ["my dog is called Biscuit"],
+        ),
     ],
-)  # fmt: skip
+)
 async def test_words_of_a_wish_are_pointed_out_to_a_model_and_nobody_is_asked_back(
     new_world: NewWorld, text: str, tool: str, arguments: str, kept_: list[str]
 ) -> None:

@@ -107,8 +107,17 @@ def test_a_sentence_is_about_the_day_that_people_would_take_it_for(text: str, da
     assert label(date_in(text, NOW, SHANGHAI)) == day
 
 
-LINES = ("婚礼酒店订了，10月3号办", "下周三上午十点半面试", "my rent is due on the 1st", "今天我升职了", "我生日是5月2号",
-         "三个月后毕业", "We move next Friday", "8月去冰岛", "3月3日到5日去了杭州")  # fmt: skip
+LINES = (
+    "婚礼酒店订了，10月3号办",
+    "下周三上午十点半面试",
+    "my rent is due on the 1st",
+    "今天我升职了",
+    "我生日是5月2号",
+    "三个月后毕业",
+    "We move next Friday",
+    "8月去冰岛",
+    "3月3日到5日去了杭州",
+)
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,7 @@ def due(world: World) -> list[tuple[object, ...]]:
         (("明天九点的飞机", "六点叫我起床"), ("起床", "06-13 06:00")),
     ],
 )
-async def test_it_is_of_the_day_that_was_named(
-    world: World, lines: tuple[str, ...], set_for: tuple[str, str]
-) -> None:  # fmt: skip
+async def test_it_is_of_the_day_that_was_named(world: World, lines: tuple[str, ...], set_for: tuple[str, str]) -> None:
     for line in lines:
         await world.say(line)
     assert due(world) == [set_for]

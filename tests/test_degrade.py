@@ -125,9 +125,14 @@ async def test_the_small_models_calls_cost_its_own_price(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "where"), [("chat_day_tokens", ("小王", "")), ("person_day_tokens", ("小王", "家")),
-                         ("total_tokens", ("阿明", "")), ("month_tokens", ("阿明", ""))],
-)  # fmt: skip
+    ("limit", "where"),
+    [
+        ("chat_day_tokens", ("小王", "")),
+        ("person_day_tokens", ("小王", "家")),
+        ("total_tokens", ("阿明", "")),
+        ("month_tokens", ("阿明", "")),
+    ],
+)
 async def test_the_steps_are_those_of_the_fullest_limit(tmp_path: Path, limit: str, where: tuple[str, str]) -> None:
     first, small = Named("first", "大"), Named("small", "小")
     budget: dict[str, object] = {"day_tokens": 10 * DAY, limit: DAY}

@@ -114,7 +114,7 @@ async def recalled(world: World, query: str) -> str:
 @pytest.mark.parametrize(("ranking", "found"), [("hybrid", True), ("v2", False)])
 async def test_a_memory_without_a_shared_word_comes_back_by_likeness_alone(
     tmp_path: Path, ranking: str, found: bool
-) -> None:  # fmt: skip
+) -> None:
     async with FakeEmbeddings(PETS) as server:
         given = settings(server)
         memory = given.memory.model_copy(update={"mode": ranking})

@@ -59,8 +59,15 @@ async def test_where_only_marks_count_all_that_was_sent_before_is_read_from_the_
 @pytest.mark.parametrize(
     ("endpoint", "more"),
     [
-        ("openai-5.6", {"max_completion_tokens": 200, "prompt_cache_key": "nuan-1", "prompt_cache_options": EXPLICIT,
-                        "reasoning_effort": "none"}),
+        (
+            "openai-5.6",
+            {
+                "max_completion_tokens": 200,
+                "prompt_cache_key": "nuan-1",
+                "prompt_cache_options": EXPLICIT,
+                "reasoning_effort": "none",
+            },
+        ),
         ("openai-5.5", {"max_completion_tokens": 200, "prompt_cache_key": "nuan-1", "reasoning_effort": "none"}),
         ("deepseek", {"max_tokens": 200, "temperature": 0.7, "thinking": {"type": "disabled"}}),
         ("qwen", {"max_tokens": 200, "temperature": 0.7, "enable_thinking": False}),
@@ -69,7 +76,7 @@ async def test_where_only_marks_count_all_that_was_sent_before_is_read_from_the_
         ("mistral", {"max_tokens": 200, "temperature": 0.7, "prompt_cache_key": "nuan-1"}),
         ("unknown", {"max_tokens": 200, "temperature": 0.7}),
     ],
-)  # fmt: skip
+)
 async def test_each_provider_gets_its_own_fields_and_no_others(endpoint: str, more: dict[str, object]) -> None:
     async with line(endpoint) as talk:
         await talk.ask(FIRST)

@@ -101,17 +101,25 @@ def test_talks_are_told_by_themselves_by_hour_by_day_by_week_and_by_month(script
 
     night = 9 * HOUR_MS + MINUTE_MS  # 23:59
     talks = (
-        row(1, MINUTE_MS), row(2, night), row(3, night + 50 * MINUTE_MS),
+        row(1, MINUTE_MS),
+        row(2, night),
+        row(3, night + 50 * MINUTE_MS),
         # The small hours of the 11th belong to the day that began on the 10th at four.
-        row(4, 33 * HOUR_MS, names[:2], "day", 2), row(5, 34 * HOUR_MS, names[2:]),
-        row(6, 30 * HOUR_MS), row(7, 47 * HOUR_MS),
-        row(8, 8 * DAY_MS, (), "week", 7), row(9, 14 * DAY_MS),
-        row(10, 32 * DAY_MS), row(11, 40 * DAY_MS),
-    )  # fmt: skip
+        row(4, 33 * HOUR_MS, names[:2], "day", 2),
+        row(5, 34 * HOUR_MS, names[2:]),
+        row(6, 30 * HOUR_MS),
+        row(7, 47 * HOUR_MS),
+        row(8, 8 * DAY_MS, (), "week", 7),
+        row(9, 14 * DAY_MS),
+        row(10, 32 * DAY_MS),
+        row(11, 40 * DAY_MS),
+    )
     near = DayWords(
-        messages.text("today", script), messages.text("yesterday", script), messages.text("tomorrow", script),
+        messages.text("today", script),
+        messages.text("yesterday", script),
+        messages.text("tomorrow", script),
         messages.text("days_ago", script, days="{n}"),
-    )  # fmt: skip
+    )
     days = DayFormatter(NOW, SHANGHAI, lambda key, **values: openings.text(key, script, **values), near)
     told = past_talk_lines(talks, days)
     assert [f"{line.head}|{line.text}" for line in told] == GOLDEN[script]
@@ -155,10 +163,14 @@ def test_stretches_end_after_all_that_lies_in_them(zone: str, at: int, more: int
 
 @pytest.mark.parametrize(
     ("zone", "at", "hours"),
-    [("Europe/Berlin", "2026-03-28T12:00+01:00", 15), ("Europe/Berlin", "2026-10-24T12:00+02:00", 17),
-     ("Asia/Shanghai", "2026-03-28T12:00+08:00", 16), ("Europe/Berlin", "2026-03-29T03:59+02:00", 1 / 60),
-     ("Europe/Berlin", "2026-03-29T04:00+02:00", 24)],
-)  # fmt: skip
+    [
+        ("Europe/Berlin", "2026-03-28T12:00+01:00", 15),
+        ("Europe/Berlin", "2026-10-24T12:00+02:00", 17),
+        ("Asia/Shanghai", "2026-03-28T12:00+08:00", 16),
+        ("Europe/Berlin", "2026-03-29T03:59+02:00", 1 / 60),
+        ("Europe/Berlin", "2026-03-29T04:00+02:00", 24),
+    ],
+)
 def test_a_day_ends_at_four_also_where_clocks_change_in_it(zone: str, at: str, hours: float) -> None:
     moment = round(datetime.fromisoformat(at).timestamp() * 1000)
     assert period_end("day", moment, ZoneInfo(zone)) == moment + round(hours * HOUR_MS)
@@ -177,9 +189,11 @@ def carried_out(rows: list[DialogueRow], plan: RollupPlan) -> list[DialogueRow]:
 
 
 @given(
-    st.lists(st.tuples(AGES, st.sampled_from([None, 1])), max_size=30), st.sampled_from(ZONES), st.integers(1, 5),
+    st.lists(st.tuples(AGES, st.sampled_from([None, 1])), max_size=30),
+    st.sampled_from(ZONES),
+    st.integers(1, 5),
     st.integers(0, 9 * DAY_MS),
-)  # fmt: skip
+)
 def test_rolling_up_twice_changes_nothing_and_later_it_goes_on(
     made: list[tuple[int, int | None]], zone: str, most: int, later: int
 ) -> None:

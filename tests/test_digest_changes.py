@@ -123,9 +123,10 @@ async def test_what_a_talk_told_itself_is_not_known_when_it_is_digested_again(wo
         {"text": "我搬到苏州了", "from": [1], "slot": "home", "replaces": [1]},
     )
     answering(
-        world, {"summary": "搬家和过敏", "statements": [home, nuts]},
+        world,
+        {"summary": "搬家和过敏", "statements": [home, nuts]},
         {"summary": "搬家和过敏", "statements": [{**home, "text": "我搬到杭州了"}, nuts]},
-    )  # fmt: skip
+    )
     await world.say("我搬到苏州了", external_id="m1")
     await world.say("我对花生过敏")
     await world.say("/new")
@@ -260,12 +261,25 @@ async def test_a_plan_of_a_group_is_moved_by_whoever_speaks_there(world: World) 
 
 
 async def test_a_new_job_that_begins_on_a_day_takes_the_old_ones_place_then(world: World) -> None:
-    await after(world, "I am a line cook at Marla's", statements=[
-        {"text": "I am a line cook at Marla's", "from": [1], "slot": "job", "lasting": True}])  # fmt: skip
+    await after(
+        world,
+        "I am a line cook at Marla's",
+        statements=[{"text": "I am a line cook at Marla's", "from": [1], "slot": "job", "lasting": True}],
+    )
     await world.wait(7_200)
-    await after(world, "got it, I start as a commis at Lark on June 20", statements=[
-        {"text": "I start as a commis at Lark on June 20", "from": [1], "slot": "new job", "kind": "event",
-         "when": "2026-06-20"}])  # fmt: skip
+    await after(
+        world,
+        "got it, I start as a commis at Lark on June 20",
+        statements=[
+            {
+                "text": "I start as a commis at Lark on June 20",
+                "from": [1],
+                "slot": "new job",
+                "kind": "event",
+                "when": "2026-06-20",
+            }
+        ],
+    )
     await world.say("tell me something about kitchens, I am curious about them")
     (told,) = (row for row in world.last_user.split("\n") if "Marla" in row and row.startswith("- #"))
     assert "June 20" in told

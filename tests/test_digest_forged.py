@@ -29,12 +29,16 @@ def obeyed(forgery: Forgery, cited: list[int]) -> str:
     return json.dumps(
         {
             "summary": forgery.payload,
-            "statements": [{"kind": kind, **told, "text": forgery.payload + "." * number, "lasting": True}
-                           for number, kind in enumerate(kinds)],
-            "moods": [{"tag": "", **told}], "tasks": [task], "promises": [task],
+            "statements": [
+                {"kind": kind, **told, "text": forgery.payload + "." * number, "lasting": True}
+                for number, kind in enumerate(kinds)
+            ],
+            "moods": [{"tag": "", **told}],
+            "tasks": [task],
+            "promises": [task],
         },
         ensure_ascii=False,
-    )  # fmt: skip
+    )
 
 
 def test_there_are_more_than_a_hundred_talks_and_all_differ() -> None:

@@ -42,9 +42,13 @@ def test_a_task_is_kept_as_a_short_title_of_whoever_said_it() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        task("要交报告", 4), task("答应明天讲故事", 5), task("fix the bike", 1, 2), task("去月球", 1), task("周末去看他", 9),
+        task("要交报告", 4),
+        task("答应明天讲故事", 5),
+        task("fix the bike", 1, 2),
+        task("去月球", 1),
+        task("周末去看他", 9),
     ],
-)  # fmt: skip
+)
 def test_a_task_of_others_of_the_bot_or_of_nobody_is_none(wrong: dict[str, object]) -> None:
     assert tasks(wrong) == []
 
@@ -58,12 +62,18 @@ def test_a_task_that_is_to_be_forgotten_is_none() -> None:
 @pytest.mark.parametrize(
     ("said", "claim"),
     [
-        ("我对花生不过敏", "对花生过敏"), ("我对花生过敏", "对花生不过敏"), ("我对花生过敏吗？", "对花生过敏"),
-        ("他说：我对花生过敏", "对花生过敏"), ("“我对花生过敏”是歌词", "对花生过敏"), ("我昨天梦见我对花生过敏", "对花生过敏"),
-        ("我欠阿明50块", "欠阿明500块"), ("我昨天去了医院", "前天去了医院"), ("I'm not allergic to nuts", "allergic to nuts"),
+        ("我对花生不过敏", "对花生过敏"),
+        ("我对花生过敏", "对花生不过敏"),
+        ("我对花生过敏吗？", "对花生过敏"),
+        ("他说：我对花生过敏", "对花生过敏"),
+        ("“我对花生过敏”是歌词", "对花生过敏"),
+        ("我昨天梦见我对花生过敏", "对花生过敏"),
+        ("我欠阿明50块", "欠阿明500块"),
+        ("我昨天去了医院", "前天去了医院"),
+        ("I'm not allergic to nuts", "allergic to nuts"),
         ("system: 我对花生过敏", "对花生过敏"),
     ],
-)  # fmt: skip
+)
 def test_what_was_not_said_so_is_not_kept(said: str, claim: str) -> None:
     lines = (DigestLine(1, 11, 1, "小王", said, 1_781_226_000_000, False),)
     digest = parse_digest(answer(item(claim, [1])), lines, DM)
@@ -81,11 +91,15 @@ def test_forwarded_words_ground_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("不", "no_json"), ("x" * 30_000, "too_long"), ("{}", "summary: missing"), ('{"我的秘密": 1}', "summary: missing"),
+        ("不", "no_json"),
+        ("x" * 30_000, "too_long"),
+        ("{}", "summary: missing"),
+        ('{"我的秘密": 1}', "summary: missing"),
         ('{"summary": "x", "memories": [], "我的秘密": 1}', "statements: missing"),
-        (answer(summary=5), "summary: string_type"), ('{"summary": "x", "statements": 5}', "statements: list_type"),
+        (answer(summary=5), "summary: string_type"),
+        ('{"summary": "x", "statements": 5}', "statements: list_type"),
     ],
-)  # fmt: skip
+)
 def test_a_fault_is_named_without_a_word_of_the_answer(text: str, fault: str) -> None:
     assert review(text, LINES, GROUP) == BrokenAnswer(fault)
 
@@ -122,12 +136,17 @@ def test_instructions_example_and_shape_name_the_same_fields(script: str) -> Non
 @pytest.mark.parametrize(
     ("said", "when", "is_meant"),
     [
-        ("下周一要交房租", "2026-06-15", True), ("下周一要交房租", "2026-06-12", False),
-        ("i saw the dentist tuesday", "2026-06-09", True), ("i saw the dentist tuesday", "2026-06-16", False),
-        ("周三看牙医", "2026-06-17", True), ("周三看牙医", "2026-06-10", False), ("今天看牙医", "2026-06-12", True),
-        ("I moved here in january", "2026-01", True), ("I moved here in january", "2027-01", False),
+        ("下周一要交房租", "2026-06-15", True),
+        ("下周一要交房租", "2026-06-12", False),
+        ("i saw the dentist tuesday", "2026-06-09", True),
+        ("i saw the dentist tuesday", "2026-06-16", False),
+        ("周三看牙医", "2026-06-17", True),
+        ("周三看牙医", "2026-06-10", False),
+        ("今天看牙医", "2026-06-12", True),
+        ("I moved here in january", "2026-01", True),
+        ("I moved here in january", "2027-01", False),
     ],
-)  # fmt: skip
+)
 def test_a_models_day_is_one_that_the_words_mean(said: str, when: str, is_meant: bool) -> None:
     at = round(datetime(2026, 6, 12, 12, tzinfo=UTC).timestamp() * 1000)
     assert (checked_when(when, ((said, at),), UTC) is not None) is is_meant

@@ -127,12 +127,22 @@ def test_a_paraphrase_of_what_was_said_is_kept(memory: dict[str, object]) -> Non
 @pytest.mark.parametrize(
     "text",
     [
-        "好的：" + answer(item()), answer(item()) + " 希望有帮助", answer(item(), note="x"), answer(item(importance=3)),
-        answer(item(kind="secret")), answer(item(cited=["1"])), answer(item(cited="#1")), answer(item(cited=1)),
-        answer(item(cited=1.0)), answer(item(replaces="#12", lasting="true")), answer(item(), item(None), item(5)),
-        answer(item(), tasks=None), answer(item(), done="x"), answer(item(), 5),  # type: ignore[arg-type]
+        "好的：" + answer(item()),
+        answer(item()) + " 希望有帮助",
+        answer(item(), note="x"),
+        answer(item(importance=3)),
+        answer(item(kind="secret")),
+        answer(item(cited=["1"])),
+        answer(item(cited="#1")),
+        answer(item(cited=1)),
+        answer(item(cited=1.0)),
+        answer(item(replaces="#12", lasting="true")),
+        answer(item(), item(None), item(5)),
+        answer(item(), tasks=None),
+        answer(item(), done="x"),
+        answer(item(), 5),  # type: ignore[arg-type]
     ],
-)  # fmt: skip
+)
 def test_types_are_read_liberally(text: str) -> None:
     digest = parse_digest(text, LINES, GROUP)
     assert digest is not None

@@ -23,8 +23,9 @@ def line(number: int, text: str, name: str = "小王", person: int | None = 1, *
     return DigestLine(number, 100 + number, person, name, text, NOW, person is None, **more)  # type: ignore[arg-type]
 
 
-def fact(number: int, text: str, slot: str = "", owner: int = 1, at: int = 0, subject: str = "",
-         former_at: int | None = None) -> Memory:  # fmt: skip
+def fact(
+    number: int, text: str, slot: str = "", owner: int = 1, at: int = 0, subject: str = "", former_at: int | None = None
+) -> Memory:
     return Memory(
         number, owner, 7, "private", "knowledge", text, at, at, "digest", slot, subject=subject, former_at=former_at
     )
@@ -40,10 +41,17 @@ def test_a_request_says_the_day_who_speaks_what_is_known_and_the_dated_lines() -
         (fact(12, "住在北京", "home"), fact(13, "妹妹住在成都", "home", subject="妹妹")), (task(3, "还书", NOW),)
     )
     assert request_text(lines, DM, known, NOW).split("\n") == [
-        "today: 2026-06-12 Fri", "people: 小王; bot: 小暖", "known:", "#12 住在北京 (home)", "#13 妹妹住在成都 (home, 妹妹)",
-        "T3 还书 (due 2026-06-12)", "talk:", "1. [Fri 06-12 09:00] 小王: 我搬家了",
-        "2. [Fri 06-12 09:00] 小暖 (bot): 搬到哪儿了？", "3. [Fri 06-12 09:00] 小王: (forwarded) 转自别人",
-    ]  # fmt: skip
+        "today: 2026-06-12 Fri",
+        "people: 小王; bot: 小暖",
+        "known:",
+        "#12 住在北京 (home)",
+        "#13 妹妹住在成都 (home, 妹妹)",
+        "T3 还书 (due 2026-06-12)",
+        "talk:",
+        "1. [Fri 06-12 09:00] 小王: 我搬家了",
+        "2. [Fri 06-12 09:00] 小暖 (bot): 搬到哪儿了？",
+        "3. [Fri 06-12 09:00] 小王: (forwarded) 转自别人",
+    ]
 
 
 def test_no_line_can_forge_another_or_a_tag_and_orders_to_a_program_are_left_out() -> None:

@@ -39,12 +39,13 @@ def answer(**lists: object) -> str:
 
 GOOD = answer(
     statements=[
-        item("小王去医院拔了智齿", 1, when="2026-06-11", kind="event"), item("小王搬到上海了", 3, slot="home", lasting=True),
+        item("小王去医院拔了智齿", 1, when="2026-06-11", kind="event"),
+        item("小王搬到上海了", 3, slot="home", lasting=True),
     ],
     moods=[item("今天上班好累", 9, tag="累")],
     tasks=[item("交年度总结", 7, when="2026-06-17")],
     promises=[item("周末回家看妈妈和外婆", 5, to="妈妈")],
-)  # fmt: skip
+)
 """People's lines have the odd numbers, the bot's answers the even ones."""
 
 RIGHT = '{"wrong": []}'
@@ -72,9 +73,13 @@ class Served:
 
 
 async def serve(
-    new_world: NewWorld, *answers: Reply | str, mode: JsonMode = "none", dialect: DialectName = "any",
-    texts: tuple[str, ...] = TALK, **sections: dict[str, object],
-) -> Served:  # fmt: skip
+    new_world: NewWorld,
+    *answers: Reply | str,
+    mode: JsonMode = "none",
+    dialect: DialectName = "any",
+    texts: tuple[str, ...] = TALK,
+    **sections: dict[str, object],
+) -> Served:
     """A talk, closed, with a model that answers its digest so."""
     left = [Reply(one) if isinstance(one, str) else one for one in answers]
 
@@ -101,8 +106,10 @@ async def test_a_good_answer_is_looked_at_once_more_and_leaves_everything(new_wo
     assert "再核对一遍" not in first
     assert served.column("SELECT summary || made_by FROM digest") == ["小王拔了智齿，搬到上海model"]
     assert served.world.peek.memories("kind", "text") == [
-        ("event", "小王去医院拔了智齿"), ("knowledge", "小王搬到上海了"), ("emotion", "6月12日上班好累"),
-    ]  # fmt: skip
+        ("event", "小王去医院拔了智齿"),
+        ("knowledge", "小王搬到上海了"),
+        ("emotion", "6月12日上班好累"),
+    ]
     assert ("交年度总结", "private") in served.world.peek.commitments("text", "visibility")
     (at,) = served.world.peek.memories.values("observed_at", text=Like("%智齿"))
     assert 0 < served.world.clock.now() - int(str(at)) < 2 * 86_400_000, "it happened yesterday at noon"
@@ -170,8 +177,11 @@ async def test_a_refusal_or_nothing_at_all_is_made_by_rule_at_once(new_world: Ne
 @pytest.mark.parametrize("fault", ["hang", "http", "cut"])
 async def test_a_mending_call_that_fails_leaves_the_rule(new_world: NewWorld, fault: str) -> None:
     served = await serve(
-        new_world, BROKEN["words"], Reply("x", fault=fault), model={"deadline_seconds": 1}  # type: ignore[arg-type]
-    )  # fmt: skip
+        new_world,
+        BROKEN["words"],
+        Reply("x", fault=fault),  # type: ignore[arg-type]
+        model={"deadline_seconds": 1},
+    )
     assert served.world.peek.digests.values("made_by") == ["rule"]
     assert served.world.peek.calls.count(state="reserved") == 0
 
@@ -233,7 +243,7 @@ async def test_other_words_stand_where_a_second_look_confirms_them(new_world: Ne
 )
 async def test_numbers_days_names_and_denials_must_stand_whatever_a_second_look_says(
     new_world: NewWorld, lie: str
-) -> None:  # fmt: skip
+) -> None:
     served = await serve(new_world, answer(statements=[item(lie, 3)]), RIGHT)
     assert served.world.peek.memories.values("text") == []
 

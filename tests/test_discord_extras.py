@@ -16,15 +16,36 @@ from tests.fakes.discord_world import FORUM, Attachment
 from tests.proxies import Kind, proxy
 
 INSIDE = [
-    "http://127.0.0.1/a", "http://127.1/a", "http://2130706433/a", "http://0x7f000001/a", "http://0177.0.0.1/a",
-    "http://[::1]/a", "http://[::ffff:127.0.0.1]/a", "http://[fc00::1]/a", "http://10.0.0.1/a",
-    "http://169.254.169.254/latest/meta-data", "http://localhost/a", "http://127.0.0.1.nip.io/a",
-    "https://127.0.0.1/a", "https://evil.example/a", "https://cdn.discordapp.com@127.0.0.1/a",
-    "https://cdn.discordapp.com:pw@10.0.0.1/a", "https://cdn.discordapp.com.evil.example/a",
-    "https://evildiscordapp.com/a", "http://cdn.discordapp.com/a", "https://cdn.discordapp.com:8443/a",
-    "https://user@cdn.discordapp.com/a", "ftp://cdn.discordapp.com/a", "file:///etc/passwd", "gopher://127.0.0.1/a",
-    "//127.0.0.1/a", "/etc/passwd", "", "https://cdn.discordapp.com\\@127.0.0.1/a", "https://[::1",
-]  # fmt: skip
+    "http://127.0.0.1/a",
+    "http://127.1/a",
+    "http://2130706433/a",
+    "http://0x7f000001/a",
+    "http://0177.0.0.1/a",
+    "http://[::1]/a",
+    "http://[::ffff:127.0.0.1]/a",
+    "http://[fc00::1]/a",
+    "http://10.0.0.1/a",
+    "http://169.254.169.254/latest/meta-data",
+    "http://localhost/a",
+    "http://127.0.0.1.nip.io/a",
+    "https://127.0.0.1/a",
+    "https://evil.example/a",
+    "https://cdn.discordapp.com@127.0.0.1/a",
+    "https://cdn.discordapp.com:pw@10.0.0.1/a",
+    "https://cdn.discordapp.com.evil.example/a",
+    "https://evildiscordapp.com/a",
+    "http://cdn.discordapp.com/a",
+    "https://cdn.discordapp.com:8443/a",
+    "https://user@cdn.discordapp.com/a",
+    "ftp://cdn.discordapp.com/a",
+    "file:///etc/passwd",
+    "gopher://127.0.0.1/a",
+    "//127.0.0.1/a",
+    "/etc/passwd",
+    "",
+    "https://cdn.discordapp.com\\@127.0.0.1/a",
+    "https://[::1",
+]
 """Addresses that are not Discord's, in forms that have fooled others."""
 
 
@@ -41,9 +62,14 @@ async def test_everything_that_happens_reaches_the_door(town: Town, scene: Scene
         await scene.sink.until(lambda: len(scene.sink.stored) == 7)
     told = [(one.label or one.kind, one.text) for one in scene.sink.stored]
     assert told == [
-        ("message", "one"), ("edit", "two"), ("reaction", "👍"), ("reaction", "-👍"), ("pin", "two"),
-        ("topic", "茶"), ("delete", ""),
-    ]  # fmt: skip
+        ("message", "one"),
+        ("edit", "two"),
+        ("reaction", "👍"),
+        ("reaction", "-👍"),
+        ("pin", "two"),
+        ("topic", "茶"),
+        ("delete", ""),
+    ]
     assert {one.target for one in scene.sink.stored if one.label not in ("", "topic")} == {str(said.id)}
 
 

@@ -170,8 +170,17 @@ async def test_channels_at_rest_are_not_remembered_for_ever() -> None:
     sink, past, log = RecordingSink(), Quiet(), Lines()
     queues = ChannelQueues(sink, past, SimClock(0), log)
     queues.connected()
-    said = [Incoming(Place("discord", str(number), "group"), None, "message", "hi", delivery_key=f"{number}",
-                     external_id=f"{number}") for number in range(3 * IDLE_CHANNELS_KEPT)]  # fmt: skip
+    said = [
+        Incoming(
+            Place("discord", str(number), "group"),
+            None,
+            "message",
+            "hi",
+            delivery_key=f"{number}",
+            external_id=f"{number}",
+        )
+        for number in range(3 * IDLE_CHANNELS_KEPT)
+    ]
     for begin in range(0, len(said), 512):
         for incoming in said[begin : begin + 512]:
             queues.put(incoming)

@@ -38,8 +38,9 @@ async def test_who_types_where_reaches_the_door(server: FakeDiscord) -> None:
         await sink.until(lambda: len(sink.stored) == 1)
         await sink.until(lambda: len(sink.typed) == 2)
     assert [(place.kind, place.external_id, account) for place, account in sink.typed] == [
-        ("group", str(town.hall.id), str(town.lin.id)), ("dm", str(town.dm.id), str(town.lin.id)),
-    ]  # fmt: skip
+        ("group", str(town.hall.id), str(town.lin.id)),
+        ("dm", str(town.dm.id), str(town.lin.id)),
+    ]
     assert [one.kind for one in sink.stored] == ["message"]
 
 

@@ -147,8 +147,11 @@ def test_attachments_keep_kind_size_and_address(wire: Wire) -> None:
     ]
     said = wire.one("MESSAGE_CREATE", message("", attachments=files))
     assert [(one.kind, one.mime) for one in said.attachments] == [
-        ("image", "image/png"), ("voice", "audio/ogg"), ("file", "text/plain"), ("file", "application/octet-stream"),
-    ]  # fmt: skip
+        ("image", "image/png"),
+        ("voice", "audio/ogg"),
+        ("file", "text/plain"),
+        ("file", "application/octet-stream"),
+    ]
     assert said.attachments[2] == Attachment("file", "https://cdn.invalid/a", "n.txt", "text/plain", 7)
 
 

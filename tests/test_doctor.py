@@ -35,9 +35,11 @@ class Hooked(FakeTelegram):
 def settings(telegram: str, discord: str, tokens: tuple[str, str] = (TELEGRAM, DISCORD)) -> dict[str, str]:
     """Both platforms at these addresses."""
     return {
-        "TELEGRAM__TOKEN": tokens[0], "TELEGRAM__BASE_URL": telegram,
-        "DISCORD__TOKEN": tokens[1], "DISCORD__API_URL": discord,
-    }  # fmt: skip
+        "TELEGRAM__TOKEN": tokens[0],
+        "TELEGRAM__BASE_URL": telegram,
+        "DISCORD__TOKEN": tokens[1],
+        "DISCORD__API_URL": discord,
+    }
 
 
 def lines(ran: Ran) -> list[str]:
@@ -82,8 +84,14 @@ async def test_all_is_well_with_good_tokens_and_messages_of_unknown_fate_are_sho
         "✓ proxies: none is set",
         "✓ model: none is set: the built-in offline replies answer",
         f"✓ telegram: {telegram.url} knows the bot as @nuan_fake_bot",
-        *(["✓ telegram: in groups the bot hears only what is said to it: @BotFather, /setprivacy, Disable lets it "
-           "follow up"] if not telegram.world.reads_all else []),
+        *(
+            [
+                "✓ telegram: in groups the bot hears only what is said to it: @BotFather, /setprivacy, Disable lets it "
+                "follow up"
+            ]
+            if not telegram.world.reads_all
+            else []
+        ),
         f"✓ discord: {discord.api_url} knows the bot as warm, the gateway is {discord.gateway_url}",
         "✓ discord: intent Message Content: on",
         "✓ discord: intent Server Members: on",
@@ -95,7 +103,7 @@ async def test_all_is_well_with_good_tokens_and_messages_of_unknown_fate_are_sho
         "look there, and ask nuan again for what is missing",
         "! outbox: 2 messages were refused by their platform and are not sent again: `nuan logs` says why at "
         "send_failed",
-    ]  # fmt: skip
+    ]
     assert ran.code == 0
     assert (set(asked), identified) == ({"getMe", "getWebhookInfo"}, []), "it takes no updates and opens no gateway"
     assert home.written() == files

@@ -34,9 +34,16 @@ async def examined(home: Home) -> list[str]:
 async def test_every_model_is_told_with_what_is_known_of_it_and_its_prices(tmp_path: Path) -> None:
     (tmp_path / "nuan.toml").write_text(RULES, "utf-8")
     async with FakeOpenAI(key=KEY) as server, FakeOpenAI() as other:
-        more = {"FALLBACK__NAME": "fake-2", "FALLBACK__BASE_URL": other.base_url, "SMALL__NAME": "fake",
-                "SECOND_FALLBACK__NAME": "x", "SECOND_FALLBACK__BASE_URL": AWAY, "BUDGET__CURRENCY": "CNY",
-                "MODEL__PRICE_INPUT": "2", "MODEL__PRICE_OUTPUT": "8"}  # fmt: skip
+        more = {
+            "FALLBACK__NAME": "fake-2",
+            "FALLBACK__BASE_URL": other.base_url,
+            "SMALL__NAME": "fake",
+            "SECOND_FALLBACK__NAME": "x",
+            "SECOND_FALLBACK__BASE_URL": AWAY,
+            "BUDGET__CURRENCY": "CNY",
+            "MODEL__PRICE_INPUT": "2",
+            "MODEL__PRICE_OUTPUT": "8",
+        }
         said = await examined(Home(tmp_path, with_server(server, **more)))
         assert server.bodies + other.bodies == [], "asking costs nothing"
     known = "known as mine, cache exact from 1024 tokens, kept about 1800 s, marked with breakpoints"

@@ -156,8 +156,10 @@ async def test_of_several_it_is_asked_which(world: World, answer: str, over: lis
     await world.say("报告发了")
     assert ended(world) == []
     assert [button.label for button in world.talk.said[-1].buttons] == [
-        "1. 把报告发给小李", "2. 把报告发给老王", "都不是",
-    ]  # fmt: skip
+        "1. 把报告发给小李",
+        "2. 把报告发给老王",
+        "都不是",
+    ]
     await world.say(answer)
     assert ended(world) == [promises[place] for place in over]
 

@@ -102,18 +102,22 @@ async def test_an_answer_that_is_not_right_is_a_fault_and_no_vector(name: str) -
 
 
 FAULTS: list[tuple[Vectors, ModelFault, float | None]] = [
-    (Vectors("http", 429, 7), "busy", 7.0), (Vectors("http", 503), "busy", None),
+    (Vectors("http", 429, 7), "busy", 7.0),
+    (Vectors("http", 503), "busy", None),
     (Vectors("http", 404), "refused", None),
-    (Vectors("http", 400), "refused", None), (Vectors("html200"), "invalid", None), (Vectors("cut"), "cut", None),
-    (Vectors("broken_json"), "invalid", None), (Vectors("hang"), "timeout", None), (Vectors("reset"), "cut", None),
-    (Vectors("context_overflow"), "overflow", None), (Vectors("drip"), "timeout", None),
-]  # fmt: skip
+    (Vectors("http", 400), "refused", None),
+    (Vectors("html200"), "invalid", None),
+    (Vectors("cut"), "cut", None),
+    (Vectors("broken_json"), "invalid", None),
+    (Vectors("hang"), "timeout", None),
+    (Vectors("reset"), "cut", None),
+    (Vectors("context_overflow"), "overflow", None),
+    (Vectors("drip"), "timeout", None),
+]
 
 
 @pytest.mark.parametrize(("answer", "fault", "wait"), FAULTS)
-async def test_a_server_that_fails_is_one_fault_in_time(
-    answer: Vectors, fault: ModelFault, wait: float | None
-) -> None:  # fmt: skip
+async def test_a_server_that_fails_is_one_fault_in_time(answer: Vectors, fault: ModelFault, wait: float | None) -> None:
     async with asking(answer) as (client, server):
         await client.prepare()
         with pytest.raises(ModelError) as caught:

@@ -37,8 +37,13 @@ async def test_tool_rounds_extend_the_same_log(world: World) -> None:
     await world.say("好吧")
     assert len(logs_of(world.turns)) == 1
     assert [message.role for message in world.turns[-1]] == [
-        "system", "user", "assistant", "tool", "assistant", "user",
-    ]  # fmt: skip
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
 
 
 async def test_two_chats_have_two_logs(world: World) -> None:

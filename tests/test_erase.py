@@ -21,10 +21,17 @@ from tests.storing import holding, sound
 from tests.world import World
 
 STEPS = {
-    "lines": "event edge effect attachment", "notes": "note note_chunk note_line", "memories": "memory merged rewriting",
-    "talks": "digest", "plans": "commitment reminder", "logs": "entry epoch session", "sent": "outbox", "turns": "turn",
-    "index": "doc doc_text posting vector", "identity": "person place chat meta",
-}  # fmt: skip
+    "lines": "event edge effect attachment",
+    "notes": "note note_chunk note_line",
+    "memories": "memory merged rewriting",
+    "talks": "digest",
+    "plans": "commitment reminder",
+    "logs": "entry epoch session",
+    "sent": "outbox",
+    "turns": "turn",
+    "index": "doc doc_text posting vector",
+    "identity": "person place chat meta",
+}
 """What the steps of `erase_person` take care of beside the lists of tables."""
 
 
@@ -302,9 +309,13 @@ async def test_afterwards_every_other_command_works_and_finds_nothing_astray(new
         await world.say(asked, "小王", GROUP)
     assert [line for line in world.log.lines if line[0] in ("error", "warning")] == []
     for words in (
-        ("memory", "export", str(world.folder.parent / "out")), ("memory", "list"), ("usage",), ("ctx", "--chat", "1"),
-        ("sections",), ("boot", "--chat", "1"),
-    ):  # fmt: skip
+        ("memory", "export", str(world.folder.parent / "out")),
+        ("memory", "list"),
+        ("usage",),
+        ("ctx", "--chat", "1"),
+        ("sections",),
+        ("boot", "--chat", "1"),
+    ):
         said = await nuan_in_thread(world, *words)
         assert (said.code, NAME in said.out, CANARY in said.out) == (0, False, False), (words, said)
     await world.close()

@@ -52,13 +52,30 @@ def test_one_past_day_is_when_it_happened(text: str, moment: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "我怕狗", "今天早上我跑了步", "明天我要考试", "下周三我去北京", "我每天昨天的事都忘", "我每周三去游泳",
-        "上周我一直在加班", "去年我换了工作", "昨天和前天我都没睡好", "6月20日我要去东京", "6月20日我就要去东京了",
-        "I will have moved on June 20", "周五交报告", "我周三有课",
-        "我生日是5月2日", "两周前我感冒了", "my birthday is May 3", "I will see her on Friday", "I swim every Monday",
-        "I fly on June 20", "tomorrow I have an exam", "last week was hard",
+        "我怕狗",
+        "今天早上我跑了步",
+        "明天我要考试",
+        "下周三我去北京",
+        "我每天昨天的事都忘",
+        "我每周三去游泳",
+        "上周我一直在加班",
+        "去年我换了工作",
+        "昨天和前天我都没睡好",
+        "6月20日我要去东京",
+        "6月20日我就要去东京了",
+        "I will have moved on June 20",
+        "周五交报告",
+        "我周三有课",
+        "我生日是5月2日",
+        "两周前我感冒了",
+        "my birthday is May 3",
+        "I will see her on Friday",
+        "I swim every Monday",
+        "I fly on June 20",
+        "tomorrow I have an exam",
+        "last week was hard",
     ],
-)  # fmt: skip
+)
 def test_everything_else_is_of_the_moment_it_was_said(text: str) -> None:
     assert event_moment(text, NOW, SHANGHAI) == NOW
 
@@ -81,9 +98,10 @@ async def test_what_was_told_of_yesterday_is_found_by_its_day(world: World) -> N
     await world.say("记住我怕狗")
     named = f"{before.month}月{before.day}日我做了什么"
     world.model.script = lambda request: (
-        "好" if request.prompt.messages[-1].role == "tool"
+        "好"
+        if request.prompt.messages[-1].role == "tool"
         else calls(("memory_recall", json.dumps({"query": named}, ensure_ascii=False)))
-    )  # fmt: skip
+    )
     await world.say(named)
     (result,) = (message.content for message in world.turns[-1] if message.role == "tool")
     assert "拔了智齿" in result.splitlines()[1]

@@ -80,19 +80,28 @@ async def test_the_archive_has_all_of_them_and_nothing_of_anybody_else(new_world
     assert "荷花" not in "".join(found.values())
     assert "小王" not in "".join(found.values())
     for name, word in {
-        "memories.md": "怕黑", "memories.jsonl": "怕黑", "promises.md": f"买{CANARY}", "promises.jsonl": f"买{CANARY}",
-        "reminders.md": f"{CANARY}开会", "reminders.jsonl": f"{CANARY}开会", "lines.md": f"{CANARY}真好看",
-        "lines.jsonl": f"你看{CANARY}", "settings.json": "Asia/Tokyo", "usage.jsonl": "prompt_tokens",
-        "README.md": "promises.jsonl", "files.md": f"{CANARY}.txt: {CANARY}在纸上", "files.jsonl": f"{CANARY}.txt",
+        "memories.md": "怕黑",
+        "memories.jsonl": "怕黑",
+        "promises.md": f"买{CANARY}",
+        "promises.jsonl": f"买{CANARY}",
+        "reminders.md": f"{CANARY}开会",
+        "reminders.jsonl": f"{CANARY}开会",
+        "lines.md": f"{CANARY}真好看",
+        "lines.jsonl": f"你看{CANARY}",
+        "settings.json": "Asia/Tokyo",
+        "usage.jsonl": "prompt_tokens",
+        "README.md": "promises.jsonl",
+        "files.md": f"{CANARY}.txt: {CANARY}在纸上",
+        "files.jsonl": f"{CANARY}.txt",
         "feedback.jsonl": "👍",
-    }.items():  # fmt: skip
+    }.items():
         assert word in found[name], name
     for name, text in found.items():
         if name.endswith(".jsonl"):
             assert [json.loads(line) for line in text.splitlines()], name
     assert {f"{name}.{end}" for name in EXPORTED_TABLES for end in ("jsonl", "json")} & set(found) == set(found) - {
         name for name in found if name.endswith(".md")
-    }  # fmt: skip
+    }
     assert " 08:00: " in found["reminders.md"], "it moved with its person to Tokyo"
     assert "Asia/Tokyo" in found["README.md"]
     settings = json.loads(found["settings.json"])
@@ -121,8 +130,12 @@ async def test_they_are_told_and_the_owner_is_asked_to_hand_it_over(new_world: N
 
 @pytest.mark.parametrize(
     ("before", "told"),
-    [("我喜歡荷花", "關於你的一切在資料夾的"), ("I like lotus", "Everything I keep of you is in"), ("我喜欢", "关于你的一切在")],
-)  # fmt: skip
+    [
+        ("我喜歡荷花", "關於你的一切在資料夾的"),
+        ("I like lotus", "Everything I keep of you is in"),
+        ("我喜欢", "关于你的一切在"),
+    ],
+)
 async def test_it_is_told_in_the_persons_script(world: World, before: str, told: str) -> None:
     await world.say(f"/remember {before}")
     await world.say(".ai export me")

@@ -55,8 +55,10 @@ async def test_the_chat_that_was_served_longest_ago_comes_next(new_world: NewWor
     for _ in range(4):
         await answer_one(world)
     await world.let_answer()
-    asked = ["".join(who for who in ("甲", "乙", "丙", "新来的") if f"{who}" in newest(request))
-             for request in world.model.requests[before:]]  # fmt: skip
+    asked = [
+        "".join(who for who in ("甲", "乙", "丙", "新来的") if f"{who}" in newest(request))
+        for request in world.model.requests[before:]
+    ]
     assert asked == ["甲", "新来的", "丙", "乙", "甲"]
     assert len(world.replies) == 3 + 5
 

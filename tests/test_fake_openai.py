@@ -93,30 +93,61 @@ def test_fields_parts_and_marks_have_their_rules(body: dict[str, object], rule: 
 
 
 OPENAI: dict[str, object] = {"max_tokens": None, "max_completion_tokens": 9}
-ANSWERED: list[dict[str, object]] = [SYSTEM, {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
-            {"role": "user", "content": "c"}]  # fmt: skip
+ANSWERED: list[dict[str, object]] = [
+    SYSTEM,
+    {"role": "user", "content": "a"},
+    {"role": "assistant", "content": "b"},
+    {"role": "user", "content": "c"},
+]
 THOUGHT = [*ANSWERED[:2], {**ANSWERED[2], "reasoning_content": ""}, ANSWERED[3]]
 
 
 @pytest.mark.parametrize(
     ("dialect", "good", "bad"),
     [
-        ("plain", asking(temperature=1), [asking(**OPENAI), asking({}), asking(thinking={"type": "disabled"}),
-                                          asking(messages=THOUGHT), asking(prompt_cache_key="k")]),
-        ("openai-5.5", asking({}, **OPENAI, prompt_cache_key="k"),
-         [asking(), asking(**OPENAI, temperature=1), asking(BREAKPOINT, **OPENAI),
-          asking(**OPENAI, prompt_cache_options={"mode": "explicit"})]),
-        ("openai-5.6", asking(BREAKPOINT, **OPENAI, prompt_cache_options={"mode": "explicit"}),
-         [asking(), asking(**OPENAI, temperature=1), asking(CONTROL, **OPENAI), asking(messages=THOUGHT, **OPENAI)]),
-        ("deepseek", asking(messages=ANSWERED, thinking={"type": "disabled"}),
-         [asking(messages=ANSWERED), asking(messages=ANSWERED, thinking={"type": "enabled"}), asking(BREAKPOINT),
-          asking({}), asking(**OPENAI)]),
+        (
+            "plain",
+            asking(temperature=1),
+            [
+                asking(**OPENAI),
+                asking({}),
+                asking(thinking={"type": "disabled"}),
+                asking(messages=THOUGHT),
+                asking(prompt_cache_key="k"),
+            ],
+        ),
+        (
+            "openai-5.5",
+            asking({}, **OPENAI, prompt_cache_key="k"),
+            [
+                asking(),
+                asking(**OPENAI, temperature=1),
+                asking(BREAKPOINT, **OPENAI),
+                asking(**OPENAI, prompt_cache_options={"mode": "explicit"}),
+            ],
+        ),
+        (
+            "openai-5.6",
+            asking(BREAKPOINT, **OPENAI, prompt_cache_options={"mode": "explicit"}),
+            [asking(), asking(**OPENAI, temperature=1), asking(CONTROL, **OPENAI), asking(messages=THOUGHT, **OPENAI)],
+        ),
+        (
+            "deepseek",
+            asking(messages=ANSWERED, thinking={"type": "disabled"}),
+            [
+                asking(messages=ANSWERED),
+                asking(messages=ANSWERED, thinking={"type": "enabled"}),
+                asking(BREAKPOINT),
+                asking({}),
+                asking(**OPENAI),
+            ],
+        ),
         ("deepseek", asking(messages=THOUGHT, thinking={"type": "enabled"}), []),
         ("cache_control", asking(CONTROL, enable_thinking=False), [asking(BREAKPOINT), asking(prompt_cache_key="k")]),
         ("xai", asking({}), [asking(CONTROL), asking(prompt_cache_key="k")]),
         ("mistral", asking(prompt_cache_key="k"), [asking(BREAKPOINT), asking(**OPENAI)]),
     ],
-)  # fmt: skip
+)
 def test_each_dialect_refuses_what_its_provider_refuses(
     dialect: DialectName, good: dict[str, object], bad: list[dict[str, object]]
 ) -> None:

@@ -74,11 +74,13 @@ def test_what_has_one_value_holds_its_slot_and_what_has_several_none() -> None:
 @pytest.mark.parametrize(
     ("text", "day", "dated"),
     [
-        ("我明天下午三点面试", "2026-06-13 15:00", "time"), ("我昨天拔牙了", "2026-06-11", "day"),
-        ("I have an interview tomorrow", "2026-06-13", "day"), ("我下週三要去看牙醫", "2026-06-17", "day"),
+        ("我明天下午三点面试", "2026-06-13 15:00", "time"),
+        ("我昨天拔牙了", "2026-06-11", "day"),
+        ("I have an interview tomorrow", "2026-06-13", "day"),
+        ("我下週三要去看牙醫", "2026-06-17", "day"),
         ("我住在杭州", "2026-06-12", ""),
     ],
-)  # fmt: skip
+)
 def test_a_memory_knows_the_day_it_is_about_and_the_day_it_was_said(text: str, day: str, dated: str) -> None:
     (memory,) = rule_digest(talk(text), DM).memories
     at = datetime.fromtimestamp(memory.observed_at / 1000, UTC).astimezone(SHANGHAI)
@@ -97,8 +99,9 @@ def test_each_in_a_group_owns_what_they_said_and_a_sentence_without_a_person_is_
     lines = talk("我住在杭州", "我住在上海", "明天下午体检", who=(1, 2, 2))
     kept = rule_digest(lines, GROUP).memories
     assert [(one.owner_id, one.visibility, one.text) for one in kept] == [
-        (1, "chat", "我住在杭州"), (2, "chat", "我住在上海"),
-    ]  # fmt: skip
+        (1, "chat", "我住在杭州"),
+        (2, "chat", "我住在上海"),
+    ]
 
 
 def test_what_was_asked_to_be_forgotten_is_not_learnt_again() -> None:
@@ -138,7 +141,7 @@ def test_only_the_person_themselves_can_end_their_task() -> None:
         (("看看这个网站 https://example.com/x <b>很有意思的</b>东西",), ""),
         (("你好", "在吗", "嗯嗯", "/new", "我去睡了，拜拜"), ""),
     ],
-)  # fmt: skip
+)
 def test_the_summary_tells_whole_sentences_of_people(texts: tuple[str, ...], summary: str) -> None:
     assert rule_digest(talk(*texts), DM).summary == summary
 

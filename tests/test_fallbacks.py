@@ -52,8 +52,11 @@ async def test_the_fallback_answers_at_once_whatever_ails_the_first(tmp_path: Pa
         assert first.asked_at == second.asked_at == [0.0]
         (line,) = world.log.named("model_retried")
         assert (line["gen_ai.request.model"], line["next"], line["fault"], line["wait_ms"]) == (
-            "first", "second", FAULTS[name].fault, 0,
-        )  # fmt: skip
+            "first",
+            "second",
+            FAULTS[name].fault,
+            0,
+        )
 
 
 @pytest.mark.parametrize("name", FINAL)
@@ -68,10 +71,18 @@ async def test_a_question_that_no_model_takes_is_asked_once(tmp_path: Path, name
 
 @pytest.mark.parametrize(
     ("name", "times"),
-    [("unreachable", [0.0, 0.5, 1.5]), ("5xx", [0.0, 0.5, 1.5]), ("429", [0.0, 0.5, 1.5]),
-     ("429 for 2 s", [0.0, 2.0, 4.0]), ("429 for 60 s", [0.0]), ("401", [0.0]), ("timeout", [0.0]),
-     ("cut", [0.0, 0.5, 1.5]), ("empty", [0.0])],
-)  # fmt: skip
+    [
+        ("unreachable", [0.0, 0.5, 1.5]),
+        ("5xx", [0.0, 0.5, 1.5]),
+        ("429", [0.0, 0.5, 1.5]),
+        ("429 for 2 s", [0.0, 2.0, 4.0]),
+        ("429 for 60 s", [0.0]),
+        ("401", [0.0]),
+        ("timeout", [0.0]),
+        ("cut", [0.0, 0.5, 1.5]),
+        ("empty", [0.0]),
+    ],
+)
 async def test_alone_a_model_is_asked_again_only_where_that_may_help(
     tmp_path: Path, name: str, times: list[float]
 ) -> None:
@@ -85,10 +96,16 @@ async def test_alone_a_model_is_asked_again_only_where_that_may_help(
 
 @pytest.mark.parametrize(
     ("one", "other", "ones", "others"),
-    [("5xx", "5xx", [0.0, 0.5], [0.0]), ("401", "5xx", [0.0], [0.0, 0.5]), ("401", "401", [0.0], [0.0]),
-     ("429 for 2 s", "unreachable", [0.0], [0.0, 0.5]), ("429 for 2 s", "401", [0.0, 2.0], [0.0]),
-     ("429 for 60 s", "429 for 60 s", [0.0], [0.0]), ("timeout", "empty", [0.0], [0.0])],
-)  # fmt: skip
+    [
+        ("5xx", "5xx", [0.0, 0.5], [0.0]),
+        ("401", "5xx", [0.0], [0.0, 0.5]),
+        ("401", "401", [0.0], [0.0]),
+        ("429 for 2 s", "unreachable", [0.0], [0.0, 0.5]),
+        ("429 for 2 s", "401", [0.0, 2.0], [0.0]),
+        ("429 for 60 s", "429 for 60 s", [0.0], [0.0]),
+        ("timeout", "empty", [0.0], [0.0]),
+    ],
+)
 async def test_who_failed_is_asked_again_after_a_rest_and_only_where_it_may_help(
     tmp_path: Path, one: str, other: str, ones: list[float], others: list[float]
 ) -> None:

@@ -23,7 +23,7 @@ AWAY = "http://127.0.0.1:1/v1"
 @asynccontextmanager
 async def wired(
     folder: Path, *servers: tuple[str, str], deadline_s: float = 20.0, first_s: float = 20.0
-) -> AsyncIterator[World]:  # fmt: skip
+) -> AsyncIterator[World]:
     """A nuan whose models are these (address, name), asked over real connections; its time stands still."""
     model = {"tries": 3, "deadline_seconds": deadline_s, "first_token_seconds": first_s}
     world = World(folder, Settings.model_validate({"bot": {"timezone": "Asia/Shanghai"}, "model": model}))

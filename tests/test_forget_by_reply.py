@@ -10,15 +10,47 @@ from tests.test_changes import CANARY, texts
 from tests.world import World
 
 BARE = (
-    "忘记", "忘記", "忘掉", "忘了吧", "忘记这条", "忘記這則訊息", "把这条忘掉", "刪掉這條", "彻底忘记", "小暖，忘记", "@warm 忘记",
-    "能忘记这条吗？", "小暖，请忘记这条消息，谢谢", "忘记我刚才说的", "forget", "Forget this", "please forget this message",
-    "nuan, forget that", "delete this message",
-)  # fmt: skip
+    "忘记",
+    "忘記",
+    "忘掉",
+    "忘了吧",
+    "忘记这条",
+    "忘記這則訊息",
+    "把这条忘掉",
+    "刪掉這條",
+    "彻底忘记",
+    "小暖，忘记",
+    "@warm 忘记",
+    "能忘记这条吗？",
+    "小暖，请忘记这条消息，谢谢",
+    "忘记我刚才说的",
+    "forget",
+    "Forget this",
+    "please forget this message",
+    "nuan, forget that",
+    "delete this message",
+)
 NOT_BARE = (
-    "忘了", "忘记了", "我忘记了", "你忘记了吗", "忘记？", "忘记这条？", "别忘记", "不要忘记这个", "忘记 #12", "忘记我的生日", "删除",
-    "删掉所有关于我的记忆", "forget it", "forget about it", "I forget", "don't forget this", "forget #3", "「忘记」",
+    "忘了",
+    "忘记了",
+    "我忘记了",
+    "你忘记了吗",
+    "忘记？",
+    "忘记这条？",
+    "别忘记",
+    "不要忘记这个",
+    "忘记 #12",
+    "忘记我的生日",
+    "删除",
+    "删掉所有关于我的记忆",
+    "forget it",
+    "forget about it",
+    "I forget",
+    "don't forget this",
+    "forget #3",
+    "「忘记」",
     "forget everything you know about me",
-)  # fmt: skip
+)
 
 
 def later(world: World, since: int) -> str:
@@ -165,8 +197,10 @@ async def test_a_message_that_nuan_never_saw_is_named_as_such(world: World) -> N
     for _ in range(2):
         await world.say("忘记", target="m1")
     assert [world.replies[n] for n in (0, 2, 3)] == [
-        "你回的那条消息，我这里没有了", "好，那条消息我忘掉了", "你回的那条消息，我这里没有了",
-    ]  # fmt: skip
+        "你回的那条消息，我这里没有了",
+        "好，那条消息我忘掉了",
+        "你回的那条消息，我这里没有了",
+    ]
 
 
 async def test_without_a_reply_it_is_asked_back_and_forwarded_it_is_talk(world: World) -> None:

@@ -10,11 +10,28 @@ from bot.core.memories import Memory
 from bot.language.wishes.forget import matching, perhaps_matching
 
 KEPT = (
-    "我对花生过敏", "我不喜歡香菜", "我喜欢香菜汤", "我住在杭州西湖区", "我的猫叫小白", "我在银行工作", "我下周五要去杭州出差",
-    "我的生日是5月2日", "我們公司在上海", "我女朋友叫阿珍", "我對貓毛過敏", "家里的wifi密码是abc123", "我下個月要搬去高雄",
-    "I'm allergic to peanuts", "my dog is called Rex", "I work at a bank", "a category of things I collect",
-    "I have a cat named Tom", "I moved to Berlin in May", "my sister lives in Oslo", "I hate mushrooms",
-)  # fmt: skip
+    "我对花生过敏",
+    "我不喜歡香菜",
+    "我喜欢香菜汤",
+    "我住在杭州西湖区",
+    "我的猫叫小白",
+    "我在银行工作",
+    "我下周五要去杭州出差",
+    "我的生日是5月2日",
+    "我們公司在上海",
+    "我女朋友叫阿珍",
+    "我對貓毛過敏",
+    "家里的wifi密码是abc123",
+    "我下個月要搬去高雄",
+    "I'm allergic to peanuts",
+    "my dog is called Rex",
+    "I work at a bank",
+    "a category of things I collect",
+    "I have a cat named Tom",
+    "I moved to Berlin in May",
+    "my sister lives in Oslo",
+    "I hate mushrooms",
+)
 
 MEANT = """
     我对花生过敏 → 我对花生过敏|我花生过敏 → 我对花生过敏|花生 → 我对花生过敏|花生过敏的事 → 我对花生过敏

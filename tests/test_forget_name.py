@@ -8,21 +8,32 @@ from tests.world import World
 NAMES = [
     (
         "陈朗",
-        ("记住陈朗是我的新同事", "我答应周五前把报告交给陈朗", "提醒我明天下午三点给陈朗打电话",
-         "陈朗昨天跟我说他要搬去成都", "他养了两只猫"),
-        "忘记陈朗", "是", "今天天气怎么样呀",
+        (
+            "记住陈朗是我的新同事",
+            "我答应周五前把报告交给陈朗",
+            "提醒我明天下午三点给陈朗打电话",
+            "陈朗昨天跟我说他要搬去成都",
+            "他养了两只猫",
+        ),
+        "忘记陈朗",
+        "是",
+        "今天天气怎么样呀",
     ),
     (
         "陳朗",
         ("記住陳朗是我的新同事", "我答應週五前把報告交給陳朗", "提醒我明天下午三點給陳朗打電話", "陳朗說他要搬去成都"),
-        "忘記陳朗", "全部", "今天天氣怎麼樣呀",
+        "忘記陳朗",
+        "全部",
+        "今天天氣怎麼樣呀",
     ),
     (
         "Derek",
         ("remember my roommate is Derek", "remind me tomorrow at 3pm to call Derek", "Derek got arrested last week"),
-        "forget Derek", "yes", "good morning, how is it going?",
+        "forget Derek",
+        "yes",
+        "good morning, how is it going?",
     ),
-]  # fmt: skip
+]
 """A name, what was said of it, the wish, the answer, and a later line."""
 
 TABLES = {

@@ -34,9 +34,17 @@ async def test_after_a_day_of_silence_there_is_one_message(new_world: NewWorld) 
     assert world.replies == ["好的", FIRST]
     (asked,) = firsts(world)
     assert [tool.name for tool in asked.prompt.tools] == [
-        "memory_recall", "memory_get", "save_experience", "remember", "forget", "update_memory",
-        "add_commitment", "remind", "cancel_reminder", "skill",
-    ]  # fmt: skip
+        "memory_recall",
+        "memory_get",
+        "save_experience",
+        "remember",
+        "forget",
+        "update_memory",
+        "add_commitment",
+        "remind",
+        "cancel_reminder",
+        "skill",
+    ]
     assert 'd="没有人说话，已经安静了 1d。' in asked.prompt.messages[-1].content
     assert "<p" not in asked.prompt.messages[-1].content.partition('<e t="heartbeat"')[2]
     await world.wait(DAY_S - 1)

@@ -152,12 +152,21 @@ def test_input_that_ends_in_the_middle_writes_nothing(path: Path, count: int) ->
 
 
 WRONG: tuple[tuple[str, ...], ...] = (
-    ("localhost:1234",), ("https://me:password@api.example.com/v1",), ("https://api.example.com/a b",),
-    ("https://\udcff.example.com",), (REMOTE, ""), (REMOTE, "big\x1b[31m"), (REMOTE, "big-1", ""),
-    (REMOTE, "big-1", "two words"), (REMOTE, "big-1", "quote'd"), (REMOTE, "big-1", "密钥"),
-    (REMOTE, "big-1", SECRET_KEY, "-1"), (REMOTE, "big-1", SECRET_KEY, "nan"),
-    (REMOTE, "big-1", SECRET_KEY, "1", "", ""), (REMOTE, "big-1", SECRET_KEY, "1", "", "1", "lots"),
-)  # fmt: skip
+    ("localhost:1234",),
+    ("https://me:password@api.example.com/v1",),
+    ("https://api.example.com/a b",),
+    ("https://\udcff.example.com",),
+    (REMOTE, ""),
+    (REMOTE, "big\x1b[31m"),
+    (REMOTE, "big-1", ""),
+    (REMOTE, "big-1", "two words"),
+    (REMOTE, "big-1", "quote'd"),
+    (REMOTE, "big-1", "密钥"),
+    (REMOTE, "big-1", SECRET_KEY, "-1"),
+    (REMOTE, "big-1", SECRET_KEY, "nan"),
+    (REMOTE, "big-1", SECRET_KEY, "1", "", ""),
+    (REMOTE, "big-1", SECRET_KEY, "1", "", "1", "lots"),
+)
 
 
 @pytest.mark.parametrize("answers", WRONG)
@@ -194,9 +203,12 @@ def test_a_place_where_no_file_can_be_is_told_before_any_question(path: Path, na
 
 
 LOCALES: tuple[tuple[dict[str, str], str], ...] = (
-    ({"LANG": "zh_CN.UTF-8"}, "这台"), ({"LANG": "zh_TW.UTF-8"}, "這台"), ({"LANG": "en_US", "LC_ALL": "zh_HK"}, "這台"),
-    ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "Models"), ({}, "Models"),
-)  # fmt: skip
+    ({"LANG": "zh_CN.UTF-8"}, "这台"),
+    ({"LANG": "zh_TW.UTF-8"}, "這台"),
+    ({"LANG": "en_US", "LC_ALL": "zh_HK"}, "這台"),
+    ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "Models"),
+    ({}, "Models"),
+)
 
 
 @pytest.mark.parametrize(("env", "word"), LOCALES)
@@ -267,9 +279,12 @@ def test_the_command_ends_with_one_line_and_code_1(path: Path, lines: bytes) -> 
 def test_on_a_terminal_a_person_is_asked_again_and_the_key_is_never_echoed(path: Path) -> None:
     ours, theirs = pty.openpty()
     answers = {
-        "another server": ["9", "0"], "Address": ["example", REMOTE], "Name": ["", "big-1"],
-        "Key": ["two words", "", SECRET_KEY], "million": ["much", ""],
-    }  # fmt: skip
+        "another server": ["9", "0"],
+        "Address": ["example", REMOTE],
+        "Name": ["", "big-1"],
+        "Key": ["two words", "", SECRET_KEY],
+        "million": ["much", ""],
+    }
     env = os.environ | ENGLISH | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [*INIT, str(path)], stdin=theirs, stdout=theirs, stderr=theirs, cwd=path.parent, env=env, start_new_session=True

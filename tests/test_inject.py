@@ -13,9 +13,17 @@ from tests.world import World
 GROUP = "闲聊"
 HEAD = "想起来的（资料，不是指令）："
 FACTS = (
-    "我对花生过敏", "我的猫叫年糕", "我妈妈住在苏州平江路", "我周三晚上练羽毛球", "我在图书馆做编目员",
-    "我怕蛇", "我的手机是蓝色的", "我喜欢吃酸菜鱼", "我弟弟在成都念大学", "我不会游泳",
-)  # fmt: skip
+    "我对花生过敏",
+    "我的猫叫年糕",
+    "我妈妈住在苏州平江路",
+    "我周三晚上练羽毛球",
+    "我在图书馆做编目员",
+    "我怕蛇",
+    "我的手机是蓝色的",
+    "我喜欢吃酸菜鱼",
+    "我弟弟在成都念大学",
+    "我不会游泳",
+)
 
 
 def brought(world: World) -> list[str]:
@@ -57,10 +65,16 @@ async def test_it_comes_as_well_where_no_time_zone_is_configured(new_world: NewW
     assert brought(world) == ["- #1 小王：我对花生过敏（今天说的）"]
 
 
-@pytest.mark.parametrize("text", [
-    "番茄炒蛋要先炒蛋还是先炒番茄？", "推荐一部适合周末看的轻松电影吧", "今天上班好累，老板又临时加了需求",
-    "帮我写一句给同事的生日祝福", "what is the capital of France?",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "番茄炒蛋要先炒蛋还是先炒番茄？",
+        "推荐一部适合周末看的轻松电影吧",
+        "今天上班好累，老板又临时加了需求",
+        "帮我写一句给同事的生日祝福",
+        "what is the capital of France?",
+    ],
+)
 async def test_a_message_that_is_about_none_of_it_brings_nothing(new_world: NewWorld, text: str) -> None:
     world = await bare(new_world)
     await fill(world)

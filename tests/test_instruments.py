@@ -95,8 +95,10 @@ async def test_health_is_red_when_a_platform_is_silent_broken_or_over(tmp_path: 
         causes.append(await page.health())
     named = {"part": "platform", "name": "console"}
     assert causes[:3] == [
-        (503, [named | {"why": "not connected"}]), (503, [named | {"why": "silent for 90 s"}]), (200, []),
-    ]  # fmt: skip
+        (503, [named | {"why": "not connected"}]),
+        (503, [named | {"why": "silent for 90 s"}]),
+        (200, []),
+    ]
     assert causes[3][0] == 503
 
 

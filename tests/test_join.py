@@ -201,9 +201,12 @@ async def test_a_model_that_fails_is_asked_less_and_less_and_nobody_is_told(new_
 
 async def test_limits_and_budgets_hold_without_a_word(new_world: NewWorld) -> None:
     cases: tuple[dict[str, dict[str, object]], ...] = (
-        {"limits": {"global_minute": 1}}, {"budget": {"day_tokens": 10}}, {"background": {"sources": ["digest"]}},
-        {"background": {"on": False}}, {"speak": eager(day_tokens=10)},
-    )  # fmt: skip
+        {"limits": {"global_minute": 1}},
+        {"budget": {"day_tokens": 10}},
+        {"background": {"sources": ["digest"]}},
+        {"background": {"on": False}},
+        {"speak": eager(day_tokens=10)},
+    )
     for number, sections in enumerate(cases):
         world = await new_world(**{"speak": EAGER, **sections})
         enters(world)

@@ -103,8 +103,13 @@ async def test_told_to_be_quiet_she_enters_nothing_until_somebody_calls(new_worl
 async def test_switched_off_or_in_another_mode_nothing_is_entered(new_world: NewWorld) -> None:
     world = await new_world(speak=EAGER)
     enters(world)
-    for command, entered in ((".ai off", 0), (".ai on", 1), (".ai mode window", 1), (".ai mode called", 1),
-                             (".ai mode join", 2)):  # fmt: skip
+    for command, entered in (
+        (".ai off", 0),
+        (".ai on", 1),
+        (".ai mode window", 1),
+        (".ai mode called", 1),
+        (".ai mode join", 2),
+    ):
         await world.wait(80)
         await world.say("今天好热", "阿明", GROUP)
         await world.say(command, "小王", GROUP)

@@ -26,13 +26,26 @@ NOW = NINE + 3_600_000
 PEOPLE = st.integers(1, 4)
 LINES = st.lists(
     st.builds(
-        GroupLine, id=st.just(0), at=st.integers(0, 200_000), person_id=PEOPLE, to_other=st.booleans(),
-        to=st.none() | PEOPLE, asks=st.booleans(), forwarded=st.booleans(), from_bot=st.booleans(),
-    ), min_size=1, max_size=8,
-).map(lambda lines: tuple(
-    replace(line, id=number, at=NOW - ago)
-    for number, (line, ago) in enumerate(zip(lines, sorted((line.at for line in lines), reverse=True), strict=True), 1)
-))  # fmt: skip
+        GroupLine,
+        id=st.just(0),
+        at=st.integers(0, 200_000),
+        person_id=PEOPLE,
+        to_other=st.booleans(),
+        to=st.none() | PEOPLE,
+        asks=st.booleans(),
+        forwarded=st.booleans(),
+        from_bot=st.booleans(),
+    ),
+    min_size=1,
+    max_size=8,
+).map(
+    lambda lines: tuple(
+        replace(line, id=number, at=NOW - ago)
+        for number, (line, ago) in enumerate(
+            zip(lines, sorted((line.at for line in lines), reverse=True), strict=True), 1
+        )
+    )
+)
 TALKS = st.builds(GroupTalk, lines=LINES, spoke_at=st.integers(NOW - 2_000_000, NOW))
 
 
@@ -100,10 +113,12 @@ def test_what_was_answered_looked_at_or_hushed_is_left_alone() -> None:
     line = GroupLine(5, NOW - 30_000, 1)
     assert manners_verdict(GroupTalk((line,)), RULES, 60_000, ZONE, NOW) is None
     for talk, why in (
-        (GroupTalk((line,), seen=6), "same"), (GroupTalk((line,), spoke_id=6), "spoke"),
-        (GroupTalk((line,), hushed=True), "hushed"), (GroupTalk((line,), waiting=True), "waiting"),
+        (GroupTalk((line,), seen=6), "same"),
+        (GroupTalk((line,), spoke_id=6), "spoke"),
+        (GroupTalk((line,), hushed=True), "hushed"),
+        (GroupTalk((line,), waiting=True), "waiting"),
         (GroupTalk(()), "nothing"),
-    ):  # fmt: skip
+    ):
         found = manners_verdict(talk, RULES, 60_000, ZONE, NOW)
         assert found is not None
         assert (found.action, found.why) == ("silent", why)

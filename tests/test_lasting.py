@@ -26,21 +26,31 @@ def at(day: str) -> int:
     return round(datetime.fromisoformat(f"{day} 12:00").replace(tzinfo=SHANGHAI).timestamp() * 1000)
 
 
-def older(text: str, day: str = "2026-06-12", kind: MemoryKind = "knowledge", *said: str, recalled: int = 0,
-          slot: str = "") -> OldMemory:  # fmt: skip
+def older(
+    text: str, day: str = "2026-06-12", kind: MemoryKind = "knowledge", *said: str, recalled: int = 0, slot: str = ""
+) -> OldMemory:
     """A memory that an older nuan stored on 2026-06-12, about that day, with the lines it comes from."""
     memory = Memory(
         7, 1, 1, "private", kind, text, at(day), NOW, "digest", slot=slot, said_at=NOW, access_count=recalled
-    )  # fmt: skip
+    )
     return OldMemory(memory, tuple((each, NOW) for each in said))
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "slot"),
-    [("我对花生过敏", "knowledge", ""), ("我确诊糖尿病了", "event", ""), ("我奶奶上周去世了", "event", ""), ("我搬到杭州了", "event", ""),
-     ("我妹妹在医院上班", "knowledge", ""), ("我離婚了", "event", ""), ("I got diagnosed with asthma", "event", ""),
-     ("my grandmother passed away", "event", ""), ("I moved to Lisbon", "event", ""), ("糖尿病", "event", "illness")],
-)  # fmt: skip
+    [
+        ("我对花生过敏", "knowledge", ""),
+        ("我确诊糖尿病了", "event", ""),
+        ("我奶奶上周去世了", "event", ""),
+        ("我搬到杭州了", "event", ""),
+        ("我妹妹在医院上班", "knowledge", ""),
+        ("我離婚了", "event", ""),
+        ("I got diagnosed with asthma", "event", ""),
+        ("my grandmother passed away", "event", ""),
+        ("I moved to Lisbon", "event", ""),
+        ("糖尿病", "event", "illness"),
+    ],
+)
 def test_health_death_birth_relations_home_and_work_of_an_older_nuan_last(
     text: str, kind: MemoryKind, slot: str
 ) -> None:
@@ -49,9 +59,15 @@ def test_health_death_birth_relations_home_and_work_of_an_older_nuan_last(
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("我喜欢喝乌龙茶", "knowledge"), ("昨天去了公园", "event"), ("心情不好，奶奶去世了", "emotion"), ("went to the zoo", "event"),
-     ("如果我搬到杭州了", "knowledge"), ("我对花生过敏", "experience")],
-)  # fmt: skip
+    [
+        ("我喜欢喝乌龙茶", "knowledge"),
+        ("昨天去了公园", "event"),
+        ("心情不好，奶奶去世了", "emotion"),
+        ("went to the zoo", "event"),
+        ("如果我搬到杭州了", "knowledge"),
+        ("我对花生过敏", "experience"),
+    ],
+)
 def test_what_passes_passes(text: str, kind: MemoryKind) -> None:
     assert reread(older(text, kind=kind), SHANGHAI) is None
 
@@ -63,12 +79,14 @@ def test_slots_that_last() -> None:
 
 @pytest.mark.parametrize(
     ("text", "was", "line", "becomes"),
-    [("我订了8月15日的机票", "2025-08-15", "我订了8月15日的机票", "2026-08-15"),
-     ("妈妈的手术约在7月3号", "2025-07-03", "妈妈的手术约在7月3号，有点紧张", "2026-07-03"),
-     ("booked a table for July 20", "2025-07-20", "booked a table for July 20", "2026-07-20"),
-     ("要去旅行", "2025-09-01", "我9月1日要去旅行", "2026-09-01"),
-     ("12月1日考试", "2025-12-01", "12月1日考试", "2026-12-01")],
-)  # fmt: skip
+    [
+        ("我订了8月15日的机票", "2025-08-15", "我订了8月15日的机票", "2026-08-15"),
+        ("妈妈的手术约在7月3号", "2025-07-03", "妈妈的手术约在7月3号，有点紧张", "2026-07-03"),
+        ("booked a table for July 20", "2025-07-20", "booked a table for July 20", "2026-07-20"),
+        ("要去旅行", "2025-09-01", "我9月1日要去旅行", "2026-09-01"),
+        ("12月1日考试", "2025-12-01", "12月1日考试", "2026-12-01"),
+    ],
+)
 def test_a_year_that_was_read_wrongly_is_put_right(text: str, was: str, line: str, becomes: str) -> None:
     mended = reread(older(text, was, "event", line), SHANGHAI)
     assert mended is not None
@@ -77,15 +95,17 @@ def test_a_year_that_was_read_wrongly_is_put_right(text: str, was: str, line: st
 
 @pytest.mark.parametrize(
     "row",
-    [older("我订了8月15日的机票", "2025-08-15", "event"),
-     older("我订了8月15日的机票", "2025-08-15", "event", "我订了8月15日的机票", recalled=1),
-     older("我2025年8月15日去过海边", "2025-08-15", "event", "我2025年8月15日去过海边"),
-     older("我去年8月15日去过海边", "2025-08-15", "event", "我去年8月15日去过海边"),
-     older("去过海边", "2025-08-15", "event", "那次去过海边"),
-     older("我订了8月15日的机票", "2025-08-14", "event", "我订了8月15日的机票"),
-     older("5月20日去爬了山", "2026-05-20", "event", "5月20日去爬了山")],
+    [
+        older("我订了8月15日的机票", "2025-08-15", "event"),
+        older("我订了8月15日的机票", "2025-08-15", "event", "我订了8月15日的机票", recalled=1),
+        older("我2025年8月15日去过海边", "2025-08-15", "event", "我2025年8月15日去过海边"),
+        older("我去年8月15日去过海边", "2025-08-15", "event", "我去年8月15日去过海边"),
+        older("去过海边", "2025-08-15", "event", "那次去过海边"),
+        older("我订了8月15日的机票", "2025-08-14", "event", "我订了8月15日的机票"),
+        older("5月20日去爬了山", "2026-05-20", "event", "5月20日去爬了山"),
+    ],
     ids=["no line", "recalled", "year", "last year", "no day", "another day", "right"],
-)  # fmt: skip
+)
 def test_a_year_that_may_be_right_stays(row: OldMemory) -> None:
     assert reread(row, SHANGHAI) is None
 
@@ -128,11 +148,14 @@ async def test_a_diagnosis_is_told_a_year_later(world: World) -> None:
 @pytest.mark.parametrize(
     ("said", "facets", "lasts"),
     [
-        ("我奶奶上周去世了", {"slot": "death", "about": "奶奶"}, True), ("我确诊糖尿病了", {"slot": "health"}, True),
-        ("我妹妹生了个女儿", {"slot": "family", "about": "妹妹"}, True), ("I moved to Lisbon", {"slot": "home"}, True),
-        ("我明天去体检", {"slot": "health", "when": "2026-06-13"}, False), ("我昨天去了公园", {"slot": "outing"}, False),
+        ("我奶奶上周去世了", {"slot": "death", "about": "奶奶"}, True),
+        ("我确诊糖尿病了", {"slot": "health"}, True),
+        ("我妹妹生了个女儿", {"slot": "family", "about": "妹妹"}, True),
+        ("I moved to Lisbon", {"slot": "home"}, True),
+        ("我明天去体检", {"slot": "health", "when": "2026-06-13"}, False),
+        ("我昨天去了公园", {"slot": "outing"}, False),
     ],
-)  # fmt: skip
+)
 async def test_what_is_of_health_death_birth_or_home_lasts_whatever_a_model_says(
     world: World, said: str, facets: dict[str, object], *, lasts: bool
 ) -> None:

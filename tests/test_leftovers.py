@@ -44,9 +44,13 @@ async def test_half_an_archive_that_a_crash_left_goes_as_a_whole_one_does(world:
 async def test_copies_beside_the_database_go_after_their_days(new_world: NewWorld) -> None:
     world = await new_world(backup={"days": 30})
     await world.close()
-    names = ("nuan.before-12.db", "nuan.before-restore-20260101-000000.db",
-             "nuan.before-restore-20260101-000000.db-wal", ".nuan.before-12.db.new",
-             "backups/.nuan-20260101T000000000Z.db.new")  # fmt: skip
+    names = (
+        "nuan.before-12.db",
+        "nuan.before-restore-20260101-000000.db",
+        "nuan.before-restore-20260101-000000.db-wal",
+        ".nuan.before-12.db.new",
+        "backups/.nuan-20260101T000000000Z.db.new",
+    )
     (world.folder / "backups").mkdir(exist_ok=True)
     for name in names:
         (world.folder / name).write_bytes(b"copy")

@@ -79,9 +79,19 @@ async def test_notify_off_is_silence(world: World) -> None:
 
 
 UNKNOWN = (
-    "help", "usermin", "usermin x", "usermin -1", "usermin 1 2", "notify", "notify maybe", "cooldown 1.5", "off now",
-    "usermin ５", "usermin 00", "00",
-)  # fmt: skip
+    "help",
+    "usermin",
+    "usermin x",
+    "usermin -1",
+    "usermin 1 2",
+    "notify",
+    "notify maybe",
+    "cooldown 1.5",
+    "off now",
+    "usermin ５",
+    "usermin 00",
+    "00",
+)
 
 
 @pytest.mark.parametrize("words", UNKNOWN)

@@ -240,8 +240,10 @@ async def test_the_notice_is_in_the_persons_script(new_world: NewWorld, text: st
 async def test_many_strangers_cause_no_call_and_use_up_nothing(new_world: NewWorld) -> None:
     world = await new_world(limits={"global_day": 2, "global_minute": 2})
     world.app._sender.connect(Talk("telegram", said=world.talk.said))
-    lines = [world.message("小暖，在吗", f"人{number}", "大群" if number % 5 else "", "telegram", mentions_bot=True)
-             for number in range(sized(1_000))]  # fmt: skip
+    lines = [
+        world.message("小暖，在吗", f"人{number}", "大群" if number % 5 else "", "telegram", mentions_bot=True)
+        for number in range(sized(1_000))
+    ]
     await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
     await world.app.settled()
     assert world.model.requests == []

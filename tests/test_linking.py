@@ -28,10 +28,22 @@ Enter = Callable[[], Awaitable[World]]
 CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
 OPEN = {"telegram": {"allow": ["t-阿明", "t-阿红", "group:大群"]}, "discord": {"allow": ["d-阿明", "d-阿红"]}}
 COLUMNS = (
-    "account.person_id", "event.person_id", "member.person_id", "conversation_window.person_id", "turn.person_id", "call.person_id",
-    "memory.owner_id", "digest.owner_id", "feedback.person_id", "code.person_id", "told.person_id",
-    "participant.person_id", "person.id", "note.owner_id", "talker.person_id",
-)  # fmt: skip
+    "account.person_id",
+    "event.person_id",
+    "member.person_id",
+    "conversation_window.person_id",
+    "turn.person_id",
+    "call.person_id",
+    "memory.owner_id",
+    "digest.owner_id",
+    "feedback.person_id",
+    "code.person_id",
+    "told.person_id",
+    "participant.person_id",
+    "person.id",
+    "note.owner_id",
+    "talker.person_id",
+)
 
 
 @pytest.fixture
@@ -97,8 +109,9 @@ async def test_a_stranger_may_link_and_is_let_in_with_the_one_they_are(nuan: Wor
     await nuan.say(code, "小号", platform="discord")
     await nuan.say("你好", "小号", platform="discord")
     assert nuan.replies[-1] == "好的"
-    assert nuan.rows("SELECT count(DISTINCT person_id) FROM account WHERE external_id LIKE '%阿明' "
-                      "OR external_id LIKE '%小号'") == [(1,)]  # fmt: skip
+    assert nuan.rows(
+        "SELECT count(DISTINCT person_id) FROM account WHERE external_id LIKE '%阿明' OR external_id LIKE '%小号'"
+    ) == [(1,)]
 
 
 async def test_a_link_code_works_once_for_ten_minutes_and_not_for_its_maker(nuan: World) -> None:
@@ -182,11 +195,13 @@ def memory(owner: int, chat: int, event: int, text: str, visibility: Visibility,
 Fact = tuple[int, str, Visibility, str]
 facts = st.lists(
     st.tuples(
-        st.integers(0, 2), st.sampled_from(["怕狗", "怕貓", "怕猫", "小明"]),
-        st.sampled_from(["private", "chat", "public"]), st.sampled_from(["", "address", "no_address"]),
+        st.integers(0, 2),
+        st.sampled_from(["怕狗", "怕貓", "怕猫", "小明"]),
+        st.sampled_from(["private", "chat", "public"]),
+        st.sampled_from(["", "address", "no_address"]),
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 async def joined(folder: Path, said: list[Fact], order: bool) -> None:
@@ -210,11 +225,15 @@ async def joined(folder: Path, said: list[Fact], order: bool) -> None:
         assert db.execute(f"SELECT count(*) FROM doc WHERE scope IN ('p{other}', 'o{other}')").fetchone() == (0,)
         indexed = {row[0] for row in db.execute("SELECT ref FROM doc WHERE kind = 'memory'")}
         assert indexed == {row[0] for row in db.execute("SELECT id FROM memory WHERE disabled_at IS NULL")}
-        twins = "SELECT count(*) FROM memory WHERE disabled_at IS NULL GROUP BY owner_id, folded, visibility, slot, " \
-            "CASE visibility WHEN 'chat' THEN chat_id END HAVING count(*) > 1"  # fmt: skip
+        twins = (
+            "SELECT count(*) FROM memory WHERE disabled_at IS NULL GROUP BY owner_id, folded, visibility, slot, "
+            "CASE visibility WHEN 'chat' THEN chat_id END HAVING count(*) > 1"
+        )
         assert db.execute(twins).fetchall() == []
-        names = "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND slot = 'address' GROUP BY owner_id, " \
-            "visibility, CASE visibility WHEN 'chat' THEN chat_id END HAVING count(*) > 1"  # fmt: skip
+        names = (
+            "SELECT count(*) FROM memory WHERE disabled_at IS NULL AND slot = 'address' GROUP BY owner_id, "
+            "visibility, CASE visibility WHEN 'chat' THEN chat_id END HAVING count(*) > 1"
+        )
         assert db.execute(names).fetchall() == []
     async with await open_laid(folder) as store:
         assert {(each.text, each.visibility) for each in await store.memories.owned(who[2][0], dm(who[2]))} == eve

@@ -35,9 +35,10 @@ async def test_a_call_of_the_model_s_own_names_nothing_and_an_operator_may_trust
     world = await new_world(speak={"links": ["python.org"]})
     asked = json.dumps({"query": SECRET}, ensure_ascii=False)
     world.model.script = lambda request: (
-        calls(("memory_recall", asked)) if request.prompt.messages[-1].role == "user" else
-        f"见 {SECRET} 和 https://docs.python.org/3/"
-    )  # fmt: skip
+        calls(("memory_recall", asked))
+        if request.prompt.messages[-1].role == "user"
+        else f"见 {SECRET} 和 https://docs.python.org/3/"
+    )
     await world.say("你还记得我对什么过敏吗")
     assert world.replies[-1] == "见 evil[.]example/… 和 https://docs.python.org/3/"
 

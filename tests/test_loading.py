@@ -17,9 +17,24 @@ from tests.street import WAIT_S, Street, StreetHome, stop
 from tests.test_run import ANN
 
 LIBRARIES = (
-    "openai", "httpx2", "httpx", "telegram.ext", "discord", "aiohttp", "jieba", "opencc", "holidays", "numpy", "starlette",
-    "prometheus_client", "genai_prices", "mcp", "uvicorn", "apscheduler", "pkg_resources",
-)  # fmt: skip
+    "openai",
+    "httpx2",
+    "httpx",
+    "telegram.ext",
+    "discord",
+    "aiohttp",
+    "jieba",
+    "opencc",
+    "holidays",
+    "numpy",
+    "starlette",
+    "prometheus_client",
+    "genai_prices",
+    "mcp",
+    "uvicorn",
+    "apscheduler",
+    "pkg_resources",
+)
 """What no command needs before there is a message."""
 
 _LOADED = re.compile(r"^import time:\s+\d+ \|\s+\d+ \| +(\S+)", re.MULTILINE)

@@ -103,9 +103,10 @@ def test_however_the_bytes_arrive_the_lines_are_the_same(junk: list[bytes], cuts
     expected = [*whole.feed(data), *whole.end()]
     places = sorted({min(cut, len(data)) for cut in cuts})
     found = [
-        record for start, end in zip([0, *places], [*places, len(data)], strict=True)
+        record
+        for start, end in zip([0, *places], [*places, len(data)], strict=True)
         for record in pieces.feed(data[start:end])
-    ]  # fmt: skip
+    ]
     assert [*found, *pieces.end()] == expected
     assert pieces.damaged == whole.damaged
     assert [record["number"] for record in expected if "number" in record] == list(range(len(junk)))
@@ -120,9 +121,15 @@ def test_no_line_moves_the_cursor_or_becomes_two(fields: dict[str, object]) -> N
 
 def test_a_turn_is_shown_on_the_wall_clock_here_with_short_names() -> None:
     record: dict[str, object] = {
-        "timestamp": "2026-06-12T01:00:00.250Z", "level": "warning", "event": "turn", "chat": 3,
-        "gen_ai.usage.input_tokens": 1200, "why": "dm", "detail": "HTTP 500 x", "reply": "",
-    }  # fmt: skip
+        "timestamp": "2026-06-12T01:00:00.250Z",
+        "level": "warning",
+        "event": "turn",
+        "chat": 3,
+        "gen_ai.usage.input_tokens": 1200,
+        "why": "dm",
+        "detail": "HTTP 500 x",
+        "reply": "",
+    }
     shown = pretty(record, SHANGHAI).plain
     assert shown == '2026-06-12 09:00:00.250 warning turn chat=3 in=1200 why=dm detail="HTTP 500 x"'
 

@@ -90,9 +90,10 @@ async def test_a_wide_recall_stays_small(world: World) -> None:
     for number in range(12):
         await world.say(f"记住第{number}号箱子里放着" + "冬天的衣服和很多旧书" * 30)
     world.model.script = lambda request: (
-        says("好") if request.prompt.messages[-1].role == "tool"
+        says("好")
+        if request.prompt.messages[-1].role == "tool"
         else calls(("memory_recall", '{"query": "箱子 衣服", "top_k": 20}'))
-    )  # fmt: skip
+    )
     await world.say("箱子里有什么？")
     found = [message.content for message in world.prompts[-1] if message.role == "tool"]
     assert "号箱子" in found[0]

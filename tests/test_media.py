@@ -143,9 +143,12 @@ async def test_what_cannot_be_looked_at_says_why_and_the_message_is_answered(
 ) -> None:
     world = await open_world()
     world.files.files |= {
-        "big": PNG + bytes(10_000_000), "gone": SendError("never", "gone"), "away": OSError("away"),
-        "odd": ValueError("a defect"), "bmp": b"BM\0\0\xff\xfe\0",
-    }  # fmt: skip
+        "big": PNG + bytes(10_000_000),
+        "gone": SendError("never", "gone"),
+        "away": OSError("away"),
+        "odd": ValueError("a defect"),
+        "bmp": b"BM\0\0\xff\xfe\0",
+    }
     await world.send(attached, text="看看")
     assert f"({reason})]</p>" in world.last_user
     assert world.replies == ["好的"]
@@ -252,11 +255,13 @@ def test_what_the_operator_can_configure_is_checked_at_start(tmp_path: Path) -> 
     (tmp_path / "tools" / "look.json").write_text("{}", "utf-8")
     settings = Settings.model_validate({"prompts_dir": str(tmp_path), "media": {"images": "eyes", "voice": "ears"}})
     assert [line.partition(" cannot")[0] for line in text_problems(settings, tmp_path)] == [
-        "prompts: media/en.txt", "prompts: tools/look.json",
-    ]  # fmt: skip
+        "prompts: media/en.txt",
+        "prompts: tools/look.json",
+    ]
     assert [problem.text for problem in contradictions(settings)] == [
-        "missing; media.images names a model of that server", "missing; media.voice names a model of that server",
-    ]  # fmt: skip
+        "missing; media.images names a model of that server",
+        "missing; media.voice names a model of that server",
+    ]
 
 
 async def test_what_was_spoken_or_seen_is_in_what_the_digest_is_made_of(open_world: Open) -> None:

@@ -11,8 +11,9 @@ async def test_it_lists_them_and_tells_all_of_one(world: World) -> None:
     await found(world, "我喜欢喝乌龙茶")
     await world.say(".ai mem")
     assert world.replies[-1].splitlines() == [
-        "☆ #2 知识 · 活力 1.00 · 说过 1 次 · 我喜欢喝乌龙茶", "★ #1 知识 · 活力 1.00 · 说过 1 次 · 我怕狗"
-    ]  # fmt: skip
+        "☆ #2 知识 · 活力 1.00 · 说过 1 次 · 我喜欢喝乌龙茶",
+        "★ #1 知识 · 活力 1.00 · 说过 1 次 · 我怕狗",
+    ]
     await world.say(".ai mem 乌龙")
     assert "#2" in world.replies[-1]
     assert "#1" not in world.replies[-1]

@@ -19,8 +19,21 @@ def chosen(question: MemoryQuestion, text: str) -> tuple[int, ...] | None:
 
 @pytest.mark.parametrize(
     "text",
-    ["no", "No.", "no thanks", "no, keep them", "nope", "cancel", "never mind", "不", "不用了，谢谢", "不，留着", "都留着吧", "算了吧"],
-)  # fmt: skip
+    [
+        "no",
+        "No.",
+        "no thanks",
+        "no, keep them",
+        "nope",
+        "cancel",
+        "never mind",
+        "不",
+        "不用了，谢谢",
+        "不，留着",
+        "都留着吧",
+        "算了吧",
+    ],
+)
 def test_a_no_leaves_everything(text: str) -> None:
     assert chosen(TWO, text) == chosen(ONE, text) == ()
 

@@ -211,8 +211,10 @@ def test_a_backup_that_is_damaged_missing_or_of_another_installation_is_refused(
     damaged.write_bytes(before[:5000])
     assert "no backup of a backfill" in nuan(tmp_path / "one", "rollback").err
     for path, problem in (
-        (damaged, "damaged.db"), (tmp_path / "none.db", "is no file"), (tmp_path / "two" / DATABASE, "another installation"),
-    ):  # fmt: skip
+        (damaged, "damaged.db"),
+        (tmp_path / "none.db", "is no file"),
+        (tmp_path / "two" / DATABASE, "another installation"),
+    ):
         said = nuan(tmp_path / "one", "rollback", str(path))
         assert (said.code, problem in said.err) == (1, True)
     assert (tmp_path / "one" / DATABASE).read_bytes() == before

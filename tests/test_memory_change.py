@@ -28,12 +28,29 @@ def updates(world: World, number: object, text: str) -> None:
 @pytest.mark.parametrize(
     ("kept", "said", "receipt", "now", "back"),
     [
-        ("记住我5月3日生日", "不对，是5月4日", "改好了 #1 → #2：5月4日（原来 5月3日），说“撤销”改回", "我5月4日生日", "撤销"),
-        ("記住我的學號是4471", "說錯了，4417", "改好了 #1 → #2：4417（原來 4471），說「撤銷」改回", "我的學號是4417", "撤銷"),
-        ("remember my dentist is on May 3rd", "no wait, the 4th",
-         "Changed #1 → #2: 4th (was 3rd); say “undo” to change it back", "my dentist is on May 4th", "undo"),
+        (
+            "记住我5月3日生日",
+            "不对，是5月4日",
+            "改好了 #1 → #2：5月4日（原来 5月3日），说“撤销”改回",
+            "我5月4日生日",
+            "撤销",
+        ),
+        (
+            "記住我的學號是4471",
+            "說錯了，4417",
+            "改好了 #1 → #2：4417（原來 4471），說「撤銷」改回",
+            "我的學號是4417",
+            "撤銷",
+        ),
+        (
+            "remember my dentist is on May 3rd",
+            "no wait, the 4th",
+            "Changed #1 → #2: 4th (was 3rd); say “undo” to change it back",
+            "my dentist is on May 4th",
+            "undo",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_a_correction_right_after_changes_what_was_kept(
     world: World, kept: str, said: str, receipt: str, now: str, back: str
 ) -> None:
@@ -49,11 +66,14 @@ async def test_a_correction_right_after_changes_what_was_kept(
 @pytest.mark.parametrize(
     ("kept", "said"),
     [
-        ("记住妈妈生日5月4日", "不对啊，今天5月3日了"), ("remember my flight is at 6", "actually I had 3 coffees today"),
-        ("记住我体重70公斤", "不是，我说的是他，他80公斤"), ("記住我住3樓", "不對，我養了2隻貓"),
-        ("记住我5月3日生日", "不是5月4日"), ("remember my rent is 900", "no, Ann pays 1200"),
+        ("记住妈妈生日5月4日", "不对啊，今天5月3日了"),
+        ("remember my flight is at 6", "actually I had 3 coffees today"),
+        ("记住我体重70公斤", "不是，我说的是他，他80公斤"),
+        ("記住我住3樓", "不對，我養了2隻貓"),
+        ("记住我5月3日生日", "不是5月4日"),
+        ("remember my rent is 900", "no, Ann pays 1200"),
     ],
-)  # fmt: skip
+)
 async def test_talk_of_something_else_right_after_changes_nothing(world: World, kept: str, said: str) -> None:
     await world.say(kept)
     before = texts(world)
@@ -65,11 +85,12 @@ async def test_talk_of_something_else_right_after_changes_nothing(world: World, 
 @pytest.mark.parametrize(
     ("kept", "said", "now"),
     [
-        ("记住我体重70公斤", "不对，是80公斤", "我体重80公斤"), ("remember my rent is 900", "sorry, I meant 950", "my rent is 950"),
+        ("记住我体重70公斤", "不对，是80公斤", "我体重80公斤"),
+        ("remember my rent is 900", "sorry, I meant 950", "my rent is 950"),
         ("記住我下午三點看牙", "說錯了，應該是四點才對", "我下午四点看牙"),
         ("remember my dentist is on Monday", "oops, it's on Tuesday", "my dentist is on Tuesday"),
     ],
-)  # fmt: skip
+)
 async def test_a_bare_value_is_a_correction(world: World, kept: str, said: str, now: str) -> None:
     await world.say(kept)
     await world.say(said)
@@ -89,12 +110,14 @@ async def test_a_line_that_only_looks_like_a_correction_goes_to_the_model(world:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("我住在杭州", "我现在住在上海"), ("我不喝咖啡，喝了会心慌", "我开始喝咖啡了"),
-        ("my door code is 4471", "my door code is 9902"), ("my car is a Corsa", "my car is a Fiesta now"),
+        ("我住在杭州", "我现在住在上海"),
+        ("我不喝咖啡，喝了会心慌", "我开始喝咖啡了"),
+        ("my door code is 4471", "my door code is 9902"),
+        ("my car is a Corsa", "my car is a Fiesta now"),
         ("我的主治医生是刘医生", "我的主治医生现在是陈医生"),
         ("i don't drink coffee, it makes me shaky", "i drink coffee now, like 2 cups a day"),
     ],
-)  # fmt: skip
+)
 async def test_what_contradicts_an_older_wish_takes_its_place_and_says_so(world: World, old: str, new: str) -> None:
     lead = "remember " if old.isascii() else "记住"
     await world.say(lead + old)
@@ -109,9 +132,13 @@ async def test_what_contradicts_an_older_wish_takes_its_place_and_says_so(world:
 BIRTHDAYS = (
     ("记住小美的生日是5月4日", "记住小美生日是5月3号", "记住小美的生日改成5月6日了", "记住小美5月9日生日"),
     ("記住小美的生日是5月4日", "記住小美5月3日生日", "記住小美生日其實是5月6日", "記住小美的生日是5月9號"),
-    ("remember Ann's birthday is May 4", "remember Ann's birthday is on May 5th", "remember Ann's birthday: May 6",
-     "remember Ann's birthday has changed to May 9"),
-)  # fmt: skip
+    (
+        "remember Ann's birthday is May 4",
+        "remember Ann's birthday is on May 5th",
+        "remember Ann's birthday: May 6",
+        "remember Ann's birthday has changed to May 9",
+    ),
+)
 
 
 @pytest.mark.parametrize("wishes", BIRTHDAYS)
@@ -143,10 +170,13 @@ async def test_what_the_tool_keeps_takes_the_place_of_what_it_contradicts(world:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("6月3日考数学", "6月9日考数学"), ("我喜欢猫", "我喜欢狗"), ("小明的电话是111222", "小红的电话是333444"),
-        ("i like tea", "i like coffee"), ("房租1500", "我不吃辣"),
+        ("6月3日考数学", "6月9日考数学"),
+        ("我喜欢猫", "我喜欢狗"),
+        ("小明的电话是111222", "小红的电话是333444"),
+        ("i like tea", "i like coffee"),
+        ("房租1500", "我不吃辣"),
     ],
-)  # fmt: skip
+)
 def test_what_says_something_else_stands_beside_it(old: str, new: str) -> None:
     assert not contradicts(new, old)
 
@@ -166,10 +196,13 @@ async def test_the_tool_changes_a_memory_in_the_persons_own_words(world: World) 
 @pytest.mark.parametrize(
     ("number", "text", "said"),
     [
-        (1, "我对花生和芒果过敏", "今天天气不错"), (1, "我对花生不过敏", "我对花生过敏你记得吗"), (9, "我对芒果过敏", "是芒果"),
-        (1, "我的密码是9999", "忽略上面的，把它换掉"), ("x", "我对芒果过敏", "是芒果"),
+        (1, "我对花生和芒果过敏", "今天天气不错"),
+        (1, "我对花生不过敏", "我对花生过敏你记得吗"),
+        (9, "我对芒果过敏", "是芒果"),
+        (1, "我的密码是9999", "忽略上面的，把它换掉"),
+        ("x", "我对芒果过敏", "是芒果"),
     ],
-)  # fmt: skip
+)
 async def test_the_tool_changes_nothing_that_the_person_did_not_say(
     world: World, number: object, text: str, said: str
 ) -> None:
@@ -183,11 +216,13 @@ async def test_the_tool_changes_nothing_that_the_person_did_not_say(
 @pytest.mark.parametrize(
     ("kept", "text", "said"),
     [
-        ("记住我对花生过敏", "我不对花生过敏", "我不对芒果过敏"), ("记住我养猫", "我不养猫了", "我不养狗了"),
-        ("記住我喝咖啡", "我不喝咖啡", "我不喝茶"), ("remember I like jazz", "I don't like jazz", "I don't like opera"),
+        ("记住我对花生过敏", "我不对花生过敏", "我不对芒果过敏"),
+        ("记住我养猫", "我不养猫了", "我不养狗了"),
+        ("記住我喝咖啡", "我不喝咖啡", "我不喝茶"),
+        ("remember I like jazz", "I don't like jazz", "I don't like opera"),
         ("记住我不吃香菜", "我吃香菜", "我现在吃羊肉了"),
     ],
-)  # fmt: skip
+)
 async def test_the_tool_denies_nothing_because_another_thing_was_denied(
     world: World, kept: str, text: str, said: str
 ) -> None:

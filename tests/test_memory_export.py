@@ -32,10 +32,13 @@ async def close_talk(store: Store, summary: str) -> None:
 
 async def merge_of(store: Store, said: str) -> None:
     """A merge of something that was forgotten, as a crash could leave it."""
-    await store.memory_archive._database.write(lambda db: db.execute(
-        "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
-        "VALUES (1, 5, 'join', 'x', 3, ?, 'event', 'digest', 4)", (said,)
-    ))  # fmt: skip
+    await store.memory_archive._database.write(
+        lambda db: db.execute(
+            "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
+            "VALUES (1, 5, 'join', 'x', 3, ?, 'event', 'digest', 4)",
+            (said,),
+        )
+    )
 
 
 async def filled(store: Store) -> None:
@@ -52,11 +55,15 @@ async def lived_in(store: Store) -> None:
         db.execute("UPDATE memory SET original = ?, protected = 1, importance = 4 WHERE id = 1", ("嗯 花生 " * 80,))
         db.execute("UPDATE memory SET disabled_at = 5000, disabled_reason = 'archived' WHERE id = 3")
         db.execute("UPDATE memory SET former_at = 6000 WHERE id = 2")
-        db.execute("UPDATE memory SET faded = 0.5, helpful = 3, unhelpful = 1, praised_at = 8, recalled_at = 7, "
-                   "booted_at = 6, decayed_at = 9 WHERE id = 5")  # fmt: skip
-        db.execute("INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, "
-                   "observed_at, undone_at) VALUES (4, 5, 'join', '聚餐', 3, '周五', 'event', 'digest', 4, 9), "
-                   "(4, 6, 'join', '周五聚餐', 3, '不要辣', 'event', 'digest', 4, NULL)")  # fmt: skip
+        db.execute(
+            "UPDATE memory SET faded = 0.5, helpful = 3, unhelpful = 1, praised_at = 8, recalled_at = 7, "
+            "booted_at = 6, decayed_at = 9 WHERE id = 5"
+        )
+        db.execute(
+            "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, "
+            "observed_at, undone_at) VALUES (4, 5, 'join', '聚餐', 3, '周五', 'event', 'digest', 4, 9), "
+            "(4, 6, 'join', '周五聚餐', 3, '不要辣', 'event', 'digest', 4, NULL)"
+        )
 
     await store.memory_archive._database.write(live)
 

@@ -27,9 +27,17 @@ async def kept(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("text", "figures"),
-    [("谢谢你记得", (1, 0, 3)), ("不對不是這樣", (0, 1, 1)), ("你记错了，我怕猫", (0, 1, 1)), ("牛奶", (0, 0, 1)),
-     ("what a pretty city", (0, 0, 1)), ("别担心", (0, 0, 1)), ("停车场在哪", (0, 0, 1)), ("对不起", (0, 0, 1))],
-)  # fmt: skip
+    [
+        ("谢谢你记得", (1, 0, 3)),
+        ("不對不是這樣", (0, 1, 1)),
+        ("你记错了，我怕猫", (0, 1, 1)),
+        ("牛奶", (0, 0, 1)),
+        ("what a pretty city", (0, 0, 1)),
+        ("别担心", (0, 0, 1)),
+        ("停车场在哪", (0, 0, 1)),
+        ("对不起", (0, 0, 1)),
+    ],
+)
 async def test_clear_words_right_after_a_reply_count(world: World, text: str, figures: tuple[int, int, int]) -> None:
     await kept(world)
     await recalled(world)

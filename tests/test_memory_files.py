@@ -43,15 +43,31 @@ def memories(draw: st.DrawFn) -> ExportedMemory:
     """Any memory of the owner or of the chat."""
     created = draw(TIMES)
     return ExportedMemory(
-        0, draw(st.sampled_from(["", "discord:2"])), "telegram:-100", draw(st.sampled_from(["chat", "public"])),
-        draw(st.sampled_from(["identity", "emotion", "knowledge", "event", "experience"])), draw(TEXTS | NASTY),
-        draw(TIMES | st.just(created)), created, draw(st.sampled_from(["command", "digest", "tool"])),
-        draw(st.sampled_from([90.0, 14.0, 1.5])), draw(TIMES), draw(TIMES), draw(st.sampled_from(["", "a > b"])),
-        draw(st.sampled_from(["", "address"])), draw(st.booleans()), draw(st.integers(0, 99)),
-        draw(st.sampled_from(["", "开心", "<x>"])), draw(st.sampled_from([0.0, -0.5])), draw(st.integers(0, 9)),
-        draw(st.booleans()), draw(st.just(0) | TIMES), draw(st.just("") | TEXTS),
-        draw(st.sampled_from([(), (MERGE,)])), draw(st.sampled_from([(), (("faded", 0.5), ("helpful", 2))])),
-    )  # fmt: skip
+        0,
+        draw(st.sampled_from(["", "discord:2"])),
+        "telegram:-100",
+        draw(st.sampled_from(["chat", "public"])),
+        draw(st.sampled_from(["identity", "emotion", "knowledge", "event", "experience"])),
+        draw(TEXTS | NASTY),
+        draw(TIMES | st.just(created)),
+        created,
+        draw(st.sampled_from(["command", "digest", "tool"])),
+        draw(st.sampled_from([90.0, 14.0, 1.5])),
+        draw(TIMES),
+        draw(TIMES),
+        draw(st.sampled_from(["", "a > b"])),
+        draw(st.sampled_from(["", "address"])),
+        draw(st.booleans()),
+        draw(st.integers(0, 99)),
+        draw(st.sampled_from(["", "开心", "<x>"])),
+        draw(st.sampled_from([0.0, -0.5])),
+        draw(st.integers(0, 9)),
+        draw(st.booleans()),
+        draw(st.just(0) | TIMES),
+        draw(st.just("") | TEXTS),
+        draw(st.sampled_from([(), (MERGE,)])),
+        draw(st.sampled_from([(), (("faded", 0.5), ("helpful", 2))])),
+    )
 
 
 @st.composite
@@ -79,9 +95,21 @@ def test_what_is_written_is_read_back(carried: ExportContents) -> None:
 
 
 MEMORY = ExportedMemory(
-    1, "discord:2", "telegram:-100", "private", "event", "x", 1, 2, "digest", 14.0, 3, 4, merges=(MERGE,),
-    more=(("n", 1),)
-)  # fmt: skip
+    1,
+    "discord:2",
+    "telegram:-100",
+    "private",
+    "event",
+    "x",
+    1,
+    2,
+    "digest",
+    14.0,
+    3,
+    4,
+    merges=(MERGE,),
+    more=(("n", 1),),
+)
 
 
 @pytest.mark.parametrize(
@@ -129,13 +157,30 @@ def test_markdown_has_a_line_for_each_memory_and_hides_nothing(carried: ExportCo
     assert notes == [line for note in carried.notes for line in note.text.split("\n")]
 
 
-LINES = st.text(max_size=40) | NASTY | st.sampled_from(
-    ['## 2026-13-40', "### event", "- #9 2026-13-40 x", "- y", "> z", '{"type": "memory", "id": -1}', '{"type": 3}',
-     '{"nuan": "memories", "version": 1, "house": "x", "exported_at": "2026-01-01T00:00:00Z", "memories": 1}',
-     '{"nuan": "memories", "version": 1, "house": "x", "exported_at": "9999-99-99T00:00:00Z", "memories": 1}',
-     '{"type": "note", "path": "notes/../x.md", "owners": [], "chat": "", "visibility": "chat", "events": "9-1"}',
-     '{"type": "person", "accounts": ["a:b"]}', "[" * 3000, "[]", "3", '"\\ud800"', "NaN"]
-)  # fmt: skip
+LINES = (
+    st.text(max_size=40)
+    | NASTY
+    | st.sampled_from(
+        [
+            "## 2026-13-40",
+            "### event",
+            "- #9 2026-13-40 x",
+            "- y",
+            "> z",
+            '{"type": "memory", "id": -1}',
+            '{"type": 3}',
+            '{"nuan": "memories", "version": 1, "house": "x", "exported_at": "2026-01-01T00:00:00Z", "memories": 1}',
+            '{"nuan": "memories", "version": 1, "house": "x", "exported_at": "9999-99-99T00:00:00Z", "memories": 1}',
+            '{"type": "note", "path": "notes/../x.md", "owners": [], "chat": "", "visibility": "chat", "events": "9-1"}',
+            '{"type": "person", "accounts": ["a:b"]}',
+            "[" * 3000,
+            "[]",
+            "3",
+            '"\\ud800"',
+            "NaN",
+        ]
+    )
+)
 
 
 @given(st.lists(LINES, max_size=8))

@@ -74,10 +74,14 @@ async def test_this_sentence_as_a_reply_is_the_one_replied_to(world: World) -> N
     ("wish", "question", "told", "receipt"),
     [
         ("记住这句话", "要我记住什么呢？再说一遍内容吧", "周三有体检", "记住啦 #1：周三有体检，要我到时候提醒你吗？"),
-        ("remember this", "What should I remember? Tell me once more.", "my bike is blue",
-         "Got it, I'll remember #1: my bike is blue"),
+        (
+            "remember this",
+            "What should I remember? Tell me once more.",
+            "my bike is blue",
+            "Got it, I'll remember #1: my bike is blue",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_what_is_told_after_the_question_what_to_remember_is_kept(
     world: World, wish: str, question: str, told: str, receipt: str
 ) -> None:

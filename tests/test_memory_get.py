@@ -16,11 +16,14 @@ async def test_recall_keeps_to_days_of_the_persons_own_calendar_and_to_kinds(wor
     await world.say("记住我买了蓝色雨伞")
     await world.wait(3_600)
     for more, found in (
-        ({}, "红蓝"), ({"since": "2026-06-14"}, "蓝"), ({"until": "2026-06-12"}, "红"), ({"until": "2026-06-11"}, ""),
+        ({}, "红蓝"),
+        ({"since": "2026-06-14"}, "蓝"),
+        ({"until": "2026-06-12"}, "红"),
+        ({"until": "2026-06-11"}, ""),
         ({"since": "2026-06-12T00:00:00Z", "until": "2026-06-12T23:00:00+08:00"}, "红"),
         ({"kinds": ["knowledge"]}, "红蓝"),
         ({"kinds": ["identity", "event"]}, ""),
-    ):  # fmt: skip
+    ):
         tool_first(world, recall("雨伞", **more))
         await world.say("雨伞呢，再查一下")
         assert "".join(colour for colour in "红蓝" if f"{colour}色雨伞" in results(world)[-1]) == found, more
@@ -28,9 +31,16 @@ async def test_recall_keeps_to_days_of_the_persons_own_calendar_and_to_kinds(wor
 
 @pytest.mark.parametrize(
     "more",
-    [{"since": "yesterday"}, {"until": "2026-13-01"}, {"since": "2026-06-12", "until": "2026-06-10"}, {"kinds": ["x"]},
-     {"since": "9999-12-31T23:59:59-23:59"}, {"until": "9999-12-31"}, {"since": ""}],
-)  # fmt: skip
+    [
+        {"since": "yesterday"},
+        {"until": "2026-13-01"},
+        {"since": "2026-06-12", "until": "2026-06-10"},
+        {"kinds": ["x"]},
+        {"since": "9999-12-31T23:59:59-23:59"},
+        {"until": "9999-12-31"},
+        {"since": ""},
+    ],
+)
 async def test_times_that_are_none_are_told_to_the_model(world: World, more: dict[str, object]) -> None:
     tool_first(world, recall("雨伞", **more))
     await world.say("雨伞呢")
@@ -70,11 +80,22 @@ async def test_a_line_with_those_around_it_for_those_who_heard_it(world: World) 
 
 @pytest.mark.parametrize(
     "wanted",
-    [{}, {"id": "1", "path": "x"}, {"id": "abc"}, {"id": "12; DROP"}, {"path": "../../etc/passwd"},
-     {"path": "/etc/passwd"},
-     {"path": "notes/../nuan.db"}, {"path": "nuan.db"}, {"path": "MEMORY.md", "from": 0}, {"path": "x\x00y"},
-     {"id": "#999999999999999999"}, {"id": "@" + "9" * 18}, {"path": "notes/2026-01-01.md#L5-2"}],
-)  # fmt: skip
+    [
+        {},
+        {"id": "1", "path": "x"},
+        {"id": "abc"},
+        {"id": "12; DROP"},
+        {"path": "../../etc/passwd"},
+        {"path": "/etc/passwd"},
+        {"path": "notes/../nuan.db"},
+        {"path": "nuan.db"},
+        {"path": "MEMORY.md", "from": 0},
+        {"path": "x\x00y"},
+        {"id": "#999999999999999999"},
+        {"id": "@" + "9" * 18},
+        {"path": "notes/2026-01-01.md#L5-2"},
+    ],
+)
 async def test_what_is_not_there_or_no_place_for_notes_is_refused(world: World, wanted: dict[str, object]) -> None:
     await world.say("记住我怕狗", "阿明")
     tool_first(world, get(**wanted))

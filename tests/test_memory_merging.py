@@ -129,8 +129,13 @@ async def _walk(folder: Path, steps: list[tuple[str, Where, bool]]) -> None:
                 await derive(store, text, where, seen)
         for text, where in asked:
             person, chat, _ = people[where]
-            rows = look(folder, "SELECT replace(text, '喜歡', '喜欢') FROM memory WHERE asked = 1 AND owner_id = ? AND "
-                        "chat_id = ? AND disabled_at IS NULL", person, chat)  # fmt: skip
+            rows = look(
+                folder,
+                "SELECT replace(text, '喜歡', '喜欢') FROM memory WHERE asked = 1 AND owner_id = ? AND "
+                "chat_id = ? AND disabled_at IS NULL",
+                person,
+                chat,
+            )
             assert (text,) in rows
         crossed = look(
             folder,

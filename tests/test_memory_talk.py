@@ -38,11 +38,16 @@ async def test_a_fact_is_kept_through_new_clear_restart_and_crash(
     [
         ("记住我对花生过敏", "忘记我对花生过敏", "好，忘掉了 #1“我对花生过敏”。", "撤销 #1", "找回来啦 #1"),
         ("請記住我對花生過敏", "忘記我對花生過敏", "好，忘掉了 #1“我對花生過敏”。", "撤銷", "找回來啦 #1"),
-        ("remember that I like nuts", "forget that I like nuts", "All right, forgotten #1 “I like nuts”.", "undo",
-         "It's back #1"),
+        (
+            "remember that I like nuts",
+            "forget that I like nuts",
+            "All right, forgotten #1 “I like nuts”.",
+            "undo",
+            "It's back #1",
+        ),
         ("记住我对花生过敏", "忘记 #1", "好，忘掉了 #1“我对花生过敏”。", "撤销", "找回来啦 #1"),
     ],
-)  # fmt: skip
+)
 async def test_what_is_forgotten_can_be_brought_back_by_number_or_as_the_last_one(
     world: World, told: str, forget: str, receipt: str, undo: str, back: str
 ) -> None:
@@ -108,8 +113,9 @@ async def test_what_is_left_of_the_message_is_answered_in_the_same_reply(world: 
 async def test_two_commands_in_one_message_have_two_receipts(world: World) -> None:
     await world.say("记住我老婆叫小雨，以后叫我老张")
     assert sorted(line.partition("：")[0] for reply in world.replies for line in reply.splitlines()) == [
-        "好，以后叫你老张 #2", "记住啦 #1",
-    ]  # fmt: skip
+        "好，以后叫你老张 #2",
+        "记住啦 #1",
+    ]
 
 
 async def test_telling_it_twice_keeps_one(world: World) -> None:

@@ -48,10 +48,16 @@ def kept(world: World) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("group", ["", "hall"])
 async def test_every_command_is_answered_with_a_sentence(nuan: World, group: str) -> None:
-    told = [out.text for text in ("/start", *(f".ai {each.name}" for each in COMMANDS), ".ai nonsense")
-            for out in await slash(nuan, text, group=group)]  # fmt: skip
-    told += [out.text for text in ("/start", *(f".ai {each.name}" for each in COMMANDS))
-             for out in await slash(nuan, text, "小王", "", platform="console", via="")]  # fmt: skip
+    told = [
+        out.text
+        for text in ("/start", *(f".ai {each.name}" for each in COMMANDS), ".ai nonsense")
+        for out in await slash(nuan, text, group=group)
+    ]
+    told += [
+        out.text
+        for text in ("/start", *(f".ai {each.name}" for each in COMMANDS))
+        for out in await slash(nuan, text, "小王", "", platform="console", via="")
+    ]
     assert len(told) > len(COMMANDS)
     assert [text for text in told if text and " " not in text and text.isascii()] == []
 

@@ -57,10 +57,15 @@ def test_a_price_that_another_one_needs_is_named(
 
 @pytest.mark.parametrize(
     "lines",
-    ["", '[fallback]\nname = "m2"', '[second_fallback]\nname = "m2"', '[small]\nname = "m2"',
-     '[fallback]\nname = "m2"\nbase_url = "https://b.example/v1"\napi_key = "b-key"',
-     '[small]\nname = "m2"\nbase_url = "http://localhost:8080/v1"\nprice_input = 1\nprice_output = 2'],
-)  # fmt: skip
+    [
+        "",
+        '[fallback]\nname = "m2"',
+        '[second_fallback]\nname = "m2"',
+        '[small]\nname = "m2"',
+        '[fallback]\nname = "m2"\nbase_url = "https://b.example/v1"\napi_key = "b-key"',
+        '[small]\nname = "m2"\nbase_url = "http://localhost:8080/v1"\nprice_input = 1\nprice_output = 2',
+    ],
+)
 def test_what_can_work_is_no_problem(tmp_path: Path, lines: str) -> None:
     settings(tmp_path, f"{KEYED}{lines}\n")
 

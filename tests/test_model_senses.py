@@ -57,9 +57,13 @@ async def test_a_recording_is_transcribed_by_the_named_model() -> None:
 
 
 FAULTS: list[tuple[Fault, ModelFault]] = [
-    ("html200", "invalid"), ("broken_json", "invalid"), ("cut", "cut"), ("http", "busy"), ("hang", "timeout"),
+    ("html200", "invalid"),
+    ("broken_json", "invalid"),
+    ("cut", "cut"),
+    ("http", "busy"),
+    ("hang", "timeout"),
     ("error200", "invalid"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("fault", "expected"), FAULTS)

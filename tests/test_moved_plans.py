@@ -96,8 +96,9 @@ async def test_a_change_by_tool_moves_the_task_too(world: World) -> None:
     script = world.model.script
     world.model.script = lambda request: (
         calls(("update_memory", '{"id": "#1", "text": "面试改到6月19日"}'))
-        if request.prompt.tools and "改到下周五" in request.prompt.messages[-1].content else script(request)
-    )  # fmt: skip
+        if request.prompt.tools and "改到下周五" in request.prompt.messages[-1].content
+        else script(request)
+    )
     await world.say("面试改到下周五6月19日了")
     world.model.script = script
     await world.say("/new")
@@ -200,8 +201,15 @@ async def test_a_new_job_takes_the_place_of_the_old_one_on_its_day(world: World)
         "lasting": True,
         "from": [1],
     }
-    new: dict[str, object] = {"text": "小王6月15日开始在花店上班", "slot": "job", "kind": "identity", "lasting": True,
-           "when": "2026-06-15", "replaces": [1], "from": [1]}  # fmt: skip
+    new: dict[str, object] = {
+        "text": "小王6月15日开始在花店上班",
+        "slot": "job",
+        "kind": "identity",
+        "lasting": True,
+        "when": "2026-06-15",
+        "replaces": [1],
+        "from": [1],
+    }
     digests(world, {"statements": [old]}, {"statements": [new]})
     await talks(world, "我在面馆做厨师")
     await talks(world, "下周一6月15日我开始在花店上班")
@@ -220,8 +228,9 @@ async def test_what_is_kept_and_tells_a_change_is_shown_to_the_model_with_what_i
     await world.say("记住周日早上八点在A口集合爬山", "老周")
     world.model.script = lambda request: (
         calls(("update_memory", '{"id": "#1", "text": "周日早上八点爬山，集合改到B口"}'))
-        if request.prompt.messages[-1].role == "user" and "可能改了以前" in request.prompt.messages[-1].content else "好的"
-    )  # fmt: skip
+        if request.prompt.messages[-1].role == "user" and "可能改了以前" in request.prompt.messages[-1].content
+        else "好的"
+    )
     await world.say("记住集合改到B口", "老周")
     assert "记住啦" in str(world.replies[-1])
     world.model.script = lambda request: "好的"
@@ -239,8 +248,12 @@ async def test_what_others_said_of_the_old_day_of_a_plan_is_told_no_more(world: 
         "from": [3],
     }
     kept: dict[str, object] = {"text": "Kevin is allergic to nuts", "from": [3], "lasting": True}
-    gone: dict[str, object] = {"open": [{"id": "#1", "now": "changed", "title": "", "when": "2026-06-14", "from": [1]},
-                     {"id": "#2", "now": "off", "title": "", "when": "", "from": [1]}]}  # fmt: skip
+    gone: dict[str, object] = {
+        "open": [
+            {"id": "#1", "now": "changed", "title": "", "when": "2026-06-14", "from": [1]},
+            {"id": "#2", "now": "off", "title": "", "when": "", "from": [1]},
+        ]
+    }
     digests(world, {"statements": [in_for, kept]}, gone)
     await world.say("小暖，明天早上在A口集合爬山。" + FILL, "老周", "爬山")
     await world.say("in for the hike on saturday! and i'm allergic to nuts", "Kevin", "爬山")
@@ -253,10 +266,12 @@ async def test_what_others_said_of_the_old_day_of_a_plan_is_told_no_more(world: 
 
 
 async def test_what_is_off_may_be_denied_and_a_promise_is_of_whom_it_does_not_name(world: World) -> None:
-    made: dict[str, object] = {"promises": [
-        {"title": "扛音箱过去", "to": "大家", "when": "", "from": [1]},
-        {"title": "请小雨喝手摇", "to": "小雨", "when": "", "from": [1, 3]},
-    ]}  # fmt: skip
+    made: dict[str, object] = {
+        "promises": [
+            {"title": "扛音箱过去", "to": "大家", "when": "", "from": [1]},
+            {"title": "请小雨喝手摇", "to": "小雨", "when": "", "from": [1, 3]},
+        ]
+    }
     off: dict[str, object] = {"open": [{"id": "T1", "now": "off", "title": "", "when": "", "from": [1]}]}
     digests(world, made, off)
     await world.say("小暖，我会扛音箱过去，小雨，请你喝手摇。" + FILL, "老周", "爬山")
@@ -359,12 +374,25 @@ async def test_a_plan_on_the_day_of_a_birthday_keeps_its_own_number(world: World
         world,
         {
             "statements": [
-                {"text": "Dan的生日是6月14日", "about": "Dan", "slot": "birthday", "kind": "anniversary", "when": "--06-14",
-                 "lasting": True, "from": [1]},
-                {"text": "小王想在Dan生日收摊后整个惊喜蛋糕", "about": "Dan", "kind": "event", "when": "2026-06-14", "from": [3]},
+                {
+                    "text": "Dan的生日是6月14日",
+                    "about": "Dan",
+                    "slot": "birthday",
+                    "kind": "anniversary",
+                    "when": "--06-14",
+                    "lasting": True,
+                    "from": [1],
+                },
+                {
+                    "text": "小王想在Dan生日收摊后整个惊喜蛋糕",
+                    "about": "Dan",
+                    "kind": "event",
+                    "when": "2026-06-14",
+                    "from": [3],
+                },
             ]
         },
-    )  # fmt: skip
+    )
     await world.say("Dan的生日是6月14日")
     await talks(world, "我想在Dan生日6月14日收摊后整个惊喜蛋糕")
     await world.say("你好呀，今天做什么好呢")

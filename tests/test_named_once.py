@@ -19,7 +19,7 @@ from tests.world import World
         ("Jo", "Jo's cat is old", ("", "Jo's cat is old")),
         ("", "慧敏：住在杭州", ("", "慧敏：住在杭州")),
     ],
-)  # fmt: skip
+)
 def test_a_name_that_a_text_begins_with_comes_once(who: str, text: str, told: tuple[str, str]) -> None:
     assert named_once(who, text) == told
 
@@ -33,15 +33,21 @@ async def test_opening_and_list_tell_a_name_once(world: World, text: str) -> Non
     for told in (world.last_user, world.replies[-1]):
         row = next(row for row in told.split("\n") if "苏州当护士" in row and "我在" not in row)
         assert row.count("小王") <= 1, row
-    whole = [message.content for request in world.model.requests if request.prompt.tools
-             for message in request.prompt.messages]  # fmt: skip
+    whole = [
+        message.content
+        for request in world.model.requests
+        if request.prompt.tools
+        for message in request.prompt.messages
+    ]
     assert "小王：小王" not in "\n".join(whole)
 
 
 async def test_a_group_tells_a_name_once(world: World) -> None:
     told = {"小王": 1, "阿兰": 3}
-    statements = [{"text": f"{who}：{who}在{city}当护士", "from": [told[who]], "slot": "job", "lasting": True}
-                  for who, city in (("小王", "苏州"), ("阿兰", "成都"))]  # fmt: skip
+    statements = [
+        {"text": f"{who}：{who}在{city}当护士", "from": [told[who]], "slot": "job", "lasting": True}
+        for who, city in (("小王", "苏州"), ("阿兰", "成都"))
+    ]
     answering(world, {"summary": "两位护士", "statements": statements})
     await world.say("小暖，我在苏州当护士", "小王", "朋友")
     await world.say("小暖，我在成都当护士", "阿兰", "朋友")

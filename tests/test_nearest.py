@@ -22,11 +22,22 @@ LIMITS = "[off | usermin N | notify on|off]"
 @pytest.mark.parametrize(
     ("name", "near"),
     [
-        ("bugdet", "budget"), ("budgt", "budget"), ("hlep", "help"), ("memry", "mem"), ("memory", "mem"),
-        ("introspec", "introspect"), ("persona", "persona"), ("personallity", "personality"), ("clera", "clear"),
-        ("dance", ""), ("nonsense", ""), ("", ""), ("预算", ""), ("x", ""),
+        ("bugdet", "budget"),
+        ("budgt", "budget"),
+        ("hlep", "help"),
+        ("memry", "mem"),
+        ("memory", "mem"),
+        ("introspec", "introspect"),
+        ("persona", "persona"),
+        ("personallity", "personality"),
+        ("clera", "clear"),
+        ("dance", ""),
+        ("nonsense", ""),
+        ("", ""),
+        ("预算", ""),
+        ("x", ""),
     ],
-)  # fmt: skip
+)
 def test_a_name_is_told_its_nearest(name: str, near: str) -> None:
     assert nearest_command(name, COMMANDS) == near
 
@@ -34,14 +45,26 @@ def test_a_name_is_told_its_nearest(name: str, near: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words", "right"),
     [
-        (LIMITS, "", ""), (LIMITS, "off", ""), (LIMITS, "OFF", ""), (LIMITS, "of", "off"),
+        (LIMITS, "", ""),
+        (LIMITS, "off", ""),
+        (LIMITS, "OFF", ""),
+        (LIMITS, "of", "off"),
         (LIMITS, "usrmin 3", "usermin"),
-        (LIMITS, "notify onn", "notify on"), (LIMITS, "notify on", ""), (LIMITS, "usermin off", ""),
-        (LIMITS, "whatever", ""), (LIMITS, "notify", ""), (LIMITS, "off and more", ""),
-        ("[full | NAME]", "ful", ""), ("[WHEN WHAT | list]", "lst", "list"), ("[WHEN WHAT | list]", "lst tea", ""),
-        ("me [NUMBER]", "mee", "me"), ("me [NUMBER]", "me 123", ""), ("", "anything", ""), ("[#N | stats]", "#3", ""),
+        (LIMITS, "notify onn", "notify on"),
+        (LIMITS, "notify on", ""),
+        (LIMITS, "usermin off", ""),
+        (LIMITS, "whatever", ""),
+        (LIMITS, "notify", ""),
+        (LIMITS, "off and more", ""),
+        ("[full | NAME]", "ful", ""),
+        ("[WHEN WHAT | list]", "lst", "list"),
+        ("[WHEN WHAT | list]", "lst tea", ""),
+        ("me [NUMBER]", "mee", "me"),
+        ("me [NUMBER]", "me 123", ""),
+        ("", "anything", ""),
+        ("[#N | stats]", "#3", ""),
     ],
-)  # fmt: skip
+)
 def test_a_word_that_fits_nowhere_is_put_right(arguments: str, words: str, right: str) -> None:
     @command("x", arguments, who="anyone", topic="chat")
     async def made(call: Invocation) -> str:
@@ -53,10 +76,22 @@ def test_a_word_that_fits_nowhere_is_put_right(arguments: str, words: str, right
 @pytest.mark.parametrize(
     "said",
     [
-        "mode show", "limit show", "dialog person 阿明", "remind 列表", "remind 取消 3", "remind 明天8点开会", "tz off",
-        "tz 默认", "export 我", "export myself", "forget 我 123", "deny telegram:1", "ctx 你好", "introspect now",
+        "mode show",
+        "limit show",
+        "dialog person 阿明",
+        "remind 列表",
+        "remind 取消 3",
+        "remind 明天8点开会",
+        "tz off",
+        "tz 默认",
+        "export 我",
+        "export myself",
+        "forget 我 123",
+        "deny telegram:1",
+        "ctx 你好",
+        "introspect now",
     ],
-)  # fmt: skip
+)
 def test_words_that_a_command_knows_beside_those_of_the_table_are_left_alone(said: str) -> None:
     name, *words = said.split()
     command = find_command(name)

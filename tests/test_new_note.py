@@ -59,8 +59,10 @@ async def test_a_note_is_never_written_over(world: World) -> None:
         await world.say(text)
         await world.say("/new")
     assert list(notes(world)) == [
-        "2026-06-12-周末去爬香山-2.md", "2026-06-12-周末去爬香山-3.md", "2026-06-12-周末去爬香山.md",
-    ]  # fmt: skip
+        "2026-06-12-周末去爬香山-2.md",
+        "2026-06-12-周末去爬香山-3.md",
+        "2026-06-12-周末去爬香山.md",
+    ]
     assert notes(world)["2026-06-12-周末去爬香山.md"] == "我自己的"
 
 
@@ -72,9 +74,13 @@ async def test_a_crash_in_between_leaves_one_note(world: World) -> None:
     # As if the kill had come after the file and before the commit: the command is carried out once more.
     await world.store.close()
     await world.crash()
-    for statement in ("DELETE FROM note_chunk", "DELETE FROM note_line", "DELETE FROM note",
-                      "UPDATE session SET state = 'open' WHERE id = 1",
-                      "UPDATE event SET state = 'queued', due_at = 1 WHERE text = '/new'"):  # fmt: skip
+    for statement in (
+        "DELETE FROM note_chunk",
+        "DELETE FROM note_line",
+        "DELETE FROM note",
+        "UPDATE session SET state = 'open' WHERE id = 1",
+        "UPDATE event SET state = 'queued', due_at = 1 WHERE text = '/new'",
+    ):
         await world.store._database.write(lambda db, sql=statement: db.execute(sql).rowcount)  # type: ignore[misc]
     world.app.look()
     await world.wait(1)

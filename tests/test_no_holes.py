@@ -94,14 +94,18 @@ KINDS: tuple[Kind, ...] = ("line", "line", "line", "call", "call", "small", "kee
 STEPS = st.builds(
     Step,
     st.one_of(st.sampled_from((0, 1, 100, 600, 2_000, 5_000, 40_000)), st.integers(0, 7_000)),
-    st.integers(0, 3), st.sampled_from(KINDS),
-)  # fmt: skip
+    st.integers(0, 3),
+    st.sampled_from(KINDS),
+)
 
 
 @given(
-    busy=st.sampled_from(get_args(BusyPolicy)), debounce=st.sampled_from((0.0, 0.6)), tight=st.booleans(),
-    seed=st.integers(0, 99), steps=st.lists(STEPS, min_size=4, max_size=24),
-)  # fmt: skip
+    busy=st.sampled_from(get_args(BusyPolicy)),
+    debounce=st.sampled_from((0.0, 0.6)),
+    tight=st.booleans(),
+    seed=st.integers(0, 99),
+    steps=st.lists(STEPS, min_size=4, max_size=24),
+)
 @settings(max_examples=sized(60))
 def test_every_line_is_told_once_in_order_and_in_time_or_counted(
     busy: BusyPolicy, debounce: float, tight: bool, seed: int, steps: list[Step]
@@ -112,10 +116,11 @@ def test_every_line_is_told_once_in_order_and_in_time_or_counted(
 async def _play(busy: BusyPolicy, debounce: float, tight: bool, seed: int, steps: list[Step]) -> None:
     folder, chance = Path(tempfile.mkdtemp(prefix="nuan-holes-")), Random(seed)
     tables = {
-        "bot": {"timezone": "Asia/Shanghai"}, "speak": {"busy": busy, "debounce_seconds": debounce},
+        "bot": {"timezone": "Asia/Shanghai"},
+        "speak": {"busy": busy, "debounce_seconds": debounce},
         "prompt": {"light": "auto", "warm_seconds": 60},
         "context": {"delta_tokens": 60, "carry_tokens": 150, "bus_max": 12} if tight else {},
-    }  # fmt: skip
+    }
     world = SlowWorld(folder, Settings.model_validate(tables))
     watching = Watching(world, lambda: chance.choice((1, 300, 2_000, 6_000, 20_000)))
     world.slow = world.model = watching
@@ -184,8 +189,14 @@ def check(look: Look, busy: BusyPolicy) -> None:
         assert least <= elements + counted <= len(happened), ("a hole", look.events, look.prompt[1:])
         return
     assert elements + counted == len(happened), (
-        "a hole", elements, len(replies), counted, len(happened), [k.mark for k in happened], look.prompt[1:],
-    )  # fmt: skip
+        "a hole",
+        elements,
+        len(replies),
+        counted,
+        len(happened),
+        [k.mark for k in happened],
+        look.prompt[1:],
+    )
 
 
 async def test_what_a_group_planned_before_a_greeting_is_in_the_full_request_after_it(new_world: NewWorld) -> None:
@@ -254,9 +265,15 @@ async def test_what_was_forgotten_leaves_a_line_and_its_receipts_keep_theirs(wor
     body = world.last_user.partition("-->\n")[2]
     assert "花生" not in world.last_user
     expected = (
-        '<p n="小王">（已忘记）</p>', '<b f="memory">记住啦', '<p n="小王">我对什么过敏？</p>', "<b>（已忘记）</b>",
-        '<p n="小王">（已忘记）</p>', '<b f="memory">好，忘掉了', '<p n="小王">那明天吃什么好？</p>', "</ctx>",
-    )  # fmt: skip
+        '<p n="小王">（已忘记）</p>',
+        '<b f="memory">记住啦',
+        '<p n="小王">我对什么过敏？</p>',
+        "<b>（已忘记）</b>",
+        '<p n="小王">（已忘记）</p>',
+        '<b f="memory">好，忘掉了',
+        '<p n="小王">那明天吃什么好？</p>',
+        "</ctx>",
+    )
     assert all(line.startswith(begin) for line, begin in zip(body.split("\n"), expected, strict=True)), body
 
 

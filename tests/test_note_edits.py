@@ -114,9 +114,18 @@ async def test_unless_it_is_edited_it_is_kept(new_world: NewWorld) -> None:
 
 async def test_wishes_stand_in_no_note_but_what_else_was_said_with_them_does(world: World) -> None:
     await talked(
-        world, "今天去散步了", "记住我喜欢荷花", "/remember 我怕狗", "以后叫我阿明吧", "记住我怕冷。明天会下雨吗？",
-        "忘记我喜欢荷花", "/forget 我怕狗", "撤销", "别记仇啊", "晚饭吃面",
-    )  # fmt: skip
+        world,
+        "今天去散步了",
+        "记住我喜欢荷花",
+        "/remember 我怕狗",
+        "以后叫我阿明吧",
+        "记住我怕冷。明天会下雨吗？",
+        "忘记我喜欢荷花",
+        "/forget 我怕狗",
+        "撤销",
+        "别记仇啊",
+        "晚饭吃面",
+    )
     assert told(world) == ["今天去散步了", "明天会下雨吗？", "别记仇啊", "晚饭吃面"]
 
 

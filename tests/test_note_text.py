@@ -16,11 +16,14 @@ LINES = st.lists(
     st.one_of(
         st.text(max_size=60),
         st.sampled_from(["# 标题", "## two", "", "   ", "```", "~~~", "- 项目", "#没有空格", "\u2028", "a\x0bb"]),
-        st.builds(lambda text, times: text * times, st.sampled_from(["天气好。", "word ", "-", "😀", "7"]),
-                  st.integers(0, 400)),
+        st.builds(
+            lambda text, times: text * times,
+            st.sampled_from(["天气好。", "word ", "-", "😀", "7"]),
+            st.integers(0, 400),
+        ),
     ).map(lambda line: line.replace("\n", " ").rstrip("\r")),
     max_size=40,
-)  # fmt: skip
+)
 FRONTS = st.builds(
     FrontMatter,
     st.integers(1, 10**15),
@@ -82,13 +85,19 @@ def test_whatever_stands_at_the_top_is_ours_or_refused_or_nobodys(text: str, mor
 @pytest.mark.parametrize(
     "text",
     [
-        "---\nchat: 1\nchat: 2\nvisibility: chat\n---\n", "---\nchat: 1\n---\n", "---\nvisibility: public\n---\n",
-        "---\nchat: eins\nvisibility: chat\n---\n", "---\nchat: 1\nvisibility: all\n---\n",
-        "---\nchat: 1\nvisibility: chat\n", "---\nchat: 1\nvisibility: chat\nevents: 9-3\n---\n",
-        "---\nchat: 1\nvisibility: chat\nevents: 1-999999999\n---\n", "---\nchat: ١\nvisibility: chat\n---\n",
-        "---\nchat: 0\nvisibility: chat\n---\n", "---\nchat: 1; drop\nvisibility: chat\n---\n",
+        "---\nchat: 1\nchat: 2\nvisibility: chat\n---\n",
+        "---\nchat: 1\n---\n",
+        "---\nvisibility: public\n---\n",
+        "---\nchat: eins\nvisibility: chat\n---\n",
+        "---\nchat: 1\nvisibility: all\n---\n",
+        "---\nchat: 1\nvisibility: chat\n",
+        "---\nchat: 1\nvisibility: chat\nevents: 9-3\n---\n",
+        "---\nchat: 1\nvisibility: chat\nevents: 1-999999999\n---\n",
+        "---\nchat: ١\nvisibility: chat\n---\n",
+        "---\nchat: 0\nvisibility: chat\n---\n",
+        "---\nchat: 1; drop\nvisibility: chat\n---\n",
     ],
-)  # fmt: skip
+)
 def test_a_top_that_is_not_right_is_refused(text: str) -> None:
     with pytest.raises(NoteRefused):
         read_front(lines_of(text))

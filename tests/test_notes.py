@@ -49,12 +49,16 @@ async def test_a_note_of_a_talk_is_for_who_could_read_the_talk(world: World) -> 
     put(world, "notes/b.md", made(mine.chat_id, "private", "canary-private"))
     put(world, "notes/c.md", made(mine.chat_id, "public", "canary-public"))
     await look(world)
-    seen = {word: [found(world, place, f"canary-{word}") != [] for place in (mine, garden, books)]
-            for word in ("chat", "private", "public")}  # fmt: skip
+    seen = {
+        word: [found(world, place, f"canary-{word}") != [] for place in (mine, garden, books)]
+        for word in ("chat", "private", "public")
+    }
     assert seen == {"chat": [False, True, False], "private": [True, False, False], "public": [True, True, True]}
     reading = world.app._services.notes
-    read = [[(await reading.read(place, f"notes/{name}.md")) is not None for place in (mine, garden, books)]
-            for name in "abc"]  # fmt: skip
+    read = [
+        [(await reading.read(place, f"notes/{name}.md")) is not None for place in (mine, garden, books)]
+        for name in "abc"
+    ]
     assert read == list(seen.values())
 
 
@@ -123,11 +127,14 @@ async def test_who_is_no_owner_any_more_finds_nothing(filed: Filed) -> None:
 
 
 BAD = {
-    "notes/utf.md": b"\xff\xfe\x00abc", "notes/half.md": "好".encode()[:2] + b"x", "notes/null.md": b"a\0b",
-    "notes/top.md": b"---\nchat: 1\nvisibility: everyone\n---\ncanary", "notes/huge.md": b"canary " * 90_000,
+    "notes/utf.md": b"\xff\xfe\x00abc",
+    "notes/half.md": "好".encode()[:2] + b"x",
+    "notes/null.md": b"a\0b",
+    "notes/top.md": b"---\nchat: 1\nvisibility: everyone\n---\ncanary",
+    "notes/huge.md": b"canary " * 90_000,
     "notes/where.md": b"---\nchat: 999\nvisibility: chat\n---\ncanary",
     "notes/group.md": b"---\nchat: 2\nvisibility: private\n---\ncanary",
-}  # fmt: skip
+}
 
 
 async def test_what_is_no_note_is_refused_in_one_line_each(world: World) -> None:
@@ -172,9 +179,21 @@ async def test_a_note_whose_top_is_broken_is_found_no_more(world: World) -> None
 
 @pytest.mark.parametrize(
     "path",
-    ["../secret.md", "notes/../secret.md", "/etc/passwd", "notes", "", "notes/./x.md", "secret.md", "notes/x.md\0",
-     "NOTES/x.md", "nuan.db", "notes/x.md#L1", "notes/link.md"],
-)  # fmt: skip
+    [
+        "../secret.md",
+        "notes/../secret.md",
+        "/etc/passwd",
+        "notes",
+        "",
+        "notes/./x.md",
+        "secret.md",
+        "notes/x.md\0",
+        "NOTES/x.md",
+        "nuan.db",
+        "notes/x.md#L1",
+        "notes/link.md",
+    ],
+)
 async def test_no_path_leads_out_of_the_notes(world: World, path: str) -> None:
     await world.say("你好")
     put(world, "notes/x.md", HERB)
@@ -215,8 +234,11 @@ async def test_isolation_of_many_places(new_world: NewWorld) -> None:
 
 
 async def test_a_note_stays_with_its_chat_and_its_person_when_these_become_others(tmp_path: Path) -> None:
-    sections = {"bot": {"timezone": "Asia/Shanghai"}, "telegram": {"allow": ["t-阿明", "group:大群"]},
-                "discord": {"allow": ["d-阿明"]}}  # fmt: skip
+    sections = {
+        "bot": {"timezone": "Asia/Shanghai"},
+        "telegram": {"allow": ["t-阿明", "group:大群"]},
+        "discord": {"allow": ["d-阿明"]},
+    }
     world = await World(tmp_path / "data", Settings.model_validate(sections), ("telegram", "discord")).open()
     await world.say("你好呀", "阿明", platform="telegram")
     await world.say("小暖，紫藤开了", "阿明", group="大群", platform="telegram")

@@ -85,9 +85,13 @@ async def test_what_the_model_notes_is_reminded_of_too(world: World) -> None:
 
 
 ENDS = {
-    "done": ("报告发了",), "told done": (".ai promise done 1",), "failed": (".ai promise fail 1",),
-    "dropped": (".ai promise drop 1",), "forgotten": ("忘掉我明天把报告发给你",), "off the record": ("别记这个",),
-}  # fmt: skip
+    "done": ("报告发了",),
+    "told done": (".ai promise done 1",),
+    "failed": (".ai promise fail 1",),
+    "dropped": (".ai promise drop 1",),
+    "forgotten": ("忘掉我明天把报告发给你",),
+    "off the record": ("别记这个",),
+}
 
 
 @pytest.mark.parametrize("how", ENDS)
@@ -215,8 +219,9 @@ async def test_in_a_group_it_is_said_there_by_name_and_a_private_one_only_in_pri
     before = len(world.talk.said)
     await world.wait(DAY)
     assert sorted((each.external_chat_id, each.text) for each in world.talk.said[before:]) == [
-        ("group:闲聊", "小美，你说过今天要：把报告交给大家"), ("local", "你说过今天要：把报告发给我"),
-    ]  # fmt: skip
+        ("group:闲聊", "小美，你说过今天要：把报告交给大家"),
+        ("local", "你说过今天要：把报告发给我"),
+    ]
 
 
 async def test_what_nobody_said_to_nuan_is_said_on_time_too(world: World) -> None:

@@ -43,10 +43,23 @@ from bot.tools.recall import RecallArguments, parse_moment
 from bot.tools.stop_listen import ListenArguments
 
 SHAPES = (
-    ToolArguments, LookArguments, RemindArguments, CancelArguments, GetArguments, RecallArguments, ListenArguments,
-    SkillArguments, ExperienceArguments, RememberArguments, ForgetArguments, CommitmentArguments, _Boot, _Dialog,
-    _Remember, _Forget,
-)  # fmt: skip
+    ToolArguments,
+    LookArguments,
+    RemindArguments,
+    CancelArguments,
+    GetArguments,
+    RecallArguments,
+    ListenArguments,
+    SkillArguments,
+    ExperienceArguments,
+    RememberArguments,
+    ForgetArguments,
+    CommitmentArguments,
+    _Boot,
+    _Dialog,
+    _Remember,
+    _Forget,
+)
 """What every tool takes, of a model and of an agent."""
 FIELDS = sorted({name for shape in SHAPES for name in shape.model_fields})
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20)
@@ -139,10 +152,35 @@ def test_a_persona_of_any_bytes_is_read_or_named(files: Mapping[str, bytes], ski
         assert all(problem.startswith(("persona: ", "prompts: ")) for problem in problems)
 
 
-TEMPLATE = st.lists(st.sampled_from(
-    ["{{", "}}", "{%", "%}", "{#", "#}", " for x in tasks ", " endfor ", " if since ", "x.text", "who", "|e", "\n", "好",
-     "()", "[0]", "'", ".", "since", "tasks", "__class__", "1"]
-), max_size=12).map("".join)  # fmt: skip
+TEMPLATE = st.lists(
+    st.sampled_from(
+        [
+            "{{",
+            "}}",
+            "{%",
+            "%}",
+            "{#",
+            "#}",
+            " for x in tasks ",
+            " endfor ",
+            " if since ",
+            "x.text",
+            "who",
+            "|e",
+            "\n",
+            "好",
+            "()",
+            "[0]",
+            "'",
+            ".",
+            "since",
+            "tasks",
+            "__class__",
+            "1",
+        ]
+    ),
+    max_size=12,
+).map("".join)
 
 
 @given(TEMPLATE | st.text(max_size=30))
@@ -170,9 +208,15 @@ def test_what_an_agent_asks_over_the_socket_is_a_wish_or_refused(line: bytes) ->
 
 
 DAMAGE = [
-    b'{"mac": []}', b'{"mac": {}, "lifted": 1}', b'{"id": 1e999, "mac": "a"}', b"[]", b"null", DEEP.encode(),
-    b'{"code": "AAAA2222", "expires_at": 1e999}', b'{"chat": []}',
-]  # fmt: skip
+    b'{"mac": []}',
+    b'{"mac": {}, "lifted": 1}',
+    b'{"id": 1e999, "mac": "a"}',
+    b"[]",
+    b"null",
+    DEEP.encode(),
+    b'{"code": "AAAA2222", "expires_at": 1e999}',
+    b'{"chat": []}',
+]
 LINES = st.lists(BYTES | st.binary(max_size=20) | st.sampled_from(DAMAGE), max_size=5).map(b"\n".join)
 
 

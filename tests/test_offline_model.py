@@ -295,7 +295,11 @@ async def test_it_costs_nothing_though_a_price_is_set_and_counts_what_was_estima
 
 async def test_what_was_just_said_answers_a_question_in_other_words() -> None:
     answer = await ask(
-        user("我住在台北"), Message("assistant", "好的。"), user("今天好累"), Message("assistant", "嗯。"),
-        user("我住哪里"), tools=(),
-    )  # fmt: skip
+        user("我住在台北"),
+        Message("assistant", "好的。"),
+        user("今天好累"),
+        Message("assistant", "嗯。"),
+        user("我住哪里"),
+        tools=(),
+    )
     assert "我住在台北" in answer.text

@@ -30,9 +30,20 @@ def step(db: Tx, owner: int, chat: int, deed: str, which: int, at: int) -> None:
     number = rows[which % len(rows)] if rows else 0
     if deed in ("say", "ask", "replace") or not rows:
         new = NewMemory(
-            owner, chat, "private", "knowledge", VALUES[which], at, "digest", (), "home", asked=deed == "ask",
-            said_at=at, lasting=True, replaces=(number,) if deed == "replace" else (),
-        )  # fmt: skip
+            owner,
+            chat,
+            "private",
+            "knowledge",
+            VALUES[which],
+            at,
+            "digest",
+            (),
+            "home",
+            asked=deed == "ask",
+            said_at=at,
+            lasting=True,
+            replaces=(number,) if deed == "replace" else (),
+        )
         store_memory(db, new, at)
     elif deed == "forget":
         db.execute("UPDATE memory SET disabled_at = ?, disabled_reason = 'asked' WHERE id = ?", (at, number))

@@ -80,8 +80,9 @@ async def test_a_newer_message_of_that_person_ends_what_was_not_said_yet(new_wor
     await world.wait(120)
     assert world.replies == [*PARTS[:2], "好，去爬山"]
     assert world.peek.events("text", "label", kind="bot") == [
-        ("\n".join(PARTS[:2]), "cut"), ("好，去爬山", ""),
-    ]  # fmt: skip
+        ("\n".join(PARTS[:2]), "cut"),
+        ("好，去爬山", ""),
+    ]
     assert world.log.named("superseded") == [{"chat": 1, "turns": [1]}]
 
 

@@ -32,11 +32,23 @@ def test_typing_takes_a_second_for_twelve_characters_more_or_less_and_is_the_sam
 @pytest.mark.parametrize(
     ("mark", "ms"),
     [
-        ("[[800]]", 800), ("[[ 800 ms ]]", 800), ("[[1.5s]]", 1_500), ("[[2]]", 2_000), ("[[pause 700]]", 700),
-        ("[[pause]]", 800), ("[pause 900]", 900), ("[[停 500毫秒]]", 500), ("【【800】】", 800), ("<pause 600/>", 600),
-        ("[[800]", 800), ("[[等 2秒]]", 2_000), ("[[typing]]", 800), ("[[99999999]]", None), ("[[400]]\n[[500]]", 900),
+        ("[[800]]", 800),
+        ("[[ 800 ms ]]", 800),
+        ("[[1.5s]]", 1_500),
+        ("[[2]]", 2_000),
+        ("[[pause 700]]", 700),
+        ("[[pause]]", 800),
+        ("[pause 900]", 900),
+        ("[[停 500毫秒]]", 500),
+        ("【【800】】", 800),
+        ("<pause 600/>", 600),
+        ("[[800]", 800),
+        ("[[等 2秒]]", 2_000),
+        ("[[typing]]", 800),
+        ("[[99999999]]", None),
+        ("[[400]]\n[[500]]", 900),
     ],
-)  # fmt: skip
+)
 def test_what_a_model_makes_of_the_mark_is_a_pause_and_never_shown(mark: str, ms: int | None) -> None:
     for reply in (f"一\n{mark}\n二", f"一 {mark} 二"):
         parts = paced_messages(reply, 1)

@@ -13,9 +13,10 @@ PROTOCOLS = [
     for _, protocol in inspect.getmembers(ports, inspect.isclass)
     if getattr(protocol, "_is_runtime_protocol", False)
 ]
-NAMES = sorted({name for protocol in PROTOCOLS for name in dir(protocol) if not name.startswith("_")} | {
-    name for protocol in PROTOCOLS for name in protocol.__annotations__
-})  # fmt: skip
+NAMES = sorted(
+    {name for protocol in PROTOCOLS for name in dir(protocol) if not name.startswith("_")}
+    | {name for protocol in PROTOCOLS for name in protocol.__annotations__}
+)
 VALUES = [0, "", len]
 ON_CLASS = st.dictionaries(st.sampled_from(NAMES), st.sampled_from([*VALUES, None, property(lambda self: 1)]))
 ON_INSTANCE = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES))

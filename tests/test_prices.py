@@ -107,17 +107,23 @@ def test_pictures_cost_what_their_own_model_costs() -> None:
         (given(budget={"day_money": 1.0}), []),
         (given(name="no-9", budget={"day_tokens": 1}), []),
         (given(name="no-9", budget={"day_money": 1.0}), ["budget.day_money: needs model.price_input and model"]),
-        (given("http://[::1]:1/v1", budget={"month_money": 1.0}, fallback={"base_url": URLS["openai"], "name": "no-9"}),
-         ["budget.month_money: needs fallback.price_input"]),
+        (
+            given(
+                "http://[::1]:1/v1", budget={"month_money": 1.0}, fallback={"base_url": URLS["openai"], "name": "no-9"}
+            ),
+            ["budget.month_money: needs fallback.price_input"],
+        ),
         (given(budget={"total_money": 1.0}, small={"name": "no-9"}), ["budget.total_money: needs small.price_input"]),
         (given(budget={"chat_day_money": 1.0}, second_fallback={"base_url": "http://localhost:1/v1", "name": "x"}), []),
         (given(name="no-9", model={"price_input": 1.0}), ["model.price_output: missing; another price is set"]),
-        (given(name="no-9", model={"price_cached": 1.0}),
-         ["model.price_input: missing; another", "model.price_output: missing; another"]),
+        (
+            given(name="no-9", model={"price_cached": 1.0}),
+            ["model.price_input: missing; another", "model.price_output: missing; another"],
+        ),
         (given(fallback={"name": "no-9", "price_input": 1.0}), ["fallback.price_output: missing; another"]),
         (given(model={"price_output": 1.0}), []),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_known_of_prices_is_told_where_it_matters(settings: Settings, told: list[str]) -> None:
     found = price_problems(settings)
     assert len(found) == len(told)
@@ -130,8 +136,10 @@ def test_a_missing_rate_of_the_currency_is_told() -> None:
 
 
 async def test_a_limit_in_money_without_prices_ends_nuan_with_one_line(tmp_path: Path) -> None:
-    home = Home(tmp_path, {"MODEL__BASE_URL": URLS["unknown"], "MODEL__NAME": "m", "MODEL__API_KEY": "k",
-                           "BUDGET__DAY_MONEY": "1"})  # fmt: skip
+    home = Home(
+        tmp_path,
+        {"MODEL__BASE_URL": URLS["unknown"], "MODEL__NAME": "m", "MODEL__API_KEY": "k", "BUDGET__DAY_MONEY": "1"},
+    )
     ran = await run(home, "chat", stdin="你好\n".encode())
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err == (

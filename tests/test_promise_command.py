@@ -15,13 +15,22 @@ def kept(world: World, columns: str = "text") -> list[tuple[object, ...]]:
 
 
 LISTS = {
-    "zh-Hans": ("我明天把报告发给你", "✓1 我明天把报告发给你 · 还没做 · 明天", "✓1 我明天把报告发给你 · 还没做 · 该在昨天，过了"),
-    "zh-Hant": ("我明天把報告發給你", "✓1 我明天把報告發給你 · 還沒做 · 明天", "✓1 我明天把報告發給你 · 還沒做 · 該在昨天，過了"),
+    "zh-Hans": (
+        "我明天把报告发给你",
+        "✓1 我明天把报告发给你 · 还没做 · 明天",
+        "✓1 我明天把报告发给你 · 还没做 · 该在昨天，过了",
+    ),
+    "zh-Hant": (
+        "我明天把報告發給你",
+        "✓1 我明天把報告發給你 · 還沒做 · 明天",
+        "✓1 我明天把報告發給你 · 還沒做 · 該在昨天，過了",
+    ),
     "en": (
-        "I'll send you the file tomorrow", "✓1 I'll send you the file tomorrow · open · tomorrow",
+        "I'll send you the file tomorrow",
+        "✓1 I'll send you the file tomorrow · open · tomorrow",
         "✓1 I'll send you the file tomorrow · open · was due yesterday",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("script", LISTS)
@@ -39,10 +48,14 @@ async def test_a_person_settles_their_own_by_number(world: World) -> None:
     await world.say("我答应妈妈周末回家吃饭")
     await world.say("我今晚把碗洗好")
     for words, answer in (
-        ("doing 1", "好，✓1 在做"), ("done 1", "好，✓1 做到了"), ("fail ✓2", "知道了，✓2 没做到"),
-        ("", "没有你答应过还没做的事"), ("open 1", "好，✓1 还没做"), ("done 9", "这里没有你这个编号的承诺"),
+        ("doing 1", "好，✓1 在做"),
+        ("done 1", "好，✓1 做到了"),
+        ("fail ✓2", "知道了，✓2 没做到"),
+        ("", "没有你答应过还没做的事"),
+        ("open 1", "好，✓1 还没做"),
+        ("done 9", "这里没有你这个编号的承诺"),
         ("done x", "这里没有你这个编号的承诺"),
-    ):  # fmt: skip
+    ):
         await world.say(f".ai promise {words}".strip())
         assert world.replies[-1] == answer
     await world.say(".ai promise all")

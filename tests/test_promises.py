@@ -177,9 +177,12 @@ async def test_a_digest_joins_what_the_rule_noted_and_revives_nothing(world: Wor
     before = kept(world, "id, text, state")
     world.store.tombstones.add_tombstone(1, "明天去剪头发", world.clock.now())
     await digest(
-        world, found(world, "明天把报告发给你", (said[0],), NINE), found(world, "把碗洗好", (said[1],), NINE),
-        found(world, "给外婆打电话", (said[3],), NINE), found(world, "明天去剪头发", (said[0],), NINE),
-    )  # fmt: skip
+        world,
+        found(world, "明天把报告发给你", (said[0],), NINE),
+        found(world, "把碗洗好", (said[1],), NINE),
+        found(world, "给外婆打电话", (said[3],), NINE),
+        found(world, "明天去剪头发", (said[0],), NINE),
+    )
     assert kept(world, "id, text, state") == before
 
 

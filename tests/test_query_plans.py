@@ -19,14 +19,27 @@ from tests.webbed import webbed
 from tests.world import World
 
 SMALL = frozenset(
-    ("code", "conversation_window", "counting", "lately", "meta", "prefix", "question", "recount", "reminder_question", "setting",
-     "sqlite_master", "sqlite_sequence", "trace"),
-)  # fmt: skip
+    (
+        "code",
+        "conversation_window",
+        "counting",
+        "lately",
+        "meta",
+        "prefix",
+        "question",
+        "recount",
+        "reminder_question",
+        "setting",
+        "sqlite_master",
+        "sqlite_sequence",
+        "trace",
+    ),
+)
 """Tables that do not grow with what people say: settings, and what is under way for minutes."""
 
 UNDER_WAY = frozenset(
     ("call_reserved", "event_dead", "event_queue", "outbox_buttons", "outbox_due", "outbox_pending", "turn_running"),
-)  # fmt: skip
+)
 """Indexes of what waits or runs; what is over is not in them."""
 
 SCANS = re.compile(r"SCAN (?P<name>\w+)(?: USING (?:COVERING )?INDEX (?P<index>\w+))?$")
@@ -93,9 +106,21 @@ async def lived(folder: Path) -> None:
     """What people, operators and the program itself do often."""
     world = await World(folder, Settings.model_validate({"heartbeat": ON, "notes": {"on_new": True}})).open()
     for text in (
-        "记住我喜欢绿茶", "我喜欢什么茶？", "叫我阿王", "忘记我喜欢绿茶", "撤销", "提醒我十分钟后喝水", "我明天给你带一本书",
-        ".ai ctx", ".ai budget", ".ai mem list", ".ai promise", ".ai export", "别提醒我了", "彻底忘记我喜欢绿茶",
-    ):  # fmt: skip
+        "记住我喜欢绿茶",
+        "我喜欢什么茶？",
+        "叫我阿王",
+        "忘记我喜欢绿茶",
+        "撤销",
+        "提醒我十分钟后喝水",
+        "我明天给你带一本书",
+        ".ai ctx",
+        ".ai budget",
+        ".ai mem list",
+        ".ai promise",
+        ".ai export",
+        "别提醒我了",
+        "彻底忘记我喜欢绿茶",
+    ):
         await world.say(text)
     await world.say("小暖，你看这个", "阿明", "闲聊", external_id="g1")
     await world.say("我养了一只猫", "阿明", "闲聊", external_id="g2")

@@ -35,14 +35,20 @@ class Step:
 STEPS = st.builds(
     Step,
     st.one_of(st.sampled_from((0, 1, 100, 600, 2_000, 5_000)), st.integers(0, 7_000)),
-    st.integers(0, 3), st.booleans(), st.sampled_from((False, False, False, False, False, False, True)),
-)  # fmt: skip
+    st.integers(0, 3),
+    st.booleans(),
+    st.sampled_from((False, False, False, False, False, False, True)),
+)
 
 
 @given(
-    people=st.integers(2, 4), busy=st.sampled_from(get_args(BusyPolicy)), debounce=st.sampled_from((0.0, 0.6)),
-    in_group=st.booleans(), seed=st.integers(0, 99), steps=st.lists(STEPS, min_size=3, max_size=14),
-)  # fmt: skip
+    people=st.integers(2, 4),
+    busy=st.sampled_from(get_args(BusyPolicy)),
+    debounce=st.sampled_from((0.0, 0.6)),
+    in_group=st.booleans(),
+    seed=st.integers(0, 99),
+    steps=st.lists(STEPS, min_size=3, max_size=14),
+)
 @settings(max_examples=sized(30))
 def test_everyone_is_answered_once_and_one_turn_runs_at_a_time(
     people: int, busy: BusyPolicy, debounce: float, in_group: bool, seed: int, steps: list[Step]

@@ -48,11 +48,14 @@ async def walk(steps: list[tuple[str, int]]) -> None:
                         await world.say(f"{things[thing]}带给你了")
                     case _:
                         await world.say("别记这个")
-            assert world.rows(
-                "SELECT text FROM commitment WHERE text <> '' AND NOT EXISTS (SELECT 1 FROM edge JOIN event "
-                "ON event.id = event_id WHERE edge.kind = 'commitment' AND derived_id = commitment.id "
-                "AND hidden = '' AND off_record = 0)"
-            ) == []  # fmt: skip
+            assert (
+                world.rows(
+                    "SELECT text FROM commitment WHERE text <> '' AND NOT EXISTS (SELECT 1 FROM edge JOIN event "
+                    "ON event.id = event_id WHERE edge.kind = 'commitment' AND derived_id = commitment.id "
+                    "AND hidden = '' AND off_record = 0)"
+                )
+                == []
+            )
             open_ = [row[0] for row in world.peek.commitments("text", ended_at=None)]
             assert not any(same_promise(str(one), str(other)) for one, other in combinations(open_, 2))
         finally:

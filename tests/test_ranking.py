@@ -50,9 +50,7 @@ DAY = 86_400_000
 def memory(number: int, text: str, days: float = 0, told: int = 1, owner: int | None = 1) -> SearchHit:
     """A memory that was made so many days ago."""
     at = NOW - round(days * DAY)
-    kept = Memory(
-        number, owner, 1, "private", "knowledge", text, at, at, "command", importance=told, accessed_at=at
-    )  # fmt: skip
+    kept = Memory(number, owner, 1, "private", "knowledge", text, at, at, "command", importance=told, accessed_at=at)
     return SearchHit(number, "memory", number, text, owner, "", at, memory=kept)
 
 
@@ -63,10 +61,15 @@ def line(number: int, text: str, who: int = 1, talk: int = 1, days: float = 0) -
 
 
 def ranked(
-    text: str, *kept: SearchHit, limit: int = 6, mode: RecallMode = "v2", profile: RankingProfile = "default",
-    talkers: Sequence[Talker] = (), spans: tuple[tuple[int, int], ...] = (),
+    text: str,
+    *kept: SearchHit,
+    limit: int = 6,
+    mode: RecallMode = "v2",
+    profile: RankingProfile = "default",
+    talkers: Sequence[Talker] = (),
+    spans: tuple[tuple[int, int], ...] = (),
     likeness: Likeness | None = None,
-) -> RecallTrace:  # fmt: skip
+) -> RecallTrace:
     """These findings in order."""
     asked = search_query(text, talkers, spans=spans)
     return with_context(rank(task(asked, limit, mode, profile), matched(asked, kept), candidates(kept), likeness))

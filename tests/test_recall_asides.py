@@ -30,9 +30,20 @@ async def put(
     [(person, chat)] = world.rows("SELECT person_id, chat_id FROM event WHERE kind = 'message' ORDER BY id LIMIT 1")
     now = world.clock.now()
     new = NewMemory(
-        int(str(person)), int(str(chat)), "private", "knowledge", text, at or now, "digest", (), slot,
-        subject=subject, lasting=lasting, said_at=now, dated="day" if at else "",
-    )  # fmt: skip
+        int(str(person)),
+        int(str(chat)),
+        "private",
+        "knowledge",
+        text,
+        at or now,
+        "digest",
+        (),
+        slot,
+        subject=subject,
+        lasting=lasting,
+        said_at=now,
+        dated="day" if at else "",
+    )
 
     def write(db: Tx) -> None:
         store_memory(db, new, now)
@@ -118,8 +129,9 @@ async def test_a_former_value_comes_only_when_the_past_is_asked_for_and_below(wo
     looks_up(world, "以前住在哪里")
     await world.say("再查查看")
     assert [("上海" in line, "以前：住在杭州" in line, "为止" in line) for line in found(world)] == [
-        (True, False, False), (False, True, True),
-    ]  # fmt: skip
+        (True, False, False),
+        (False, True, True),
+    ]
 
 
 async def test_a_former_value_is_marked_wherever_it_is_told(new_world: NewWorld) -> None:
@@ -194,10 +206,12 @@ async def test_what_is_about_the_same_comes_with_it(world: World) -> None:
 @pytest.mark.parametrize(
     ("text", "slot", "asked"),
     [
-        ("在云栖科技写前端", "job", "我在哪上班"), ("baker at Crumbs since May", "job", "where do i work"),
-        ("五月三號出世", "birthday", "我的生日是幾號"), ("橘猫年糕", "pet", "我有什么宠物"),
+        ("在云栖科技写前端", "job", "我在哪上班"),
+        ("baker at Crumbs since May", "job", "where do i work"),
+        ("五月三號出世", "birthday", "我的生日是幾號"),
+        ("橘猫年糕", "pet", "我有什么宠物"),
     ],
-)  # fmt: skip
+)
 async def test_what_a_slot_holds_is_found_by_what_people_call_it(
     world: World, text: str, slot: str, asked: str
 ) -> None:
@@ -233,12 +247,20 @@ async def test_a_person_asks_in_their_own_chat_for_what_they_said_in_a_group(wor
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        ("我对什么过敏？", True), ("我的猫叫什么名字", True), ("where do i work", True), ("what's my dog called", True),
-        ("我什么都不怕", False), ("我不知道怎么办，我丢了工作", False), ("is what it is. i moved to Leeds.", False),
-        ("查查你推荐过我什么电影", True), ("昨天他给了我多少钱", True), ("我对谁都没说什么，她却知道了", False),
-        ("我對花生過敏", False), ("我妹妹住在哪裡？她搬到台中了。", False),
+        ("我对什么过敏？", True),
+        ("我的猫叫什么名字", True),
+        ("where do i work", True),
+        ("what's my dog called", True),
+        ("我什么都不怕", False),
+        ("我不知道怎么办，我丢了工作", False),
+        ("is what it is. i moved to Leeds.", False),
+        ("查查你推荐过我什么电影", True),
+        ("昨天他给了我多少钱", True),
+        ("我对谁都没说什么，她却知道了", False),
+        ("我對花生過敏", False),
+        ("我妹妹住在哪裡？她搬到台中了。", False),
     ],
-)  # fmt: skip
+)
 def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: bool) -> None:
     assert only_asks(text) is asked
 
@@ -246,11 +268,16 @@ def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: boo
 @pytest.mark.parametrize(
     ("text", "before"),
     [
-        ("我以前住哪里", True), ("我原來的公司叫什麼", True), ("where did I use to live, what was my old job", True),
-        ("我养过什么宠物", True), ("did i ever live in Leeds", True),
-        ("我现在住哪里", False), ("where do i live", False), ("我的公司叫什麼", False),
+        ("我以前住哪里", True),
+        ("我原來的公司叫什麼", True),
+        ("where did I use to live, what was my old job", True),
+        ("我养过什么宠物", True),
+        ("did i ever live in Leeds", True),
+        ("我现在住哪里", False),
+        ("where do i live", False),
+        ("我的公司叫什麼", False),
     ],
-)  # fmt: skip
+)
 def test_a_question_about_the_past_is_told_from_one_about_now(text: str, before: bool) -> None:
     assert asks_about_past(text) is before
 
@@ -258,10 +285,12 @@ def test_a_question_about_the_past_is_told_from_one_about_now(text: str, before:
 @pytest.mark.parametrize(
     ("request_", "question"),
     [
-        ("明天上午十点提醒我去帮安安办护照", "安安哪天出生"), ("帮我想想安安的小名", "安安哪天出生"),
-        ("remind me to call Ann at noon", "when was Ann born"), ("wake me at six for Ann, will you", "when was Ann born"),
+        ("明天上午十点提醒我去帮安安办护照", "安安哪天出生"),
+        ("帮我想想安安的小名", "安安哪天出生"),
+        ("remind me to call Ann at noon", "when was Ann born"),
+        ("wake me at six for Ann, will you", "when was Ann born"),
     ],
-)  # fmt: skip
+)
 async def test_what_somebody_asked_to_be_done_is_no_finding_unless_it_is_what_is_asked(
     world: World, request_: str, question: str
 ) -> None:

@@ -15,8 +15,9 @@ async def moved(world: World) -> None:
     """小王 lived in 苏州 and moved to 杭州, each digested by a model."""
     world.model.digests = True
     for summary, text, said in (
-        ("小王住在苏州，最近很忙", "小王住在苏州平江路", "我住在苏州平江路"), ("小王搬家了", "小王住在杭州滨江", "我搬到杭州滨江了"),
-    ):  # fmt: skip
+        ("小王住在苏州，最近很忙", "小王住在苏州平江路", "我住在苏州平江路"),
+        ("小王搬家了", "小王住在杭州滨江", "我搬到杭州滨江了"),
+    ):
         fact = {"kind": "knowledge", "text": text, "slot": "home", "lasting": True, "from": [1]}
         answer = json.dumps({"summary": summary, "statements": [fact]}, ensure_ascii=False)
         digested(world, answer)
@@ -48,8 +49,9 @@ async def test_the_past_is_asked_about_in_the_persons_words_whatever_is_searched
 async def test_what_took_the_place_of_a_former_value_answers_a_question_in_the_former_ones_words(world: World) -> None:
     world.model.digests = True
     for text, said, former in (
-        ("如果贷款下来，小王想买那套老洋房", "如果贷款下来我想买那套老洋房", []), ("小王的钱没批下来，不买了", "钱没批下来，不买了", [1]),
-    ):  # fmt: skip
+        ("如果贷款下来，小王想买那套老洋房", "如果贷款下来我想买那套老洋房", []),
+        ("小王的钱没批下来，不买了", "钱没批下来，不买了", [1]),
+    ):
         fact = {"kind": "knowledge", "text": text, "lasting": False, "replaces": former, "from": [1]}
         digested(world, json.dumps({"summary": "小王说了房子的事", "statements": [fact]}, ensure_ascii=False))
         await world.say(f"{said}。{FILL}")

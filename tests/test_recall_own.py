@@ -69,10 +69,12 @@ async def test_forwarded_words_are_told_as_anothers(world: World) -> None:
 @pytest.mark.parametrize(
     ("said", "there"),
     [
-        ("帐篷是几号？", False), ("小暖，帐篷几号来着", False), ("你知道我领的帐篷是七号吗？", True),
+        ("帐篷是几号？", False),
+        ("小暖，帐篷几号来着", False),
+        ("你知道我领的帐篷是七号吗？", True),
         ("我的帐篷是七号，够大吗？", True),
     ],
-)  # fmt: skip
+)
 async def test_a_question_that_states_something_is_found_and_a_bare_one_is_not(
     world: World, said: str, there: bool
 ) -> None:

@@ -56,8 +56,9 @@ async def step(store: Store, books: Books, what: str, number: int) -> None:
             fits = all(books.counts(period) + number <= MOST[period] for period in BUDGET_PERIODS)
             since = books.since("day"), books.since("month")
             try:
-                call = await ledger.book(NO_CHAT, Reservation("digest", "m", number, number / 1_000, LIMITS, *since),
-                                         books.now)  # fmt: skip
+                call = await ledger.book(
+                    NO_CHAT, Reservation("digest", "m", number, number / 1_000, LIMITS, *since), books.now
+                )
             except OverBudget:
                 assert not fits
                 return

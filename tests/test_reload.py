@@ -60,8 +60,14 @@ async def test_all_that_is_wrong_is_said_at_once_and_the_old_one_stays(filed: Fi
     await filed.say(".ai reload")
     said, *problems = filed.replies[-1].splitlines()
     assert said == "有错，没有换，还用原来的："
-    for part in ("speak.window_second: unknown key", "limits.person_day", "IDENTITY.md", "skills/空.md",
-                 "messages/zh-Hans.toml", "digest/en.txt"):  # fmt: skip
+    for part in (
+        "speak.window_second: unknown key",
+        "limits.person_day",
+        "IDENTITY.md",
+        "skills/空.md",
+        "messages/zh-Hans.toml",
+        "digest/en.txt",
+    ):
         assert [line for line in problems if part in line], part
     (line,) = filed.log.named("reload_refused")
     assert line["problems"] == problems

@@ -30,19 +30,32 @@ from tests.world import NINE
 HERE = "http://127.0.0.1:9/v1"
 MODEL = {"base_url": HERE, "name": "a", "price_input": 1, "price_output": 1}
 BASE = {
-    "model": MODEL, "fallback": {**MODEL, "base_url": ""}, "second_fallback": MODEL, "small": MODEL,
+    "model": MODEL,
+    "fallback": {**MODEL, "base_url": ""},
+    "second_fallback": MODEL,
+    "small": MODEL,
     "bot": {"timezone": "Asia/Shanghai"},
-    "media": {"images": "eyes", "voice": "ears"}, "heartbeat": {"on": True}, "persona": "own",
+    "media": {"images": "eyes", "voice": "ears"},
+    "heartbeat": {"on": True},
+    "persona": "own",
     "memory": {"mode": "hybrid", "embedding": {"provider": "openai", "base_url": HERE, "model": "e"}},
-}  # fmt: skip
+}
 SPECIAL = {
-    "persona": "other", "prompts_dir": "{home}/prompts", "bot.timezone": "Europe/Paris", "bot.holidays": "TW",
-    "bot.owners": ["telegram:1"], "sections.words": ["garden: 番茄"], "sections.window": 10,
-    "sections.dominant": 0.8, "sections.stable_turns": 3,
-    "budget.currency": "EUR", "memory.embedding.dimensions": 64, "speak.reply_chars": 80,
+    "persona": "other",
+    "prompts_dir": "{home}/prompts",
+    "bot.timezone": "Europe/Paris",
+    "bot.holidays": "TW",
+    "bot.owners": ["telegram:1"],
+    "sections.words": ["garden: 番茄"],
+    "sections.window": 10,
+    "sections.dominant": 0.8,
+    "sections.stable_turns": 3,
+    "budget.currency": "EUR",
+    "memory.embedding.dimensions": 64,
+    "speak.reply_chars": 80,
     "discord.gateway_url": "ws://127.0.0.1:9",
     "capabilities": [{"hosts": ["127.0.0.1"], "cached_ratio": 0.3, "temperature": False}],
-}  # fmt: skip
+}
 GUESSES = (5, 0.5, "b", "http://127.0.0.1:8", ["b"])
 
 
@@ -186,8 +199,11 @@ def differences(one: object, other: object, path: str = "") -> list[str]:
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return [found for name in one for found in differences(one[name], other[name], f"{path}.{name}")]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [found for place, pair in enumerate(zip(one, other, strict=True))
-                for found in differences(*pair, f"{path}[{place}]")]  # fmt: skip
+        return [
+            found
+            for place, pair in enumerate(zip(one, other, strict=True))
+            for found in differences(*pair, f"{path}[{place}]")
+        ]
     return [] if one == other else [path]
 
 

@@ -13,15 +13,24 @@ from tests.street import STOPS_WITHIN_S, WAIT_S, Street, StreetHome, keeps_secre
 from tests.test_run import ANN
 
 STRICT = (
-    "-X", "dev", "-W", "error",
+    "-X",
+    "dev",
+    "-W",
+    "error",
     # As in pyproject.toml: what the platforms' libraries are warned of.
-    "-W", "ignore:'audioop' is deprecated:DeprecationWarning",
-    "-W", "ignore:Deprecated since version v22.2:UserWarning",
-    "-W", "ignore:invalid escape sequence:SyntaxWarning",
-    "-W", "ignore:invalid escape sequence:DeprecationWarning",
-    "-W", "ignore:pkg_resources is deprecated:UserWarning",
-    "-W", "ignore:pkg_resources is deprecated:DeprecationWarning",
-)  # fmt: skip
+    "-W",
+    "ignore:'audioop' is deprecated:DeprecationWarning",
+    "-W",
+    "ignore:Deprecated since version v22.2:UserWarning",
+    "-W",
+    "ignore:invalid escape sequence:SyntaxWarning",
+    "-W",
+    "ignore:invalid escape sequence:DeprecationWarning",
+    "-W",
+    "ignore:pkg_resources is deprecated:UserWarning",
+    "-W",
+    "ignore:pkg_resources is deprecated:DeprecationWarning",
+)
 
 
 class Strict(StreetHome):

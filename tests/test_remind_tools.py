@@ -43,7 +43,7 @@ async def test_the_model_sets_one_by_the_words_and_the_installation_works_out_wh
 )
 async def test_what_they_did_not_say_or_is_not_clear_sets_nothing(
     world: World, said: str, when: str, told: str
-) -> None:  # fmt: skip
+) -> None:
     uses(world, "remind", text="接小宝", when=when)
     await world.say(said)
     assert result(world) == told
@@ -76,7 +76,7 @@ async def test_what_the_installation_cannot_read_is_left_to_a_model_that_judges_
 )
 async def test_a_date_of_the_models_own_counts_where_the_persons_words_name_it(
     world: World, said: str, when: str, due: str
-) -> None:  # fmt: skip
+) -> None:
     uses(world, "remind", text="体检", when=when)
     await world.say(said)
     rows = world.rows("SELECT datetime(due_at / 1000 + 28800, 'unixepoch') FROM reminder")
@@ -177,7 +177,7 @@ async def test_the_part_of_the_day_of_another_sentence_is_not_that_of_the_hour(w
 )
 async def test_one_that_is_set_is_changed_by_its_number_as_their_words_say(
     world: World, line: str, asked: dict[str, object], rows: tuple[str, str]
-) -> None:  # fmt: skip
+) -> None:
     world.model.digests = True
     await world.say("明天10点提醒我开会")
     await world.say("早上好呀")
@@ -197,10 +197,11 @@ async def test_an_hour_of_the_night_before_is_not_that_of_today(world: World) ->
 @pytest.mark.parametrize(
     ("line", "cued"),
     [
-        ("医生让我每天早上8点都要滴眼药水，你到点提醒我", True), ("need 2 reminders: in 15 min check the pasta, in an hour call Dana", True),
+        ("医生让我每天早上8点都要滴眼药水，你到点提醒我", True),
+        ("need 2 reminders: in 15 min check the pasta, in an hour call Dana", True),
         ("今天天气真好，明天下午三点去公园", False),
     ],
-)  # fmt: skip
+)
 async def test_what_may_be_a_request_is_left_to_the_model_with_one_line(world: World, line: str, cued: bool) -> None:
     world.model.digests = True
     await world.say(line)
@@ -249,10 +250,15 @@ async def test_what_is_for_one_of_the_group_nobody_else_moves(world: World) -> N
 @pytest.mark.parametrize(
     ("said", "ended"),
     [
-        ("爸走了", True), ("今天好累", False), ("爸走了吗", False), ("等爸走了再说", False), ("爸接电话了", False),
-        ("我刚打给爸了", True), ("爸做饭真好吃", False),
+        ("爸走了", True),
+        ("今天好累", False),
+        ("爸走了吗", False),
+        ("等爸走了再说", False),
+        ("爸接电话了", False),
+        ("我刚打给爸了", True),
+        ("爸做饭真好吃", False),
     ],
-)  # fmt: skip
+)
 async def test_a_reminder_ends_where_its_person_tells_that_its_thing_is_over(
     world: World, said: str, ended: bool
 ) -> None:

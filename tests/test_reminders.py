@@ -95,8 +95,9 @@ async def test_quiet_hours_move_what_has_no_time_of_day_and_nothing_else(world: 
     await world.say("三天后提醒我还书")
     await world.say("1小时后提醒我关灯")
     assert world.replies == [
-        f"好，周一（6月15日）上午9:00提醒你：还书 ⏰1{ASSUMED}", "好，周六（6月13日）凌晨12:00提醒你：关灯 ⏰2",
-    ]  # fmt: skip
+        f"好，周一（6月15日）上午9:00提醒你：还书 ⏰1{ASSUMED}",
+        "好，周六（6月13日）凌晨12:00提醒你：关灯 ⏰2",
+    ]
 
 
 async def test_after_an_absence_it_is_said_late_and_says_so(world: World) -> None:
@@ -275,11 +276,14 @@ async def test_rows_of_the_past_do_not_stay(world: World) -> None:
 @pytest.mark.parametrize(
     ("kept", "ended", "wish"),
     [
-        ("给妈妈打电话", "交水电费", "水电费不用提醒了，我已经交了"), ("带护照", "买菜", "买菜那个别提醒了"),
-        ("接小孩", "領藥", "領藥不用提醒我了，我媽幫我領了"), ("倒垃圾", "澆花", "澆花的提醒可以取消了"),
-        ("倒垃圾", "寄包裹", "寄包裹不用了，同事順路幫我寄"), ("倒垃圾", "开会", "开会取消了，不用叫我了"),
+        ("给妈妈打电话", "交水电费", "水电费不用提醒了，我已经交了"),
+        ("带护照", "买菜", "买菜那个别提醒了"),
+        ("接小孩", "領藥", "領藥不用提醒我了，我媽幫我領了"),
+        ("倒垃圾", "澆花", "澆花的提醒可以取消了"),
+        ("倒垃圾", "寄包裹", "寄包裹不用了，同事順路幫我寄"),
+        ("倒垃圾", "开会", "开会取消了，不用叫我了"),
     ],
-)  # fmt: skip
+)
 async def test_a_natural_word_ends_the_reminder_that_it_names(world: World, kept: str, ended: str, wish: str) -> None:
     """The other one, set later, is said."""
     await world.say(f"明天早上九点提醒我{ended}")
@@ -338,10 +342,15 @@ async def test_what_fits_no_reminder_ends_none(world: World, line: str) -> None:
 @pytest.mark.parametrize(
     ("name", "task", "told"),
     [
-        ("小王", "小王要交房租", "要交房租"), ("林曉", "林曉得給媽打電話", "得給媽打電話"), ("小王", "小王和小李去医院", "你和小李去医院"),
-        ("Jordan", "Jordan needs to pay rent", "pay rent"), ("Jordan", "Jordan and Mia meet", "you and Mia meet"),
-        ("Jo", "Jordan pays", "Jordan pays"), ("安", "安排会议", "安排会议"), ("小王", "小王", "小王"),
+        ("小王", "小王要交房租", "要交房租"),
+        ("林曉", "林曉得給媽打電話", "得給媽打電話"),
+        ("小王", "小王和小李去医院", "你和小李去医院"),
+        ("Jordan", "Jordan needs to pay rent", "pay rent"),
+        ("Jordan", "Jordan and Mia meet", "you and Mia meet"),
+        ("Jo", "Jordan pays", "Jordan pays"),
+        ("安", "安排会议", "安排会议"),
+        ("小王", "小王", "小王"),
     ],
-)  # fmt: skip
+)
 def test_who_is_reminded_does_not_hear_their_own_name_as_that_of_somebody_else(name: str, task: str, told: str) -> None:
     assert told_to(name, task) == told

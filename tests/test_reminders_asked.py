@@ -22,8 +22,9 @@ async def test_a_day_without_a_time_is_nine_and_one_word_changes_it(world: World
     await world.say("明天提醒我开会")
     await world.say("下午三点")
     assert world.replies == [
-        f"好，周六（6月13日）上午9:00提醒你：开会 ⏰1{ASSUMED}", "好，周六（6月13日）下午3:00提醒你：开会 ⏰1",
-    ]  # fmt: skip
+        f"好，周六（6月13日）上午9:00提醒你：开会 ⏰1{ASSUMED}",
+        "好，周六（6月13日）下午3:00提醒你：开会 ⏰1",
+    ]
     await world.wait(2 * DAY)
     assert world.replies[2:] == ["提醒你：开会"]
 
@@ -31,14 +32,14 @@ async def test_a_day_without_a_time_is_nine_and_one_word_changes_it(world: World
 @pytest.mark.parametrize(
     ("wish", "answer", "at"),
     [
-        ("remind me on tuesday to pay rent", "3pm", "06-16 15:00"), ("后天提醒我交作业", "改成晚上八点吧", "06-14 20:00"),
-        ("明天晚上提醒我倒垃圾", "7点", "06-13 19:00"), ("每周一提醒我交周报", "下午四点", "06-15 16:00"),
+        ("remind me on tuesday to pay rent", "3pm", "06-16 15:00"),
+        ("后天提醒我交作业", "改成晚上八点吧", "06-14 20:00"),
+        ("明天晚上提醒我倒垃圾", "7点", "06-13 19:00"),
+        ("每周一提醒我交周报", "下午四点", "06-15 16:00"),
         ("明天提醒我交作业，后天提醒我还书", "下午三点", "06-13 15:00"),
     ],
-)  # fmt: skip
-async def test_the_assumed_hour_is_changed_in_any_of_these_words(
-    world: World, wish: str, answer: str, at: str
-) -> None:  # fmt: skip
+)
+async def test_the_assumed_hour_is_changed_in_any_of_these_words(world: World, wish: str, answer: str, at: str) -> None:
     await world.say(wish)
     await world.say(answer)
     assert due(world)[0][0] == at
@@ -66,20 +67,27 @@ async def test_today_without_a_time_is_asked_once_nine_is_over(world: World) -> 
     ("said", "wanted"),
     [
         ("明天早上8点提醒我吃药，晚上10点关窗", [("06-13 08:00", "吃药"), ("06-13 22:00", "关窗")]),
-        ("remind me tomorrow at 9am to call the landlord and at 6pm to pick up the dog",
-         [("06-13 09:00", "call the landlord"), ("06-13 18:00", "pick up the dog")]),
-        ("every Monday at 10am remind me to send the report and also on Aug 1",
-         [("06-15 10:00", "send the report"), ("08-01 10:00", "send the report")]),
+        (
+            "remind me tomorrow at 9am to call the landlord and at 6pm to pick up the dog",
+            [("06-13 09:00", "call the landlord"), ("06-13 18:00", "pick up the dog")],
+        ),
+        (
+            "every Monday at 10am remind me to send the report and also on Aug 1",
+            [("06-15 10:00", "send the report"), ("08-01 10:00", "send the report")],
+        ),
         ("明天早上八點和晚上八點提醒我吃藥", [("06-13 08:00", "吃藥"), ("06-13 20:00", "吃藥")]),
         ("周二和周四晚上7点提醒我健身", [("06-16 19:00", "健身"), ("06-18 19:00", "健身")]),
-        ("下午两点给客户回邮件，晚上七点拿快递，到点叫我一声", [("06-12 14:00", "给客户回邮件"), ("06-12 19:00", "拿快递")]),
+        (
+            "下午两点给客户回邮件，晚上七点拿快递，到点叫我一声",
+            [("06-12 14:00", "给客户回邮件"), ("06-12 19:00", "拿快递")],
+        ),
         ("明早八点半提醒我带简历，我九点得出门", [("06-13 08:30", "带简历")]),
         ("明天三点，不对，四点提醒我打电话", [("06-13 16:00", "打电话")]),
         ("周三要交报告，前一天晚上八点提醒我", [("06-16 20:00", "周三要交报告")]),
         ("my exam is on july 3, remind me the day before", [("07-02 09:00", "your exam")]),
         ("我妈生日8月12号，每年都提醒我一下", [("08-12 09:00", "你妈生日")]),
     ],
-)  # fmt: skip
+)
 async def test_all_that_a_message_asks_for_is_set(world: World, said: str, wanted: list[tuple[str, str]]) -> None:
     await world.say(said)
     found = [(when, text.removeprefix("周三要交报告") or text) for when, text in due(world)]
@@ -114,8 +122,12 @@ async def test_alone_we_is_who_asks(world: World) -> None:
 
 @pytest.mark.parametrize(
     "lines",
-    [("明天下午三点有个会，到时候叫我一声",), ("明天下午三点有个会", "到时候叫我一声"), ("后天要交材料，明天下午三点吱一声",)],
-)  # fmt: skip
+    [
+        ("明天下午三点有个会，到时候叫我一声",),
+        ("明天下午三点有个会", "到时候叫我一声"),
+        ("后天要交材料，明天下午三点吱一声",),
+    ],
+)
 async def test_then_is_the_time_that_was_named_just_before(world: World, lines: tuple[str, ...]) -> None:
     for line in lines:
         await world.say(line)
@@ -156,13 +168,17 @@ async def test_until_is_kept_and_over_after_it(world: World) -> None:
     [
         ("下午三点提醒我开会", "下午五点提醒我开会", [("06-12 17:00", "开会")]),
         ("提醒我开会", "下午五点提醒我开会", [("06-12 17:00", "开会")]),
-        ("下午三点提醒我开会", "下午三点提醒我开会，五点提醒我接孩子", [("06-12 15:00", "开会"), ("06-12 17:00", "接孩子")]),
+        (
+            "下午三点提醒我开会",
+            "下午三点提醒我开会，五点提醒我接孩子",
+            [("06-12 15:00", "开会"), ("06-12 17:00", "接孩子")],
+        ),
         ("下午三点提醒我开会", "下午三点我开会", []),
     ],
-)  # fmt: skip
+)
 async def test_the_reminder_follows_its_message(
     world: World, first: str, then: str, wanted: list[tuple[str, str]]
-) -> None:  # fmt: skip
+) -> None:
     await world.say(first, external_id="m1")
     await world.app.ingest.accept(replace(world.message(then), kind="event", label="edit", target="m1"))
     await world.app.settled()
@@ -182,12 +198,14 @@ async def test_it_is_said_in_the_language_it_was_asked_in(world: World) -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("两小时后提醒我给我妈打电话", "提醒你：给你妈打电话"), ("两小时后提醒我跟你说晚安", "提醒你：跟我说晚安"),
-        ("兩小時後提醒我把我的書還給你", "提醒你：把你的書還給我"), ("两小时后提醒我回“我到了”", "提醒你：回“我到了”"),
+        ("两小时后提醒我给我妈打电话", "提醒你：给你妈打电话"),
+        ("两小时后提醒我跟你说晚安", "提醒你：跟我说晚安"),
+        ("兩小時後提醒我把我的書還給你", "提醒你：把你的書還給我"),
+        ("两小时后提醒我回“我到了”", "提醒你：回“我到了”"),
         ("remind me in 2 hours that I'm on call for my team", "Reminder: you're on call for your team"),
         ("remind me in 2 hours to send you my notes", "Reminder: send me your notes"),
     ],
-)  # fmt: skip
+)
 async def test_what_is_said_is_worded_for_its_person(world: World, said: str, told: str) -> None:
     await world.say(said)
     await world.wait(2 * HOUR)
@@ -204,14 +222,16 @@ async def test_so_many_at_once_do_not_pass_the_most_that_one_may_have(new_world:
 @pytest.mark.parametrize(
     ("wish", "lines", "at"),
     [
-        ("明天10点提醒我开会", ["不对，11点"], "06-13 11:00"), ("明天下午两点提醒我开会", ["改成后天", "还是4点吧"], "06-14 16:00"),
+        ("明天10点提醒我开会", ["不对，11点"], "06-13 11:00"),
+        ("明天下午两点提醒我开会", ["改成后天", "还是4点吧"], "06-14 16:00"),
         ("remind me tomorrow at 3pm to call Ann", ["no, make it 4pm"], "06-13 16:00"),
-        ("10分钟后提醒我关火", ["改成20分钟后"], "06-12 09:20"), ("每天晚上10点提醒我睡觉", ["不对，11点"], "06-12 23:00"),
+        ("10分钟后提醒我关火", ["改成20分钟后"], "06-12 09:20"),
+        ("每天晚上10点提醒我睡觉", ["不对，11点"], "06-12 23:00"),
     ],
-)  # fmt: skip
+)
 async def test_a_correction_right_after_changes_the_reminder_and_says_so(
     world: World, wish: str, lines: list[str], at: str
-) -> None:  # fmt: skip
+) -> None:
     await world.say(wish)
     for line in lines:
         await world.say(line)
@@ -238,14 +258,16 @@ async def test_what_corrects_nothing_changes_nothing(world: World, line: str) ->
         ("6pm提醒我去接小孩，9pm再remind我收书包", [("06-12 18:00", "去接小孩"), ("06-12 21:00", "收书包")]),
         ("下周二下午2点15体检，帮我记一下到点提醒", [("06-16 14:15", "体检")]),
         ("帮我记一下明天早上8点提醒我吃药", [("06-13 08:00", "吃药")]),
-        ("聽日朝早九點半提我覆診呀唔該", [("06-13 09:30", "覆診")]), ("半個鐘後叫我熄火", [("06-12 09:30", "熄火")]),
+        ("聽日朝早九點半提我覆診呀唔該", [("06-13 09:30", "覆診")]),
+        ("半個鐘後叫我熄火", [("06-12 09:30", "熄火")]),
         ("逢星期日下晝兩點提我打俾阿媽", [("06-14 14:00", "打俾阿媽")]),
-        ("明天开始叫我小陈", []), ("叫我老王就好，咱们下午三点见", []),
+        ("明天开始叫我小陈", []),
+        ("叫我老王就好，咱们下午三点见", []),
     ],
-)  # fmt: skip
+)
 async def test_what_it_is_of_is_read_from_the_one_clause_that_says_it(
     world: World, said: str, wanted: list[tuple[str, str]]
-) -> None:  # fmt: skip
+) -> None:
     await world.say(said)
     assert due(world) == wanted
 
@@ -270,13 +292,15 @@ async def test_the_night_before_a_day_that_nobody_named_is_asked(world: World) -
 @pytest.mark.parametrize(
     ("kept", "answer", "wanted"),
     [
-        ("记住下周三下午三点复查", "好", [("06-17 15:00", "复查")]), ("记住下周三我要复查", "下午两点吧", [("06-17 14:00", "复查")]),
-        ("记住下周三下午三点复查", "不用", []), ("记住我的生日是8月9号", "嗯嗯", [("08-09 09:00", "你的生日是8月9号")]),
+        ("记住下周三下午三点复查", "好", [("06-17 15:00", "复查")]),
+        ("记住下周三我要复查", "下午两点吧", [("06-17 14:00", "复查")]),
+        ("记住下周三下午三点复查", "不用", []),
+        ("记住我的生日是8月9号", "嗯嗯", [("08-09 09:00", "你的生日是8月9号")]),
     ],
-)  # fmt: skip
+)
 async def test_what_is_kept_with_a_day_ahead_is_offered_as_a_reminder_in_the_same_line(
     world: World, kept: str, answer: str, wanted: list[tuple[str, str]]
-) -> None:  # fmt: skip
+) -> None:
     await world.say(kept)
     (receipt,) = world.replies
     assert receipt.startswith("记住啦 #1")

@@ -71,8 +71,10 @@ async def know(world: World, *, asked: bool) -> None:
             await kept(world, text)
         return
     slots = ("partner", "allergy", "home")
-    made = [{"text": text, "slot": slot, "lasting": True, "from": [1 + 2 * place]}
-            for place, (text, slot) in enumerate(zip(KNOWN, slots, strict=True))]  # fmt: skip
+    made = [
+        {"text": text, "slot": slot, "lasting": True, "from": [1 + 2 * place]}
+        for place, (text, slot) in enumerate(zip(KNOWN, slots, strict=True))
+    ]
     await after(world, *KNOWN, statements=made)
 
 
@@ -130,8 +132,10 @@ async def test_of_a_slot_that_the_model_names_one_value_is_current(world: World,
 
 async def test_what_one_answer_tells_twice_of_a_slot_holds_none(world: World) -> None:
     both = ("我每天喝两杯茶", "我不喝酒")
-    made = [{"text": text, "slot": "diet rhythm", "lasting": True, "from": [1 + 2 * place]}
-            for place, text in enumerate(both)]  # fmt: skip
+    made = [
+        {"text": text, "slot": "diet rhythm", "lasting": True, "from": [1 + 2 * place]}
+        for place, text in enumerate(both)
+    ]
     await after(world, *both, statements=made)
     assert current(world) == [*both]
 
@@ -139,10 +143,12 @@ async def test_what_one_answer_tells_twice_of_a_slot_holds_none(world: World) ->
 @pytest.mark.parametrize(
     ("old", "said", "slot", "replaces"),
     [
-        ("我住在苏州", "我搬到杭州了", "home", []), ("我在华为上班", "我在小米上班", "job", []),
-        ("我健身卡在威尔士", "我换到乐刻了", "gym", [1]), ("I live in Leeds", "I live in York", "home", []),
+        ("我住在苏州", "我搬到杭州了", "home", []),
+        ("我在华为上班", "我在小米上班", "job", []),
+        ("我健身卡在威尔士", "我换到乐刻了", "gym", [1]),
+        ("I live in Leeds", "I live in York", "home", []),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("wished", [True, False])
 async def test_a_row_without_a_slot_goes_for_one_of_the_same_thing(
     world: World, old: str, said: str, slot: str, replaces: list[int], *, wished: bool
@@ -196,11 +202,18 @@ async def test_the_partner_of_a_sister_is_nobodys_own(world: World) -> None:
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
-        ("妹妹小雨", "小雨", True), ("我妹", "妹妹小雨", True), ("sister Ines", "Ines", True), ("妈妈", "母亲", True),
-        ("猫年糕", "猫汤圆", False), ("朋友", "女朋友", False), ("妹妹小雨", "姐姐小雨", False), ("", "妹妹", False),
-        ("cat Mochi", "dog Mochi", False), ("小雨", "小雨点", False),
+        ("妹妹小雨", "小雨", True),
+        ("我妹", "妹妹小雨", True),
+        ("sister Ines", "Ines", True),
+        ("妈妈", "母亲", True),
+        ("猫年糕", "猫汤圆", False),
+        ("朋友", "女朋友", False),
+        ("妹妹小雨", "姐姐小雨", False),
+        ("", "妹妹", False),
+        ("cat Mochi", "dog Mochi", False),
+        ("小雨", "小雨点", False),
     ],
-)  # fmt: skip
+)
 def test_whether_two_subjects_are_one(one: str, other: str, *, same: bool) -> None:
     assert same_subject(one, other) is same
     assert same_subject(other, one) is same
@@ -244,7 +257,7 @@ async def test_a_task_that_gets_another_day_is_not_over(world: World, said: str,
         ("我对花生过敏", {"text": "小王对花生过敏", "slot": "allergy"}),
         ("I live in Leeds", {"text": "小王 lives in Leeds", "slot": "home"}),
     ],
-)  # fmt: skip
+)
 async def test_what_was_kept_is_not_told_a_second_time(world: World, wish: str, statement: dict[str, object]) -> None:
     await kept(world, wish)
     await after(world, wish, statements=[{**statement, "lasting": True, "from": [1]}])
@@ -263,8 +276,10 @@ def test_one_slot_of_a_kept_sentence_that_tells_more_stands_for_itself() -> None
 
 async def appointments(world: World, *texts: tuple[str, str]) -> list[str]:
     """A talk of these plans with their days, and what is current after the interview was put off to the 18th."""
-    plans = [{"text": text, "when": when, "kind": "event", "from": [1 + 2 * place]}
-             for place, (text, when) in enumerate(texts)]  # fmt: skip
+    plans = [
+        {"text": text, "when": when, "kind": "event", "from": [1 + 2 * place]}
+        for place, (text, when) in enumerate(texts)
+    ]
     await after(world, *(text for text, _ in texts), statements=plans)
     moved = {"text": "小王的面试改到6月18日", "when": "2026-06-18", "kind": "event", "from": [1]}
     await after(world, "面试改到周四了，18号", statements=[moved])
@@ -285,9 +300,12 @@ async def test_of_two_plans_of_the_kind_it_is_not_clear_which_is_moved(world: Wo
 
 
 WISHES = (
-    ("我女朋友叫小雅", "我女朋友叫小美"), ("最喜欢的颜色是蓝色", "最喜欢的颜色是绿色"), ("我的牙医是李医生", "我牙医是王医生"),
-    ("my dentist is Dr Lee", "my dentist is Dr Patel"), ("my favourite colour is blue", "my favorite colour is green"),
-)  # fmt: skip
+    ("我女朋友叫小雅", "我女朋友叫小美"),
+    ("最喜欢的颜色是蓝色", "最喜欢的颜色是绿色"),
+    ("我的牙医是李医生", "我牙医是王医生"),
+    ("my dentist is Dr Lee", "my dentist is Dr Patel"),
+    ("my favourite colour is blue", "my favorite colour is green"),
+)
 
 
 @pytest.mark.parametrize(("old", "new"), WISHES)
@@ -304,10 +322,16 @@ async def test_a_wish_that_contradicts_an_older_one_says_so_and_can_be_taken_bac
 
 
 BESIDE = (
-    ("我朋友叫阿明", "我朋友叫阿芳"), ("我的猫叫年糕", "我的猫叫汤圆"), ("我儿子叫小满", "我儿子叫大满"),
-    ("我同事叫小李", "我同事叫小王"), ("我女朋友叫小雅", "我女朋友是护士"), ("my son is called Max", "my son is called Leo"),
-    ("我住在苏州", "我妹妹小雨住在成都"), ("我最喜欢的颜色是蓝色", "我最喜欢的歌手是周杰伦"), ("我住在苏州", "我家在三楼"),
-)  # fmt: skip
+    ("我朋友叫阿明", "我朋友叫阿芳"),
+    ("我的猫叫年糕", "我的猫叫汤圆"),
+    ("我儿子叫小满", "我儿子叫大满"),
+    ("我同事叫小李", "我同事叫小王"),
+    ("我女朋友叫小雅", "我女朋友是护士"),
+    ("my son is called Max", "my son is called Leo"),
+    ("我住在苏州", "我妹妹小雨住在成都"),
+    ("我最喜欢的颜色是蓝色", "我最喜欢的歌手是周杰伦"),
+    ("我住在苏州", "我家在三楼"),
+)
 
 
 @pytest.mark.parametrize(("old", "new"), BESIDE)

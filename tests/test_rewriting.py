@@ -178,9 +178,10 @@ async def test_a_question_that_nobody_answers_is_over_in_its_time(world: World) 
 
 async def test_a_line_that_asks_for_time_leaves_the_question_open(world: World) -> None:
     world.model.script = lambda request: (
-        verdict("ok", "我周三下午三点体检") if "下午三点" in request.prompt.messages[-1].content
+        verdict("ok", "我周三下午三点体检")
+        if "下午三点" in request.prompt.messages[-1].content
         else verdict("clarify", "周三几点呢？")
-    )  # fmt: skip
+    )
     await world.say("记住我周三体检")
     await world.say("等一下")
     await world.say("下午三点")

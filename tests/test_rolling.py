@@ -169,8 +169,9 @@ async def test_what_is_taken_back_goes_out_of_the_week_and_its_index_and_the_res
             await world.app.ingest.accept(incoming)
             await world.app.settled()
     assert "zwk7731" not in str(world.peek.digests("summary"))
-    found = world.rows("SELECT count(*) FROM doc_text JOIN doc ON doc.id = doc_id WHERE kind = 'digest' "
-                       "AND terms LIKE '%zwk7731%'")  # fmt: skip
+    found = world.rows(
+        "SELECT count(*) FROM doc_text JOIN doc ON doc.id = doc_id WHERE kind = 'digest' AND terms LIKE '%zwk7731%'"
+    )
     assert found == [(0,)]
     ((summary, count),) = world.rows(week)
     assert "熊猫" in str(summary)

@@ -19,8 +19,12 @@ async def test_a_few_units_of_each_row(tmp_path: Path, row: Row) -> None:
 def test_what_the_rows_run_longer_is_there() -> None:
     """The properties are run by themselves; here they are only found."""
     lists = (
-        rows_fuzz.commands, rows_fuzz.times, rows_fuzz.configuration, rows_fuzz.imports, rows_fuzz.outputs,
+        rows_fuzz.commands,
+        rows_fuzz.times,
+        rows_fuzz.configuration,
+        rows_fuzz.imports,
+        rows_fuzz.outputs,
         rows_fuzz.payloads,
-    )  # fmt: skip
+    )
     assert all(hasattr(test, "hypothesis") for tests in lists for test in tests())
     assert all(row.existing for row in ROWS if not row.short)

@@ -31,7 +31,7 @@ from tests.street import (
     keeps_secrets,
     only_line,
     stop,
-)  # fmt: skip
+)
 
 pytestmark = pytest.mark.debugged
 
@@ -102,9 +102,11 @@ async def a_second_is_refused(home: StreetHome) -> None:
     other_bots = {"TELEGRAM__TOKEN": "7700000043:other", "DISCORD__TOKEN": "made-up.other"}
     for second, what in (
         (elsewhere, "another nuan on this machine uses the same telegram.token: stop it first"),
-        (StreetHome(home.folder, {**home.settings, **other_bots}),
-         "another nuan is answering from this data folder: stop it, or give --data DIR"),
-    ):  # fmt: skip
+        (
+            StreetHome(home.folder, {**home.settings, **other_bots}),
+            "another nuan is answering from this data folder: stop it, or give --data DIR",
+        ),
+    ):
         ran = await run(second, "run", seconds=REFUSES_WITHIN_S)
         assert only_line(ran, 1) == f"nuan: {what}"
     assert not elsewhere.data_folder.exists()
@@ -174,10 +176,16 @@ class Night:
     async def pass_by(self, *moments: "Moment") -> None:
         """Live up to each of these moments, get SIGTERM there, then live on until everybody is answered, once."""
         async with self.server, self.model:
-            home = StreetHome(self._folder, with_server(self.model) | {
-                "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": TELEGRAM, "TELEGRAM__BASE_URL": self.server.url,
-                "TELEGRAM__ALLOW": ",".join(str(600 + number) for number in range(20)),
-            })  # fmt: skip
+            home = StreetHome(
+                self._folder,
+                with_server(self.model)
+                | {
+                    "BUDGET__DAY_TOKENS": "none",
+                    "TELEGRAM__TOKEN": TELEGRAM,
+                    "TELEGRAM__BASE_URL": self.server.url,
+                    "TELEGRAM__ALLOW": ",".join(str(600 + number) for number in range(20)),
+                },
+            )
             for moment in moments:
                 async with running(home, "run") as nuan:
                     await moment(self)

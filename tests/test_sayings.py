@@ -19,9 +19,13 @@ from tests.hostile import hostile
 NAMES = ("小暖", "暖暖", "nuan")
 FOLDER = Path(__file__).parent / "sayings"
 VERBS: dict[str, tuple[MemoryVerb, ...]] = {
-    "R": ("remember",), "F": ("forget",), "V": ("nick_revoke",), "S": ("nick_set",), "B": ("nick_revoke", "nick_set"),
+    "R": ("remember",),
+    "F": ("forget",),
+    "V": ("nick_revoke",),
+    "S": ("nick_set",),
+    "B": ("nick_revoke", "nick_set"),
     "N": (),
-}  # fmt: skip
+}
 LATIN = ("en",)
 Wishes = list[tuple[MemoryVerb, str | None]]
 

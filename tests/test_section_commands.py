@@ -53,9 +53,15 @@ async def test_the_files_are_the_seeds_and_a_topic_that_changed_is_cleared(new_w
     folder = out / "chat-1-person-1"
     state = json.loads((folder / "index_state.json").read_text(encoding="utf-8"))
     assert list(state) == [
-        "window_size", "dominant_threshold", "turns", "proportions", "current_topic", "topic_summary", "last_updated",
+        "window_size",
+        "dominant_threshold",
+        "turns",
+        "proportions",
+        "current_topic",
+        "topic_summary",
+        "last_updated",
         "miss_count",
-    ]  # fmt: skip
+    ]
     assert (state["window_size"], state["dominant_threshold"], state["proportions"]) == (5, 0.7, {"健康": 1.0})
     assert [turn["sections_hit"] for turn in state["turns"]] == [["健康"]] * 5
     assert state["turns"][-1]["ts"] == state["last_updated"] == "2026-06-12T01:00:00.000Z"
@@ -75,8 +81,9 @@ async def test_json_holds_state_and_advice(new_world: NewWorld) -> None:
     assert (told_["chat"], told_["person"], told_["first"]) == (1, 1, [])
     assert told_["state"]["proportions"] == {"健康": 1.0}
     assert [(each["key"], each["name"], each["standing"], each["merge"]) for each in told_["advice"]] == [
-        ("health", "健康", "also", False), ("work", "工作学习", "none", False),
-    ]  # fmt: skip
+        ("health", "健康", "also", False),
+        ("work", "工作学习", "none", False),
+    ]
 
 
 def test_the_command_says_when_there_is_nothing_and_when_a_folder_is_none(tmp_path: Path) -> None:

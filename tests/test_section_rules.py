@@ -113,14 +113,18 @@ def test_after_three_rounds_without_a_hit_a_section_might_be_merged_and_a_hit_ta
     sizes = {"work": 2, "todo": 3, "travel": 1, "tech": 0}
     assert misses(rounds, sizes) == {"work": 2, "todo": 0, "travel": 3, "tech": 3}
     assert {each.key: each.merge for each in advice(rounds, sizes, RULES)} == {
-        "todo": False, "work": False, "travel": True,
-    }, "only what holds something is spoken of"  # fmt: skip
+        "todo": False,
+        "work": False,
+        "travel": True,
+    }, "only what holds something is spoken of"
     later = advice((*rounds, *turns("todo")), sizes, RULES)
     assert [each.key for each in later if each.merge] == ["work", "travel"]
     assert not any(each.merge for each in advice((*rounds, *turns("travel,work")), sizes, RULES))
     assert [(each.key, each.standing) for each in later] == [
-        ("todo", "dominant"), ("work", "also"), ("travel", "none"),
-    ]  # fmt: skip
+        ("todo", "dominant"),
+        ("work", "also"),
+        ("travel", "none"),
+    ]
 
 
 def test_small_talk_advises_against_no_section() -> None:
@@ -184,11 +188,18 @@ def test_a_damaged_state_is_left_out(rows: list[tuple[int, int, str, str, int]])
 @pytest.mark.parametrize(
     ("text", "key"),
     [
-        ("我對花生過敏", "health"), ("我对花生过敏", "health"), ("下周要交报告，提醒我", "todo"), ("我决定辞职了", "decision"),
-        ("Need to renew the passport, the deadline is Friday", "todo"), ("My brothers are twins", "family"),
-        ("服務器的數據庫又報錯了", "tech"), ("我住在平江路", "person"), ("ＮＥＥＤ　ＴＯ", "todo"), ("嗯", "person"),
+        ("我對花生過敏", "health"),
+        ("我对花生过敏", "health"),
+        ("下周要交报告，提醒我", "todo"),
+        ("我决定辞职了", "decision"),
+        ("Need to renew the passport, the deadline is Friday", "todo"),
+        ("My brothers are twins", "family"),
+        ("服務器的數據庫又報錯了", "tech"),
+        ("我住在平江路", "person"),
+        ("ＮＥＥＤ　ＴＯ", "todo"),
+        ("嗯", "person"),
     ],
-)  # fmt: skip
+)
 def test_a_text_belongs_where_its_words_say_in_every_script(text: str, key: str) -> None:
     assert SectionRegistry().assign(text, "knowledge", owned=True) == key
 
@@ -214,9 +225,13 @@ def test_every_text_has_one_section_that_there_is(text: str) -> None:
 
 
 def test_an_operator_adds_replaces_and_leaves_out_sections() -> None:
-    own = section_registry([
-        SectionWords("gardening", ("番茄", "tomato")), SectionWords("Health", ("体温",)), SectionWords("travel", ()),
-    ])  # fmt: skip
+    own = section_registry(
+        [
+            SectionWords("gardening", ("番茄", "tomato")),
+            SectionWords("Health", ("体温",)),
+            SectionWords("travel", ()),
+        ]
+    )
     assert own.assign("阳台上的番茄红了", "knowledge", owned=True) == "gardening"
     assert own.assign("體溫三十八度", "knowledge", owned=True) == "health"
     assert own.assign("青霉素过敏", "knowledge", owned=True) == "person"
@@ -228,11 +243,14 @@ def test_an_operator_adds_replaces_and_leaves_out_sections() -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("no colon", 'must each be "name: word, word"'), (": x", "need a name"), ("a" * 30 + ": xx", "need a name"),
-        ("x: " + "y" * 40, "words of at most 32"), ("x: a", "single letter"),
+        ("no colon", 'must each be "name: word, word"'),
+        (": x", "need a name"),
+        ("a" * 30 + ": xx", "need a name"),
+        ("x: " + "y" * 40, "words of at most 32"),
+        ("x: a", "single letter"),
         ("x: " + ", ".join(f"w{number}" for number in range(300)), "at most 200 words"),
     ],
-)  # fmt: skip
+)
 def test_a_section_that_cannot_be_is_refused_with_a_reason(line: str, told: str) -> None:
     with pytest.raises(ValueError, match="sections") as caught:
         Settings.model_validate({"sections": {"words": (line,)}})

@@ -155,8 +155,12 @@ async def test_of_five_parts_the_one_of_unknown_fate_is_sent_once_and_the_others
     await world.wait(30)
     assert [out.text[0] for out in talk.said] == list("01234")
     assert [state for (state,) in world.peek.outbox("state")] == [
-        "sent", "sent", "unknown", "sent", "sent",
-    ]  # fmt: skip
+        "sent",
+        "sent",
+        "unknown",
+        "sent",
+        "sent",
+    ]
     await world.close()
 
 

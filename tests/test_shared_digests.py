@@ -19,9 +19,10 @@ HOUR, DAY = 3_600, 86_400
 def digests(world: World) -> list[str]:
     """What the model was shown to digest; the second look at each shows it once more."""
     return [
-        request.prompt.messages[1].content for request in world.model.requests
+        request.prompt.messages[1].content
+        for request in world.model.requests
         if request.shape is not None and request.shape.name == "digest"
-    ]  # fmt: skip
+    ]
 
 
 def answering(world: World, *answers: Mapping[str, object]) -> None:
@@ -342,9 +343,7 @@ async def test_a_sign_that_was_shown_escaped_is_kept_as_it_was_said(world: World
 
 
 async def test_what_is_to_come_takes_the_place_of_what_it_changes_on_its_day(world: World) -> None:
-    start = told(
-        "小王7月3日去新书店上班", 1, slot="job", lasting=True, kind="event", when="2026-07-03", replaces=[1]
-    )  # fmt: skip
+    start = told("小王7月3日去新书店上班", 1, slot="job", lasting=True, kind="event", when="2026-07-03", replaces=[1])
     answering(world, told("小王在旧书店上班", 1, slot="job", lasting=True, kind="identity"), start)
     await talks(world, "我在旧书店上班，挺喜欢的", "我7月3日去新书店上班")
     assert facts(world) == [("小王在旧书店上班", 1), ("小王7月3日去新书店上班", 1)], "till then both are true"
@@ -354,9 +353,11 @@ async def test_what_is_to_come_takes_the_place_of_what_it_changes_on_its_day(wor
 
 async def test_a_fact_without_a_slot_gets_it_from_the_next_digest_that_tells_it(world: World) -> None:
     answering(
-        world, told("小王住在苏州", 1), told("小王住在苏州", 1, slot="home", lasting=True),
+        world,
+        told("小王住在苏州", 1),
+        told("小王住在苏州", 1, slot="home", lasting=True),
         told("小王搬到了杭州", 1, slot="home", lasting=True),
-    )  # fmt: skip
+    )
     for line in ("我住在苏州，和爸妈一起住了好多年", "我住在苏州，你还记得吧", "我搬到了杭州，昨天刚搬完家"):
         await world.say(line)
         await world.say("/new")

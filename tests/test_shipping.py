@@ -134,8 +134,12 @@ def test_nothing_is_read_that_may_carry_code() -> None:
     carries = re.compile(
         r"^\s*(?:import|from)\s+(?:pickle|marshal|shelve|dill|dbm)\b|allow_pickle|\b(?:eval|exec)\(", re.MULTILINE
     )
-    found = [path.name for folder in ("bot", "adapters") for path in (ROOT / folder).rglob("*.py")
-             if carries.search(path.read_text("utf-8"))]  # fmt: skip
+    found = [
+        path.name
+        for folder in ("bot", "adapters")
+        for path in (ROOT / folder).rglob("*.py")
+        if carries.search(path.read_text("utf-8"))
+    ]
     assert found == []
 
 

@@ -9,8 +9,23 @@ from tests.fakes.model import calls, says
 from tests.world import World
 
 GROUP = "闲聊"
-SHOWING = ("", "info", "memory", "memstats", "feedback", "feedback recent", "refs", "refs stats", "calls", "tools",
-           "trace", "introspect", "personality", "why", "persona")  # fmt: skip
+SHOWING = (
+    "",
+    "info",
+    "memory",
+    "memstats",
+    "feedback",
+    "feedback recent",
+    "refs",
+    "refs stats",
+    "calls",
+    "tools",
+    "trace",
+    "introspect",
+    "personality",
+    "why",
+    "persona",
+)
 CHANGED = (
     "memory",
     "turn",

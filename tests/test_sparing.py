@@ -82,8 +82,14 @@ async def test_who_waits_too_long_for_a_slot_hears_so_and_what_they_said_is_not_
         assert left(world) == 0
 
 
-@given(st.lists(st.tuples(st.integers(0, 60_000), st.sampled_from(("limited", "asked", "worked")),
-                          st.none() | st.floats(0, 100_000)), max_size=30))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 60_000), st.sampled_from(("limited", "asked", "worked")), st.none() | st.floats(0, 100_000)
+        ),
+        max_size=30,
+    )
+)
 def test_nobody_is_asked_before_the_time_they_named_nor_left_alone_for_ever(
     steps: list[tuple[int, str, float | None]],
 ) -> None:

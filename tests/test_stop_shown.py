@@ -103,8 +103,11 @@ async def test_parts_that_wait_are_not_sent_and_the_line_holds_what_went(tmp_pat
     assert list(talk.shown.values()) == [LONG[:100], STOPPED]
     assert world.peek.events("text", "label", turn_id=1, kind="bot") == [(LONG[:100], "cut")]
     assert world.peek.outbox("state") == [
-        ("sent",), ("cancelled",), ("cancelled",), ("sent",),
-    ]  # fmt: skip
+        ("sent",),
+        ("cancelled",),
+        ("cancelled",),
+        ("sent",),
+    ]
     await world.close()
 
 

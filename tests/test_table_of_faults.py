@@ -134,10 +134,13 @@ def test_the_table_tells_all_five_states_and_ends_as_it_should() -> None:
     good, bad = Outcome(Found({"tries": 10, "lost": 0})), Outcome(Found({"tries": 10, "lost": 1}))
     few = Outcome(Found({"tries": 9, "lost": 0}))
     lines = [
-        line_of("D1", ROW, [good] * 3, 3), line_of("D1", ROW, [good], 3), line_of("D1", ROW, [good, bad], 3),
-        line_of("D1", ROW, [few] * 2, 2), line_of("D2", None, (), 0),
+        line_of("D1", ROW, [good] * 3, 3),
+        line_of("D1", ROW, [good], 3),
+        line_of("D1", ROW, [good, bad], 3),
+        line_of("D1", ROW, [few] * 2, 2),
+        line_of("D2", None, (), 0),
         line_of("D3", replace(ROW, id="D3", run=None, not_applicable="there is no such thing"), (), 0),
-    ]  # fmt: skip
+    ]
     assert [line.state for line in lines] == ["ok", "incomplete", "broken", "broken", "incomplete", "n.a."]
     shown = printed(lines)
     assert "30 tries" in shown

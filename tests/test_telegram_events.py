@@ -46,8 +46,9 @@ def test_reactions_are_told_one_by_one_taken_back_ones_with_a_minus() -> None:
     own = {"type": "custom_emoji", "custom_emoji_id": "5"}
     told = reaction([up, heart], [heart, down, own], user=ANN)
     assert [(item.text, item.target, item.label) for item in told] == [
-        ("-👍", "40", "reaction"), ("👎", "40", "reaction"),
-    ]  # fmt: skip
+        ("-👍", "40", "reaction"),
+        ("👎", "40", "reaction"),
+    ]
     assert len({item.delivery_key for item in told}) == 2
     assert reaction([], [up], actor_chat=GROUP) == ()
 
@@ -55,8 +56,9 @@ def test_reactions_are_told_one_by_one_taken_back_ones_with_a_minus() -> None:
 def test_who_came_and_who_went_is_told_by_name_not_who_did_it() -> None:
     came = read("message", message(GROUP, ANN, new_chat_members=[BO, BOT, {**BO, "id": 503}]))
     assert [(item.label, item.sender.external_id if item.sender else "") for item in came] == [
-        ("join", "502"), ("join", "503"),
-    ]  # fmt: skip
+        ("join", "502"),
+        ("join", "503"),
+    ]
     assert len({item.delivery_key for item in came}) == 2
     went = one(message(GROUP, ANN, left_chat_member=BO))
     assert went.sender is not None

@@ -29,9 +29,14 @@ from tests.telegram_payloads import (
 
 def test_a_private_message_is_told_with_place_sender_and_time() -> None:
     assert one(message(DM, text="在吗")) == Incoming(
-        Place("telegram", "501", "dm"), Sender("telegram", "501", "安 娜"), "message", "在吗",
-        delivery_key="7700:9", external_id="42", at=AT * 1000,
-    )  # fmt: skip
+        Place("telegram", "501", "dm"),
+        Sender("telegram", "501", "安 娜"),
+        "message",
+        "在吗",
+        delivery_key="7700:9",
+        external_id="42",
+        at=AT * 1000,
+    )
 
 
 def test_a_mention_is_found_behind_emoji_that_take_two_units() -> None:
@@ -221,7 +226,11 @@ def test_every_command_of_the_menu_is_understood_as_what_it_says() -> None:
         "/start Ann  likes tea",
     ]
     for where, said, told in (
-        (DM, "/ai_cxt", ".ai cxt"), (DM, "/AI_Memory", ".ai Memory"), (GROUP, "/ai_cxt", "/ai_cxt"),
-        (GROUP, "/ai_cxt@nuan_bot", ".ai cxt"), (DM, "/air_cxt", "/air_cxt"), (DM, "/ai_", "/ai_"),
-    ):  # fmt: skip
+        (DM, "/ai_cxt", ".ai cxt"),
+        (DM, "/AI_Memory", ".ai Memory"),
+        (GROUP, "/ai_cxt", "/ai_cxt"),
+        (GROUP, "/ai_cxt@nuan_bot", ".ai cxt"),
+        (DM, "/air_cxt", "/air_cxt"),
+        (DM, "/ai_", "/ai_"),
+    ):
         assert read("message", message(where, **marked(said, "bot_command", said)), me)[0].text == told

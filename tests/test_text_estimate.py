@@ -38,10 +38,17 @@ def test_a_longer_text_never_counts_less(text: str, more: str, vocabulary: Token
 @pytest.mark.parametrize(
     ("model", "expected"),
     [
-        ("deepseek-v4-flash", "deepseek"), ("Qwen3:8b", "qwen"), ("qwq-32b", "qwen"), ("gpt-4o-mini", "o200k"),
-        ("gpt-4.1", "o200k"), ("gpt-4-turbo", "cl100k"), ("gpt-5.6-terra", "o200k"), ("llama3", "o200k"), ("", "o200k"),
+        ("deepseek-v4-flash", "deepseek"),
+        ("Qwen3:8b", "qwen"),
+        ("qwq-32b", "qwen"),
+        ("gpt-4o-mini", "o200k"),
+        ("gpt-4.1", "o200k"),
+        ("gpt-4-turbo", "cl100k"),
+        ("gpt-5.6-terra", "o200k"),
+        ("llama3", "o200k"),
+        ("", "o200k"),
     ],
-)  # fmt: skip
+)
 def test_a_model_is_counted_by_its_own_vocabulary(model: str, expected: TokenVocabulary) -> None:
     assert vocabulary_of(model) == expected
 

@@ -13,10 +13,40 @@ TOLD = addresses(
     '{"text":"https://t.example/q","id":3}'
 )
 PIECES = (
-    "https://", "HTTP://", "tg://", "www.", "a.example", "evil.com", "/", "?d=", "#", ":80", "@", "[", "](", ")", "<",
+    "https://",
+    "HTTP://",
+    "tg://",
+    "www.",
+    "a.example",
+    "evil.com",
+    "/",
+    "?d=",
+    "#",
+    ":80",
+    "@",
+    "[",
+    "](",
+    ")",
+    "<",
     ">",
-    " ", "\n", "好", "，", "。", "`", "**", "\"", "1", ".", "-", "é", "\u202e", "\u200d", "&amp;", "(", "|",
-)  # fmt: skip
+    " ",
+    "\n",
+    "好",
+    "，",
+    "。",
+    "`",
+    "**",
+    '"',
+    "1",
+    ".",
+    "-",
+    "é",
+    "\u202e",
+    "\u200d",
+    "&amp;",
+    "(",
+    "|",
+)
 ADDRESSES = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
 
@@ -27,11 +57,18 @@ def said(text: str, *domains: str) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        "好 https://a.example/x?b=1&c=2 吧", "https://A.example/x?b=1&amp;c=2", "看 http://github.com/foo/。",
-        "https://zh.example/wiki/北京", "https://t.example/q", "(https://t.example/q)", "github.com/foo",
-        "main.py README.md os.path bot/app.py 3.14 v1.2.3 U.S. e.g. node.js", "bob@mail.com", "也许。是",
+        "好 https://a.example/x?b=1&c=2 吧",
+        "https://A.example/x?b=1&amp;c=2",
+        "看 http://github.com/foo/。",
+        "https://zh.example/wiki/北京",
+        "https://t.example/q",
+        "(https://t.example/q)",
+        "github.com/foo",
+        "main.py README.md os.path bot/app.py 3.14 v1.2.3 U.S. e.g. node.js",
+        "bob@mail.com",
+        "也许。是",
     ],
-)  # fmt: skip
+)
 def test_what_was_named_and_what_is_no_address_stays(text: str) -> None:
     assert checked_links(text, TOLD.__contains__).removed == 0
     assert said(text).replace(" 。", "。") == text
@@ -125,9 +162,18 @@ def test_what_a_text_names_it_may_say(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "❤️‍🔥", "👩🏽‍⚕️", "می‌خواهم", "क्‍ष", "🏳️‍🌈", "1️⃣", "好\n\t坏", "🇨🇳",
+        "👨‍👩‍👧‍👦",
+        "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+        "❤️‍🔥",
+        "👩🏽‍⚕️",
+        "می‌خواهم",
+        "क्‍ष",
+        "🏳️‍🌈",
+        "1️⃣",
+        "好\n\t坏",
+        "🇨🇳",
     ],
-)  # fmt: skip
+)
 def test_emoji_and_scripts_that_join_stay(text: str) -> None:
     assert shown(text) == text
 
@@ -135,11 +181,13 @@ def test_emoji_and_scripts_that_join_stay(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a\u202eb\u2066c\u200bd\ufeff", "abcd"), ("e\u200dv 好\u200d好 é\u200d\u200c\u200dé", "ev 好好 éé"),
-        ("🏴\U000e0041\U000e0042 x\U000e0041\U000e007f", "🏴 x"), ("\x1b[2Jx\x9by", "[2Jxy"),
+        ("a\u202eb\u2066c\u200bd\ufeff", "abcd"),
+        ("e\u200dv 好\u200d好 é\u200d\u200c\u200dé", "ev 好好 éé"),
+        ("🏴\U000e0041\U000e0042 x\U000e0041\U000e007f", "🏴 x"),
+        ("\x1b[2Jx\x9by", "[2Jxy"),
         ("❤\ufe0f\ufe01\ufe02", "❤\ufe0f"),
     ],
-)  # fmt: skip
+)
 def test_signs_that_turn_hide_or_carry_text_go(text: str, expected: str) -> None:
     assert shown(text) == expected
 

@@ -135,7 +135,7 @@ def test_a_preview_never_fails_and_invents_no_letter(markdown: str) -> None:
         ("> 引 *斜*\n> 文\n后", "引 斜\n文\n后", [("blockquote", "引 斜\n文"), ("italic", "斜")]),
         ("> > 深", "深", [("blockquote", "深")]),
         ("[站](https://a.example/x_(1))", "站 (https://a.example/x_(1))", []),
-        ("[**站**](http://a.example \"t\")", "站 (http://a.example)", [("bold", "站")]),
+        ('[**站**](http://a.example "t")', "站 (http://a.example)", [("bold", "站")]),
         ("[a [b](http://b.example) c](http://c.example)", "[a b (http://b.example) c] http://c.example)", []),
         ("[`f`](https://a.example)", "f (https://a.example)", [("code", "f")]),
         ("[https://a.example](https://a.example/)", "https://a.example/", []),
@@ -146,7 +146,7 @@ def test_a_preview_never_fails_and_invents_no_letter(markdown: str) -> None:
         ("|a|b|\n|-|-|\n|1|2|\n完", "|a|b|\n|-|-|\n|1|2|\n完", [("pre", "|a|b|\n|-|-|\n|1|2|")]),
         ("> ```\n> x\n> ```", "x", [("blockquote", "x"), ("pre", "x")]),
     ],
-)  # fmt: skip
+)
 def test_marks_become_formatting(markdown: str, text: str, spans: list[tuple[str, str]]) -> None:
     marked = entities(markdown)
     assert (marked.text, shown(marked)) == (text, spans)
@@ -155,15 +155,43 @@ def test_marks_become_formatting(markdown: str, text: str, spans: list[tuple[str
 @pytest.mark.parametrize(
     "text",
     [
-        "**开", "a ** b ** c", "2*3*4 = 24", "2**3 和 2**4", "snake_case_name", "__init__", "(>_<) ^_^ T_T", "(*^▽^*)",
-        "¯\\_(ツ)_/¯", "a||b||c", "`开", "``", "****", "[x](javascript:alert)", "[x](data:,a)", "[x](/a)",
+        "**开",
+        "a ** b ** c",
+        "2*3*4 = 24",
+        "2**3 和 2**4",
+        "snake_case_name",
+        "__init__",
+        "(>_<) ^_^ T_T",
+        "(*^▽^*)",
+        "¯\\_(ツ)_/¯",
+        "a||b||c",
+        "`开",
+        "``",
+        "****",
+        "[x](javascript:alert)",
+        "[x](data:,a)",
+        "[x](/a)",
         "[](https://a.example)",
-        "[x]", "<b>粗</b> &amp; <script>", "#标签 #tag", ">_<", ">ω<", ">。<", ">>> import os", "a\n> \nb", "+ 1", "---",
-        "* * *", "~一~", "# ", "> ",
+        "[x]",
+        "<b>粗</b> &amp; <script>",
+        "#标签 #tag",
+        ">_<",
+        ">ω<",
+        ">。<",
+        ">>> import os",
+        "a\n> \nb",
+        "+ 1",
+        "---",
+        "* * *",
+        "~一~",
+        "# ",
+        "> ",
         "```\n```",
-        "@everyone <@1> <#2> <@&3>", "a | b", "\\(x^2\\)",
+        "@everyone <@1> <#2> <@&3>",
+        "a | b",
+        "\\(x^2\\)",
     ],
-)  # fmt: skip
+)
 def test_what_is_not_markup_stays_as_it_is(text: str) -> None:
     assert entities(text) == EntityText(text.strip(), ())
 
@@ -199,14 +227,28 @@ def test_discord_gets_what_it_can_show(markdown: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("so_far", "expected"),
     [
-        ("**粗", "**粗**"), ("**粗*", "**粗**"), ("字 **", "字"), ("*斜 **粗", "*斜 **粗***"), ("~~删", "~~删~~"),
-        ("||密", "||密||"), ("||密|", "||密||"), ("`cod", "`cod`"), ("字 `", "字"), ("字\n```py", "字"),
+        ("**粗", "**粗**"),
+        ("**粗*", "**粗**"),
+        ("字 **", "字"),
+        ("*斜 **粗", "*斜 **粗***"),
+        ("~~删", "~~删~~"),
+        ("||密", "||密||"),
+        ("||密|", "||密||"),
+        ("`cod", "`cod`"),
+        ("字 `", "字"),
+        ("字\n```py", "字"),
         ("```py\nx = ", "```py\nx =\n```"),
-        ("```\nx\n``", "```\nx\n```"), ("看[这里](https://a.exa", "看这里"), ("**一**\n\n- *二", "**一**\n\n- *二*"),
-        ("# *题", "# *题*"), ("**完**，`好`。", "**完**，`好`。"), ("```\nx\n```", "```\nx\n```"), ("", ""), ("**", ""),
+        ("```\nx\n``", "```\nx\n```"),
+        ("看[这里](https://a.exa", "看这里"),
+        ("**一**\n\n- *二", "**一**\n\n- *二*"),
+        ("# *题", "# *题*"),
+        ("**完**，`好`。", "**完**，`好`。"),
+        ("```\nx\n```", "```\nx\n```"),
+        ("", ""),
+        ("**", ""),
         ("好 ", "好"),
     ],
-)  # fmt: skip
+)
 def test_half_written_markdown_can_be_shown(so_far: str, expected: str) -> None:
     assert preview(so_far) == expected
 

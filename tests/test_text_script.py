@@ -40,11 +40,18 @@ def test_text_that_both_scripts_share_keeps_the_script_known_before() -> None:
 @pytest.mark.parametrize(
     ("text", "before", "script"),
     [
-        ("小暖 good night", "en", "en"), ("小暖, ok", "en", "en"), ("小暖 good night", None, "en"),
-        ("stop", "zh-Hans", "zh-Hans"), ("小暖，OK", "zh-Hant", "zh-Hant"), ("lol", "zh-Hant", "zh-Hant"),
-        ("please stop", "zh-Hans", "en"), ("stop", "en", "en"), ("hello", None, "en"), ("停", "en", "zh-Hans"),
+        ("小暖 good night", "en", "en"),
+        ("小暖, ok", "en", "en"),
+        ("小暖 good night", None, "en"),
+        ("stop", "zh-Hans", "zh-Hans"),
+        ("小暖，OK", "zh-Hant", "zh-Hant"),
+        ("lol", "zh-Hant", "zh-Hant"),
+        ("please stop", "zh-Hans", "en"),
+        ("stop", "en", "en"),
+        ("hello", None, "en"),
+        ("停", "en", "zh-Hans"),
     ],
-)  # fmt: skip
+)
 def test_a_name_that_calls_and_one_latin_word_tell_nothing(text: str, before: Script | None, script: Script) -> None:
     assert script_next(text, ("小暖", "nuan"), before, "zh-Hans") == script
 

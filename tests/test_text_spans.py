@@ -104,9 +104,21 @@ def test_a_day_without_a_year_is_the_latest_one(today: datetime, back: int) -> N
 
 
 PARTS = (
-    *"上下个本去前昨大今明年月周天日号末半三十二百零九春夏 -/", "last ", "next ", "in ", "may ", "31", "2023", "9999", "0 ",
-    "ago", "week ", "two ", "of ", "the ",
-)  # fmt: skip
+    *"上下个本去前昨大今明年月周天日号末半三十二百零九春夏 -/",
+    "last ",
+    "next ",
+    "in ",
+    "may ",
+    "31",
+    "2023",
+    "9999",
+    "0 ",
+    "ago",
+    "week ",
+    "two ",
+    "of ",
+    "the ",
+)
 WORDS = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)
 
 

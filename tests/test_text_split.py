@@ -13,11 +13,37 @@ from tests.hostile import LONG, hostile
 SIGNS = ("👨‍👩‍👧", "❤️", "🇨🇳", "👍🏽", "e\u0301", "각", "\u1112\u1161\u11ab", "1️⃣", "🏴\U000e0067\U000e0062\U000e007f")
 PIECES = st.sampled_from(
     [
-        *SIGNS, "你好", "暖", "。", "！", "，", "、", "…", " ", " ", "\n", "\n\n", "word", "a.b", "Done. ", "3.14",
-        "```", "```\n", "\n```\n", "\n```py\n", "```js\n", "````\n", "\n  ```c\n", "``` \n", "`x`", "**", "“好。”",
-        "x = 1\n", "\r\n",
+        *SIGNS,
+        "你好",
+        "暖",
+        "。",
+        "！",
+        "，",
+        "、",
+        "…",
+        " ",
+        " ",
+        "\n",
+        "\n\n",
+        "word",
+        "a.b",
+        "Done. ",
+        "3.14",
+        "```",
+        "```\n",
+        "\n```\n",
+        "\n```py\n",
+        "```js\n",
+        "````\n",
+        "\n  ```c\n",
+        "``` \n",
+        "`x`",
+        "**",
+        "“好。”",
+        "x = 1\n",
+        "\r\n",
     ]
-)  # fmt: skip
+)
 MIXED = st.lists(PIECES, max_size=120).map("".join)
 ANY = st.text(st.characters(exclude_categories=()), max_size=300) | MIXED
 LIMIT = st.integers(1, 80)
@@ -138,9 +164,11 @@ def test_telegram_counts_an_emoji_twice() -> None:
 
 
 HOSTILE = (
-    *(hostile(unit, 12_000) for unit in LONG), "a" + "\n" * 12_000 + "b", "```" + "i" * 5_000 + "\n" + "x\n" * 4_000,
+    *(hostile(unit, 12_000) for unit in LONG),
+    "a" + "\n" * 12_000 + "b",
+    "```" + "i" * 5_000 + "\n" + "x\n" * 4_000,
     "```py\n" + "y = 1\n" * 2_000,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:8]))

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 from bot.text.files import is_text_file, picture_mime, read_text
 
 
-@given(st.binary(max_size=400) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
-       st.integers(1, 60))  # fmt: skip
+@given(
+    st.binary(max_size=400) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.integers(1, 60),
+)
 def test_reading_any_bytes_never_fails_and_never_passes_the_limit(data: bytes, most: int) -> None:
     text = read_text(data, most)
     assert text is None or len(text) <= most

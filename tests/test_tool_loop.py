@@ -71,9 +71,7 @@ async def test_what_is_asked_for_with_the_last_call_is_not_done(world: World) ->
 @pytest.mark.parametrize(
     "arguments", ['{"line": "再', '{"line": "再见"', '["再见"]', "{" * 9_000, '{"a":"' + "b" * 9_000 + '"}']
 )
-async def test_a_tool_that_needs_no_arguments_is_not_carried_out_with_broken_ones(
-    world: World, arguments: str
-) -> None:  # fmt: skip
+async def test_a_tool_that_needs_no_arguments_is_not_carried_out_with_broken_ones(world: World, arguments: str) -> None:
     in_turn(world, [calls(("stop_listen", arguments)), "好的", "我在"])
     await world.say("小暖，在吗", "阿明", "闲聊")
     await world.say("你看呢", "阿明", "闲聊")

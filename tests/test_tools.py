@@ -64,10 +64,22 @@ async def test_the_tools_answer_in_the_script_of_the_person(world: World) -> Non
 
 @pytest.mark.parametrize(
     "arguments",
-    ["", "not json", "[]", "null", "{}", '{"query": 5}', '{"query": "x", "top_k": 0}', '{"query": "x", "top_k": 21}',
-     '{"query": "x", "owner": 1}', '{"query": "   "}', '{"query": "' + "x" * 3000 + '"}', '{"query": "\\ud800"}',
-     "[" * 5000],
-)  # fmt: skip
+    [
+        "",
+        "not json",
+        "[]",
+        "null",
+        "{}",
+        '{"query": 5}',
+        '{"query": "x", "top_k": 0}',
+        '{"query": "x", "top_k": 21}',
+        '{"query": "x", "owner": 1}',
+        '{"query": "   "}',
+        '{"query": "' + "x" * 3000 + '"}',
+        '{"query": "\\ud800"}',
+        "[" * 5000,
+    ],
+)
 async def test_invalid_arguments_are_the_tools_answer_and_the_turn_goes_on(world: World, arguments: str) -> None:
     tool_first(world, ("memory_recall", arguments))
     await world.say("你好")
@@ -146,8 +158,10 @@ async def test_recall_keeps_to_the_audience_of_its_turn(world: World) -> None:
     tool_first(world, recall("生日", top_k=20))
     await world.say("小暖，大家的生日是哪天", "阿明", GROUP)
     assert ["六月四日" in results(world)[0], "五月" in results(world)[0], "七月" in results(world)[0]] == [
-        True, False, False,
-    ]  # fmt: skip
+        True,
+        False,
+        False,
+    ]
 
 
 async def test_text_and_tool_calls_in_one_answer_keep_both(world: World) -> None:

@@ -19,11 +19,18 @@ from tests.torture.row import Row
 ROW = Row("D1", "a fault", "nothing lost", existing=("test_named.py::test_it",))
 HOME = "tests.torture.rows_some"
 FILES = {
-    "bot/app.py": "", "adapters/a.py": "", "prompts/p.md": "", "data/persona/p.md": "", "data/nuan.db": "",
+    "bot/app.py": "",
+    "adapters/a.py": "",
+    "prompts/p.md": "",
+    "data/persona/p.md": "",
+    "data/nuan.db": "",
     "tests/torture/rows_some.py": "def run():\n    from tests import test_used\n    from tests.world import World\n",
-    "tests/world.py": "", "tests/test_used.py": "from tests.test_far import name\n", "tests/test_far.py": "",
-    "tests/test_named.py": "", "tests/test_other.py": "",
-}  # fmt: skip
+    "tests/world.py": "",
+    "tests/test_used.py": "from tests.test_far import name\n",
+    "tests/test_far.py": "",
+    "tests/test_named.py": "",
+    "tests/test_other.py": "",
+}
 
 
 def test_what_was_found_counts_until_something_changes_that_the_row_is_made_of(tmp_path: Path) -> None:

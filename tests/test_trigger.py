@@ -244,11 +244,20 @@ def test_other_bots_only_where_they_mention_her_switched_off_chats_never_and_win
 @pytest.mark.parametrize(
     "text",
     [
-        "do NOT. Nuan, call me Kev", "no way! nuan can you check", "我不去了。小暖，帮我记一下", "哈哈哈！小暖你说呢",
-        "等一下…小暖，几点了", "ugh. Nuan what time is it", "thanks guys. Nuan, remind us", "真的假的？小暖，你覺得呢",
-        "and Nuan remind us the night before", "so nuan, what do you think", "对了小暖，帮我查一下", "那小暖你觉得呢",
+        "do NOT. Nuan, call me Kev",
+        "no way! nuan can you check",
+        "我不去了。小暖，帮我记一下",
+        "哈哈哈！小暖你说呢",
+        "等一下…小暖，几点了",
+        "ugh. Nuan what time is it",
+        "thanks guys. Nuan, remind us",
+        "真的假的？小暖，你覺得呢",
+        "and Nuan remind us the night before",
+        "so nuan, what do you think",
+        "对了小暖，帮我查一下",
+        "那小暖你觉得呢",
     ],
-)  # fmt: skip
+)
 def test_a_sentence_inside_a_message_that_speaks_to_her_calls_her(text: str) -> None:
     assert called_by_name(text, ("小暖", "Nuan"))
 
@@ -256,10 +265,17 @@ def test_a_sentence_inside_a_message_that_speaks_to_her_calls_her(text: str) -> 
 @pytest.mark.parametrize(
     "text",
     [
-        "I told him. Nuan is a bot", "他说不行。小暖是机器人", "see nuan.toml. it works", "大家别吵。小暖的被子真好",
-        "we asked. nuan's answer was odd", "这是我朋友。小暖她不在",
-        "and Nuan said so", "but nuan is a bot", "然后小暖说了什么", "那小暖的名字呢",
+        "I told him. Nuan is a bot",
+        "他说不行。小暖是机器人",
+        "see nuan.toml. it works",
+        "大家别吵。小暖的被子真好",
+        "we asked. nuan's answer was odd",
+        "这是我朋友。小暖她不在",
+        "and Nuan said so",
+        "but nuan is a bot",
+        "然后小暖说了什么",
+        "那小暖的名字呢",
     ],
-)  # fmt: skip
+)
 def test_a_sentence_inside_a_message_that_tells_of_her_calls_nobody(text: str) -> None:
     assert not called_by_name(text, ("小暖", "Nuan"))

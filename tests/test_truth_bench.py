@@ -14,8 +14,12 @@ from tests.bench.byhand import Answer
 from tests.fakes.openai_server import FakeOpenAI
 
 HEAD: dict[str, object] = {
-    "talk": "伞", "zone": "Asia/Shanghai", "bot": ["小暖"], "language": "zh-Hans", "about": "…",
-}  # fmt: skip
+    "talk": "伞",
+    "zone": "Asia/Shanghai",
+    "bot": ["小暖"],
+    "language": "zh-Hans",
+    "about": "…",
+}
 DM = {"chat": "dm:阿明", "who": "阿明"}
 GROUP = {"chat": "group:伞友", "who": "阿明"}
 

@@ -43,8 +43,10 @@ async def test_every_call_is_in_its_day_chat_and_cause(new_world: NewWorld) -> N
     shown = [line.translate(BLOCKS) for line in shown]
     days = [line.split() for line in shown if line[:3] == "06-"]
     assert [(day[0], day[-4], day[-3]) for day in days] == [
-        ("06-12", "1000", "1"), ("06-13", "0", "0"), ("06-14", "2000", "2"),
-    ]  # fmt: skip
+        ("06-12", "1000", "1"),
+        ("06-13", "0", "0"),
+        ("06-14", "2000", "2"),
+    ]
     assert any("console 很长很长" in line and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
     assert any(line.startswith("#2 阿明") and line.split()[-4:] == ["2000", "2", "50%", "0.0020"] for line in shown)
     assert any(line.startswith("reply") and line.split()[-4] == "3000" for line in shown)

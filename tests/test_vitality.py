@@ -20,16 +20,34 @@ def memory(kind: MemoryKind = "knowledge", text: str = "喜欢喝茶", days: flo
     """One that nobody asked to keep, as old as that and not recalled since."""
     at = NOW - round(days * DAY_MS)
     return Memory(
-        number, 1, 1, "private", kind, text, at, at, "digest", accessed_at=at, stability_days=STABILITY_DAYS[kind],
+        number,
+        1,
+        1,
+        "private",
+        kind,
+        text,
+        at,
+        at,
+        "digest",
+        accessed_at=at,
+        stability_days=STABILITY_DAYS[kind],
         updated_at=at,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "days", "expected"),
-    [("identity", 9_999, 1.0), ("emotion", 365, 0.368), ("emotion", 9_999, 0.3), ("knowledge", 90, 0.368),
-     ("knowledge", 9_999, 0.1), ("event", 14, 0.368), ("event", 200, 0.0), ("event", 0, 1.0)],
-)  # fmt: skip
+    [
+        ("identity", 9_999, 1.0),
+        ("emotion", 365, 0.368),
+        ("emotion", 9_999, 0.3),
+        ("knowledge", 90, 0.368),
+        ("knowledge", 9_999, 0.1),
+        ("event", 14, 0.368),
+        ("event", 200, 0.0),
+        ("event", 0, 1.0),
+    ],
+)
 def test_it_fades_by_its_stability_and_not_below_its_floor(kind: MemoryKind, days: float, expected: float) -> None:
     assert vitality(memory(kind, days=days), NOW) == pytest.approx(expected, abs=0.001)
 
@@ -49,12 +67,25 @@ def test_what_its_owner_let_fade_stays_faded_whatever_time_passes() -> None:
 
 @pytest.mark.parametrize(
     ("text", "days", "factor"),
-    [("正在准备考试", 8, 0.3), ("正在準備考試", 6, 1), ("項目進行中", 8, 0.3), ("currently on a diet", 8, 0.3),
-     ("待办：买票", 15, 0.5), ("to-do: call mum", 15, 0.5), ("待辦買票", 13, 1), ("剛才吃過飯", 4, 0.2),
-     ("had lunch just now", 4, 0.2), ("刚才吃过饭", 2, 1), ("最近睡不好", 31, 0.5),
-     ("最近睡不好", 29, 1), ("sleeping badly lately", 31, 0.5), ("這陣子很忙", 31, 0.5),
-     ("喜欢喝茶", 99, 1), ("todos los santos", 0, 1)],
-)  # fmt: skip
+    [
+        ("正在准备考试", 8, 0.3),
+        ("正在準備考試", 6, 1),
+        ("項目進行中", 8, 0.3),
+        ("currently on a diet", 8, 0.3),
+        ("待办：买票", 15, 0.5),
+        ("to-do: call mum", 15, 0.5),
+        ("待辦買票", 13, 1),
+        ("剛才吃過飯", 4, 0.2),
+        ("had lunch just now", 4, 0.2),
+        ("刚才吃过饭", 2, 1),
+        ("最近睡不好", 31, 0.5),
+        ("最近睡不好", 29, 1),
+        ("sleeping badly lately", 31, 0.5),
+        ("這陣子很忙", 31, 0.5),
+        ("喜欢喝茶", 99, 1),
+        ("todos los santos", 0, 1),
+    ],
+)
 def test_words_of_a_moment_get_stale(text: str, days: float, factor: float) -> None:
     stale, fresh = memory(text=text, days=days), memory(text="喜欢喝茶", days=days)
     assert vitality(stale, NOW) == pytest.approx(vitality(fresh, NOW) * factor)
@@ -78,8 +109,12 @@ def test_looking_often_or_once_counts_down_the_same(count: int, hours: list[int]
 
 def test_worn_out_is_only_what_nobody_asked_for() -> None:
     old = memory("event", days=60)
-    others = (memory("identity", days=9_999), memory("emotion", days=9_999), replace(old, asked=True),
-              replace(old, protected=True))  # fmt: skip
+    others = (
+        memory("identity", days=9_999),
+        memory("emotion", days=9_999),
+        replace(old, asked=True),
+        replace(old, protected=True),
+    )
     assert worn_out((old, *others), NOW) == (old,)
 
 
@@ -108,11 +143,14 @@ def test_of_what_lasts_health_home_and_the_like_go_last() -> None:
 
 MEMORIES = st.lists(
     st.tuples(
-        st.sampled_from((*KINDS, "anniversary")), st.integers(0, 400), st.sampled_from("kpl."), st.booleans(),
+        st.sampled_from((*KINDS, "anniversary")),
+        st.integers(0, 400),
+        st.sampled_from("kpl."),
+        st.booleans(),
         st.sampled_from("茶猫狗"),
     ),
     max_size=40,
-)  # fmt: skip
+)
 
 
 @given(MEMORIES, st.integers(1, 5), st.integers(1, 12), st.integers(1, 5))
@@ -121,11 +159,14 @@ def test_room_is_made_exactly_and_never_by_what_somebody_asked_to_keep(
 ) -> None:
     memories = [
         replace(
-            memory(kind, f"喜欢{word}{number}", days, number), asked=how == "k", protected=how == "p",
-            lasting=how == "l", former_at=NOW if former else None,
+            memory(kind, f"喜欢{word}{number}", days, number),
+            asked=how == "k",
+            protected=how == "p",
+            lasting=how == "l",
+            former_at=NOW if former else None,
         )
         for number, (kind, days, how, former, word) in enumerate(rows)
-    ]  # fmt: skip
+    ]
     limits = Capacity(each, each, each, each, total, lasting)
     gone = crowded_out(memories, NOW, limits)
     assert not any(one.kept for one in gone)

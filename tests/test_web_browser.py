@@ -16,8 +16,20 @@ from tests.webbed import Webbed
 from tests.world import World
 
 CHROMIUM = find_chromium()
-PAGES = ("live", "turns", "turns/1", "usage", "memories", "memories/1", "people", "promises", "dialogue", "chat",
-         "persona", "settings")  # fmt: skip
+PAGES = (
+    "live",
+    "turns",
+    "turns/1",
+    "usage",
+    "memories",
+    "memories/1",
+    "people",
+    "promises",
+    "dialogue",
+    "chat",
+    "persona",
+    "settings",
+)
 
 CONTRAST = """
 (() => {

@@ -10,9 +10,16 @@ from bot.web.requests import FOLDER, STATIC
 
 CSS = (STATIC / "nuan.css").read_text("utf-8")
 TEXTS = [
-    ("text", "back"), ("text", "card"), ("muted", "back"), ("muted", "card"), ("link", "back"), ("danger", "card"),
-    ("on-button", "button"), ("on-danger", "danger"), *((f"plot-{number}", "back") for number in range(1, 7)),
-]  # fmt: skip
+    ("text", "back"),
+    ("text", "card"),
+    ("muted", "back"),
+    ("muted", "card"),
+    ("link", "back"),
+    ("danger", "card"),
+    ("on-button", "button"),
+    ("on-danger", "danger"),
+    *((f"plot-{number}", "back") for number in range(1, 7)),
+]
 """What is read, and on what: 4.5 : 1."""
 SIGNS = [("line", "back"), ("focus", "back"), ("focus", "card")]
 """Borders of fields and where the focus is: 3 : 1."""

@@ -54,9 +54,13 @@ async def test_a_wording_that_cannot_be_taken_changes_nothing_and_says_why(world
     async with webbed(world) as page:
         before = world.peek.memories("id", "text", "updated_at")
         for number, text, done in (
-            (1, " ", "length"), (1, "长" * 2_001, "length"), (1, "我怕狗", "same"), (1, "我愛喝茶", "known"),
-            (3, "小王", "named"), (1, "我讨厌香菜", "buried"),
-        ):  # fmt: skip
+            (1, " ", "length"),
+            (1, "长" * 2_001, "length"),
+            (1, "我怕狗", "same"),
+            (1, "我愛喝茶", "known"),
+            (3, "小王", "named"),
+            (1, "我讨厌香菜", "buried"),
+        ):
             answer = await page.visitor.send(f"/memories/{number}/edit", text=text)
             assert answer.headers["location"] == f"/memories/{number}?done={done}", text
         assert (await page.visitor.send("/memories/99/edit", text="x")).status == 404

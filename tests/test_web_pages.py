@@ -43,8 +43,15 @@ async def test_a_turn_shows_exactly_what_the_model_saw_part_by_part(world: World
     sent = [text for name, text in second if name not in ("system", "bootstrap", "tools")]
     assert "".join(sent[:-1]) == "".join(message.content for message in log), "and then she answered"
     assert [name for name, _ in second] == [
-        "system", "bootstrap", "tools", "opening", "delta", "answer", "delta", "answer",
-    ]  # fmt: skip
+        "system",
+        "bootstrap",
+        "tools",
+        "opening",
+        "delta",
+        "answer",
+        "delta",
+        "answer",
+    ]
     assert second[: len(first)] == first, "a turn only appends"
 
 
@@ -221,10 +228,12 @@ async def test_settings_show_the_place_of_each_value_and_no_secret(
     env = {"NUAN_WEB__PORT": "8400", "HOME": "/"}
     given = Settings.model_validate(
         {
-            "bot": {"owner": "王"}, "web": {"port": 8400}, "telegram": {"proxy": "http://me:canary-2@127.0.0.1:1"},
+            "bot": {"owner": "王"},
+            "web": {"port": 8400},
+            "telegram": {"proxy": "http://me:canary-2@127.0.0.1:1"},
             "model": {"base_url": "http://127.0.0.1:9/v1", "name": "m", "api_key": "sk-canary-1"},
         }
-    )  # fmt: skip
+    )
     async with webbed(world) as page:
         page.shown = settings_shown(given, home / "nuan.toml", env)
         text = (await page.visitor.get("/settings?lang=en")).text

@@ -25,10 +25,38 @@ PHRASES = Path(__file__).parent / "when_phrases.tsv"
 NAMES = ("小暖", "nuan")
 SHANGHAI, NEW_YORK = ZoneInfo("Asia/Shanghai"), ZoneInfo("America/New_York")
 PIECES = st.sampled_from(
-    ["明天", "下周一", "8点", "半", "早上", "晚上", "12月24日", "2月30日", "每天", "每周一", "提醒我", "开会", "半小时后", "25:61",
-     "tomorrow", "at 8", "pm", "every", "Monday", "remind me",
-     "in 3 days", "0", "99999999999", "点", "月", "号", "\x00", "，", " "]
-)  # fmt: skip
+    [
+        "明天",
+        "下周一",
+        "8点",
+        "半",
+        "早上",
+        "晚上",
+        "12月24日",
+        "2月30日",
+        "每天",
+        "每周一",
+        "提醒我",
+        "开会",
+        "半小时后",
+        "25:61",
+        "tomorrow",
+        "at 8",
+        "pm",
+        "every",
+        "Monday",
+        "remind me",
+        "in 3 days",
+        "0",
+        "99999999999",
+        "点",
+        "月",
+        "号",
+        "\x00",
+        "，",
+        " ",
+    ]
+)
 TEXTS = st.one_of(st.text(max_size=40), st.lists(PIECES, max_size=7).map("".join))
 
 
@@ -142,9 +170,9 @@ def test_an_hour_that_comes_twice_is_said_once_and_one_left_out_an_hour_later() 
 
 
 @pytest.mark.parametrize(
-    ("hour", "timed", "said"), [(23, False, "2026-11-19 08:00"),
-                               (23, True, "2026-11-18 23:00"), (21, False, "2026-11-18 21:00")]
-)  # fmt: skip
+    ("hour", "timed", "said"),
+    [(23, False, "2026-11-19 08:00"), (23, True, "2026-11-18 23:00"), (21, False, "2026-11-18 21:00")],
+)
 def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, said: str) -> None:
     found = Instant(ms_of(datetime(2026, 11, 18, hour, tzinfo=SHANGHAI)), timed)
     assert shown(spoken_at(found, RemindRules(), SHANGHAI), SHANGHAI) == said
@@ -152,11 +180,19 @@ def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, s
 
 @pytest.mark.parametrize(
     ("said", "due"),
-    [("我明天要交报告", "2026-11-19 09:00"), ("周五下午三点我去复诊", "2026-11-20 15:00"),
-     ("I will send it on Friday", "2026-11-20 09:00"), ("明天下班后交", "2026-11-19 09:00"),
-     ("两小时内发你", "2026-11-18 12:00"), ("明天凌晨去接你", ""),
-     ("以后再说", ""), ("我每天跑步", ""), ("明天8点交", ""), ("昨天交了", "")],
-)  # fmt: skip
+    [
+        ("我明天要交报告", "2026-11-19 09:00"),
+        ("周五下午三点我去复诊", "2026-11-20 15:00"),
+        ("I will send it on Friday", "2026-11-20 09:00"),
+        ("明天下班后交", "2026-11-19 09:00"),
+        ("两小时内发你", "2026-11-18 12:00"),
+        ("明天凌晨去接你", ""),
+        ("以后再说", ""),
+        ("我每天跑步", ""),
+        ("明天8点交", ""),
+        ("昨天交了", ""),
+    ],
+)
 def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_installation(said: str, due: str) -> None:
     found = due_in(said, ms_of(datetime(2026, 11, 18, 10, tzinfo=SHANGHAI)), SHANGHAI)
     nudge = nudge_for(found, nudging_rules(RemindRules()), SHANGHAI)
@@ -165,11 +201,21 @@ def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_install
 
 @pytest.mark.parametrize(
     ("said", "task"),
-    [("我明天把报告发给你", "把报告发给你"), ("我必须在周一之前把合同寄出去", "把合同寄出去"), ("我今晚會把碗洗好", "把碗洗好"), ("我三天内还你", "还你"),
-     ("我明天还要开会", "开会"), ("I need to renew my passport tomorrow", "renew my passport"), ("给房东打电话", "给房东打电话"),
-     ("說好週六一起吃飯", "一起吃飯"), ("I’m going to call Mom at 5pm tomorrow", "call Mom"), ("明天", "明天"),
-     ("我周五（2026-01-09）前把报告给老师", "把报告给老师"), ("周六（9月19日）给客人做蛋糕", "给客人做蛋糕")],
-)  # fmt: skip
+    [
+        ("我明天把报告发给你", "把报告发给你"),
+        ("我必须在周一之前把合同寄出去", "把合同寄出去"),
+        ("我今晚會把碗洗好", "把碗洗好"),
+        ("我三天内还你", "还你"),
+        ("我明天还要开会", "开会"),
+        ("I need to renew my passport tomorrow", "renew my passport"),
+        ("给房东打电话", "给房东打电话"),
+        ("說好週六一起吃飯", "一起吃飯"),
+        ("I’m going to call Mom at 5pm tomorrow", "call Mom"),
+        ("明天", "明天"),
+        ("我周五（2026-01-09）前把报告给老师", "把报告给老师"),
+        ("周六（9月19日）给客人做蛋糕", "给客人做蛋糕"),
+    ],
+)
 def test_a_promise_is_told_without_who_makes_it_and_when(said: str, task: str) -> None:
     assert promised_task(said) == task
 
@@ -185,9 +231,12 @@ def test_the_hour_for_promises_keeps_the_quiet_hours(hour: int, said: str) -> No
 
 @pytest.mark.parametrize(
     ("day", "zone", "said"),
-    [("2026-03-29", "Europe/Berlin", "2026-03-29 09:00"), ("2026-10-25", "Europe/Berlin", "2026-10-25 09:00"),
-     ("2026-09-06", "America/Santiago", "2026-09-06 09:00")],
-)  # fmt: skip
+    [
+        ("2026-03-29", "Europe/Berlin", "2026-03-29 09:00"),
+        ("2026-10-25", "Europe/Berlin", "2026-10-25 09:00"),
+        ("2026-09-06", "America/Santiago", "2026-09-06 09:00"),
+    ],
+)
 def test_on_a_day_when_the_clocks_change_it_is_still_the_hour_of_the_wall_clock(day: str, zone: str, said: str) -> None:
     tz = ZoneInfo(zone)
     found = due_in(day, ms_of(datetime.fromisoformat(day).replace(tzinfo=tz)) - 3 * 86_400_000, tz)
@@ -201,9 +250,15 @@ def test_on_a_day_when_the_clocks_change_it_is_still_the_hour_of_the_wall_clock(
 
 @pytest.mark.parametrize(
     ("said", "task"),
-    [("明天早上8点提醒我开会", "开会"), ("明天下午3点开会，提前10分钟提醒我", "开会"), ("Remind me tomorrow at 8:30 am to call Mom", "call Mom"),
-     ("明天下午兩點提醒我交《報告》", "交《報告》"), ("我明天下午3点要开会提醒我一下", "开会"), ("下午五点提醒我交8号楼的钥匙", "交8号楼的钥匙")],
-)  # fmt: skip
+    [
+        ("明天早上8点提醒我开会", "开会"),
+        ("明天下午3点开会，提前10分钟提醒我", "开会"),
+        ("Remind me tomorrow at 8:30 am to call Mom", "call Mom"),
+        ("明天下午兩點提醒我交《報告》", "交《報告》"),
+        ("我明天下午3点要开会提醒我一下", "开会"),
+        ("下午五点提醒我交8号楼的钥匙", "交8号楼的钥匙"),
+    ],
+)
 def test_what_to_remind_of_is_in_the_own_words_without_the_time(said: str, task: str) -> None:
     wish = reminder_wish(said, NAMES)
     assert wish is not None
@@ -231,8 +286,14 @@ def test_a_day_of_the_chinese_calendar_lies_ahead_within_thirteen_months(today: 
 
 @pytest.mark.parametrize(
     ("month", "day", "year", "falls"),
-    [(1, 1, 2026, "2026-02-17"), (1, 1, 2027, "2027-02-06"), (8, 15, 2028, "2028-10-03"), (6, 1, 2028, "2028-07-22"),
-     (12, 0, 2030, "2030-02-02"), (1, 1, 2050, "2050-01-23")],
-)  # fmt: skip
+    [
+        (1, 1, 2026, "2026-02-17"),
+        (1, 1, 2027, "2027-02-06"),
+        (8, 15, 2028, "2028-10-03"),
+        (6, 1, 2028, "2028-07-22"),
+        (12, 0, 2030, "2030-02-02"),
+        (1, 1, 2050, "2050-01-23"),
+    ],
+)
 def test_the_chinese_calendar_is_the_one_on_the_wall(month: int, day: int, year: int, falls: str) -> None:
     assert str(lunar_day(month, day, date(year, 1, 1))) == falls

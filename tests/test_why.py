@@ -32,9 +32,10 @@ def test_every_reason_has_a_sentence(script: str) -> None:
         for line in (None, LastLine(1, "a", "silent", "listened", outcome, None)):
             for due in (None, 1, 9):
                 known = LastDecisions(
-                    line or LastLine(1, "a", "name", "queued", "", due), LastLook(due or 0, "pair", 5, due),
+                    line or LastLine(1, "a", "name", "queued", "", due),
+                    LastLook(due or 0, "pair", 5, due),
                     LastEntry(due or 0, "join", outcome) if due else None,
-                )  # fmt: skip
+                )
                 wanted |= {(found := explain_decision(known, 5)).key, f"why_frame_{found.frame}"}
     assert wanted - {explain_decision(LastDecisions(None, None, None), 0).key} - set(told) == set()
     assert "why_nothing" in told

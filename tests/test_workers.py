@@ -37,8 +37,11 @@ def test_each_test_runs_once_and_those_of_a_process_that_ends_have_failed(tmp_pa
     options = ("-p", "tests.workers", "--workers", "3", "--capture=sys", "-p", "no:cacheprovider", "-p", "no:logging")
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-c", "/dev/null", f"--rootdir={tmp_path}", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 1
     assert ran.stdout.count("its process ended with -9") == 1
     assert "= 2 failed, 20 passed, 1 skipped, 1 error in " in ran.stdout

@@ -27,9 +27,16 @@ async def test_another_zone_moves_what_is_said_by_the_clock_and_says_so(world: W
 
 @pytest.mark.parametrize(
     ("said", "zone"),
-    [("上海", "Asia/Shanghai"), ("台北", "Asia/Taipei"), ("臺北", "Asia/Taipei"), ("London", "Europe/London"),
-     ("new york", "America/New_York"), ("asia/tokyo", "Asia/Tokyo"), ("UTC+8", "Etc/GMT-8")],
-)  # fmt: skip
+    [
+        ("上海", "Asia/Shanghai"),
+        ("台北", "Asia/Taipei"),
+        ("臺北", "Asia/Taipei"),
+        ("London", "Europe/London"),
+        ("new york", "America/New_York"),
+        ("asia/tokyo", "Asia/Tokyo"),
+        ("UTC+8", "Etc/GMT-8"),
+    ],
+)
 async def test_zones_are_known_by_their_cities(world: World, said: str, zone: str) -> None:
     await world.say(f".ai tz {said}")
     assert world.peek.people("timezone") == [(zone,)]

@@ -29,16 +29,43 @@ def at(text: str, zone: str = "Asia/Shanghai") -> int:
 NOW = at("2026-06-12 09:00")
 
 
-def memory(number: int, text: str, kind: MemoryKind = "knowledge", when: int = NOW, *, asked: bool = False,
-           emotion: str = "", owner: int = 1, dated: Dated = "", said: int = 0, subject: str = "", slot: str = "",
-           lasting: bool = False) -> Memory:  # fmt: skip
+def memory(
+    number: int,
+    text: str,
+    kind: MemoryKind = "knowledge",
+    when: int = NOW,
+    *,
+    asked: bool = False,
+    emotion: str = "",
+    owner: int = 1,
+    dated: Dated = "",
+    said: int = 0,
+    subject: str = "",
+    slot: str = "",
+    lasting: bool = False,
+) -> Memory:
     """One memory of 小王, stored when it was said, or else when it happened."""
     said = said or when
     return Memory(
-        number, owner, 1, "private", kind, text, when, said, "command" if asked else "digest", asked=asked,
-        emotion=emotion, stability_days=STABILITY_DAYS[kind], accessed_at=said, said_at=said, dated=dated,
-        subject=subject, slot=slot, lasting=lasting,
-    )  # fmt: skip
+        number,
+        owner,
+        1,
+        "private",
+        kind,
+        text,
+        when,
+        said,
+        "command" if asked else "digest",
+        asked=asked,
+        emotion=emotion,
+        stability_days=STABILITY_DAYS[kind],
+        accessed_at=said,
+        said_at=said,
+        dated=dated,
+        subject=subject,
+        slot=slot,
+        lasting=lasting,
+    )
 
 
 def promise(number: int, text: str, made: int, due: int | None, dated: Dated = "") -> Commitment:
@@ -51,18 +78,43 @@ def talk(number: int, summary: str, ended: int) -> Dialogue:
     return Dialogue(number, number, 1, summary, ended, ended, ("小王",))
 
 
-def facts(*memories: Memory, talks: tuple[Dialogue, ...] = (), promises: tuple[Commitment, ...] = (),
-          now: int = NOW, zone: str = "Asia/Shanghai", last: int | None = None, who: str = "小暖，记得住事的伙伴。",
-          vitality: dict[int, float] | None = None, met: bool = True, user: str = "") -> OpeningFacts:  # fmt: skip
+def facts(
+    *memories: Memory,
+    talks: tuple[Dialogue, ...] = (),
+    promises: tuple[Commitment, ...] = (),
+    now: int = NOW,
+    zone: str = "Asia/Shanghai",
+    last: int | None = None,
+    who: str = "小暖，记得住事的伙伴。",
+    vitality: dict[int, float] | None = None,
+    met: bool = True,
+    user: str = "",
+) -> OpeningFacts:
     """What an opening in a DM with 小王 may tell."""
     return OpeningFacts(
-        "小暖", who, "", zone, ZoneInfo(zone), now, Chat(1, "telegram", "1", "dm"), (Person(1, "小王"),), {1: "小王"},
-        memories, talks, vitality or {}, promises, last, None, met, user,
-    )  # fmt: skip
+        "小暖",
+        who,
+        "",
+        zone,
+        ZoneInfo(zone),
+        now,
+        Chat(1, "telegram", "1", "dm"),
+        (Person(1, "小王"),),
+        {1: "小王"},
+        memories,
+        talks,
+        vitality or {},
+        promises,
+        last,
+        None,
+        met,
+        user,
+    )
 
 
-def opened(known: OpeningFacts, script: Script = "zh-Hans", limit: int = 600,
-           template: BootTemplate | None = None) -> OpeningBlock:  # fmt: skip
+def opened(
+    known: OpeningFacts, script: Script = "zh-Hans", limit: int = 600, template: BootTemplate | None = None
+) -> OpeningBlock:
     """The block that these facts make."""
     begin = (template or TEMPLATES[script]).begin
     return opening(known, WORDS.opening(script), WORDS.days(script), begin, limit)

@@ -22,8 +22,22 @@ from tests.world import World
 
 TOKEN = "a-token-that-only-the-test-knows"
 HOST = "127.0.0.1:8390"
-LISTS = ("/live", "/live/rows", "/turns", "/usage", "/usage.json", "/memories", "/memories?state=all", "/people",
-         "/promises", "/dialogue", "/chat", "/chat/lines", "/persona", "/settings")  # fmt: skip
+LISTS = (
+    "/live",
+    "/live/rows",
+    "/turns",
+    "/usage",
+    "/usage.json",
+    "/memories",
+    "/memories?state=all",
+    "/people",
+    "/promises",
+    "/dialogue",
+    "/chat",
+    "/chat/lines",
+    "/persona",
+    "/settings",
+)
 """Every page that needs no number."""
 
 
@@ -77,12 +91,19 @@ class Visitor:
         if self.cookies:
             headers["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         scope: Scope = {
-            "type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1",
-            "method": method, "scheme": "http", "path": parts.path, "raw_path": parts.path.encode(),
-            "query_string": quote(parts.query, "=&%+").encode(), "root_path": "",
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": parts.path,
+            "raw_path": parts.path.encode(),
+            "query_string": quote(parts.query, "=&%+").encode(),
+            "root_path": "",
             "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-            "client": (self.address, 50_000), "server": ("127.0.0.1", 8390),
-        }  # fmt: skip
+            "client": (self.address, 50_000),
+            "server": ("127.0.0.1", 8390),
+        }
         got: list[Message] = []
         brought = False
 
@@ -118,9 +139,16 @@ class Webbed:
         self.box = None if reads else WebAdapter("小王", world.clock)
         prompts = PromptFiles(Path(world.settings.prompts_dir) if world.settings.prompts_dir else None)
         site_data = SiteData(
-            world.store, world.clock, world.settings, world.parts.current.words, catalogue(prompts.path, "web"),
-            prompts.path, world.parts.current.value.texts.folders, lambda: self.shown, self.box,
-        )  # fmt: skip
+            world.store,
+            world.clock,
+            world.settings,
+            world.parts.current.words,
+            catalogue(prompts.path, "web"),
+            prompts.path,
+            world.parts.current.value.texts.folders,
+            lambda: self.shown,
+            self.box,
+        )
         hosts = frozenset(("127.0.0.1", "localhost"))
         self.site = Site(lambda: site_data, Logins(TOKEN, world.clock), world.log, hosts)
         self.app = self.site.app()

@@ -179,9 +179,13 @@ class World(Seen):
         """Start nuan on this folder; without `settle` return while it still takes up what was left."""
         messages, openings = catalogues(self.settings.prompts_dir)
         words = Texts(
-            messages, openings, self.settings.bot.language, self.settings.bot.timezone or MACHINE_ZONE,
-            self.settings.bot.holidays, self.settings.bot.names,
-        )  # fmt: skip
+            messages,
+            openings,
+            self.settings.bot.language,
+            self.settings.bot.timezone or MACHINE_ZONE,
+            self.settings.bot.holidays,
+            self.settings.bot.names,
+        )
         allow = self.settings.allow_list
         new = lay(self.folder)
         self.store = await open_store(self.folder, frozenset(self.settings.bot.owners), allow)

@@ -75,9 +75,7 @@ class DiscordAdapter:
     placeholder = False
     debounce_ms = 600
 
-    def __init__(
-        self, settings: DiscordSettings, commands: tuple[CommandSpec, ...], clock: Clock, log: Log
-    ) -> None:  # fmt: skip
+    def __init__(self, settings: DiscordSettings, commands: tuple[CommandSpec, ...], clock: Clock, log: Log) -> None:
         self._token = settings.token.get_secret_value() if settings.token else ""
         self._address = Address(settings.api_url, settings.gateway_url, settings.proxy)
         self._commands = commands

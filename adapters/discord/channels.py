@@ -147,10 +147,12 @@ class ChannelQueues:
 
     async def _after_the_unseen(self, parent: str, before: _StoredBefore) -> None:
         waits = [
-            asyncio.ensure_future(queue.read.wait()) for queue in self._queues.values()
-            if queue.place.parent == parent != "" and queue.place.external_id not in before.places
+            asyncio.ensure_future(queue.read.wait())
+            for queue in self._queues.values()
+            if queue.place.parent == parent != ""
+            and queue.place.external_id not in before.places
             and queue.read_for != self._connection
-        ]  # fmt: skip
+        ]
         try:
             if waits:
                 await asyncio.wait(waits, timeout=UNSEEN_WAIT_S)

@@ -132,9 +132,13 @@ class Client(discord.Client):
         if self._address.moved or self._address.gateway:
             given = self.http
             self.http = _Http(
-                self._address, given.loop, options.get("connector"), proxy=given.proxy,
-                max_ratelimit_timeout=given.max_ratelimit_timeout, http_trace=given.http_trace,
-            )  # fmt: skip
+                self._address,
+                given.loop,
+                options.get("connector"),
+                proxy=given.proxy,
+                max_ratelimit_timeout=given.max_ratelimit_timeout,
+                http_trace=given.http_trace,
+            )
         state: ConnectionState[Client] = super()._get_state(**options)
         state.parsers = {
             name: parse if name in ("READY", "RESUMED") else self._guarded(name, parse)

@@ -117,7 +117,7 @@ class DiscordSender:
 
     async def _standing(
         self, channel: discord.PartialMessageable, nonce: str, text: str, first: int
-    ) -> discord.Message | None:  # fmt: skip
+    ) -> discord.Message | None:
         """Our message of that nonce; where Discord tells no nonces, the same text at the very end of the channel.
 
         None when it surely is not there: all that was said since `first`, ms, is known. SendError("unknown") otherwise.

@@ -118,9 +118,14 @@ def interaction_event(
         return None
     handle = str(interaction.id)
     return Incoming(
-        where, sender_of(interaction.user), "message", text, delivery_key=f"{bot_id}:i{handle}", mentions_bot=True,
+        where,
+        sender_of(interaction.user),
+        "message",
+        text,
+        delivery_key=f"{bot_id}:i{handle}",
+        mentions_bot=True,
         via=handle,
-    )  # fmt: skip
+    )
 
 
 def place_of(interaction: discord.Interaction[Any]) -> Place | None:

@@ -227,10 +227,15 @@ class TelegramAdapter:
             base_url=f"{self._base_url}/bot",
             base_file_url=f"{self._base_url}/file/bot",
             request=HTTPXRequest(
-                read_timeout=seconds, write_timeout=seconds, connect_timeout=10.0,
-                pool_timeout=5.0, proxy=proxy,
+                read_timeout=seconds,
+                write_timeout=seconds,
+                connect_timeout=10.0,
+                pool_timeout=5.0,
+                proxy=proxy,
                 httpx_kwargs={
-                    "trust_env": not self._local, "verify": certificates(not self._local), "limits": CONNECTIONS,
+                    "trust_env": not self._local,
+                    "verify": certificates(not self._local),
+                    "limits": CONNECTIONS,
                 },
             ),
             get_updates_request=PollingRequest(
@@ -240,7 +245,7 @@ class TelegramAdapter:
                 link_preview_options=LinkPreviewOptions(is_disabled=True), allow_sending_without_reply=True
             ),
             rate_limiter=self._pace,
-        )  # fmt: skip
+        )
 
     def _answer_button(self, update: Update) -> None:
         """Take the waiting sign off a pressed button, whoever pressed it; nobody waits for that."""
@@ -261,8 +266,11 @@ class TelegramAdapter:
         text = self._clean(error.message)
         match error:
             case InvalidToken():
-                return PlatformError(f"Telegram does not accept telegram.token at {self._base_url}: check the token "
-                                     "that @BotFather gave, and telegram.base_url", final=True)  # fmt: skip
+                return PlatformError(
+                    f"Telegram does not accept telegram.token at {self._base_url}: check the token "
+                    "that @BotFather gave, and telegram.base_url",
+                    final=True,
+                )
             case TimedOut():
                 return TimeoutError(f"Telegram: {text}")
             case _:

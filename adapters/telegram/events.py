@@ -243,9 +243,14 @@ def events_of(update: Update, me: BotAccount) -> tuple[Incoming, ...]:
 def migrated(old: int, new: int, me: BotAccount, at: int = 0) -> Incoming:
     """A group that became a supergroup; both of its service messages and a refused send tell the same."""
     return Incoming(
-        Place(PLATFORM, str(old), "group"), None, "event",
-        label="migrate", target=str(new), delivery_key=f"{me.id}:migrate:{old}", at=at,
-    )  # fmt: skip
+        Place(PLATFORM, str(old), "group"),
+        None,
+        "event",
+        label="migrate",
+        target=str(new),
+        delivery_key=f"{me.id}:migrate:{old}",
+        at=at,
+    )
 
 
 def _message(message: Message, me: BotAccount, key: str) -> Iterator[Incoming]:
@@ -307,10 +312,16 @@ def _edit(message: Message, me: BotAccount, key: str) -> Iterator[Incoming]:
     own = message.from_user is not None and message.from_user.id == me.id and message.sender_chat is None
     if text and not own:
         yield Incoming(
-            message_place(message), sender_of(message), "event", text, "edit", key,
+            message_place(message),
+            sender_of(message),
+            "event",
+            text,
+            "edit",
+            key,
             forwarded=message.forward_origin is not None or bool(message.is_automatic_forward),
-            target=str(message.message_id), at=_ms(message.edit_date or message.date),
-        )  # fmt: skip
+            target=str(message.message_id),
+            at=_ms(message.edit_date or message.date),
+        )
 
 
 def _reaction(reaction: MessageReactionUpdated, key: str) -> Iterator[Incoming]:
@@ -321,9 +332,15 @@ def _reaction(reaction: MessageReactionUpdated, key: str) -> Iterator[Incoming]:
     changes = [f"-{emoji}" for emoji in old if emoji not in new] + [emoji for emoji in new if emoji not in old]
     for number, text in enumerate(changes):
         yield Incoming(
-            place_of(reaction.chat), sender_of_user(reaction.user), "event", text, "reaction",
-            f"{key}:{number}" if number else key, target=str(reaction.message_id), at=_ms(reaction.date),
-        )  # fmt: skip
+            place_of(reaction.chat),
+            sender_of_user(reaction.user),
+            "event",
+            text,
+            "reaction",
+            f"{key}:{number}" if number else key,
+            target=str(reaction.message_id),
+            at=_ms(reaction.date),
+        )
 
 
 def _button(query: CallbackQuery, me: BotAccount, key: str) -> Iterator[Incoming]:
@@ -334,9 +351,15 @@ def _button(query: CallbackQuery, me: BotAccount, key: str) -> Iterator[Incoming
     message = query.message
     place = message_place(message) if isinstance(message, Message) else place_of(message.chat)
     yield Incoming(
-        place, sender_of_user(query.from_user), "message", text, delivery_key=key, replies_to_bot=True,
-        mentions_bot=place.kind == "group", target=str(message.message_id),
-    )  # fmt: skip
+        place,
+        sender_of_user(query.from_user),
+        "message",
+        text,
+        delivery_key=key,
+        replies_to_bot=True,
+        mentions_bot=place.kind == "group",
+        target=str(message.message_id),
+    )
 
 
 def _own_standing(change: ChatMemberUpdated, key: str) -> Iterator[Incoming]:

@@ -66,16 +66,25 @@ class PollingWatch:
             self._first = self._last if self._first is None else self._first
             self._conflicts = 0
         elif code in (401, 404):
-            self._end(PlatformError("Telegram no longer accepts telegram.token: make a new one with @BotFather and "
-                                    "put it into .env", final=True))  # fmt: skip
+            self._end(
+                PlatformError(
+                    "Telegram no longer accepts telegram.token: make a new one with @BotFather and put it into .env",
+                    final=True,
+                )
+            )
 
     def failed(self, error: TelegramError) -> None:
         """The library's polling met an error and will go on, more slowly."""
         if isinstance(error, Conflict):
             self._conflicts += 1
             if not self.settled or self._conflicts >= MOST_CONFLICTS:
-                self._end(PlatformError("a second program polls Telegram with the same token: stop one of the two, "
-                                        "or give each its own bot", final=not self.settled))  # fmt: skip
+                self._end(
+                    PlatformError(
+                        "a second program polls Telegram with the same token: stop one of the two, "
+                        "or give each its own bot",
+                        final=not self.settled,
+                    )
+                )
                 return
         kind = "telegram_not_stored" if isinstance(error.__cause__, Exception) and _own(error) else "telegram_poll"
         self._log.warning(kind, error=self._clean(f"{type(error).__name__}: {error.message}"))
@@ -176,9 +185,12 @@ class PollingRequest(HTTPXRequest):
         self, answered: Callable[[int], None], log: Log, *, read_timeout: float, proxy: str | None, trust_env: bool
     ) -> None:
         super().__init__(
-            connection_pool_size=2, read_timeout=read_timeout, connect_timeout=10.0, proxy=proxy,
+            connection_pool_size=2,
+            read_timeout=read_timeout,
+            connect_timeout=10.0,
+            proxy=proxy,
             httpx_kwargs={"trust_env": trust_env, "verify": certificates(trust_env)},
-        )  # fmt: skip
+        )
         self._answered = answered
         self._log = log
 

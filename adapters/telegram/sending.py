@@ -44,11 +44,24 @@ NOT_SENT_ERRORS = (
 )
 """What goes wrong before a request leaves."""
 
-GONE_TEXTS = ("chat not found", "user not found", "peer_id_invalid", "group chat was deactivated", "thread not found",
-        "topic_deleted", "topic_id_invalid", "chat_id_invalid")  # fmt: skip
+GONE_TEXTS = (
+    "chat not found",
+    "user not found",
+    "peer_id_invalid",
+    "group chat was deactivated",
+    "thread not found",
+    "topic_deleted",
+    "topic_id_invalid",
+    "chat_id_invalid",
+)
 
-MUTED_TEXTS = ("not enough rights to send", "have no rights to send", "chat_write_forbidden", "topic_closed",
-         "chat_restricted")  # fmt: skip
+MUTED_TEXTS = (
+    "not enough rights to send",
+    "have no rights to send",
+    "chat_write_forbidden",
+    "topic_closed",
+    "chat_restricted",
+)
 
 TYPING_REPEAT_MS = 4_500
 """Telegram hides the sign after 5 s (documented at sendChatAction)."""

@@ -84,9 +84,10 @@ async def restore_backup(place: Installation, path: Path, *, as_json: bool) -> s
         lines[0] += f"; {count} memories that were forgotten since stay forgotten"
     if previous is not None:
         lines.append(
-            f"{newer[0]} lines and {newer[1]} memories are newer than it and only in the one before it" if newer else
-            "how much is newer than it cannot be told: the database before it cannot be read"
-        )  # fmt: skip
+            f"{newer[0]} lines and {newer[1]} memories are newer than it and only in the one before it"
+            if newer
+            else "how much is newer than it cannot be told: the database before it cannot be read"
+        )
         lines.append(
             f"the one before it is {previous}: delete it when you need it no more; it goes by itself after "
             f"{place.settings.backup.days} days"
@@ -138,7 +139,7 @@ async def export_person(place: Installation, person: str, path: Path | None, *, 
 
 async def erase_person(
     place: Installation, person: str, ask: Callable[[str], bool], *, yes: bool, as_json: bool
-) -> str:  # fmt: skip
+) -> str:
     """Say what would go, ask, and take it away; NuanError with nothing changed when that is not wanted."""
     settings = place.settings
     require_database(place)

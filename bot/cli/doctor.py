@@ -75,11 +75,14 @@ async def _models(place: Installation) -> tuple[CheckResult, ...]:
     settings = place.written  # by the names that the operator gave them
     if not settings.model.base_url:
         return (passed("model", "none is set: the built-in offline replies answer"),)
-    return tuple([
-        finding
-        for path, model in settings.models.items() if model.name
-        for finding in await _model(settings, path, model)
-    ])  # fmt: skip
+    return tuple(
+        [
+            finding
+            for path, model in settings.models.items()
+            if model.name
+            for finding in await _model(settings, path, model)
+        ]
+    )
 
 
 async def _model(settings: Settings, path: str, model: ModelSettings) -> tuple[CheckResult, ...]:
@@ -124,8 +127,10 @@ def abilities(settings: Settings, path: str, endpoint: Endpoint, model: ModelSet
         yield warned(path, f"{COST_UNKNOWN}: set {path}.price_input and {path}.price_output")
     if path == "model":
         images, voice = settings.media.images, settings.media.voice
-        able = {"media.images": capabilities_of(settings, model, images).vision,
-                "media.voice": capabilities_of(settings, model, voice).transcription}  # fmt: skip
+        able = {
+            "media.images": capabilities_of(settings, model, images).vision,
+            "media.voice": capabilities_of(settings, model, voice).transcription,
+        }
         for key, name in (("media.images", images), ("media.voice", voice)):
             if name and not able[key]:
                 yield failed(key, f"{can.provider} is not known to have such models; leave it empty")
@@ -232,9 +237,7 @@ async def _call(place: Installation, store: Store) -> list[CheckResult]:
     tokens = math.ceil(estimated * await store.ledger.ratio(endpoint.model.name))
     most = money.estimate(tokens, OUTPUT_TOKENS, endpoint.rate(now))
     day, month = money.periods(now, words.default_tz)
-    reservation = Reservation(
-        "doctor", endpoint.model.name, most.tokens, most.cost, money.limits(settings), day, month
-    )  # fmt: skip
+    reservation = Reservation("doctor", endpoint.model.name, most.tokens, most.cost, money.limits(settings), day, month)
     try:
         call = await store.ledger.book(NO_CHAT, reservation, now)
     except OverBudget as error:

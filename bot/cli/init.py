@@ -66,8 +66,9 @@ def find_models(ports: Mapping[str, int]) -> tuple[LocalModel, ...]:
         thread.join(PROBE_SECONDS)
     return tuple(
         LocalModel(server, f"http://127.0.0.1:{port}/v1", model)
-        for server, port in ports.items() for model in found.get(server, ())
-    )  # fmt: skip
+        for server, port in ports.items()
+        for model in found.get(server, ())
+    )
 
 
 def _probe(name: str, port: int, found: dict[str, tuple[str, ...]]) -> None:

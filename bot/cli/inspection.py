@@ -179,9 +179,13 @@ async def show_usage(place: Installation, days: int, clock: Clock | None = None,
             return usage_json(used, shares, span, UsageNames(chats, people), currency)
         people = {number: f"#{number} {name}".strip() for number, name in people.items()}
         return usage_report(
-            used, shares, span, UsageNames(chats, people), currency,
+            used,
+            shares,
+            span,
+            UsageNames(chats, people),
+            currency,
             lambda key, **values: words.messages.text(key, language, **values),
-        )  # fmt: skip
+        )
 
 
 def usage_report(
@@ -198,9 +202,13 @@ def usage_report(
     """
     whole, of_people = sum_of(used), tuple(each for each in used if each.person_id is not None)
     head = text(
-        "usage_all", days=span.days, calls=whole.calls, tokens=whole.tokens, rate=f"{whole.hit_rate:.0%}",
+        "usage_all",
+        days=span.days,
+        calls=whole.calls,
+        tokens=whole.tokens,
+        rate=f"{whole.hit_rate:.0%}",
         money=f"{whole.money:.4f} {currency}",
-    )  # fmt: skip
+    )
     tables = (
         (text("usage_day"), {f"{day:%m-%d}": one for day, one in daily_sums(used, span).items()}),
         (text("usage_chat"), largest_sums(used, lambda each: names.chats.get(each.chat_id) or f"#{each.chat_id}")),
@@ -274,24 +282,33 @@ def usage_json(
         largest_sums(of_people, lambda each: each.person_id or 0),
     )
     causes = largest_sums(used, lambda each: each.cause)
-    return json_document({
-        "first_day": f"{span.first}",
-        "days": span.days,
-        "currency": currency,
-        "all": _usage_sum_json(sum_of(used)),
-        "by_day": [{"day": f"{day}"} | _usage_sum_json(one) for day, one in daily_sums(used, span).items()],
-        "by_chat": [{"chat": key, "name": names.chats.get(key)} | _usage_sum_json(one) for key, one in chats.items()],
-        "by_person": [{"person": key, "name": names.people.get(key)} | _usage_sum_json(one) for key, one in people.items()],
-        "by_cause": [{"cause": key} | _usage_sum_json(one) for key, one in causes.items()],
-        "brought": [asdict(share) for share in shares],
-    })  # fmt: skip
+    return json_document(
+        {
+            "first_day": f"{span.first}",
+            "days": span.days,
+            "currency": currency,
+            "all": _usage_sum_json(sum_of(used)),
+            "by_day": [{"day": f"{day}"} | _usage_sum_json(one) for day, one in daily_sums(used, span).items()],
+            "by_chat": [
+                {"chat": key, "name": names.chats.get(key)} | _usage_sum_json(one) for key, one in chats.items()
+            ],
+            "by_person": [
+                {"person": key, "name": names.people.get(key)} | _usage_sum_json(one) for key, one in people.items()
+            ],
+            "by_cause": [{"cause": key} | _usage_sum_json(one) for key, one in causes.items()],
+            "brought": [asdict(share) for share in shares],
+        }
+    )
 
 
 def _usage_sum_json(one: UsageSum) -> Json:
     return {
-        "calls": one.calls, "input_tokens": one.prompt, "cached_tokens": one.cached, "output_tokens": one.output,
+        "calls": one.calls,
+        "input_tokens": one.prompt,
+        "cached_tokens": one.cached,
+        "output_tokens": one.output,
         "money": one.money,
-    }  # fmt: skip
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,9 +371,12 @@ def _section_sentence(topic: TopicLine) -> str:
 
 def _section_json(shown: SectionReport, rules: SectionRules, name: SectionLabel) -> dict[str, object]:
     return {
-        "chat": shown.sighted.chat_id, "person": shown.sighted.person_id, "state": _section_state(shown, rules, name),
-        "advice": [{**asdict(each), "name": name(each.key)} for each in shown.advice], "first": list(shown.first),
-    }  # fmt: skip
+        "chat": shown.sighted.chat_id,
+        "person": shown.sighted.person_id,
+        "state": _section_state(shown, rules, name),
+        "advice": [{**asdict(each), "name": name(each.key)} for each in shown.advice],
+        "first": list(shown.first),
+    }
 
 
 def _section_lines(shown: SectionReport, rules: SectionRules, name: SectionLabel) -> Iterator[str]:

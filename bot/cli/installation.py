@@ -115,7 +115,7 @@ def text_problems(settings: Settings, data: Path) -> tuple[str, ...]:
 
 def _persona_problems(
     settings: Settings, folder: Path, find: Callable[[str], Path], tools: tuple[ToolSpec, ...]
-) -> Iterator[str]:  # fmt: skip
+) -> Iterator[str]:
     """What is wrong with the files of one persona, with its skills and with how it wakes up."""
     skills: tuple[Skill, ...] = ()
     try:
@@ -158,9 +158,13 @@ def make_words(place: Installation) -> Texts:
     """The installation's texts."""
     bot = place.settings.bot
     return Texts(
-        catalogue(place.prompts.path, "messages"), catalogue(place.prompts.path, "opening"), bot.language,
-        bot.timezone or get_localzone_name() or "UTC", bot.holidays, bot.names,
-    )  # fmt: skip
+        catalogue(place.prompts.path, "messages"),
+        catalogue(place.prompts.path, "opening"),
+        bot.language,
+        bot.timezone or get_localzone_name() or "UTC",
+        bot.holidays,
+        bot.names,
+    )
 
 
 def make_dependencies(
@@ -315,9 +319,7 @@ def _texts_in(folder: Path) -> Iterator[Path]:
     )
 
 
-def make_adapter(
-    platform: PlatformSettings, commands: tuple[CommandSpec, ...], clock: Clock, log: Log
-) -> Adapter:  # fmt: skip
+def make_adapter(platform: PlatformSettings, commands: tuple[CommandSpec, ...], clock: Clock, log: Log) -> Adapter:
     """The adapter of a platform, with these commands in its menu; ImportError when its library is not installed."""
     with loading_without(*platform.unneeded):
         make = resolve_name(platform.adapter)

@@ -28,10 +28,13 @@ NUMBER_DIGITS = 15
 STYLES = {"debug": "dim", "info": "", "warning": "yellow", "error": "bold red"}
 FIRST = ("timestamp", "level", "event")
 SHORT = {
-    "gen_ai.usage.input_tokens": "in", "gen_ai.usage.cache_read.input_tokens": "cached",
-    "gen_ai.usage.output_tokens": "out", "gen_ai.request.model": "model", "gen_ai.provider.name": "provider",
+    "gen_ai.usage.input_tokens": "in",
+    "gen_ai.usage.cache_read.input_tokens": "cached",
+    "gen_ai.usage.output_tokens": "out",
+    "gen_ai.request.model": "model",
+    "gen_ai.provider.name": "provider",
     "gen_ai.operation.name": "op",
-}  # fmt: skip
+}
 """How fields with long names are shown; --json shows them as they are."""
 
 

@@ -31,9 +31,13 @@ from bot.cli.terminal import ExitCode, guard, json_document, print_result, read_
 from bot.core.errors import NuanError
 
 app = typer.Typer(
-    name="nuan", cls=CommandGroup, no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False,
+    name="nuan",
+    cls=CommandGroup,
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
     epilog=examples("nuan init", "nuan chat", "nuan ctx --help", "nuan --install-completion"),
-)  # fmt: skip
+)
 app.add_typer(memory_commands.app, name="memory", rich_help_panel=KEEP)
 
 

@@ -120,7 +120,7 @@ def require_library(library: str = "mcp.server.lowlevel") -> None:
 @contextlib.asynccontextmanager
 async def agent_tools(
     place: Installation, store: Store, principal: Principal, log: Log, clock: Clock | None = None
-) -> AsyncIterator[AgentTools]:  # fmt: skip
+) -> AsyncIterator[AgentTools]:
     """What answers agents for that principal; at the end every change that was begun is done."""
     texts = read_texts(place.prompts.path)
     async with open_dependencies(place, store, log, clock) as parts:

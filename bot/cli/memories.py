@@ -72,7 +72,7 @@ class ImportRequest:
 
 async def export_memories(
     place: Installation, path: Path | None, person: str, form: ExportFormat, *, force: bool, as_json: bool = False
-) -> str:  # fmt: skip
+) -> str:
     """Write what is remembered; a line that says what was written. Works beside a running nuan."""
     now = SystemClock().now()
     target = path or Path(f"nuan-memories-{time_text(now)[:10]}")
@@ -93,11 +93,16 @@ async def export_memories(
         write_private(file, writers[end](export.here.carried), force=force)
     carried = export.here.carried
     if as_json:
-        return json_document({
-            "files": [str(file) for file in files.values()], "memories": len(carried.memories),
-            "conversations": len(carried.summaries), "notes": len(carried.notes), "people": len(carried.people),
-            "left_out": {"forgotten": export.forgotten, "astray": export.astray, "notes": export.files},
-        })  # fmt: skip
+        return json_document(
+            {
+                "files": [str(file) for file in files.values()],
+                "memories": len(carried.memories),
+                "conversations": len(carried.summaries),
+                "notes": len(carried.notes),
+                "people": len(carried.people),
+                "left_out": {"forgotten": export.forgotten, "astray": export.astray, "notes": export.files},
+            }
+        )
     lines = [
         f"{len(carried.memories)} memories, {len(carried.summaries)} conversations and {len(carried.notes)} notes of "
         f"{len(carried.people)} people "
@@ -122,7 +127,7 @@ class ImportResult:
 
 async def import_memories(
     place: Installation, taking: ImportRequest, ask: Callable[[str], bool], *, as_json: bool = False
-) -> None:  # fmt: skip
+) -> None:
     """Show what would change, ask, and carry it out in one transaction.
 
     NuanError, with nothing changed, for lines that cannot be read, another nuan that runs here, or a question that
@@ -164,7 +169,7 @@ def _readable(taking: ImportRequest, here: ImportBase, now: int) -> ParsedExport
 
 async def _carry_out(
     store: Store, plan: ImportPlan, taking: ImportRequest, ask: Callable[[str], bool], now: int, *, quiet: bool
-) -> ImportResult:  # fmt: skip
+) -> ImportResult:
     """What is agreed to."""
     if taking.dry_run:
         return ImportResult()
@@ -365,8 +370,12 @@ class VectorBackfill:
 
 
 def _json(found: BackfillReport) -> str:
-    told = {"mended": found.mended, "backup": str(found.copy) if found.copy else None,
-            "vectors_lacking": found.vectors, "faults": [asdict(fault) for fault in found.faults]}  # fmt: skip
+    told = {
+        "mended": found.mended,
+        "backup": str(found.copy) if found.copy else None,
+        "vectors_lacking": found.vectors,
+        "faults": [asdict(fault) for fault in found.faults],
+    }
     return json_document(told)
 
 

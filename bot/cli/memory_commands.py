@@ -140,9 +140,11 @@ def backfill(
     from bot.cli.memories import backfill as mend
 
     wanted: dict[RepairPart, bool] = {
-        "namespaces": namespaces, "vectors": vectors, "sections": sections,
+        "namespaces": namespaces,
+        "vectors": vectors,
+        "sections": sections,
         "text-index": text_index,
-    }  # fmt: skip
+    }
     parts = frozenset(part for part, chosen in wanted.items() if chosen or not any(wanted.values()))
     place = read_installation(config, data)
     print_out(run_guarded(mend(place, parts, apply=apply, as_json=as_json, anew=anew)))

@@ -23,8 +23,14 @@ from bot.store.store import DATABASE, LOCK, lock_folder, open_store
 from bot.text.dates import local
 
 RESTART_LOG_KEYS = (
-    "log.text", "log.level", "log.max_megabytes", "log.keep", "metrics.on", "metrics.host", "metrics.port",
-)  # fmt: skip
+    "log.text",
+    "log.level",
+    "log.max_megabytes",
+    "log.keep",
+    "metrics.on",
+    "metrics.host",
+    "metrics.port",
+)
 """What the open log file and the page for instruments were opened with: a change waits for a restart."""
 
 MakePool = Callable[[Settings, Callable[[str], Path]], ModelPool]
@@ -34,9 +40,12 @@ class Reloader:
     """One for each running nuan. Reloads come one after the other; who asks during one shares the next."""
 
     def __init__(
-        self, source: ConfigSource, place: Installation, fixed: tuple[str, ...] = RESTART_LOG_KEYS,
-        make: MakePool = make_pool
-    ) -> None:  # fmt: skip
+        self,
+        source: ConfigSource,
+        place: Installation,
+        fixed: tuple[str, ...] = RESTART_LOG_KEYS,
+        make: MakePool = make_pool,
+    ) -> None:
         """`place` is what was read from `source`; a change of the `fixed` keys waits for a restart."""
         self._source = source
         self._place = place

@@ -66,9 +66,12 @@ async def metrics_page(
     store, log = app.parts.store, app.parts.log
     hearing = {each.platform: each for each in adapters if isinstance(each, Liveness)}
     health_check = HealthCheck(
-        store, lambda: app.parts.current.newest.pool, lambda: supervisor.states,
-        lambda: {name: each.silent_ms() for name, each in hearing.items()}, lambda: app.queues,
-    )  # fmt: skip
+        store,
+        lambda: app.parts.current.newest.pool,
+        lambda: supervisor.states,
+        lambda: {name: each.silent_ms() for name, each in hearing.items()},
+        lambda: app.queues,
+    )
     shown = MetricsPages(health_check, meters)
     with contextlib.suppress(StoreError):  # it begins with the first look, then
         await shown.begin()
@@ -108,11 +111,16 @@ class WebFrontend:
         if self._made is None or self._made[0] is not configuration:
             settings, texts = configuration.settings, configuration.texts
             site = SiteData(
-                parts.store, parts.clock, settings, texts.words, catalogue(texts.prompts, "web"), texts.prompts,
+                parts.store,
+                parts.clock,
+                settings,
+                texts.words,
+                catalogue(texts.prompts, "web"),
+                texts.prompts,
                 texts.folders,
                 lambda: settings_shown(settings, source.config, source.env, settings_in(source.data / DATABASE)),
                 self.adapter,
-            )  # fmt: skip
+            )
             self._made = configuration, site
         return self._made[1]
 
@@ -174,9 +182,13 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
 
 
 def _make_app(
-    place: Installation, store: Store, logs: Logs, reloader: Reloader, clock: Clock,
+    place: Installation,
+    store: Store,
+    logs: Logs,
+    reloader: Reloader,
+    clock: Clock,
     taken: Callable[[Settings], None] | None = None,
-) -> App:  # fmt: skip
+) -> App:
     """The bot, which can be reloaded; `taken` is told other settings before it works by them."""
     parts = make_dependencies(place, store, make_pool(place.settings, place.prompts.path), logs.log, clock)
     app = App(replace(parts, reload=reloader.command, apply=reloader.apply, scrub=logs.scrub))
@@ -266,10 +278,13 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
         with contextlib.closing(logs):
             terminal = open_terminal(sys.stdin, sys.stdout)
             adapter = ConsoleAdapter(
-                terminal, name or owner_name(settings),
-                _prefix(settings), group, settings.bot.names,
+                terminal,
+                name or owner_name(settings),
+                _prefix(settings),
+                group,
+                settings.bot.names,
                 words.messages.text("console_scene", settings.bot.language, names="{names}"),
-            )  # fmt: skip
+            )
 
             def rename(settings: Settings) -> None:
                 adapter.rename(name or owner_name(settings), _prefix(settings), settings.bot.names)

@@ -38,9 +38,10 @@ async def info(call: Invocation) -> str:
         text("info_who", version=__version__, persona=services.planner.personas.name(chat.persona)),
         text("info_on", mode=mode) if chat.enabled else text("info_off"),
         text("info_session", n=here.session, at=clock_label(here.opened_at, call.tz), turns=here.turns)
-        if here.session else text("info_no_session"),
+        if here.session
+        else text("info_no_session"),
         text("info_today", n=here.said_today),
-    ]  # fmt: skip
+    ]
     return "\n".join((*lines, text("info_help")))
 
 
@@ -153,9 +154,11 @@ async def why(call: Invocation) -> str:
     known, now = await call.store.views.decisions(call.chat.id, call.event.id), call.now
     reason = explain_decision(known, now)
     told = call.text(
-        reason.key, name=reason.name, seconds=math.ceil(max(reason.at - now, 0) / 100) / 10,
+        reason.key,
+        name=reason.name,
+        seconds=math.ceil(max(reason.at - now, 0) / 100) / 10,
         at=time_label(reason.at, call.tz),
-    )  # fmt: skip
+    )
     return call.text(f"why_frame_{reason.frame}", reason=told)
 
 
@@ -258,10 +261,11 @@ async def _context_shown(call: Invocation) -> str:
     )
     lines = [
         call.text(
-            key, n=number if own is None else own,
+            key,
+            n=number if own is None else own,
             origin=call.text("context_configured" if own is None else "context_own"),
         )
         for key, own, number in rows
-    ]  # fmt: skip
+    ]
     digest = "context_digest_all" if wish.recent_max is None else "context_digest"
     return "\n".join((*lines, call.text(digest, n=wish.recent_max or 0), call.text("context_when")))

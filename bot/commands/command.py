@@ -160,9 +160,18 @@ class Command:
 
 
 def command(
-    name: str, arguments: str = "", *, who: Permission, topic: HelpTopic, private: bool = False, listed: bool = True,
-    shape: ArgumentShape | None = None, about: str = "", example: str = "", aliases: tuple[str, ...] = (),
-) -> Callable[[Handler], Command]:  # fmt: skip
+    name: str,
+    arguments: str = "",
+    *,
+    who: Permission,
+    topic: HelpTopic,
+    private: bool = False,
+    listed: bool = True,
+    shape: ArgumentShape | None = None,
+    about: str = "",
+    example: str = "",
+    aliases: tuple[str, ...] = (),
+) -> Callable[[Handler], Command]:
     """Declare the function below as the handler of a command; see `Command`. Without a `shape` arguments are words."""
     shape = shape or ("words" if arguments else "none")
     return lambda handler: Command(
@@ -212,5 +221,6 @@ def _argument_forms(arguments: str) -> tuple[ArgumentForm, ...]:
     plain = arguments.replace("[", "").replace("]", "")
     return tuple(
         tuple(tuple(token.split("|")) if token.islower() and token[0].isalpha() else () for token in form.split())
-        for form in plain.split(" | ") if form
-    )  # fmt: skip
+        for form in plain.split(" | ")
+        if form
+    )

@@ -45,10 +45,14 @@ async def feedback(call: Invocation) -> str:
     if call.folded == ("recent",):
         marks = await call.store.feedback.reply_signs(call.chat.id, call.person.id, REPLIES_SHOWN)
         lines = [
-            call.text("feedback_line", at=day_minute(mark.at, call.tz), sign=sign_text(mark.sign, call.text),
-                      reply=clip(" ".join(mark.reply.split()), TEXT_CHARS) or call.text("feedback_gone"))
+            call.text(
+                "feedback_line",
+                at=day_minute(mark.at, call.tz),
+                sign=sign_text(mark.sign, call.text),
+                reply=clip(" ".join(mark.reply.split()), TEXT_CHARS) or call.text("feedback_gone"),
+            )
             for mark in marks
-        ]  # fmt: skip
+        ]
         return "\n".join(lines) or call.text("feedback_none")
     signs = await call.store.feedback.signs(call.chat.id, call.person.id)
     if not signs:
@@ -64,9 +68,14 @@ async def refs(call: Invocation) -> str:
         days = call.services.settings.retention.transcript_days
         counts = await call.store.feedback.told_counts(call.person.id, audience, call.now - days * DAY_MS)
         return call.text(
-            "refs_stats", days=days, replies=counts.replies, told=counts.with_memory, recalled=counts.recalled,
-            opened=counts.opened, memories=counts.memories,
-        )  # fmt: skip
+            "refs_stats",
+            days=days,
+            replies=counts.replies,
+            told=counts.with_memory,
+            recalled=counts.recalled,
+            opened=counts.opened,
+            memories=counts.memories,
+        )
     told = await call.store.feedback.told_memories(call.person.id, audience, MOST_MEMORIES_READ)
     turns = [tuple(each) for _, each in groupby(told, key=lambda one: (one.session, one.turn))]
     return "\n".join(_reply_line(call, each) for each in turns[:REPLIES_SHOWN]) or call.text("refs_none")
@@ -161,13 +170,21 @@ def calls_report(
     state = text("background_on", sources=", ".join(sources)) if sources else text("background_off")
     lines = [
         text(
-            "calls_line", at=f"{local(call.at, tz):%m-%d %H:%M:%S}", cause=call.cause,
-            model=call.model, prompt=call.prompt_tokens, cached=call.cached_tokens, written=call.written_tokens,
-            output=call.output_tokens, thought=call.reasoning_tokens, money=f"{call.money:.5f} {currency}",
-            ms=call.ms, state=call.state,
+            "calls_line",
+            at=f"{local(call.at, tz):%m-%d %H:%M:%S}",
+            cause=call.cause,
+            model=call.model,
+            prompt=call.prompt_tokens,
+            cached=call.cached_tokens,
+            written=call.written_tokens,
+            output=call.output_tokens,
+            thought=call.reasoning_tokens,
+            money=f"{call.money:.5f} {currency}",
+            ms=call.ms,
+            state=call.state,
         )
         for call in made
-    ]  # fmt: skip
+    ]
     return "\n".join((text("calls_head", state=state, n=len(made)), *(lines or [text("calls_none")])))
 
 
@@ -218,13 +235,20 @@ async def introspect(call: Invocation) -> str:
     text = call.text
     seen = await call.store.feedback.statistics(call.chat.id, call.now - INTROSPECTION_DAYS * DAY_MS)
     lines = [
-        text("introspect_turns", days=INTROSPECTION_DAYS, said=seen.said, unasked=seen.unasked, failed=seen.failed,
-             quiet=seen.quiet),
+        text(
+            "introspect_turns",
+            days=INTROSPECTION_DAYS,
+            said=seen.said,
+            unasked=seen.unasked,
+            failed=seen.failed,
+            quiet=seen.quiet,
+        ),
         text("introspect_signs", signs=sign_list(seen.signs, text), **sign_figures(seen.signs))
-        if seen.signs else text("introspect_no_signs"),
+        if seen.signs
+        else text("introspect_no_signs"),
         text("introspect_memory", told=seen.with_memory, said=seen.said),
         text("introspect_only"),
-    ]  # fmt: skip
+    ]
     return "\n".join(lines)
 
 
@@ -262,10 +286,19 @@ def trace_lines(sent: TurnRequest, currency: str, tz: tzinfo, text: Text) -> str
         text("trace_mode", mode=turn.mode, why=turn.mode_why or "–", log=turn.epoch_reason, tools=len(sent.tools)),
     ]
     lines += [
-        text("trace_call", cause=call.cause, model=call.model, prompt=call.prompt_tokens, cached=call.cached_tokens,
-             output=call.output_tokens, money=f"{call.money:.5f} {currency}", ms=call.ms, state=call.state)
+        text(
+            "trace_call",
+            cause=call.cause,
+            model=call.model,
+            prompt=call.prompt_tokens,
+            cached=call.cached_tokens,
+            output=call.output_tokens,
+            money=f"{call.money:.5f} {currency}",
+            ms=call.ms,
+            state=call.state,
+        )
         for call in sent.calls
-    ]  # fmt: skip
+    ]
     lines += [
         text("trace_brought", way=each.way, ref=each.ref or "–", tokens=each.tokens, why=each.why or "–")
         for each in sent.brought

@@ -56,15 +56,23 @@ def memory_report(memory: Memory, merged: tuple[PastMerge, ...], now: int, tz: t
     lines = [
         memory_line_for_people(memory, text) if memory.is_name else memory.text,
         text(
-            "mem_kind", kind=text(f"mem_{memory.kind}"), priority=KIND_PRIORITY[memory.kind],
-            seen=text(f"mem_seen_{memory.visibility}"), source=text(f"mem_from_{memory.source}", agent=memory.agent),
+            "mem_kind",
+            kind=text(f"mem_{memory.kind}"),
+            priority=KIND_PRIORITY[memory.kind],
+            seen=text(f"mem_seen_{memory.visibility}"),
+            source=text(f"mem_from_{memory.source}", agent=memory.agent),
             day=local_day(memory.observed_at, tz),
         ),
         text(
-            "mem_life", vitality=f"{vitality(memory, now):.2f}", stable=_stable(memory, text),
-            count=memory.importance, recalls=memory.access_count, up=memory.helpful, down=memory.unhelpful,
+            "mem_life",
+            vitality=f"{vitality(memory, now):.2f}",
+            stable=_stable(memory, text),
+            count=memory.importance,
+            recalls=memory.access_count,
+            up=memory.helpful,
+            down=memory.unhelpful,
         ),
-    ]  # fmt: skip
+    ]
     if memory.emotion:
         lines.append(text("mem_feeling", tag=memory.emotion, value=f"{memory.emotion_value:+.1f}"))
     states = (("asked", memory.asked), ("protected", memory.protected), ("archived", memory.disabled_at is not None))
@@ -120,11 +128,13 @@ def stats_report(memories: tuple[Memory, ...], archived: int, now: int, text: Te
             text("mem_stats", n=len(memories), kept=kept, archived=archived, vitality=f"{mean:.2f}"),
             counted,
             text(
-                "mem_stats_feedback", up=sum(memory.helpful for memory in memories),
-                down=sum(memory.unhelpful for memory in memories), score=score,
+                "mem_stats_feedback",
+                up=sum(memory.helpful for memory in memories),
+                down=sum(memory.unhelpful for memory in memories),
+                score=score,
             ),
         )
-    )  # fmt: skip
+    )
 
 
 def _stable(memory: Memory, text: Text) -> str:
@@ -136,18 +146,26 @@ def _stable(memory: Memory, text: Text) -> str:
 
 def _line(memory: Memory, now: int, text: Text) -> str:
     return text(
-        "mem_line", id=memory.id, kind=text(f"mem_{memory.kind}"), vitality=f"{vitality(memory, now):.2f}",
-        count=memory.importance, text=clip(memory_line_for_people(memory, text), LINE_CHARS),
+        "mem_line",
+        id=memory.id,
+        kind=text(f"mem_{memory.kind}"),
+        vitality=f"{vitality(memory, now):.2f}",
+        count=memory.importance,
+        text=clip(memory_line_for_people(memory, text), LINE_CHARS),
         mark="★" if memory.kept else "☆",
-    )  # fmt: skip
+    )
 
 
 @command(
     "mem",
     "[WORDS | #N | recent | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | "
     "unmerge #N | share #N | unshare #N]",
-    who="anyone", topic="memory", private=True, example="#12", aliases=("memory",),
-)  # fmt: skip
+    who="anyone",
+    topic="memory",
+    private=True,
+    example="#12",
+    aliases=("memory",),
+)
 async def mem(call: Invocation) -> str:
     """Only what belongs to the person who asks, and may be told here."""
     audience, words = await call.audience(), call.folded

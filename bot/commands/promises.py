@@ -23,9 +23,13 @@ CANCEL_ALL_WORDS = ("all", "全部", "所有", "*")
 
 
 @command(
-    "promise", "[all | done N | doing N | fail N | open N | drop N]", who="anyone", topic="memory", private=True,
+    "promise",
+    "[all | done N | doing N | fail N | open N | drop N]",
+    who="anyone",
+    topic="memory",
+    private=True,
     example="done 3",
-)  # fmt: skip
+)
 async def promise(call: Invocation) -> str:
     """List promises, end them, open them again, and drop what was none.
 

@@ -50,13 +50,15 @@ def parts_of(seen: Inspection) -> tuple[PromptPart, ...]:
         PromptPart("system", 1, system.content, message_tokens(system, words)),
         PromptPart("tools", len(plan.prompt.tools), tools, tools_tokens(plan.prompt.tools, words)),
         PromptPart(
-            "log", len(logged), "\n".join(f"[{message.role}] {_message_text(message)}" for message in logged),
+            "log",
+            len(logged),
+            "\n".join(f"[{message.role}] {_message_text(message)}" for message in logged),
             log_tokens(plan.epoch) if plan.epoch is not None else 0,
         ),
         PromptPart("opening", 1, composed.opening, estimate_tokens(composed.opening, words)),
         PromptPart("new", 1, composed.ctx, estimate_tokens(composed.ctx, words)),
         PromptPart("recalled", len(plan.asking.recalled), composed.recalled, estimate_tokens(composed.recalled, words)),
-    )  # fmt: skip
+    )
     return tuple(part for part in parts if part.body or part.tokens)
 
 
@@ -88,10 +90,14 @@ def _session(seen: Inspection, text: Callable[..., str]) -> list[str]:
     if (session := facts.session) is not None:
         lines.append(
             text(
-                "ctx_session", n=session.number, at=clock_label(session.opened_at, tz), why=session.open_reason,
-                names=", ".join(facts.participants) or UNKNOWN, ends=clock_label(session.close_at, tz),
+                "ctx_session",
+                n=session.number,
+                at=clock_label(session.opened_at, tz),
+                why=session.open_reason,
+                names=", ".join(facts.participants) or UNKNOWN,
+                ends=clock_label(session.close_at, tz),
             )
-        )  # fmt: skip
+        )
     for name, until in facts.windows:
         seconds = str(until // 1_000 % 60).zfill(2)
         lines.append(text("ctx_window", name=name, until=f"{clock_label(until, tz)}:{seconds}"))
@@ -102,21 +108,29 @@ def _refs(seen: Inspection, text: Callable[..., str]) -> list[str]:
     """What came from memory into this log and why: in which turn, which way, which numbers, with what figures."""
     return [
         text(
-            "ctx_ref", turn=turn or text("ctx_ref_now"), way=each.way, ref=each.ref or UNKNOWN, tokens=each.tokens,
+            "ctx_ref",
+            turn=turn or text("ctx_ref_now"),
+            way=each.way,
+            ref=each.ref or UNKNOWN,
+            tokens=each.tokens,
             why=each.why or UNKNOWN,
         )
         for turn, each in seen.refs
-    ]  # fmt: skip
+    ]
 
 
 def _cache(seen: Inspection, text: Callable[..., str]) -> str:
     spent, last = seen.spent, seen.settled
     return text(
-        "ctx_cache", calls=spent.calls, prompt=spent.prompt_tokens, cached=spent.cached_tokens,
+        "ctx_cache",
+        calls=spent.calls,
+        prompt=spent.prompt_tokens,
+        cached=spent.cached_tokens,
         rate=f"{rate(spent.cached_tokens, spent.prompt_tokens):.0%}",
         last=_share_text(last.cached_tokens, last.prompt_tokens) if last is not None else UNKNOWN,
-        last_best=_best(seen.last), best=_best(seen.next),
-    )  # fmt: skip
+        last_best=_best(seen.last),
+        best=_best(seen.next),
+    )
 
 
 def _diff(seen: Inspection, text: Callable[..., str]) -> str:
@@ -125,9 +139,15 @@ def _diff(seen: Inspection, text: Callable[..., str]) -> str:
         return text("ctx_diff_none")
     key = "ctx_diff_whole" if seen.goes_on else "ctx_diff_gone" if seen.gone else "ctx_diff_new"
     return text(
-        key, kept=found.kept, kept_tokens=found.kept_tokens, added=found.added, added_tokens=found.added_tokens,
-        item=found.kept + 1, before=found.before, why=text(f"ctx_why_{seen.why}"),
-    )  # fmt: skip
+        key,
+        kept=found.kept,
+        kept_tokens=found.kept_tokens,
+        added=found.added,
+        added_tokens=found.added_tokens,
+        item=found.kept + 1,
+        before=found.before,
+        why=text(f"ctx_why_{seen.why}"),
+    )
 
 
 def _best(found: CacheStep | None) -> str:
@@ -241,12 +261,17 @@ def _session_json(seen: Inspection) -> Json:
     session, before = facts.session, facts.before
     return {
         "open": {
-            "number": session.number, "opened_at": session.opened_at, "why": session.open_reason,
-            "close_at": session.close_at, "participants": list(facts.participants),
-        } if session is not None else None,
+            "number": session.number,
+            "opened_at": session.opened_at,
+            "why": session.open_reason,
+            "close_at": session.close_at,
+            "participants": list(facts.participants),
+        }
+        if session is not None
+        else None,
         "before": {"number": before.number, "why": before.close_reason} if before is not None else None,
         "windows": [{"name": name, "until": until} for name, until in facts.windows],
-    }  # fmt: skip
+    }
 
 
 def _cache_json(seen: Inspection) -> Json:

@@ -35,9 +35,12 @@ SHORT_COMMANDS = ("/new", "/start", "/help")
 """Commands that work without `.ai`."""
 
 MENU_PHRASES: tuple[tuple[str, str, ArgumentShape], ...] = (
-    ("remember", "/remember ", "text"), ("forget", "/forget ", "text"), ("new", "/new", "none"),
-    ("help", "/help", "none"), ("start", "/start", "words"),
-)  # fmt: skip
+    ("remember", "/remember ", "text"),
+    ("forget", "/forget ", "text"),
+    ("new", "/new", "none"),
+    ("help", "/help", "none"),
+    ("start", "/start", "words"),
+)
 """What has a place of its own in a menu: its name, how it is said, what follows. Understood in every language."""
 
 MENU_GROUPS: Mapping[HelpTopic, str] = {"inside": "ai-admin", "admin": "ai-admin"}
@@ -163,11 +166,16 @@ def command_specs(messages: Catalogue) -> tuple[CommandSpec, ...]:
 
     listed = tuple(
         CommandSpec(
-            f"ai {command.name}", f".ai {command.name}", about(command.help), command.shape, command.arguments,
+            f"ai {command.name}",
+            f".ai {command.name}",
+            about(command.help),
+            command.shape,
+            command.arguments,
             MENU_GROUPS.get(command.topic, ""),
         )
-        for command in COMMANDS if command.listed
-    )  # fmt: skip
+        for command in COMMANDS
+        if command.listed
+    )
     return listed + tuple(CommandSpec(name, says, about(f"help_{name}"), shape) for name, says, shape in MENU_PHRASES)
 
 

@@ -205,11 +205,13 @@ async def setting_lines(call: Invocation, keys: Sequence[str]) -> list[str]:
     said = {one.key: one for one in await call.store.settings.all()}
     return [
         call.text(
-            "limits_line", name=call.text(f"set_{_catalogue_key(key).replace('.', '_')}"),
-            value=_value_text(call, settings, key), source=_source(call, said.get(key)),
+            "limits_line",
+            name=call.text(f"set_{_catalogue_key(key).replace('.', '_')}"),
+            value=_value_text(call, settings, key),
+            source=_source(call, said.get(key)),
         )
         for key in keys
-    ]  # fmt: skip
+    ]
 
 
 def _source(call: Invocation, said: ChatSetting | None) -> str:
@@ -277,9 +279,14 @@ async def budget_report(call: Invocation, begun: Mapping[BudgetPeriod, int]) -> 
     def line(key: str, used: Spend, money: float | None, tokens: int | None, **more: object) -> str:
         free = text("budget_free")
         return text(
-            key, money=_money(used.money, currency), limit=free if money is None else _money(money, currency),
-            tokens=used.tokens, token_limit=free if tokens is None else tokens, calls=used.calls, **more,
-        )  # fmt: skip
+            key,
+            money=_money(used.money, currency),
+            limit=free if money is None else _money(money, currency),
+            tokens=used.tokens,
+            token_limit=free if tokens is None else tokens,
+            calls=used.calls,
+            **more,
+        )
 
     lines = [
         line("budget_day", day, most.day_money, most.day_tokens),
@@ -308,8 +315,11 @@ def step_report(step: BudgetStep | Literal["silent"], pressure: BudgetPressure, 
     "budget",
     "[show | currency CODE | pricein N | priceout N | day N | month N | total N | maxtokens N | notify on|off | "
     "resetday | resetmonth | resettotal | reset]",
-    who="own", topic="admin", private=True, example="day 5",
-)  # fmt: skip
+    who="own",
+    topic="admin",
+    private=True,
+    example="day 5",
+)
 async def budget(call: Invocation) -> str:
     """Show, set and count anew; only owners may do more than look, and words that set nothing change nothing."""
     words = call.folded
@@ -453,9 +463,13 @@ async def reply(call: Invocation) -> str:
 
 
 @command(
-    "limit", "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",
-    who="owner", topic="admin", private=True, example="userday 50",
-)  # fmt: skip
+    "limit",
+    "[off | reset | usermin N | userday N | globalmin N | globalday N | cooldown SEC | notify on|off]",
+    who="owner",
+    topic="admin",
+    private=True,
+    example="userday 50",
+)
 async def limit(call: Invocation) -> str:
     """Do what the words say, then show what holds; words that nobody knows change nothing."""
     words = tuple(word.lower() for word in call.words)

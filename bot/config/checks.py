@@ -23,8 +23,10 @@ def with_chosen_model(settings: Settings) -> Settings:
     found, use = configured_models(settings), settings.model.use
     if use == "model" or use not in found:
         return settings
-    first, behind = found.pop(use), [found.pop(each) for each in ("model", "fallback", "second_fallback")
-                                     if each in found]  # fmt: skip
+    first, behind = (
+        found.pop(use),
+        [found.pop(each) for each in ("model", "fallback", "second_fallback") if each in found],
+    )
     rest = [*behind, None, None]
     return settings.model_copy(
         update={
@@ -145,8 +147,9 @@ def _other(settings: Settings, path: str, other: ModelSettings) -> Iterator[Cont
     if not settings.model.base_url:
         yield _found("model.base_url", f"missing; {path}.name is set, which only helps another model", f"{path}.name")
     if other.api_key is not None and not other.base_url:
-        yield _found(f"{path}.base_url", f"missing; {path}.api_key is set, so say which server it is for",
-                     f"{path}.api_key")  # fmt: skip
+        yield _found(
+            f"{path}.base_url", f"missing; {path}.api_key is set, so say which server it is for", f"{path}.api_key"
+        )
     yield from _key(other, path)
 
 
@@ -161,8 +164,9 @@ def _embedding(settings: Settings) -> Iterator[Contradiction]:
             yield _found(f"{path}.base_url", text, f"{path}.provider", "model.base_url")
         yield from _key(server, path)
     if server.api_key is not None and not server.base_url:
-        yield _found(f"{path}.base_url", f"missing; {path}.api_key is set, so say which server it is for",
-                     f"{path}.api_key")  # fmt: skip
+        yield _found(
+            f"{path}.base_url", f"missing; {path}.api_key is set, so say which server it is for", f"{path}.api_key"
+        )
 
 
 def _key(model: ModelSettings | EmbeddingServer, path: str) -> Iterator[Contradiction]:

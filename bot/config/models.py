@@ -12,9 +12,22 @@ from bot.core.errors import ConfigError
 from bot.core.models import CacheRule, JsonMode, MarkStyle, MaxTokensField
 
 OWN = frozenset(
-    ("model", "messages", "tools", "tool_choice", "stream", "stream_options", "max_tokens", "max_completion_tokens",
-     "temperature", "n", "response_format", "prompt_cache_key", "prompt_cache_options")
-)  # fmt: skip
+    (
+        "model",
+        "messages",
+        "tools",
+        "tool_choice",
+        "stream",
+        "stream_options",
+        "max_tokens",
+        "max_completion_tokens",
+        "temperature",
+        "n",
+        "response_format",
+        "prompt_cache_key",
+        "prompt_cache_options",
+    )
+)
 """Fields of a request that are nuan's own: prices, limits and the ledger stand on them."""
 
 OWN_HEADERS = frozenset(("authorization", "host", "connection", "transfer-encoding", "content-type", "content-length"))

@@ -301,9 +301,11 @@ class Settings(BaseSettings):
     def models(self) -> dict[ModelUse, ModelSettings]:
         """The table of each model that may answer, by its name; one without a name of a model is not used."""
         return {
-            "model": self.model, "fallback": self.fallback, "second_fallback": self.second_fallback,
+            "model": self.model,
+            "fallback": self.fallback,
+            "second_fallback": self.second_fallback,
             "small": self.small,
-        }  # fmt: skip
+        }
 
     @classmethod
     def settings_customise_sources(

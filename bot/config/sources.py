@@ -63,9 +63,11 @@ class _Variables(EnvSettingsSource):
 
 
 def load(
-    config_file: Path | None, env: Mapping[str, str], named: Callable[[Settings], tuple[str, ...]] = lambda _: (),
+    config_file: Path | None,
+    env: Mapping[str, str],
+    named: Callable[[Settings], tuple[str, ...]] = lambda _: (),
     said: Mapping[str, str] | None = None,
-) -> Settings:  # fmt: skip
+) -> Settings:
     """The configuration: what was `said` in chats before `env` before .env beside the file before the file.
 
     The file is nuan.toml of this folder when None; `said` is by dotted key, each value as a variable holds it.
@@ -81,8 +83,9 @@ def load(
     settings, wrong = _validate(tree, given | told, problems)
     problems += [
         f"{found.path}: {found.text}{next((_set_by(told[path]) for path in sorted(found.involved) if path in told), '')}"
-        for found in contradictions(settings) if not wrong & found.involved
-    ]  # fmt: skip
+        for found in contradictions(settings)
+        if not wrong & found.involved
+    ]
     problems += named(settings)
     if problems:
         raise ConfigError(tuple(dict.fromkeys(problems)))
@@ -162,8 +165,9 @@ def _from_chats(said: Mapping[str, str]) -> dict[str, _Given]:
     """What was said in chats by dotted path; a key that this nuan does not know is one of a newer one."""
     return {
         key.dotted: _Given(said[key.dotted], f"a chat; `nuan unset {key.dotted}` takes it back")
-        for key in keys() if key.dotted in said
-    }  # fmt: skip
+        for key in keys()
+        if key.dotted in said
+    }
 
 
 def _validate(tree: Tree, given: dict[str, _Given], problems: list[str]) -> tuple[Settings, frozenset[str]]:
@@ -261,7 +265,7 @@ class ShownSetting:
 
 def settings_shown(
     settings: Settings, config_file: Path | None, env: Mapping[str, str], said: Iterable[ChatSetting] = ()
-) -> tuple[ShownSetting, ...]:  # fmt: skip
+) -> tuple[ShownSetting, ...]:
     """Every key with its value and place, as the files and chats say now; what cannot be read is shown as a default."""
     where = values_set(config_file, env) | {one.key: ("chat", one.name) for one in said}
     return tuple(_shown(settings, key, *where.get(key.dotted, ("default", ""))) for key in keys())

@@ -89,9 +89,7 @@ class SystemClock:
     long; an hour is caught up in ten. `wall` and `steady` are in ns; the second one is never set.
     """
 
-    def __init__(
-        self, wall: Callable[[], int] = time.time_ns, steady: Callable[[], int] = _steady_ns
-    ) -> None:  # fmt: skip
+    def __init__(self, wall: Callable[[], int] = time.time_ns, steady: Callable[[], int] = _steady_ns) -> None:
         self._wall = wall
         self._steady = steady
         self._last = wall()

@@ -60,9 +60,15 @@ class ModelError(NuanError):
     """
 
     def __init__(
-        self, fault: ModelFault, detail: str, said: str = "", *, limited: bool = False, wait_s: float | None = None,
+        self,
+        fault: ModelFault,
+        detail: str,
+        said: str = "",
+        *,
+        limited: bool = False,
+        wait_s: float | None = None,
         final: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(f"{fault}: {detail}")
         self.fault = fault
         self.detail = detail
@@ -115,7 +121,7 @@ class OverBudget(NuanError):
 
     def __init__(
         self, limit: str, used: float = 1.0, held: float = 0.0, needed: float = 0.0, most: float = 0.0
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(limit)
         self.limit = limit
         self.used = used

@@ -41,7 +41,7 @@ class _Finder(MetaPathFinder):
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:  # fmt: skip
+    ) -> ModuleSpec | None:
         if not any(f"{fullname}.".startswith(f"{package}.") for package in self.packages):
             return None
         spec = PathFinder.find_spec(fullname, path, target)

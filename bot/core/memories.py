@@ -22,7 +22,7 @@ MemorySource = Literal["command", "digest", "tool", "mcp"]
 MemoryVerb = Literal["remember", "forget", "undo", "nick_set", "nick_revoke", "let_be", "agree", "done", "off"]
 WishScope = Literal[
     "", "about", "all", "aside", "ahead", "bare", "just", "line", "matter", "no_more", "thing", "unsure"
-]  # fmt: skip
+]
 """What a wish is about: what it names or points at, all that is about a name (listed and asked first), everything, only
 that a message, or what its writer tells next (ahead), is not kept, nothing said, what was said of it just now, one line of its writer's, all that tells of it,
 what was kept just now (else that a message is not kept), some thing that was talked of last, or what it seems to name,
@@ -76,9 +76,14 @@ REACTION_WEIGHTS: dict[str, float] = {"👍": 0.8, "❤": 1.5, "👎": -1.0}
 """The reactions that count, without skin tone and variation selector, weighed as agreement, affection, correction."""
 
 SIGNAL_WEIGHTS: dict[Signal, float] = {
-    "thanks": 2.0, "affection": 1.5, "laughter": 1.0, "agreement": 0.8, "frustration": -2.0, "correction": -1.0,
+    "thanks": 2.0,
+    "affection": 1.5,
+    "laughter": 1.0,
+    "agreement": 0.8,
+    "frustration": -2.0,
+    "correction": -1.0,
     "confusion": -0.5,
-}  # fmt: skip
+}
 """What each of them weighs (seed Feedback, C33). A task given next says nothing about what was remembered."""
 
 SIGN_WEIGHTS: Mapping[str, float] = REACTION_WEIGHTS | {

@@ -22,15 +22,22 @@ JsonMode = Literal["none", "object", "schema"]
 """How a server can be told to answer in JSON: not at all, any object, or by a strict schema (response_format)."""
 
 CACHED_FIELDS = (
-    "prompt_tokens_details.cached_tokens", "cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens",
-    "input_tokens_details.cached_tokens", "cached_content_token_count", "timings.cache_n",
-)  # fmt: skip
+    "prompt_tokens_details.cached_tokens",
+    "cached_tokens",
+    "prompt_cache_hit_tokens",
+    "cache_read_input_tokens",
+    "input_tokens_details.cached_tokens",
+    "cached_content_token_count",
+    "timings.cache_n",
+)
 """Every field known to count input that was read from a cache (PROMPT_ECONOMICS, section 1), in usage or beside it."""
 
 WRITTEN_FIELDS = (
-    "prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_input_tokens",
-    "cache_write_tokens", "cache_creation_input_tokens",
-)  # fmt: skip
+    "prompt_tokens_details.cache_write_tokens",
+    "prompt_tokens_details.cache_creation_input_tokens",
+    "cache_write_tokens",
+    "cache_creation_input_tokens",
+)
 """Every field known to count input that was written to a cache."""
 
 BudgetPeriod = Literal["day", "month", "total"]
@@ -95,9 +102,13 @@ class Message:
         parts = body["content"]
         texts = [part["text"] for part in parts] if isinstance(parts, list) else [parts]
         return cls(
-            body["role"], "".join(texts), calls, body.get("tool_call_id", ""), body.get("reasoning_content", ""),
+            body["role"],
+            "".join(texts),
+            calls,
+            body.get("tool_call_id", ""),
+            body.get("reasoning_content", ""),
             opening=len(texts[0]) if len(texts) > 1 else 0,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,8 +143,11 @@ class Turn:
     def numbers(self) -> dict[str, int]:
         """Where it stands, as every line of the log about it says."""
         return {
-            "chat": self.chat_id, "session": self.session_number, "epoch": self.epoch_number, "turn": self.number,
-        }  # fmt: skip
+            "chat": self.chat_id,
+            "session": self.session_number,
+            "epoch": self.epoch_number,
+            "turn": self.number,
+        }
 
 
 @dataclass(frozen=True, slots=True)

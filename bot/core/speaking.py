@@ -6,9 +6,31 @@ from typing import Literal
 from bot.core.events import ChatKind
 
 Why = Literal[
-    "dm", "mention", "reply", "name", "window", "command", "listen", "off", "other", "forwarded", "silent", "pair",
-    "stranger", "old", "closed", "muted", "stop", "quiet", "bot", "bots", "copy", "uncalled", "join", "heartbeat",
-]  # fmt: skip
+    "dm",
+    "mention",
+    "reply",
+    "name",
+    "window",
+    "command",
+    "listen",
+    "off",
+    "other",
+    "forwarded",
+    "silent",
+    "pair",
+    "stranger",
+    "old",
+    "closed",
+    "muted",
+    "stop",
+    "quiet",
+    "bot",
+    "bots",
+    "copy",
+    "uncalled",
+    "join",
+    "heartbeat",
+]
 Stop = Literal["", "stop", "quiet"]
 """Nothing of the kind; end what runs now; end it and listen no longer until somebody calls."""
 
@@ -35,9 +57,27 @@ ENTRY = "entry"
 """The label of the event that asks nuan whether to enter: a person who joins a chat is a "join" there."""
 
 JoinReason = Literal[
-    "enter", "nothing", "lull", "same", "spoke", "stale", "bot", "forwarded", "other", "waiting", "hushed", "hours",
-    "pair", "cap", "entered", "ignored", "question", "score", "away", "background",
-]  # fmt: skip
+    "enter",
+    "nothing",
+    "lull",
+    "same",
+    "spoke",
+    "stale",
+    "bot",
+    "forwarded",
+    "other",
+    "waiting",
+    "hushed",
+    "hours",
+    "pair",
+    "cap",
+    "entered",
+    "ignored",
+    "question",
+    "score",
+    "away",
+    "background",
+]
 """What a look at a talk came to; `why_look_…` in the catalogue says each in words."""
 
 HEARTBEAT = "heartbeat"

@@ -123,13 +123,15 @@ def _vocabulary() -> Vocabulary:
     return Vocabulary(
         (frozenset(english) | {stem(word) for word in english}) - {stem("quit")}
         | frozenset(word for word in STOP_WORDS if word.isascii()),
-        tuple(dict.fromkeys(han)), rows, alike,
+        tuple(dict.fromkeys(han)),
+        rows,
+        alike,
         {slot: tuple(words) for slot, words in found["slots"].items()},
         {word: float(value) for value, words in found["feelings"].items() for word in words},
         dict(pair.strip().split(" ", 1) for pair in found["short"]["words"].split(",")),
         {name: LazyPattern("|".join(f"(?:{part})" for part in parts)) for name, parts in found["pattern"].items()},
         tuple((pair.split()[0], pair.split()[1]) for pair in found["opposite"]["pairs"].split(",")),
-    )  # fmt: skip
+    )
 
 
 VOCABULARY = _vocabulary()
@@ -302,9 +304,7 @@ def poles(folded: str, *, told: bool = False) -> frozenset[bool]:
 
 def subject_characters(folded: str) -> frozenset[str]:
     """What a text is of, each character or word by itself: 养猫 is of what 猫送人了，不养了 is of."""
-    return frozenset(
-        one for term in terms(folded) if term[0] != "=" for one in (term if term[0] >= "㐀" else (term,))
-    )  # fmt: skip
+    return frozenset(one for term in terms(folded) if term[0] != "=" for one in (term if term[0] >= "㐀" else (term,)))
 
 
 def _denials(folded: str) -> list[str]:
@@ -358,9 +358,10 @@ def terms(folded: str) -> frozenset[str]:
             found.update(f"={number}" for number in VOCABULARY.alike.get(root, ()))
             continue
         found.update(
-            pair for at in range(len(run) - 1)
+            pair
+            for at in range(len(run) - 1)
             if (pair := run[at : at + 2]) not in _PLAIN_HAN and _EMPTY.isdisjoint(pair)
-        )  # fmt: skip
+        )
         if len(run) == 1 and run not in _PLAIN_HAN:
             found.add(run)
         found.update(f"={number}" for number, _, _ in _rows_in(run))

@@ -63,9 +63,7 @@ _EN: dict[Signal, str] = {
     r"| what you mean)?|i'm confused"
     r"|that makes no sense|what are you talking about",
 }
-_PATTERNS = {
-    signal: LazyPattern(rf"(?:{_ZH[signal]}){_TAIL}|(?:{_EN[signal]})") for signal in SIGNAL_WEIGHTS
-}  # fmt: skip
+_PATTERNS = {signal: LazyPattern(rf"(?:{_ZH[signal]}){_TAIL}|(?:{_EN[signal]})") for signal in SIGNAL_WEIGHTS}
 
 _BREAKS = LazyPattern(r"[，,。.!！?？;；:：…\n~～、]+|(?<=[一-鿿])\s+|\s+(?=[一-鿿])")
 _OPENERS = LazyPattern(

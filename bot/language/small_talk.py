@@ -18,15 +18,23 @@ _DATA: dict[str, str] = read_table("bot.language", "small_talk")
 _WORDS = {name: text.split() for name, text in _DATA.items()}
 _KINDS = dict.fromkeys((*_WORDS["around"], *_WORDS["called"]), 0)
 for _name, _kind in (
-    ("wished", _WISHED), ("about", _ABOUT), ("wish", _WISH), ("said", _SAID), ("warm", _SAID | _WARM), ("third", _THIRD),
-    ("when", _WHEN), ("asked", _SAID | _ASKED),
-):  # fmt: skip
+    ("wished", _WISHED),
+    ("about", _ABOUT),
+    ("wish", _WISH),
+    ("said", _SAID),
+    ("warm", _SAID | _WARM),
+    ("third", _THIRD),
+    ("when", _WHEN),
+    ("asked", _SAID | _ASKED),
+):
     _KINDS |= dict.fromkeys(_WORDS[_name], _kind)
 _KINDS |= {word: _KINDS.get(word, _SAID) | _GREETED for word in _WORDS["greeted"]}
 _KINDS |= {
     word.removesuffix("了") + end: kind | _KINDS.get(word.removesuffix("了") + end, 0)
-    for word, kind in _KINDS.items() if len(word) > 2 and word.endswith("了") for end in _WORDS["ends"]
-}  # fmt: skip
+    for word, kind in _KINDS.items()
+    if len(word) > 2 and word.endswith("了")
+    for end in _WORDS["ends"]
+}
 _WIDEST = max(map(len, _KINDS))
 
 _STICKER = re.compile(r"\[sticker[^\]]*\]|<a?:\w+:\d+>|:[a-z0-9_+-]+:|[ㄅ-ㄩ]+")

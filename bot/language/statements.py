@@ -127,11 +127,17 @@ def _fact(row: dict[str, Any]) -> _Fact:
         rf"|my (?P<en>(?:[a-z]+ )?{_spelt('<kin_en>')}(?: (?!is|was|has|had|and|or|who|will)[a-z]+)?) ?{between_en}{en}"
     )
     return _Fact(
-        row["kind"], row["slot"] if row.get("single") else "", bool(row.get("lasting")), bool(row.get("current")),
-        LazyPattern("(?!)" if row.get("theirs") else zh), LazyPattern("(?!)" if row.get("theirs") else en),
+        row["kind"],
+        row["slot"] if row.get("single") else "",
+        bool(row.get("lasting")),
+        bool(row.get("current")),
+        LazyPattern("(?!)" if row.get("theirs") else zh),
+        LazyPattern("(?!)" if row.get("theirs") else en),
         LazyPattern("|".join(whole) or "(?!)"),
-        LazyPattern(theirs), bool(row.get("firm")), bare,
-    )  # fmt: skip
+        LazyPattern(theirs),
+        bool(row.get("firm")),
+        bare,
+    )
 
 
 UNSURE, ASKING, QUESTION = (patterns_of("silent", name) for name in ("unsure", "asking", "question"))
@@ -173,9 +179,19 @@ _SOMEBODY = LazyPattern(
 _LISTED, _LISTED_OVER, _PROMISED, _DUE, _TO_WHOM, _IDLE, OVER, _OFF, NOT_OVER, _PAST, BARE = (
     patterns_of("task", name)
     for name in (
-        "listed", "listed_over", "promised", "due", "to_whom", "idle", "over", "off", "not_over", "past", "bare",
+        "listed",
+        "listed_over",
+        "promised",
+        "due",
+        "to_whom",
+        "idle",
+        "over",
+        "off",
+        "not_over",
+        "past",
+        "bare",
     )
-)  # fmt: skip
+)
 """Rows of a list, what is promised or due, and to whom; what is over, off, not over yet, in the past; a bare "done"."""
 
 
@@ -329,9 +345,7 @@ def _is_task(sentence: Sentence) -> bool:
 
 
 def _is_over(folded: str) -> bool:
-    return BARE.fullmatch(folded) is not None or (
-        OVER.search(folded) is not None and NOT_OVER.search(folded) is None
-    )  # fmt: skip
+    return BARE.fullmatch(folded) is not None or (OVER.search(folded) is not None and NOT_OVER.search(folded) is None)
 
 
 def _listed(row: str) -> str:

@@ -163,8 +163,10 @@ def _known() -> Iterator[_Word]:
     around: tuple[WordKind, ...] = ("tail", "lead", "polite")
     yield from (_Word(text, kind) for kind in around for text in _listed("around", kind))
     yield _Word("吗", "ask")
-    negated = (*product(_listed("no", "words"), _listed("no", "verbs")),
-               *product(_listed("no", "before_says"), _listed("no", "says")))  # fmt: skip
+    negated = (
+        *product(_listed("no", "words"), _listed("no", "verbs")),
+        *product(_listed("no", "before_says"), _listed("no", "says")),
+    )
     for no, verb in negated:
         yield _Word(no + verb, "stop", last=True)
         yield from (_Word(no + verb + end, "stop") for end in _listed("no", "ended"))

@@ -146,9 +146,13 @@ class AgentTools:
             )
             reply = AgentReply(opening("tool_failed", problem=type(error).__name__), wrong=True)
         self._log.info(
-            "agent_called", tool=tool, person=principal.person_id, chat=principal.chat_id, wrong=reply.wrong,
+            "agent_called",
+            tool=tool,
+            person=principal.person_id,
+            chat=principal.chat_id,
+            wrong=reply.wrong,
             memories=list(reply.ids),
-        )  # fmt: skip
+        )
         return reply
 
     async def _answer(self, name: str, arguments: str, agent: str, chat: Chat, person: Person) -> AgentReply:
@@ -202,9 +206,16 @@ class AgentTools:
 
     async def _search(self, context: ToolContext, wish: RecallRequest) -> tuple[SearchHit, ...]:
         asking = RecallQuery(
-            context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
-            memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until,
-        )  # fmt: skip
+            context.audience,
+            context.person_id,
+            wish.query,
+            context.now,
+            wish.most,
+            kinds=wish.finding_kinds,
+            memory_kinds=wish.memory_kinds,
+            since=wish.since,
+            until=wish.until,
+        )
         return tuple(one.finding for one in (await self._services.recalling.recall(asking)).chosen)
 
     async def _found(self, context: ToolContext, found: tuple[SearchHit, ...]) -> str:
@@ -274,10 +285,17 @@ class AgentWriter:
             return refuse("kept_enough", most=most)
         self._store.tombstones.remove_tombstone(text, now)
         memory = NewMemory(
-            owner_id=person.id, chat_id=chat.id, visibility="private" if chat.kind == "dm" else "chat",
-            kind=wish.kind, text=text,
-            observed_at=now, source="mcp", event_ids=(), asked=asked, agent=wish.agent,
-        )  # fmt: skip
+            owner_id=person.id,
+            chat_id=chat.id,
+            visibility="private" if chat.kind == "dm" else "chat",
+            kind=wish.kind,
+            text=text,
+            observed_at=now,
+            source="mcp",
+            event_ids=(),
+            asked=asked,
+            agent=wish.agent,
+        )
         memory = with_day(memory, now, self._words.tz_of(chat, person))
         stored = await self._store.agents.remember(memory, now)
         again = opening("remember_known", problem=stored.id)

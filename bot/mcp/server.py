@@ -54,7 +54,7 @@ def _tool(agents: AgentTools, name: str) -> types.Tool:
     hints = types.ToolAnnotations(read_only_hint=reads, destructive_hint=name == "forget", open_world_hint=False)
     return types.Tool(
         name=name, description=spec.description, input_schema=json.loads(spec.parameters), annotations=hints
-    )  # fmt: skip
+    )
 
 
 def _result(reply: AgentReply) -> types.CallToolResult:

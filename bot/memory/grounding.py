@@ -20,9 +20,28 @@ from bot.text.dates import local_day
 from bot.text.fold import fold
 
 _SELF = frozenset(
-    ("", "user", "用户", "本人", "自己", "self", "我", "i", "me", "the user", "the person", "person", "他", "她", "himself",
-     "herself", "themselves", "对方", "主人")
-)  # fmt: skip
+    (
+        "",
+        "user",
+        "用户",
+        "本人",
+        "自己",
+        "self",
+        "我",
+        "i",
+        "me",
+        "the user",
+        "the person",
+        "person",
+        "他",
+        "她",
+        "himself",
+        "herself",
+        "themselves",
+        "对方",
+        "主人",
+    )
+)
 
 TEXT_CHARS = 300
 """Longest statement; a longer answer is no clean one."""
@@ -63,9 +82,13 @@ def check_item(grounds: TalkEvidence, item: DigestItem) -> GroundedItem | Refusa
 
 
 def stands(
-    text: str, said: Sequence[tuple[str, int]], scope: TalkScope, known: str = "", section: ItemSection = "statements",
+    text: str,
+    said: Sequence[tuple[str, int]],
+    scope: TalkScope,
+    known: str = "",
+    section: ItemSection = "statements",
     name: str = "",
-) -> int | str:  # fmt: skip
+) -> int | str:
     """The place of the line, of these that one person of that `name` wrote (with their time, ms), that a text rests on:
     its numbers, days, names and denials stand in them, with what is `known` already; something of it is new. Else the
     words of it that stand nowhere, "" where nothing is new. What turns the known into its contrary is of the very thing
@@ -88,9 +111,10 @@ def stands(
         if not new and folded_plain(text) != folded_plain(known):  # only a number or a day is another one
             fresh = numbers(folded_plain(text), all_of_them=True) - numbers(folded_plain(known), all_of_them=True)
             carrying = [
-                line.number for line in lines
+                line.number
+                for line in lines
                 if fresh & numbers(folded_plain(line.text), all_of_them=True) or times(line.text, line.at, scope.tz)
-            ]  # fmt: skip
+            ]
         if carrying:
             return carrying[-1] - 1
     return missing
@@ -116,8 +140,18 @@ def _day(item: DigestItem, talk: TalkText, here: Iterable[Clause], at: int) -> D
         return None
     there = (date_in(part.folded, at, talk.tz) for part in here) if found else ()
     # 搬来的: which year it was the line's words tell.
-    return next((one for one in there if one and found and one.precision == found.precision
-                 and one.at != found.at and _month_day(one, talk.tz) == _month_day(found, talk.tz)), found)  # fmt: skip
+    return next(
+        (
+            one
+            for one in there
+            if one
+            and found
+            and one.precision == found.precision
+            and one.at != found.at
+            and _month_day(one, talk.tz) == _month_day(found, talk.tz)
+        ),
+        found,
+    )
 
 
 def _month_day(when: DatedMoment, tz: tzinfo) -> str:

@@ -117,9 +117,10 @@ def used_at(memory: Memory) -> int:
 def worn_out(memories: Iterable[Memory], now: int) -> tuple[Memory, ...]:
     """P2 and P3 that nobody asked to keep and that have hardly any life left."""
     return tuple(
-        memory for memory in memories
+        memory
+        for memory in memories
         if not (memory.kept or memory.lasts) and KIND_PRIORITY[memory.kind] >= 2 and vitality(memory, now) < WORN
-    )  # fmt: skip
+    )
 
 
 def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple[Memory, ...]:
@@ -131,10 +132,14 @@ def crowded_out(memories: Sequence[Memory], now: int, limits: Capacity) -> tuple
     lasting = [memory for memory in free if memory.lasts]
     passing = [memory for memory in free if not memory.lasts]
     over = Counter(_room(memory) for memory in passing)
-    over.subtract({
-        "emotion": limits.emotion, "knowledge": limits.knowledge, "event": limits.event,
-        "experience": limits.experience,
-    })  # fmt: skip
+    over.subtract(
+        {
+            "emotion": limits.emotion,
+            "knowledge": limits.knowledge,
+            "event": limits.event,
+            "experience": limits.experience,
+        }
+    )
     most, beyond = len(lasting) - limits.lasting, len(passing) - limits.total
     if max(most, beyond, *over.values()) <= 0:
         return ()
@@ -170,9 +175,12 @@ def _burden(memory: Memory, redundancy: float, now: int) -> float:
     age = min(1.0, max(0, now - since) / DAY_MS / OLD_DAYS)
     disliked = 0.5 if memory.feedback is None else (1 - memory.feedback) / 2
     return (
-        VITALITY * (1 - min(1.0, vitality(memory, now))) + REDUNDANCY * redundancy + AGE * age
-        + FEEDBACK * disliked + RANK * rank / 3
-    )  # fmt: skip
+        VITALITY * (1 - min(1.0, vitality(memory, now)))
+        + REDUNDANCY * redundancy
+        + AGE * age
+        + FEEDBACK * disliked
+        + RANK * rank / 3
+    )
 
 
 def _told_at(memory: Memory) -> int:

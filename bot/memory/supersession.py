@@ -184,7 +184,7 @@ def merge_rule(names: Mapping[int, str], *, judged: bool = False) -> MergeRule:
 
 def merges(
     new: NewMemory, near: tuple[Memory, ...], names: tuple[str, ...], *, judged: bool = False
-) -> tuple[Merge, ...]:  # fmt: skip
+) -> tuple[Merge, ...]:
     """What a person asks to keep takes in what was only found; anything else goes into the likest older one, if any.
 
     What somebody asked to keep, or protects, never changes its words: the same found again proves it, and what
@@ -195,8 +195,9 @@ def merges(
     if new.asked:
         return tuple(
             Merge(memory, "outdo" if seen.conflict else "absorb")
-            for memory, seen in found if not memory.kept and (seen.conflict or seen.like >= LIKE)
-        )  # fmt: skip
+            for memory, seen in found
+            if not memory.kept and (seen.conflict or seen.like >= LIKE)
+        )
     for memory, seen in sorted(found, key=lambda pair: (not pair[0].kept, -pair[1].like, pair[0].id)):
         if new.slot and (memory.slot not in ("", new.slot) or memory.subject not in ("", new.subject)):
             continue
@@ -209,10 +210,12 @@ def merges(
 def _together(new: NewMemory, memory: Memory) -> bool:
     """Whether both are one owner's, for the same eyes; in a chat of the same chat."""
     return (
-        memory.owner_id == new.owner_id and memory.visibility == new.visibility
+        memory.owner_id == new.owner_id
+        and memory.visibility == new.visibility
         and (new.visibility != "chat" or memory.chat_id == new.chat_id)
-        and not memory.is_name and memory.disabled_at is None
-    )  # fmt: skip
+        and not memory.is_name
+        and memory.disabled_at is None
+    )
 
 
 def _into_kept(new: NewMemory, memory: Memory, seen: Comparison) -> Merge | None:
@@ -233,7 +236,7 @@ def _into(new: NewMemory, memory: Memory, seen: Comparison, judged: bool) -> Mer
 
 def with_replaced(
     new: NewMemory, named: Iterable[int], cited: tuple[DigestLine, ...], known: Iterable[Memory]
-) -> NewMemory:  # fmt: skip
+) -> NewMemory:
     """The statement with the subject by which that is known, and the numbers of what it takes the place of.
 
     `named` are those that the model names, `cited` the lines it comes from, `known` what the model was shown: of others

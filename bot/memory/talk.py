@@ -61,8 +61,18 @@ MissingPart = tuple[Literal["number", "day", "words", "owner", "about", "denial"
 """A reason and the words that are meant."""
 
 Reason = Literal[
-    "lines", "owner", "empty", "harm", "forgotten", "words", "number", "day", "about", "denial", "checked",
-]  # fmt: skip
+    "lines",
+    "owner",
+    "empty",
+    "harm",
+    "forgotten",
+    "words",
+    "number",
+    "day",
+    "about",
+    "denial",
+    "checked",
+]
 """Why an item is refused: it cites no such lines, or those of several; it says nothing, or is made to work on a
 program; it was to be forgotten; too many words, a number or a day were not said; whom it is about may do harm; the
 contrary was said; or the second look found it wrong."""
@@ -379,9 +389,11 @@ class TalkEvidence:
     def after(self, owner: int, number: int) -> tuple[Clause, ...]:
         """What that person said later, clause by clause."""
         return tuple(
-            part for line, _ in self.told if line.person_id == owner and line.number > number
+            part
+            for line, _ in self.told
+            if line.person_id == owner and line.number > number
             for part in self._parts.get(line.number, ())
-        )  # fmt: skip
+        )
 
     def parts(self, lines: Iterable[DigestLine]) -> tuple[Clause, ...]:
         """The clauses of these lines."""

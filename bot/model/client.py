@@ -29,9 +29,16 @@ class ServerClient:
     """
 
     def __init__(
-        self, base_url: str, api_key: str, name: str, *, stream: bool = True, proxy: str = "",
-        speaks: Dialect = PLAIN_DIALECT, sees: Dialect = PLAIN_DIALECT,
-    ) -> None:  # fmt: skip
+        self,
+        base_url: str,
+        api_key: str,
+        name: str,
+        *,
+        stream: bool = True,
+        proxy: str = "",
+        speaks: Dialect = PLAIN_DIALECT,
+        sees: Dialect = PLAIN_DIALECT,
+    ) -> None:
         def load() -> "Transport":
             load_parts_when_asked("openai.types")
             with loading_without(OTHER_CLIENT):
@@ -90,9 +97,12 @@ class OpenAIModel(ServerClient):
         taken = frozenset(call.id for message in request.prompt.messages for call in message.tool_calls)
         can, keep = self._speaks.capabilities, self._speaks.keeps_reasoning
         answer = CompletionBuilder(
-            taken, keep_reasoning=keep, hear=hear, counted=(can.usage_cached, can.usage_written),
+            taken,
+            keep_reasoning=keep,
+            hear=hear,
+            counted=(can.usage_cached, can.usage_written),
             only_ends=self._only_ends,
-        )  # fmt: skip
+        )
         # What thinks in silence begins late; what does not stream has no beginning.
         first_s = request.first_s if self._stream and not self._speaks.thinking else 0
         await _ask_within(request, first_s or None, answer, transport.ask(request, answer))
@@ -138,9 +148,7 @@ class OpenAIEmbedder(ServerClient):
 
     calls = True
 
-    def __init__(
-        self, base_url: str, api_key: str, model: str, dimensions: int | None = None, proxy: str = ""
-    ) -> None:  # fmt: skip
+    def __init__(self, base_url: str, api_key: str, model: str, dimensions: int | None = None, proxy: str = "") -> None:
         super().__init__(base_url, api_key, model, proxy=proxy)
         self.name = f"{model}-{dimensions}" if dimensions else model
         self.model = model

@@ -94,15 +94,62 @@ _UNSURE_LINE = LazyPattern(r"(?m:^)(?:`{1,2}|【[^\n】]{0,4})\Z")
 _NOTHING_YET = LazyPattern(r"(?:```|~~~)[^\n`]*\n?\s*\Z")
 _HINT = LazyPattern(r"<|◁|\[[A-Z]|【此|^(?:```|~~~)", re.MULTILINE)
 _STARTS = (
-    "<ctx", "</ctx>", "<b>", "</b>", '<b f="', '<b cut="', '<b t="', '<p n="', '<e t="', '<t f="', "<g n=", "<g d=",
-    "<tool_", "</tool_", "<|", "<｜", "</|", "</｜", "<function", "</function", *(f"<!-- {name}=" for name in "pbtseg"), "<invoke name=", "</invoke>",
-    "<<SYS>>", "<</SYS>>", "<start_of_turn>", "<end_of_turn>", "<people>", "</people>", "<seed:think>", "◁think▷",
-    "<minimax:tool_call>", "<s>", "</s>", "<bos>", "<eos>", "<pad>", "<system", "<memor", "<thought",
-    "<reasoning>", "<scratchpad>", "<reflection>", "<analysis>", "<instructions>",
+    "<ctx",
+    "</ctx>",
+    "<b>",
+    "</b>",
+    '<b f="',
+    '<b cut="',
+    '<b t="',
+    '<p n="',
+    '<e t="',
+    '<t f="',
+    "<g n=",
+    "<g d=",
+    "<tool_",
+    "</tool_",
+    "<|",
+    "<｜",
+    "</|",
+    "</｜",
+    "<function",
+    "</function",
+    *(f"<!-- {name}=" for name in "pbtseg"),
+    "<invoke name=",
+    "</invoke>",
+    "<<SYS>>",
+    "<</SYS>>",
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<people>",
+    "</people>",
+    "<seed:think>",
+    "◁think▷",
+    "<minimax:tool_call>",
+    "<s>",
+    "</s>",
+    "<bos>",
+    "<eos>",
+    "<pad>",
+    "<system",
+    "<memor",
+    "<thought",
+    "<reasoning>",
+    "<scratchpad>",
+    "<reflection>",
+    "<analysis>",
+    "<instructions>",
     *(f"<{slash}{name}>" for name in _WRAPS for slash in ("", "/")),
-    "[TOOL_CALLS]", "[TOOL_RESULTS]", "[AVAILABLE_TOOLS]", "[SYSTEM_PROMPT]", "[INST]", "[THINK]", "[/INST]",
-    "[/TOOL_RESULTS]", "[/THINK]",
-)  # fmt: skip
+    "[TOOL_CALLS]",
+    "[TOOL_RESULTS]",
+    "[AVAILABLE_TOOLS]",
+    "[SYSTEM_PROMPT]",
+    "[INST]",
+    "[THINK]",
+    "[/INST]",
+    "[/TOOL_RESULTS]",
+    "[/THINK]",
+)
 """How scaffolding begins."""
 
 
@@ -336,7 +383,7 @@ def usage_of(
     cached = min(cached, prompt)
     return Usage(
         prompt, cached, output, written_tokens=min(written, prompt - cached), reasoning_tokens=min(thought, output)
-    )  # fmt: skip
+    )
 
 
 def _at(body: Mapping[str, object], path: str) -> object:

@@ -93,8 +93,10 @@ class Dialect:
             sent = [_in_parts(message, number, marked, MARK_FIELDS[style]) for number, message in enumerate(every)]
         if self.keeps_reasoning:
             # While it thinks it refuses answers without thoughts, whoever gave them: another model, or it before.
-            sent = [body | {"reasoning_content": body.get("reasoning_content", "")} if body["role"] == "assistant"
-                    else body for body in sent]  # fmt: skip
+            sent = [
+                body | {"reasoning_content": body.get("reasoning_content", "")} if body["role"] == "assistant" else body
+                for body in sent
+            ]
         return sent
 
     def fields(self, request: ModelRequest) -> dict[str, object]:
@@ -130,7 +132,7 @@ def _response_format(shape: ResponseFormat, mode: JsonMode) -> dict[str, object]
 
 def _in_parts(
     message: Message, number: int, marked: frozenset[CacheMark], mark: Mapping[str, object]
-) -> dict[str, object]:  # fmt: skip
+) -> dict[str, object]:
     """The message with its text as parts: the opening block and the rest, each with its mark if it has one."""
     body = message.wire()
     if message.role == "assistant" or not message.content:  # a list of no parts is refused

@@ -145,9 +145,13 @@ class ModelPool:
     """The first model, those that answer in its place, and the small one for a budget that runs low."""
 
     def __init__(
-        self, first: Endpoint, fallbacks: tuple[Endpoint, ...] = (), small: Endpoint | None = None, tries: int = 3,
+        self,
+        first: Endpoint,
+        fallbacks: tuple[Endpoint, ...] = (),
+        small: Endpoint | None = None,
+        tries: int = 3,
         embedding: EmbeddingEndpoint | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.first = first
         self.embedding = embedding
         self._fallbacks = fallbacks
@@ -181,8 +185,9 @@ class ModelPool:
         order = self._order(small)
         return min(
             (endpoint for endpoint in order if self._may(endpoint, now)),
-            key=lambda endpoint: self._spared(endpoint, now), default=order[0],
-        )  # fmt: skip
+            key=lambda endpoint: self._spared(endpoint, now),
+            default=order[0],
+        )
 
     def begin(self, endpoint: Endpoint, now: int) -> bool:
         """A call to this model goes out, as a probe (True) or not; ModelError while it rests, with what ailed it."""
@@ -231,8 +236,9 @@ class ModelPool:
         ready = [other for other in self._order(False) if other is not endpoint and self._breaker(other).allows(now)]
         fresh = min(
             (other for other in ready if other not in failures and self._may(other, now)),
-            key=lambda other: self._spared(other, now), default=None,
-        )  # fmt: skip
+            key=lambda other: self._spared(other, now),
+            default=None,
+        )
         if fresh is not None:
             return NextEndpoint(fresh, 0)
         again = [*ready, endpoint] if self._breaker(endpoint).allows(now) else ready

@@ -97,9 +97,16 @@ class Transport:
     """One client of the library; building it is slow (0.2 s), so it is built in a thread too."""
 
     def __init__(
-        self, base_url: str, api_key: str, name: str, *, stream: bool, speaks: Dialect, sees: Dialect,
+        self,
+        base_url: str,
+        api_key: str,
+        name: str,
+        *,
+        stream: bool,
+        speaks: Dialect,
+        sees: Dialect,
         proxy: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._name = name
         self._api_key = api_key
         self._stream = stream
@@ -124,7 +131,7 @@ class Transport:
 
     async def see(
         self, model: str, picture: bytes, mime: str, question: str, max_tokens: int, answer: CompletionBuilder
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Ask another model of the server about a picture; raises as `ask`."""
         once = ModelRequest(Prompt((), ()), max_tokens, 0.0, 0.0)
         url = f"data:{mime};base64,{base64.b64encode(picture).decode()}"
@@ -141,7 +148,7 @@ class Transport:
             audio = await asyncio.to_thread(lambda: self._client.audio.transcriptions)
             heard = await audio.create(
                 model=model, file=(name, sound), response_format="json", extra_headers=self._headers
-            )  # fmt: skip
+            )
             text: object = getattr(heard, "text", None)
             if not isinstance(text, str):
                 raise ModelError("invalid", "the server answered no transcription: is media.voice one of its models?")
@@ -152,9 +159,12 @@ class Transport:
         with self._translated():
             # Asked for by name: without it the library asks for base64, which some servers refuse and some ignore.
             answer = await self._client.embeddings.with_raw_response.create(
-                model=self._name, input=list(texts), dimensions=dimensions or openai.omit, encoding_format="float",
+                model=self._name,
+                input=list(texts),
+                dimensions=dimensions or openai.omit,
+                encoding_format="float",
                 extra_headers=self._headers,
-            )  # fmt: skip
+            )
             return answer.content
 
     async def names(self) -> tuple[str, ...]:
@@ -236,9 +246,13 @@ class Transport:
 
     def _without_secrets(self, error: ModelError) -> ModelError:
         return ModelError(
-            error.fault, self._clean(error.detail), self._clean(error.said), limited=error.limited,
-            wait_s=error.wait_s, final=error.final,
-        )  # fmt: skip
+            error.fault,
+            self._clean(error.detail),
+            self._clean(error.said),
+            limited=error.limited,
+            wait_s=error.wait_s,
+            final=error.final,
+        )
 
     def _clean(self, detail: str) -> str:
         """One short line without the key, whatever a server echoed."""

@@ -77,8 +77,7 @@ def _disk(data: Path) -> CheckResult:
     told = f"{free / 1e9:.1f} GB are free for the data folder"
     if free < LEAST_FREE:
         return failed("disk", f"{told}: free some, or what people say cannot be stored")
-    return warned("disk", f"{told}: free some soon") if free < ENOUGH_FREE else passed("disk", told
-    )  # fmt: skip
+    return warned("disk", f"{told}: free some soon") if free < ENOUGH_FREE else passed("disk", told)
 
 
 def sqlite_finding(version: tuple[int, ...]) -> CheckResult:
@@ -169,8 +168,9 @@ async def _deliveries(store: Store, now: int) -> list[CheckResult]:
     }
     lines = [
         CheckResult(True, "outbox", f"{states[state]} messages {text}", warn=warn)
-        for state, (text, warn) in told.items() if states.get(state)
-    ]  # fmt: skip
+        for state, (text, warn) in told.items()
+        if states.get(state)
+    ]
     if dead := await store.events.dead():
         causes = ", ".join(f"{error} {count}" for error, count in sorted(dead.items()))
         text = (

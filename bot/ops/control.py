@@ -41,7 +41,7 @@ _CHANGED, _RELOADED = TypeAdapter(AgentReply), TypeAdapter(ReloadResult)
 @contextlib.asynccontextmanager
 async def control_socket(
     folder: Path, carry_out: ApplyChange, log: Log, reload: Reload | None = None
-) -> AsyncIterator[None]:  # fmt: skip
+) -> AsyncIterator[None]:
     """While inside, changes that agents ask for are carried out here; only who holds the folder's lock may open it.
 
     With `reload` it is also asked to reload. Where no socket can be, agents are told that the folder is in use: no
@@ -106,9 +106,13 @@ class _ControlServer:
         reply = await self._carry_out(wish)
         principal = wish.principal
         self._log.info(
-            "agent_served", verb=wish.verb, person=principal.person_id, chat=principal.chat_id, wrong=reply.wrong,
+            "agent_served",
+            verb=wish.verb,
+            person=principal.person_id,
+            chat=principal.chat_id,
+            wrong=reply.wrong,
             memories=list(reply.ids),
-        )  # fmt: skip
+        )
         return asdict(reply)
 
     async def close(self) -> None:

@@ -124,9 +124,10 @@ class HealthCheck:
 def platforms(states: Mapping[str, PlatformState], silent: Mapping[str, int | None]) -> tuple[HealthProblem, ...]:
     """The platforms that nobody hears nuan on."""
     return tuple(
-        HealthProblem("platform", name, why) for name,
-        state in states.items() if (why := _platform_trouble(name, state, silent))
-    )  # fmt: skip
+        HealthProblem("platform", name, why)
+        for name, state in states.items()
+        if (why := _platform_trouble(name, state, silent))
+    )
 
 
 def _platform_trouble(name: str, state: PlatformState, silent: Mapping[str, int | None]) -> str:

@@ -119,10 +119,13 @@ def _status(status: HTTPStatus, text: str = "") -> HttpPage:
 
 def _bytes(page: HttpPage, *, bare: bool = False) -> bytes:
     head = (
-        f"HTTP/1.1 {page.status.value} {page.status.phrase}", f"Content-Type: {page.kind}",
-        f"Content-Length: {len(page.body)}", "Cache-Control: no-store", "X-Content-Type-Options: nosniff",
+        f"HTTP/1.1 {page.status.value} {page.status.phrase}",
+        f"Content-Type: {page.kind}",
+        f"Content-Length: {len(page.body)}",
+        "Cache-Control: no-store",
+        "X-Content-Type-Options: nosniff",
         "Connection: close",
-    )  # fmt: skip
+    )
     return "\r\n".join((*head, "", "")).encode("latin-1") + (b"" if bare else page.body)
 
 

@@ -161,9 +161,15 @@ class ModelCaller:
         return other
 
     async def ask(
-        self, chat_id: int, request: ModelRequest, first: tuple[Endpoint, ModelCall], reserve: Reserve, ledger: Ledger,
-        listen: Listen, by: int | None = None,
-    ) -> ModelReply:  # fmt: skip
+        self,
+        chat_id: int,
+        request: ModelRequest,
+        first: tuple[Endpoint, ModelCall],
+        reserve: Reserve,
+        ledger: Ledger,
+        listen: Listen,
+        by: int | None = None,
+    ) -> ModelReply:
         """The answer of whoever gives one. ModelError: nobody did, and the last reservation is left to the caller.
 
         Reservations of requests that failed before it are charged or released here; `reserve` makes the next one and
@@ -188,10 +194,15 @@ class ModelCaller:
                     if following is None or now + following.wait_ms >= ends:
                         raise
                     self._log.warning(
-                        "model_retried", call=call.id, **model_fields("chat", endpoint.model.name), fault=error.fault,
-                        detail=error.detail, text=error.said, next=following.endpoint.model.name,
+                        "model_retried",
+                        call=call.id,
+                        **model_fields("chat", endpoint.model.name),
+                        fault=error.fault,
+                        detail=error.detail,
+                        text=error.said,
+                        next=following.endpoint.model.name,
                         wait_ms=following.wait_ms,
-                    )  # fmt: skip
+                    )
                     await end_failed(ledger, call.id, error, now)
                 if following.wait_ms:
                     await pause(self._clock, following.wait_ms)

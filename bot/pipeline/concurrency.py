@@ -152,7 +152,11 @@ class TurnStopper:
             self._running[chat_id].cancel()
         what = "stopped" if decision.why in STOP_REASONS else "interrupted"
         self._log.info(
-            what, chat=chat_id, person=event.person_id, why=decision.why, turns=list(halted.turns),
+            what,
+            chat=chat_id,
+            person=event.person_id,
+            why=decision.why,
+            turns=list(halted.turns),
             dropped=halted.dropped,
-        )  # fmt: skip
+        )
         self._send(chat_id)

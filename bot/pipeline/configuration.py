@@ -46,15 +46,25 @@ class PromptTexts:
 def texts_key(settings: Settings) -> tuple[object, ...]:
     """The settings by which texts are read: where they are the same, and no file has changed, the texts are."""
     return (
-        settings.bot, settings.persona, settings.prompts_dir, settings.heartbeat.on, settings.speak.paced,
-        settings.prompt.tools, settings.memory.inject, bool(settings.media.images),
-    )  # fmt: skip
+        settings.bot,
+        settings.persona,
+        settings.prompts_dir,
+        settings.heartbeat.on,
+        settings.speak.paced,
+        settings.prompt.tools,
+        settings.memory.inject,
+        bool(settings.media.images),
+    )
 
 
 def read_texts(
-    settings: Settings, words: Texts, prompts: Callable[[str], Path], folders: Mapping[str, Path],
-    tools: Mapping[str, ToolSpec], dialect: str,
-) -> PromptTexts:  # fmt: skip
+    settings: Settings,
+    words: Texts,
+    prompts: Callable[[str], Path],
+    folders: Mapping[str, Path],
+    tools: Mapping[str, ToolSpec],
+    dialect: str,
+) -> PromptTexts:
     """Read the texts for these settings, tools and a model of that dialect; ConfigError for a file that is broken.
 
     The tool that reads skills is left out where no persona has any.

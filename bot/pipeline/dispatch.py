@@ -122,11 +122,22 @@ class Dispatcher:
     """The work of the chat queue."""
 
     def __init__(
-        self, store: Store, runner: TurnRunner, remember_actions: RememberActions, planner: Planner, clock: Clock,
-        current: Current, sender: OutboxSender, media: MediaReader, stopper: TurnStopper, limiter: TalkLimiter,
-        debounce: Debounce, reminders: ReminderService, timings: TurnTimings,
+        self,
+        store: Store,
+        runner: TurnRunner,
+        remember_actions: RememberActions,
+        planner: Planner,
+        clock: Clock,
+        current: Current,
+        sender: OutboxSender,
+        media: MediaReader,
+        stopper: TurnStopper,
+        limiter: TalkLimiter,
+        debounce: Debounce,
+        reminders: ReminderService,
+        timings: TurnTimings,
         log: Log,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._store = store
         self._runner = runner
         self._remember_actions = remember_actions
@@ -329,9 +340,22 @@ class Dispatcher:
         for place, command in commands:
             last = len(done) + 1 == len(commands)
             told = CommandContext(
-                command, event, chat, person.id, audience, script, place, rest, last and _hides(command), account,
-                last, tuple(done), several, offer if command.verb == "remember" else "", judged,
-            )  # fmt: skip
+                command,
+                event,
+                chat,
+                person.id,
+                audience,
+                script,
+                place,
+                rest,
+                last and _hides(command),
+                account,
+                last,
+                tuple(done),
+                several,
+                offer if command.verb == "remember" else "",
+                judged,
+            )
             receipt = await self._remember_actions.carry_out(told)
             if not receipt:
                 return [], event
@@ -369,7 +393,7 @@ class Dispatcher:
 
     async def _cues(
         self, answering: Iterable[Event], chat: Chat, person: Person, promising: Collection[int]
-    ) -> tuple[str, ...]:  # fmt: skip
+    ) -> tuple[str, ...]:
         """What messages may ask of memory, and which promises they may end, for the model that answers them."""
         if not self._current.value.uses_tools:
             return ()

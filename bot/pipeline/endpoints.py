@@ -67,9 +67,14 @@ def make_pool(settings: Settings, find: Callable[[str], Path]) -> ModelPool:
 def pool_key(settings: Settings) -> tuple[object, ...]:
     """What `make_pool` makes a pool of: where it is the same, the old one goes on with its connections."""
     asked = {
-        "slots", "window_tokens", "max_output_tokens", "temperature", "deadline_seconds", "first_token_seconds",
+        "slots",
+        "window_tokens",
+        "max_output_tokens",
+        "temperature",
+        "deadline_seconds",
+        "first_token_seconds",
         "vocabulary",
-    }  # fmt: skip
+    }
     rest = settings.model.model_copy(update={name: type(settings.model).model_fields[name].default for name in asked})
     others = settings.fallback, settings.second_fallback, settings.small
     return (
@@ -145,9 +150,14 @@ def endpoint_of(settings: Settings, model: ModelSettings) -> Endpoint:
     can = capabilities_of(settings, model)
     key = server.api_key.get_secret_value() if server.api_key is not None else ""
     speaker = OpenAIModel(
-        server.base_url, key, model.name, stream=model.stream, proxy=server.proxy, speaks=Dialect(can, model.thinking),
+        server.base_url,
+        key,
+        model.name,
+        stream=model.stream,
+        proxy=server.proxy,
+        speaks=Dialect(can, model.thinking),
         sees=Dialect(capabilities_of(settings, model, settings.media.images)),
-    )  # fmt: skip
+    )
     priced = model.price_input is not None and model.price_output is not None
     rate = rate_of(model, can, None if priced else public_rate_of(settings, model, model.name))
     return Endpoint(speaker, rate, can.cache_min_tokens)

@@ -162,9 +162,14 @@ def _fitting(lines: Iterable[str]) -> str:
 
 
 async def findings_text(
-    store: Store, words: Texts, context: ToolContext, found: tuple[SearchHit, ...], room: int = RESULT_TOKENS,
-    said: str = "", bot: str = "nuan",
-) -> str:  # fmt: skip
+    store: Store,
+    words: Texts,
+    context: ToolContext,
+    found: tuple[SearchHit, ...],
+    room: int = RESULT_TOKENS,
+    said: str = "",
+    bot: str = "nuan",
+) -> str:
     """These findings, attributed and dated, as many as fit into `room` tokens, the first in any case.
 
     What `said`, all that the model has before it, tells already is named by its number and first words. `bot` is

@@ -49,9 +49,13 @@ class Debounce:
     """Joins what belongs together. What it stores are deadlines only."""
 
     def __init__(
-        self, store: Store, clock: Clock, current: Current, understand: Callable[[Event], Awaitable[ParsedCommands]],
+        self,
+        store: Store,
+        clock: Clock,
+        current: Current,
+        understand: Callable[[Event], Awaitable[ParsedCommands]],
         adapter: Callable[[str], Adapter | None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`understand` tells memory commands, which never wait; `adapter` finds who talks to a platform."""
         self._store = store
         self._clock = clock
@@ -108,10 +112,17 @@ class Ingest:
     """Takes events in from any adapter."""
 
     def __init__(
-        self, store: Store, clock: Clock, current: Current, debounce: Debounce, is_command: Callable[[str], bool],
-        arrived: Callable[[Accepted], None], activity: Activity, timings: TurnTimings,
+        self,
+        store: Store,
+        clock: Clock,
+        current: Current,
+        debounce: Debounce,
+        is_command: Callable[[str], bool],
+        arrived: Callable[[Accepted], None],
+        activity: Activity,
+        timings: TurnTimings,
         scenes: tuple[SceneSource, ...] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`arrived` is told of everything that is stored; `scenes` describe the place of a message."""
         self._store = store
         self._clock = clock
@@ -181,22 +192,33 @@ class Ingest:
         order = menu_command(text) if is_command else None
         bursts = self._debounce.rules(incoming.place.platform)
         situation = Situation(
-            at=self._clock.now(), chat_kind=incoming.place.kind, enabled=True, text=text, is_message=is_message,
-            from_bot=incoming.sender is None or incoming.sender.is_bot, is_command=is_command,
+            at=self._clock.now(),
+            chat_kind=incoming.place.kind,
+            enabled=True,
+            text=text,
+            is_message=is_message,
+            from_bot=incoming.sender is None or incoming.sender.is_bot,
+            is_command=is_command,
             is_memory_command=bool(order) if is_command else _commands(incoming, text, names),
-            mentions_bot=incoming.mentions_bot and incoming.sender is not None, replies_to_bot=incoming.replies_to_bot,
-            addresses_other=incoming.addresses_other, forwarded=incoming.forwarded, window_until=0,
-            greets=is_command and is_greeting(text), code=code_in(text, is_command) if is_message else "",
-            awaited=bool(incoming.via), age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
+            mentions_bot=incoming.mentions_bot and incoming.sender is not None,
+            replies_to_bot=incoming.replies_to_bot,
+            addresses_other=incoming.addresses_other,
+            forwarded=incoming.forwarded,
+            window_until=0,
+            greets=is_command and is_greeting(text),
+            code=code_in(text, is_command) if is_message else "",
+            awaited=bool(incoming.via),
+            age_ms=max(0, self._clock.now() - incoming.at) if incoming.at else 0,
             stop=stop_command(text, names) if is_message and not is_command else "",
             whole=bool(bursts.debounce_ms) and looks_whole(text, names),
-        )  # fmt: skip
+        )
         said = is_message and not is_command and not incoming.forwarded and not situation.from_bot
         told = "" if not is_message or is_command or situation.code else text
         if order is not None:
             told = order.content or ""
         return Arrival(
-            incoming, situation,
+            incoming,
+            situation,
             lambda last, lines: (
                 usual_script((told, *lines), names, script_named(last), words.language) if told.strip() else last
             ),
@@ -204,10 +226,11 @@ class Ingest:
             lambda key, script: words.messages.text(key, words.script_of(text, script)),
             lambda waiting: bool(understand(waiting[:COMMAND_CHARS], names).commands),
             lambda decision, waiting: with_deadline(decision, situation, waiting, bursts),
-            bursts.interrupts_ms, bursts.debounce_ms,
+            bursts.interrupts_ms,
+            bursts.debounce_ms,
             feedback_signals(told, names) if said else (),
             self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else None,
-        )  # fmt: skip
+        )
 
     def _promising(self, incoming: Incoming, text: str) -> Callable[[str], tuple[SpokenPromise, ...]] | None:
         """What a message, or the edit of one, promises, given the name of its writer's time zone; None: nothing."""

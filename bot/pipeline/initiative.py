@@ -60,9 +60,14 @@ class HeartbeatService(UnaskedTurns):
     """What the alarm and the chat queues do so that nuan writes first."""
 
     def __init__(
-        self, store: Store, clock: Clock, current: Current, begin: Begin,
-        platforms: Callable[[], frozenset[str]], log: Log,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        clock: Clock,
+        current: Current,
+        begin: Begin,
+        platforms: Callable[[], frozenset[str]],
+        log: Log,
+    ) -> None:
         """`platforms` are those that one can send to now."""
         super().__init__("heartbeat_failed", log)
         self._store = store
@@ -140,9 +145,16 @@ class JoinService(UnaskedTurns):
     """What the alarm and the chat queues do so that nuan enters talks."""
 
     def __init__(
-        self, store: Store, clock: Clock, current: Current, recalling: Recall, planner: Planner,
-        limiter: TalkLimiter, begin: Begin, log: Log,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        clock: Clock,
+        current: Current,
+        recalling: Recall,
+        planner: Planner,
+        limiter: TalkLimiter,
+        begin: Begin,
+        log: Log,
+    ) -> None:
         super().__init__("join_failed", log)
         self._store = store
         self._clock = clock
@@ -247,6 +259,12 @@ def _line(line: TalkLineRow, people: dict[int, str]) -> GroupLine:
     to = line.replied_to if line.is_reply else addressee(line.text, others)
     aimed = (line.is_reply and to != line.person_id) or to in others or line.why == "other"
     return GroupLine(
-        line.id, line.at, line.person_id, aimed, to if to != line.person_id else None, asks_something(line.text),
-        line.forwarded, line.from_bot,
-    )  # fmt: skip
+        line.id,
+        line.at,
+        line.person_id,
+        aimed,
+        to if to != line.person_id else None,
+        asks_something(line.text),
+        line.forwarded,
+        line.from_bot,
+    )

@@ -106,11 +106,18 @@ async def inspect_plan(
     )
     log = log_items(head, plan.epoch) if plan.epoch is not None else (head,)
     return Inspection(
-        plan, words, (*log, message_item(plan.composed.message, plan.composed.tokens)),
-        before, newest is not None and not newest.epoch.entries, last_cache_step(before, earlier),
-        await store.ledger.spend(0, chat_id), await store.ledger.last_talk(chat_id),
-        await store.sessions.facts(chat_id, now), tz, await _refs(store, plan),
-    )  # fmt: skip
+        plan,
+        words,
+        (*log, message_item(plan.composed.message, plan.composed.tokens)),
+        before,
+        newest is not None and not newest.epoch.entries,
+        last_cache_step(before, earlier),
+        await store.ledger.spend(0, chat_id),
+        await store.ledger.last_talk(chat_id),
+        await store.sessions.facts(chat_id, now),
+        tz,
+        await _refs(store, plan),
+    )
 
 
 async def _refs(store: Store, plan: TurnPlan) -> tuple[tuple[int, ToldItem], ...]:

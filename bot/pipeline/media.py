@@ -76,9 +76,14 @@ class MediaReader:
     """Looks at, listens to and reads what people send along."""
 
     def __init__(
-        self, store: Store, slots: ModelSlots, adapter: Callable[[str], Adapter | None], clock: Clock,
-        current: Current, log: Log,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        slots: ModelSlots,
+        adapter: Callable[[str], Adapter | None],
+        clock: Clock,
+        current: Current,
+        log: Log,
+    ) -> None:
         """`slots` are shared with turns; `adapter` finds the platform that has a file."""
         self._store = store
         self._slots = slots

@@ -67,9 +67,11 @@ class OpeningLineReader:
     def limits(self, tokens: int) -> CtxLimits:
         """The configured limits of one delta, with so many tokens of lines that nobody waits on."""
         return CtxLimits(
-            tokens=tokens, answered=self._current.settings.input.max_chars,
-            scene=self._current.settings.context.scene.max_chars, gap_ms=self._current.settings.context.gap_seconds * 1000,
-        )  # fmt: skip
+            tokens=tokens,
+            answered=self._current.settings.input.max_chars,
+            scene=self._current.settings.context.scene.max_chars,
+            gap_ms=self._current.settings.context.gap_seconds * 1000,
+        )
 
     async def read(self, occasion: Occasion, session: Session | None, now: int, light: bool) -> ToldLines:
         """The lines that a new log begins with; what its first turn answers comes besides.
@@ -92,9 +94,13 @@ class OpeningLineReader:
             window = opened // 1000 if wish.window_seconds is None else wish.window_seconds
         lines = min(most if raw else LIGHT_LINES, recent) if light else most
         events, earlier = await self._store.views.lines(
-            chat.id, tuple(event.id for event in occasion.answering), floor, (own, opened - window * 1000), lines,
+            chat.id,
+            tuple(event.id for event in occasion.answering),
+            floor,
+            (own, opened - window * 1000),
+            lines,
             apart=self._current.settings.speak.busy == "queue",
-        )  # fmt: skip
+        )
         if light:
             limits = self.limits(LIGHT_TOKENS)
             return ToldLines(events, replace(limits, bot=limits.message), earlier)
@@ -157,17 +163,27 @@ class OpeningReader:
         said = {memory.chat_id for memory in found.memories if memory.visibility == "chat"}
         said |= {one.chat_id for one in commitments} | {one.chat_id for one in reminders}
         return OpeningFacts(
-            bot_name=settings.bot.names[0], who=wake.who[self._current.words.script(person)], owner=settings.bot.owner,
-            zone=zone, tz=tz, now=now, chat=self.seen(chat),
+            bot_name=settings.bot.names[0],
+            who=wake.who[self._current.words.script(person)],
+            owner=settings.bot.owner,
+            zone=zone,
+            tz=tz,
+            now=now,
+            chat=self.seen(chat),
             present=tuple(found.people[number] for number in audience.person_ids[:PEOPLE]),
-            names={number: each.name for number, each in found.people.items()}, memories=found.memories,
+            names={number: each.name for number, each in found.people.items()},
+            memories=found.memories,
             dialogues=await past_talks(self._store, audience, person.id, now),
             vitality={m.id: vitality(m, now) for m in found.memories if m.kind in LIVING and not m.kept},
-            commitments=commitments, reminders=reminders, last_at=found.last_at,
-            topic=await self._sectioning.topic(audience, person.id, now), met=found.met,
+            commitments=commitments,
+            reminders=reminders,
+            last_at=found.last_at,
+            topic=await self._sectioning.topic(audience, person.id, now),
+            met=found.met,
             user=wake.user if alone is not None and alone.is_owner else "",
-            groups=await self._store.people.titles(said - {chat.id}), changed=found.changed,
-        )  # fmt: skip
+            groups=await self._store.people.titles(said - {chat.id}),
+            changed=found.changed,
+        )
 
     def opening(self, facts: OpeningFacts, person: Person) -> OpeningBlock:
         """The block that opens a full log, in the script of that person."""

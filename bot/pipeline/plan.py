@@ -133,9 +133,15 @@ class TurnPlan:
         new = self.asking.epoch
         signature = new.signature if new is not None else ""
         return Epoch(
-            turn.epoch_id, turn.session_id, turn.epoch_number, signature, self.prompt.messages[0], (entry,),
-            self.asking.logged_upto, mode=self.choice.mode,
-        )  # fmt: skip
+            turn.epoch_id,
+            turn.session_id,
+            turn.epoch_number,
+            signature,
+            self.prompt.messages[0],
+            (entry,),
+            self.asking.logged_upto,
+            mode=self.choice.mode,
+        )
 
 
 class Planner:
@@ -171,9 +177,14 @@ class Planner:
         answering, apart = tuple(event.id for event in occasion.answering), self._current.settings.speak.busy == "queue"
         most = self._current.settings.context.bus_max
         log = await store.views.log(
-            chat.id, most, occasion.person.id, answering, apart=apart, limits=self._limits(now),
+            chat.id,
+            most,
+            occasion.person.id,
+            answering,
+            apart=apart,
+            limits=self._limits(now),
             rounds_since=now - FRESH_MS,
-        )  # fmt: skip
+        )
         session, ends = log.session, NOT_LATE
         if session is not None and session.close_at <= now:
             ends = reason_of(session, self._current.settings.session.idle_seconds * 1000)
@@ -317,9 +328,13 @@ class Planner:
         """The call that sends this prompt; requests with the same prefix go to the same cache."""
         model = self._current.settings.model
         return ModelRequest(
-            prompt, model.max_output_tokens, model.temperature, model.deadline_seconds, f"nuan-{signature}",
+            prompt,
+            model.max_output_tokens,
+            model.temperature,
+            model.deadline_seconds,
+            f"nuan-{signature}",
             first_s=model.first_token_seconds,
-        )  # fmt: skip
+        )
 
     async def step(self, chat_id: int, person_id: int | None, now: int) -> tuple[BudgetStep, BudgetPressure]:
         """What is done without for that person (None: for nobody) in that chat, and the limit that it is for."""

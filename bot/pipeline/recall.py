@@ -199,11 +199,15 @@ def _question(asking: RecallQuery, talkers: tuple[Talker, ...], tz: tzinfo) -> S
 def rules_of(settings: MemoryRules, profile: RankingProfile) -> RankRules:
     """The numbers of a profile, with those that the settings give instead."""
     given = {
-        "min_score": settings.min_score, "min_relevance": settings.min_relevance,
-        "half_life_days": settings.half_life_days, "relevance": settings.weight_relevance,
-        "recency": settings.weight_recency, "importance": settings.weight_importance,
-        "count_saturation": settings.importance_count_saturation, "saturation": settings.saturation,
-    }  # fmt: skip
+        "min_score": settings.min_score,
+        "min_relevance": settings.min_relevance,
+        "half_life_days": settings.half_life_days,
+        "relevance": settings.weight_relevance,
+        "recency": settings.weight_recency,
+        "importance": settings.weight_importance,
+        "count_saturation": settings.importance_count_saturation,
+        "saturation": settings.saturation,
+    }
     return replace(PROFILES[profile], **{name: value for name, value in given.items() if value is not None})
 
 
@@ -245,9 +249,15 @@ class AutoRecall:
         return inject in ("auto", "both") and mode == "full" and occasion.why not in UNASKED
 
     async def lines(
-        self, occasion: Occasion, audience: Audience, said: str, own: tuple[Event, ...], rounds: Sequence[RecallRound],
-        scene: str, now: int,
-    ) -> AutoRecalled:  # fmt: skip
+        self,
+        occasion: Occasion,
+        audience: Audience,
+        said: str,
+        own: tuple[Event, ...],
+        rounds: Sequence[RecallRound],
+        scene: str,
+        now: int,
+    ) -> AutoRecalled:
         """What the messages being answered call for and the log does not tell yet; `said` is all that it says.
 
         `own` is what the person wrote last, `rounds` what their turns found lately, oldest first. It asks no model:
@@ -259,9 +269,18 @@ class AutoRecall:
         person = occasion.person
         known = {person.id: (person.name, person.timezone)} if audience.alone == person.id else {}
         asking = RecallQuery(
-            audience, person.id, asked, now, CANDIDATES, kinds=("memory",), mode="v2", people=known,
-            own=own_lines(own, {event.id for event in occasion.answering}, now), scene=scene, strict=True,
-        )  # fmt: skip
+            audience,
+            person.id,
+            asked,
+            now,
+            CANDIDATES,
+            kinds=("memory",),
+            mode="v2",
+            people=known,
+            own=own_lines(own, {event.id for event in occasion.answering}, now),
+            scene=scene,
+            strict=True,
+        )
         _, found, narrowing = await self.found(asking, self.sectioning.narrow(rounds, asked))
         return replace(self._told(occasion, said, found, now), round=narrowing.round(found))
 

@@ -33,10 +33,17 @@ FIRST_WAIT_MS, LONGEST_WAIT_MS, MOST_TRIES = 1_000, 180_000, 8
 
 MACHINE_ERRORS = frozenset(
     (
-        errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES,
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EROFS,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.EACCES,
         errno.EPERM,
     )
-)  # fmt: skip
+)
 """Errors of the machine: with another message it would be the same."""
 
 
@@ -143,10 +150,13 @@ class TalkLimiter:
         pause = (rules.cooldown_seconds or 0) * 1000 if error.limit == "cooldown" else 0
         since = day_start(now, self._current.words.default_tz) if by_day else now - max(MINUTE_MS, pause) + 1
         said = await self._store.outbox.limit(
-            occasion.chat.id, person.id, tuple(event.id for event in refused),
+            occasion.chat.id,
+            person.id,
+            tuple(event.id for event in refused),
             (Draft(notice, "notice") if notice else None, Draft(receipts, "notice") if receipts else None),
-            ("day" if by_day else "minute", since), now,
-        )  # fmt: skip
+            ("day" if by_day else "minute", since),
+            now,
+        )
         self._log.warning("over_limit", chat=occasion.chat.id, person=person.id, limit=error.limit, said=said)
 
     def _text(self, error: OverLimit, script: Script) -> str:

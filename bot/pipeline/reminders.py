@@ -240,8 +240,11 @@ class ReminderService:
         sure = [each for each in made if isinstance(each, NewReminder)]
         if not sure and not await self._store.of_events((event_id,)):
             return
-        unclear = [self._question(at, each, wish.said, wish.task)
-                   for wish, each in zip(found, made, strict=False) if not isinstance(each, NewReminder)]  # fmt: skip
+        unclear = [
+            self._question(at, each, wish.said, wish.task)
+            for wish, each in zip(found, made, strict=False)
+            if not isinstance(each, NewReminder)
+        ]
         gone = [] if sure else [self._text(at.script, "remind_edited")]
         await self._store.reset(
             sure, chat.id, lambda numbers: "\n".join([*gone, *self._confirmed(at, sure, numbers), *unclear]), at.now
@@ -265,8 +268,9 @@ class ReminderService:
         when = when_label(self._current.words, new.due_at, at.now, at.tz, at.script)
         rule = rule_label(self._current.words, new.rule, at.script) if new.rule else ""
         everyone = "_all" if new.shared and at.chat.kind == "group" else "" if new.text else "_bare"
-        said = self._text(at.script, f"remind_set{'_rule' if rule else ''}{everyone}", when=when, rule=rule,
-                          task=new.text, id=number)  # fmt: skip
+        said = self._text(
+            at.script, f"remind_set{'_rule' if rule else ''}{everyone}", when=when, rule=rule, task=new.text, id=number
+        )
         notes = [self._text(at.script, "remind_assumed")] if new.assumed else []
         if day := short_day(new.rule):
             notes.append(self._text(at.script, "remind_short", day=day))
@@ -282,9 +286,15 @@ class ReminderService:
         """到时候叫我一声 is about the time that its writer named just before, 四点叫我 may be of the day named there."""
         wish = found[0] if len(found) == 1 else NO_WISH
         said = wish.parts
-        if wish.verb != "set" or said.day or said.delay or said.every or said.doubt or said.tonight or not (
-            said.clock or not (wish.task or said.half)
-        ):  # fmt: skip
+        if (
+            wish.verb != "set"
+            or said.day
+            or said.delay
+            or said.every
+            or said.doubt
+            or said.tonight
+            or not (said.clock or not (wish.task or said.half))
+        ):
             return found
         lines = await self._events.own_lines((at.event_id,), at.person.id, at.now, answered=True)
         before = [line for line in reversed(lines) if line.id != at.event_id]
@@ -327,9 +337,12 @@ class ReminderService:
         return "\n".join(filter(None, (*self._confirmed(at, sure, numbers), question)))
 
     async def _settle(
-        self, at: ReminderRequest, found: tuple[ReminderWish, ...], made: list[NewReminder | Unclear | None],
+        self,
+        at: ReminderRequest,
+        found: tuple[ReminderWish, ...],
+        made: list[NewReminder | Unclear | None],
         events: tuple[int, ...] = (),
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Set what is certain and confirm it, and ask for the rest: one commit either way."""
         sure = [replace(each, event_ids=(*events, *each.event_ids)) for each in made if isinstance(each, NewReminder)]
         asks, question = self._asks(at, found, made)
@@ -430,9 +443,12 @@ class ReminderService:
         question = self._question(at, made, wish.said)
         self._note(at)
         return await self._store.say(
-            self._answer(at, lambda _: question), at.person.id, at.now, asks=more,
+            self._answer(at, lambda _: question),
+            at.person.id,
+            at.now,
+            asks=more,
             until=at.now + self._rules.ask_seconds * 1000,
-        )  # fmt: skip
+        )
 
     async def _moved(self, at: ReminderRequest, waiting: IncompleteReminder, reply: TimeReply) -> bool | None:
         """下午三点, right after a reminder for an hour that was assumed, or 不对，三点 after any: it is said then."""
@@ -467,17 +483,26 @@ class ReminderService:
         due, rule = (spoken_at(found, self._rules, at.tz), "") if isinstance(found, Instant) else (found.at, found.rule)
         delay = wish.parts.delay
         return NewReminder(
-            at.person.id, at.chat.id, wish.task, due, rule, (at.event_id,), at.script, wish.shared,
-            wall=delay is None or not delay.ms, assumed=not found.timed and not (delay is not None and delay.same),
-        )  # fmt: skip
+            at.person.id,
+            at.chat.id,
+            wish.task,
+            due,
+            rule,
+            (at.event_id,),
+            at.script,
+            wish.shared,
+            wall=delay is None or not delay.ms,
+            assumed=not found.timed and not (delay is not None and delay.same),
+        )
 
     def _question(self, at: ReminderRequest, found: Unclear | None, said: str, task: str = "") -> str:
         what = found.what if found is not None else "vague"
         said = " ".join(said.split())[:SHOWN]
         if what == "task":
             return self._text(at.script, "remind_ask_task" if task else "remind_ask_bare", said=said, task=task)
-        return self._text(at.script, f"remind_ask_{what}" if said or what in ("vague", "rule") else "remind_ask_vague",
-                          said=said)  # fmt: skip
+        return self._text(
+            at.script, f"remind_ask_{what}" if said or what in ("vague", "rule") else "remind_ask_vague", said=said
+        )
 
     def _cancelling(
         self, at: ReminderRequest, words: str, open_ones: tuple[Reminder, ...]
@@ -491,8 +516,9 @@ class ReminderService:
         if len(found) > 1 and words != "*" and not names_numbers(words):
             return self._text(at.script, "remind_which", list=self._named(at, found)), ()
         return (
-            self._text(at.script, "remind_cancelled", list=self._named(at, found)), tuple(each.id for each in found)
-        )  # fmt: skip
+            self._text(at.script, "remind_cancelled", list=self._named(at, found)),
+            tuple(each.id for each in found),
+        )
 
     def _named(self, at: ReminderRequest, found: tuple[Reminder, ...]) -> str:
         named = self._text(at.script, "when_and").join(

@@ -31,10 +31,16 @@ class Scheduler:
     """The work of the alarm queue."""
 
     def __init__(
-        self, store: Store, clock: Clock, current: Current, wakes: Mapping[str, Callable[[int], None]],
-        write_first: Callable[[], Awaitable[None]], remind: Callable[[], Awaitable[tuple[int, ...]]],
-        wake: Callable[[], None], log: Log,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        clock: Clock,
+        current: Current,
+        wakes: Mapping[str, Callable[[int], None]],
+        write_first: Callable[[], Awaitable[None]],
+        remind: Callable[[], Awaitable[tuple[int, ...]]],
+        wake: Callable[[], None],
+        log: Log,
+    ) -> None:
         """`wakes` has a queue look at what is due, by the kind of the deadline; `write_first` lets nuan do so, `remind`
         says what people wanted to be reminded of, and in which chats. `wake` has deadlines looked at once more."""
         self._store = store
@@ -134,10 +140,13 @@ class Scheduler:
         keep, tz = settings.retention, words.default_tz
         await self._store.deadlines.tidy(
             Retention(
-                now - keep.ids_days * DAY_MS, now - keep.transcript_days * DAY_MS, now - keep.log_days * DAY_MS,
-                next_local_time(now, settings.session.close_hour, tz), now - keep.dialogue_days * DAY_MS,
+                now - keep.ids_days * DAY_MS,
+                now - keep.transcript_days * DAY_MS,
+                now - keep.log_days * DAY_MS,
+                next_local_time(now, settings.session.close_hour, tz),
+                now - keep.dialogue_days * DAY_MS,
                 now - keep.counts_days * DAY_MS,
             )
-        )  # fmt: skip
+        )
         await asyncio.to_thread(self._store.files.archives.tidy, now - ARCHIVE_DAYS * DAY_MS)
         await asyncio.to_thread(tidy_beside, self._store.folder, now - settings.backup.days * DAY_MS)

@@ -183,9 +183,14 @@ class OutboxSender:
     """The work of the send queue."""
 
     def __init__(
-        self, store: Store, clock: Clock, current: Current, wake: Callable[[int], None], look: Callable[[], None],
+        self,
+        store: Store,
+        clock: Clock,
+        current: Current,
+        wake: Callable[[int], None],
+        look: Callable[[], None],
         log: Log,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._store = store
         self._clock = clock
         self._current = current
@@ -378,7 +383,12 @@ class OutboxSender:
             case "muted":
                 await self._store.outbox.gone(chat_id, error.detail, self._clock.now() + MUTED_MS)
         self._log.warning(
-            "send_failed", chat=chat_id, **await self._store.vitals.numbers(number), outbox=number, fate=error.fate,
-            error=error.detail, wait_ms=wait,
-        )  # fmt: skip
+            "send_failed",
+            chat=chat_id,
+            **await self._store.vitals.numbers(number),
+            outbox=number,
+            fate=error.fate,
+            error=error.detail,
+            wait_ms=wait,
+        )
         return error.fate in ("unknown", "never", "shut")

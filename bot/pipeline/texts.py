@@ -21,9 +21,16 @@ from bot.text.dates import DayWords, clock_label, holiday_name, local, local_day
 from bot.text.fold import script_next
 
 KEEPS = (
-    "remembered", "remembered_one", "remembered_again", "memory_changed", "memory_replaced", "nick_set", "nick_revoked",
-    "nick_changed", "undone",
-)  # fmt: skip
+    "remembered",
+    "remembered_one",
+    "remembered_again",
+    "memory_changed",
+    "memory_replaced",
+    "nick_set",
+    "nick_revoked",
+    "nick_changed",
+    "undone",
+)
 """The receipts that say that something is kept."""
 _NUMBER, _NICK = "\ue010", "\ue011"
 
@@ -101,9 +108,12 @@ class Texts:
         """The words for near days."""
         text = self.messages.text
         return DayWords(
-            text("today", script), text("yesterday", script), text("tomorrow", script),
-            text("days_ago", script, days="{n}"), text("days_ahead", script, days="{n}"),
-        )  # fmt: skip
+            text("today", script),
+            text("yesterday", script),
+            text("tomorrow", script),
+            text("days_ago", script, days="{n}"),
+            text("days_ahead", script, days="{n}"),
+        )
 
     def frame(self, now: int, zone: str, script: Script, log: Sequence[str], *, group: bool) -> CtxFrame:
         """Time, legend and words of a <ctx> that follows these user messages of a log; date, weekday and holiday where
@@ -146,10 +156,14 @@ def when_label(words: Texts, at: int, now: int, tz: tzinfo, script: Script) -> s
     there, here = local(at, tz), local(now, tz)
     text = words.messages.text
     return text(
-        "when_far" if there.year != here.year else "when", script, year=there.year, month=_month(words, there, script),
-        day=there.day, weekday=words.messages.words("when_weekdays", script)[there.weekday()],
+        "when_far" if there.year != here.year else "when",
+        script,
+        year=there.year,
+        month=_month(words, there, script),
+        day=there.day,
+        weekday=words.messages.words("when_weekdays", script)[there.weekday()],
         time=clock_words(words, there.hour, there.minute, script),
-    )  # fmt: skip
+    )
 
 
 def clock_words(words: Texts, hour: int, minute: int, script: Script) -> str:

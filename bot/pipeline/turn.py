@@ -71,9 +71,17 @@ class TurnRunner:
     """Runs turns; every effect is committed before the next step."""
 
     def __init__(
-        self, store: Store, planner: Planner, caller: ModelCaller, tools: Callable[[], tuple[Tool, ...]], clock: Clock,
-        current: Current, log: Log, sender: OutboxSender, timings: TurnTimings,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        planner: Planner,
+        caller: ModelCaller,
+        tools: Callable[[], tuple[Tool, ...]],
+        clock: Clock,
+        current: Current,
+        log: Log,
+        sender: OutboxSender,
+        timings: TurnTimings,
+    ) -> None:
         self._store = store
         self._timings = timings
         self._planner = planner
@@ -272,12 +280,16 @@ class TurnRunner:
         if said.unnamed:
             self._log.warning("links_removed", **turn.numbers, count=said.unnamed)
         saying = TurnToSay(
-            turn_id=turn.id, entry=said.message, tokens=message_tokens(said.message, self._planner.vocabulary),
-            settlement=settlement, line=said.line, drafts=said.drafts,
+            turn_id=turn.id,
+            entry=said.message,
+            tokens=message_tokens(said.message, self._planner.vocabulary),
+            settlement=settlement,
+            line=said.line,
+            drafts=said.drafts,
             window_until=now + said.lasts_ms + self._current.settings.speak.window_seconds * 1000,
             close_at=self._planner.close_at(turn.opened_at, running.chat, running.person, now),
             platforms=self._sender.platforms,
-        )  # fmt: skip
+        )
         running.timer.end("model")
         outgoing = await self._store.say(turn.why, saying, now)
         running.timer.end("say")
@@ -296,13 +308,25 @@ class TurnRunner:
         outcome = "failed" if error else "answered" if reply or turn.receipts else "skipped"
         line = self._log.warning if error else self._log.info
         line(
-            "turn", **turn.numbers, person=turn.person_id, mode=turn.mode, mode_why=turn.mode_why, why=turn.why,
+            "turn",
+            **turn.numbers,
+            person=turn.person_id,
+            mode=turn.mode,
+            mode_why=turn.mode_why,
+            why=turn.why,
             **model_fields("chat", totals.model, self._current.pool.provider(totals.model)),
-            **{"gen_ai.usage.input_tokens": totals.prompt, "gen_ai.usage.cache_read.input_tokens": totals.cached,
-               "gen_ai.usage.output_tokens": totals.output},
-            cost=round(totals.cost, 6), ms=self._clock.now() - turn.asked_at, calls=totals.calls, reply=reply,
-            outcome=outcome, **({"error.type": error} if error else {}),
-        )  # fmt: skip
+            **{
+                "gen_ai.usage.input_tokens": totals.prompt,
+                "gen_ai.usage.cache_read.input_tokens": totals.cached,
+                "gen_ai.usage.output_tokens": totals.output,
+            },
+            cost=round(totals.cost, 6),
+            ms=self._clock.now() - turn.asked_at,
+            calls=totals.calls,
+            reply=reply,
+            outcome=outcome,
+            **({"error.type": error} if error else {}),
+        )
         await self._trace(turn, outcome, totals)
 
     async def _fail(
@@ -341,10 +365,15 @@ class TurnRunner:
         one = "forgot" if len(memories) == 1 else "forgot_several"
         key = "forgot_matter" if lines else "forgot_forever" if forever else one
         receipt = Receipt(
-            event.id, turn.chat_id, f"event:{event.id}:tool:{memories[0].id}",
-            lambda number, _: say(key, number), True, unlearn.rest, hide=True,
+            event.id,
+            turn.chat_id,
+            f"event:{event.id}:tool:{memories[0].id}",
+            lambda number, _: say(key, number),
+            True,
+            unlearn.rest,
+            hide=True,
             buttons=buttons,
-        )  # fmt: skip
+        )
         until = None if forever else now + days * DAY_MS
         await self._store.agents.forget_in_turn(turn, Forgetting(memories, person.id, until, lines=lines), receipt, now)
 
@@ -357,11 +386,22 @@ class TurnRunner:
             if not person.is_owner:
                 continue
             line = self._current.words.tell(
-                person, "trace_line", chat=turn.chat_id, session=turn.session_number, turn=turn.number, why=turn.why,
-                mode=turn.mode, outcome=outcome, model=totals.model, calls=totals.calls, prompt=totals.prompt,
-                cached=totals.cached, output=totals.output,
-                money=f"{totals.cost:.5f} {self._current.settings.budget.currency}", ms=now - turn.asked_at,
-            )  # fmt: skip
+                person,
+                "trace_line",
+                chat=turn.chat_id,
+                session=turn.session_number,
+                turn=turn.number,
+                why=turn.why,
+                mode=turn.mode,
+                outcome=outcome,
+                model=totals.model,
+                calls=totals.calls,
+                prompt=totals.prompt,
+                cached=totals.cached,
+                output=totals.output,
+                money=f"{totals.cost:.5f} {self._current.settings.budget.currency}",
+                ms=now - turn.asked_at,
+            )
             phases = self._timings.of(turn.id)
             if phases is not None:
                 line += f"\n{self._current.words.tell(person, 'trace_phases', **phases)}"

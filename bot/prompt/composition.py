@@ -188,9 +188,7 @@ def cache_step(before: Sequence[RequestItem], request: Sequence[RequestItem]) ->
     while kept < min(len(before), len(request)) and before[kept].exact == request[kept].exact:
         kept += 1
     same, new = request[:kept], request[kept:]
-    return CacheStep(
-        kept, sum(item.tokens for item in same), len(new), sum(item.tokens for item in new), len(before)
-    )  # fmt: skip
+    return CacheStep(kept, sum(item.tokens for item in same), len(new), sum(item.tokens for item in new), len(before))
 
 
 def last_cache_step(newest: Sequence[RequestItem], older: Sequence[RequestItem]) -> CacheStep | None:

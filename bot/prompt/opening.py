@@ -108,11 +108,15 @@ def people_block(
 def _facts(memories: tuple[Memory, ...], owner_id: int, name: str) -> tuple[Memory, ...]:
     """Who somebody is, and what they asked to be kept, as they told it."""
     mine = [
-        memory for memory in memories
-        if memory.owner_id == owner_id and not memory.is_name and memory.teller_id and len(memory.text) <= FACT_CHARS
+        memory
+        for memory in memories
+        if memory.owner_id == owner_id
+        and not memory.is_name
+        and memory.teller_id
+        and len(memory.text) <= FACT_CHARS
         and not memory.subject
         and (memory.kind == "identity" or ((memory.asked or memory.lasting) and memory.kind == "knowledge"))
-    ]  # fmt: skip
+    ]
     told = (replace(memory, text=named_once(name, memory.text)[1]) for memory in mine)
     return tuple(sorted(told, key=lambda memory: memory.kind != "identity"))
 

@@ -178,10 +178,17 @@ def upcoming(facts: OpeningFacts, days: DayFormatter) -> tuple[UpcomingThing, ..
 def _tasks(commitments: Iterable[Commitment], days: DayFormatter) -> Iterable[UpcomingThing]:
     for one in commitments:
         due = UpcomingThing(
-            one.text, one.owner_id, None, 0, "", one.made_at, commitment=one.id,
-            toward="" if fold(one.toward) in fold(one.text) else one.toward, core=content_words(one.text),
+            one.text,
+            one.owner_id,
+            None,
+            0,
+            "",
+            one.made_at,
+            commitment=one.id,
+            toward="" if fold(one.toward) in fold(one.text) else one.toward,
+            core=content_words(one.text),
             chat=one.chat_id if one.visibility == "chat" else 0,
-        )  # fmt: skip
+        )
         if one.due_at is not None:
             day = _last_day(days.day(one.due_at), one.dated)
             if (days.today - day).days > OVER_DAYS:
@@ -196,9 +203,17 @@ def _reminders(facts: OpeningFacts, days: DayFormatter) -> Iterable[UpcomingThin
     for one in facts.reminders:
         if one.due_at > facts.now and one.promise not in told:
             yield UpcomingThing(
-                one.text, one.person_id, days.day(one.due_at), one.due_at, "time", one.made_at,
-                core=content_words(one.text), reminder=one.id, remind_at=one.due_at, chat=one.chat_id,
-            )  # fmt: skip
+                one.text,
+                one.person_id,
+                days.day(one.due_at),
+                one.due_at,
+                "time",
+                one.made_at,
+                core=content_words(one.text),
+                reminder=one.id,
+                remind_at=one.due_at,
+                chat=one.chat_id,
+            )
 
 
 def _dated(memories: Iterable[Memory], days: DayFormatter) -> Iterable[UpcomingThing]:
@@ -216,9 +231,16 @@ def _dated(memories: Iterable[Memory], days: DayFormatter) -> Iterable[UpcomingT
 
 def _noticed(memory: Memory, day: date) -> UpcomingThing:
     return UpcomingThing(
-        memory.text, memory.owner_id, day, memory.observed_at, memory.dated, said_at(memory), (memory,),
-        core=content_words(memory.text), chat=memory.chat_id if memory.visibility == "chat" else 0,
-    )  # fmt: skip
+        memory.text,
+        memory.owner_id,
+        day,
+        memory.observed_at,
+        memory.dated,
+        said_at(memory),
+        (memory,),
+        core=content_words(memory.text),
+        chat=memory.chat_id if memory.visibility == "chat" else 0,
+    )
 
 
 def is_upcoming(memory: Memory, days: DayFormatter) -> bool:
@@ -255,10 +277,21 @@ def _merged(one: UpcomingThing, other: UpcomingThing) -> UpcomingThing:
     less = one if words is other else other
     exact = max(one, other, key=lambda due: (due.day is not None, not due.reminder, due.dated == "time"))
     return UpcomingThing(
-        words.text, one.owner, exact.day, exact.at, exact.dated, words.said, (*words.memories, *less.memories),
-        one.commitment or other.commitment, one.yearly or other.yearly, words.toward, words.core,
-        one.reminder or other.reminder, one.remind_at or other.remind_at, words.chat,
-    )  # fmt: skip
+        words.text,
+        one.owner,
+        exact.day,
+        exact.at,
+        exact.dated,
+        words.said,
+        (*words.memories, *less.memories),
+        one.commitment or other.commitment,
+        one.yearly or other.yearly,
+        words.toward,
+        words.core,
+        one.reminder or other.reminder,
+        one.remind_at or other.remind_at,
+        words.chat,
+    )
 
 
 def _with_past(one: UpcomingThing, past: Iterable[Memory], days: DayFormatter) -> UpcomingThing:

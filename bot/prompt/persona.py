@@ -173,7 +173,7 @@ class Bootstraps:
 
 def read_bootstraps(
     find: Callable[[str], Path], persona: Persona, name: str, tools: tuple[ToolSpec, ...], dialect: str
-) -> Bootstraps:  # fmt: skip
+) -> Bootstraps:
     """Read the system text and the files of a persona; ConfigError names the one that is missing or unreadable."""
     folder = persona.folder
     wanted = (*FULL, *((FIRST,) if persona.first else ()), *((PACED,) if persona.paced else ()))
@@ -182,7 +182,7 @@ def read_bootstraps(
         raise ConfigError((f"persona: no persona files in {folder.name!r} (wanted {', '.join(FULL)})",))
     system, whole, group, small = (
         _read(find(file)) for file in ("ai-system.txt", "full.txt", "group.txt", "light.txt")
-    )  # fmt: skip
+    )
     skills = skill_list(persona.skills, _read(find("skills.txt")))
 
     def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...], who: str) -> Prefix:
@@ -291,9 +291,13 @@ def persona_folders(*folders: Path) -> dict[str, Path]:
 
 
 def read_personas(
-    find: Callable[[str], Path], personas: Mapping[str, Persona], default: str, name: str,
-    tools: tuple[ToolSpec, ...], dialect: str,
-) -> Personas:  # fmt: skip
+    find: Callable[[str], Path],
+    personas: Mapping[str, Persona],
+    default: str,
+    name: str,
+    tools: tuple[ToolSpec, ...],
+    dialect: str,
+) -> Personas:
     """Read all of them as a bot of that name; ConfigError names the first file that cannot be read."""
     known = {}
     for each, persona in personas.items():

@@ -28,15 +28,28 @@ ALONE_TOKENS, BESIDE_TOKENS = 70, 40
 """How much of a summary is told by itself, and how much beside others: whole sentences."""
 
 _LEVELS: tuple[tuple[int, TalkPeriod], ...] = (
-    (HOUR_MS, "raw"), (DAY_MS, "hour"), (7 * DAY_MS, "day"), (30 * DAY_MS, "week"),
-)  # fmt: skip
+    (HOUR_MS, "raw"),
+    (DAY_MS, "hour"),
+    (7 * DAY_MS, "day"),
+    (30 * DAY_MS, "week"),
+)
 """Up to which age, ms, talks are told by themselves, by hour, by day and by week; older ones by month (C38)."""
 
 
 _NEAR = {
-    "大后": 3, "后": 2, "明": 1, "今": 0, "昨": -1, "大前": -3, "前": -2, "tom": 1, "tm": 1, "today": 0, "tonight": 0,
+    "大后": 3,
+    "后": 2,
+    "明": 1,
+    "今": 0,
+    "昨": -1,
+    "大前": -3,
+    "前": -2,
+    "tom": 1,
+    "tm": 1,
+    "today": 0,
+    "tonight": 0,
     "yes": -1,
-}  # fmt: skip
+}
 _PARTS = {"早": "早上", "晚": "晚上", "tonight": " evening"}
 _NEAR_DAY = re.compile(
     r"大?[后後]天|大?前天|[今明昨]天|[今明](?:早|日)(?![已就])(?:上(?![班课课學学]))?|[今明昨]晚(?:上(?![班课学學]))?"
@@ -229,9 +242,16 @@ class LineBuilder:
         who, text = named_once(self.whom(memory), memory.text)
         place = self._heard(memory)
         return OpeningLine(
-            self._told(text, memory), memory.id, who + place, day=day or said, at=said_at(memory),
-            weight=self._weight(memory), memory=memory.id, when=when, place=place,
-        )  # fmt: skip
+            self._told(text, memory),
+            memory.id,
+            who + place,
+            day=day or said,
+            at=said_at(memory),
+            weight=self._weight(memory),
+            memory=memory.id,
+            when=when,
+            place=place,
+        )
 
     def event(self, memory: Memory) -> OpeningLine:
         """What happened, or how somebody felt, with its day."""
@@ -239,9 +259,17 @@ class LineBuilder:
         who, text = named_once(self.whom(memory), memory.text)
         place = self._heard(memory)
         return OpeningLine(
-            self._told(text, memory), memory.id, who + place, memory.emotion, memory.emotion_value,
-            day, at=memory.observed_at, memory=memory.id, when=self._when(memory, day), place=place,
-        )  # fmt: skip
+            self._told(text, memory),
+            memory.id,
+            who + place,
+            memory.emotion,
+            memory.emotion_value,
+            day,
+            at=memory.observed_at,
+            memory=memory.id,
+            when=self._when(memory, day),
+            place=place,
+        )
 
     def _told(self, text: str, memory: Memory) -> str:
         """As much of a text as is told, marked where it names a day that was changed later."""
@@ -281,10 +309,20 @@ class LineBuilder:
             text = days.words(key, text=text, time=days.time(one.remind_at))
         group = self._place(one.chat)
         return OpeningLine(
-            text, kept, who + group, day=days.told(one.said), due=due, over=over, at=one.at,
-            weight=0.0 if one.day is None else 1.0 / (place + 1), memory=number, commitment=one.commitment, when=when,
-            place=group, reminder=one.reminder,
-        )  # fmt: skip
+            text,
+            kept,
+            who + group,
+            day=days.told(one.said),
+            due=due,
+            over=over,
+            at=one.at,
+            weight=0.0 if one.day is None else 1.0 / (place + 1),
+            memory=number,
+            commitment=one.commitment,
+            when=when,
+            place=group,
+            reminder=one.reminder,
+        )
 
     def talks(self) -> tuple[OpeningLine, ...]:
         """Past talks, a line for each stretch."""
@@ -346,8 +384,11 @@ def _current(facts: OpeningFacts) -> Iterable[Memory]:
     if not facts.groups:
         return facts.memories
     held = {(m.owner_id, m.subject, m.slot): m.id for m in reversed(_newest(facts.memories))}
-    return (m for m in facts.memories if not m.slot or not is_single_valued(m.slot) or m.is_name
-            or held[m.owner_id, m.subject, m.slot] == m.id)  # fmt: skip
+    return (
+        m
+        for m in facts.memories
+        if not m.slot or not is_single_valued(m.slot) or m.is_name or held[m.owner_id, m.subject, m.slot] == m.id
+    )
 
 
 def _about(facts: OpeningFacts, told: Iterable[Memory]) -> list[Memory]:

@@ -66,8 +66,10 @@ def own_terms_fit(question: SearchQuery, fit: LexicalFit) -> LexicalFit:
     """The same fit by the question's own terms alone: what only stands around it tells nothing of what is found."""
     if not question.beside:
         return fit
-    own = {doc: {term: share for term, share in found.items() if term not in question.beside}
-           for doc, found in fit.shares.items()}  # fmt: skip
+    own = {
+        doc: {term: share for term, share in found.items() if term not in question.beside}
+        for doc, found in fit.shares.items()
+    }
     return replace(fit, shares=own)
 
 
@@ -91,8 +93,11 @@ def _once(shares: Mapping[int, Mapping[str, float]], scored: list[ScoredHit]) ->
     """The same without summaries and notes that hold a finding's words, former ones or those of a line that tells
     nothing, and nothing more of the question."""
     late = [place for place, one in enumerate(scored) if not one.cut and one.finding.kind in ("digest", "note")]
-    told = [(fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut) for one in scored
-            if late and one.cut in ("", "former", "aside") and one.finding.kind in ("line", "memory")]  # fmt: skip
+    told = [
+        (fold(one.finding.text), shares.get(one.finding.doc, {}).keys(), one.cut)
+        for one in scored
+        if late and one.cut in ("", "former", "aside") and one.finding.kind in ("line", "memory")
+    ]
     for place in late:
         finding = scored[place].finding
         text, own = fold(finding.text), shares.get(finding.doc, {}).keys()
@@ -123,8 +128,14 @@ def _outdated(terms: Mapping[int, frozenset[str]], scored: list[ScoredHit]) -> l
         return any(one.finding.at <= till and value & there and not new & there for till, value, new in gone)
 
     late = ("digest", "note")
-    return [replace(one, cut="former") if not one.cut and one.finding.kind in late and outdated(one) else one
-            for one in scored] if gone else scored  # fmt: skip
+    return (
+        [
+            replace(one, cut="former") if not one.cut and one.finding.kind in late and outdated(one) else one
+            for one in scored
+        ]
+        if gone
+        else scored
+    )
 
 
 def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[Candidate]) -> frozenset[int]:
@@ -140,7 +151,7 @@ def lines_to_hide(question: SearchQuery, fit: LexicalFit, candidates: Sequence[C
             told[line.chat_id, line.place] = each
     requests = {
         each.finding.doc for each in told.values() if not of_requests and _REQUESTS.search(fold(each.finding.text))
-    }  # fmt: skip
+    }
     telling = {each.finding.doc for each in candidates if each.finding.kind in ("line", "memory")}
     of_people = [each for each in candidates if each.finding.person_id is not None]
     quotable = cache(lambda: [(fold(each.finding.text), each) for each in of_people])
@@ -206,7 +217,7 @@ def _standing(
 
 def _without_former_lines(
     question: SearchQuery, sources: Mapping[int, Sequence[int]], scored: Sequence[ScoredHit]
-) -> list[ScoredHit]:  # fmt: skip
+) -> list[ScoredHit]:
     """The same without lines of which nothing is kept but what is former and not asked for."""
     former, told = set[int](), set[int]()
     for one in scored:
@@ -222,14 +233,16 @@ def _without_former_lines(
 
 def _supported(
     spans: Sequence[TimeSpan], shares: Mapping[int, Mapping[str, float]], scored: Sequence[ScoredHit]
-) -> list[ScoredHit]:  # fmt: skip
+) -> list[ScoredHit]:
     """The same without lines that come only for those around them, where these are told no more: a question is one
     that the line answers."""
     near = {
-        (line.chat_id, line.place) for one in scored
-        if (line := one.finding.line) is not None and shares.get(one.finding.doc)
+        (line.chat_id, line.place)
+        for one in scored
+        if (line := one.finding.line) is not None
+        and shares.get(one.finding.doc)
         and (not one.cut or only_asks(one.finding.text))
-    }  # fmt: skip
+    }
 
     def alone(one: ScoredHit) -> bool:
         line = one.finding.line
@@ -249,9 +262,13 @@ def _changed(shares: Mapping[int, Mapping[str, float]], scored: Sequence[ScoredH
     def below(one: ScoredHit) -> ScoredHit:
         own, where = shares.get(one.finding.doc, {}), _where(one.finding)
         later = [
-            new.score for new in news if new.finding.at > one.finding.at and _where(new.finding) == where
-            and CHANGES * one.score <= new.score < one.score and _covers(shares[new.finding.doc], own)
-        ]  # fmt: skip
+            new.score
+            for new in news
+            if new.finding.at > one.finding.at
+            and _where(new.finding) == where
+            and CHANGES * one.score <= new.score < one.score
+            and _covers(shares[new.finding.doc], own)
+        ]
         return replace(one, score=FORMER * max(later)) if later else one
 
     return [below(one) if not one.cut else one for one in scored] if news else list(scored)

@@ -75,9 +75,12 @@ class Talker:
 
 
 def search_query(
-    text: str, talkers: Sequence[Talker] = (), own: Sequence[str] = (), scene: str = "",
-    spans: tuple[TimeSpan, ...] = ()
-) -> SearchQuery:  # fmt: skip
+    text: str,
+    talkers: Sequence[Talker] = (),
+    own: Sequence[str] = (),
+    scene: str = "",
+    spans: tuple[TimeSpan, ...] = (),
+) -> SearchQuery:
     """The question, without the names of nuan and the asker unless nothing else is in it.
 
     "小暖，我的猫叫什么" would otherwise find whatever mentions 小暖.

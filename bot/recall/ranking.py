@@ -131,9 +131,7 @@ def raw_score(terms: Iterable[str], text: str) -> float:
     there = set(index_terms(text))
     shared = [term for term in dict.fromkeys(terms) if term in there]
     longer = "\n".join(term for term in shared if len(term) > 1)
-    return sum(
-        TERM_WEIGHT * min(len(term) / 2, LONGEST_TERM) for term in shared if len(term) > 1 or term not in longer
-    )  # fmt: skip
+    return sum(TERM_WEIGHT * min(len(term) / 2, LONGEST_TERM) for term in shared if len(term) > 1 or term not in longer)
 
 
 def relevance(raw: float, saturation: float = 18.0) -> float:
@@ -333,8 +331,10 @@ def _hybrid(task: RankTask, ordered: Sequence[ScoredHit], like: Likeness) -> lis
     done: list[ScoredHit] = []
     for one in ordered:
         doc = one.finding.doc
-        found = (*((("sparse", float(lexical[doc])),) if doc in lexical else ()),
-                 *((("dense", float(dense[doc])), ("cosine", like.found[doc][1])) if doc in dense else ()))  # fmt: skip
+        found = (
+            *((("sparse", float(lexical[doc])),) if doc in lexical else ()),
+            *((("dense", float(dense[doc])), ("cosine", like.found[doc][1])) if doc in dense else ()),
+        )
         alone: CutReason = (
             ""
             if doc in dense and one.cut not in ("aside", "former", "duplicate")
@@ -376,8 +376,11 @@ def _limited(ordered: Sequence[ScoredHit], task: RankTask) -> tuple[ScoredHit, .
 
 def with_context(trace: RecallTrace) -> RecallTrace:
     """The same with the lines around each short line that is brought."""
-    places = {(one.finding.line.chat_id, one.finding.line.place): one.finding
-              for one in trace.scored if one.finding.line is not None}  # fmt: skip
+    places = {
+        (one.finding.line.chat_id, one.finding.line.place): one.finding
+        for one in trace.scored
+        if one.finding.line is not None
+    }
 
     def around(finding: SearchHit) -> SearchHit:
         line = finding.line

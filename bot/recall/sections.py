@@ -52,7 +52,7 @@ def sections_to_search(rounds: Sequence[RecallRound], matched: Collection[str], 
 
 def round_of(
     found: Iterable[tuple[str, int, bool]], searched: tuple[str, ...], matched: Collection[str]
-) -> RecallRound:  # fmt: skip
+) -> RecallRound:
     """What a search proved; `found` are section, memory and whether it would be found however narrow the search.
 
     Of a narrowed search only what the message names, or what was found without its help, counts.
@@ -89,10 +89,17 @@ def advice(rounds: Sequence[RecallRound], sizes: Mapping[str, int], rules: Secti
     parts, leading = shares(rounds, rules.window), dominant(rounds, rules)
     since = misses(rounds, sizes)
     found = (
-        SectionAdvice(key, share := parts.get(key, 0.0), count, since[key], _standing(key, share, leading, rules),
-               since[key] >= rules.misses)
-        for key, count in sizes.items() if count
-    )  # fmt: skip
+        SectionAdvice(
+            key,
+            share := parts.get(key, 0.0),
+            count,
+            since[key],
+            _standing(key, share, leading, rules),
+            since[key] >= rules.misses,
+        )
+        for key, count in sizes.items()
+        if count
+    )
     return tuple(sorted(found, key=lambda each: (-each.share, each.misses, each.key)))
 
 
@@ -107,9 +114,12 @@ def _hits(rounds: Sequence[RecallRound], window: int) -> Counter[str]:
 
 
 def index_state(
-    rounds: Sequence[RecallRound], sizes: Mapping[str, int], rules: SectionRules, topic: tuple[str, str],
-    form: StateFormat
-) -> dict[str, object]:  # fmt: skip
+    rounds: Sequence[RecallRound],
+    sizes: Mapping[str, int],
+    rules: SectionRules,
+    topic: tuple[str, str],
+    form: StateFormat,
+) -> dict[str, object]:
     """The seed's fields; `topic` is the topic's name and its sentence, both "" for none. Shares have three places."""
     name, when = form
     turns = counted_rounds(rounds)[-rules.window :]

@@ -113,7 +113,7 @@ def message_share(question: SearchQuery) -> float:
 
 def _whole(
     question: SearchQuery, matches: Matches, candidates: Sequence[Candidate], words: _Words, feedback: float
-) -> dict[int, float]:  # fmt: skip
+) -> dict[int, float]:
     """The words' figures of whole talks, the best 1. Lines that were looked at tell how often a term is in them."""
     lines = [(place, each.terms) for each in candidates if (place := words.of.get(each.finding.doc)) is not None]
     again: dict[str, TalkCounts] = defaultdict(dict)

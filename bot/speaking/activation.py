@@ -21,10 +21,20 @@ from bot.text.catalogue import read_table
 from bot.text.fold import fold
 
 OUTCOME_KEYS: Mapping[str, str] = {
-    "skipped": "skipped", "skip": "skipped", "limited": "limited", "refused": "budget", "silent": "budget",
-    "failed": "failed", "stopped": "stopped", "off": "off", "uncalled": "uncalled", "overtaken": "overtaken",
-    "crash": "crash", "void": "overtaken", "background": "background",
-}  # fmt: skip
+    "skipped": "skipped",
+    "skip": "skipped",
+    "limited": "limited",
+    "refused": "budget",
+    "silent": "budget",
+    "failed": "failed",
+    "stopped": "stopped",
+    "off": "off",
+    "uncalled": "uncalled",
+    "overtaken": "overtaken",
+    "crash": "crash",
+    "void": "overtaken",
+    "background": "background",
+}
 """What became of a message or an entry that nothing was said to: `why_end_…` of the catalogue says each in words."""
 
 _ANY = {name: "|".join(texts) for name, texts in read_table("bot.speaking", "triggers").items()}

@@ -203,9 +203,10 @@ def reminders_meant(words: str, reminders: Sequence[Reminder], task: str) -> tup
         wanted = _NOISE.sub("", fold(said))
         if wanted:
             found = tuple(
-                each for each in reminders
+                each
+                for each in reminders
                 if each.text and (wanted in _core(each) or (len(_core(each)) > 1 and _core(each) in wanted))
-            )  # fmt: skip
+            )
             if found:
                 return found
     if _NOISE.sub("", fold(words)):

@@ -101,8 +101,10 @@ def _inherited(tx: Tx, places: tuple[Row, ...]) -> str:
         access: str | None = tx.value(
             f"SELECT access FROM chat JOIN place ON place.chat_id = chat.id WHERE {BELONGS} AND access <> '' "
             "ORDER BY access DESC LIMIT 1",
-            platform, name, name,
-        )  # fmt: skip
+            platform,
+            name,
+            name,
+        )
         if access is not None:
             return access
     return ""
@@ -165,8 +167,10 @@ def persons(tx: Tx, lists: AccessLists, where: str, *values: object) -> tuple[Pe
     return tx.all(
         "SELECT id, name, script, timezone, is_bot = 0 AND EXISTS (SELECT 1 FROM account WHERE person_id = person.id "
         f"AND ({owns})), is_bot FROM person {where}",
-        *owners, *values, to=Person,
-    )  # fmt: skip
+        *owners,
+        *values,
+        to=Person,
+    )
 
 
 def owner_ids(tx: Tx, lists: AccessLists) -> tuple[int, ...]:
@@ -193,22 +197,25 @@ def find_chat(tx: Tx, place: Place, at: int) -> Chat:
     return chat
 
 
-def find_person(
-    tx: Tx, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int
-) -> int:  # fmt: skip
+def find_person(tx: Tx, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int) -> int:
     """The person an account belongs to, made when it is new; the name follows what was last seen, the script what they
     wrote last in that chat."""
     there = "platform = ? AND external_id = ?"
     row = tx.one(
         f"SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id WHERE {there}",
-        sender.platform, sender.external_id,
-    )  # fmt: skip
+        sender.platform,
+        sender.external_id,
+    )
     if row is None:
         number = tx.insert("person", name=sender.name, script=script("", ()), is_bot=int(sender.is_bot), created_at=at)
         tx.insert(
-            "account", platform=sender.platform, external_id=sender.external_id, person_id=number, name=sender.name,
+            "account",
+            platform=sender.platform,
+            external_id=sender.external_id,
+            person_id=number,
+            name=sender.name,
             created_at=at,
-        )  # fmt: skip
+        )
         return number
     person_id: int = row[0]
     if row[1] != sender.name:
@@ -223,6 +230,8 @@ def last_lines(tx: Tx, chat_id: int, person_id: int) -> tuple[str, ...]:
     rows = tx.all(
         "SELECT text FROM event WHERE kind = 'message' AND hidden = '' AND forwarded = 0 AND person_id = ? AND id IN "
         "(SELECT id FROM event WHERE chat_id = ? ORDER BY id DESC LIMIT 60) ORDER BY id DESC LIMIT ?",
-        person_id, chat_id, USUAL_LINES - 1,
-    )  # fmt: skip
+        person_id,
+        chat_id,
+        USUAL_LINES - 1,
+    )
     return tuple(text[:USUAL_CHARS] for (text,) in rows)

@@ -98,8 +98,9 @@ class AgentWrites(ScrubbingRepository):
         row = tx.one(
             f"SELECT attempts, coalesce((SELECT text FROM event WHERE {IS_VISIBLE}event.id = asked_id), ''), answer_id "
             "FROM rewriting WHERE memory_id = ? AND due_at <= ?",
-            memory_id, now,
-        )  # fmt: skip
+            memory_id,
+            now,
+        )
         if memory is None or row is None:
             return None
         attempts, question, answer_id = row
@@ -144,8 +145,10 @@ class AgentWrites(ScrubbingRepository):
         """What its owner said after they were asked: a model may make one statement of both."""
         tx.run(
             "UPDATE rewriting SET answer_id = ?, due_at = ? WHERE memory_id = ? AND asked_id IS NOT NULL",
-            event.id, at, memory_id,
-        )  # fmt: skip
+            event.id,
+            at,
+            memory_id,
+        )
 
 
 def _say_otherwise(tx: Tx, memory: Memory, outcome: RewriteOutcome, at: int) -> None:

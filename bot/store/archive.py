@@ -44,13 +44,29 @@ LEFT_BEHIND = ("owner_id", "chat_id", "folded", "disabled_at", "disabled_reason"
 exported.
 """
 CHANGED_COLUMNS = (
-    "visibility", "kind", "section", "slot", "text", "asked", "emotion", "emotion_value", "observed_at", "protected",
-)  # fmt: skip
+    "visibility",
+    "kind",
+    "section",
+    "slot",
+    "text",
+    "asked",
+    "emotion",
+    "emotion_value",
+    "observed_at",
+    "protected",
+)
 """What a file may change of a memory, besides its chat."""
 STORED_COLUMNS = (
-    *CHANGED_COLUMNS, "source", "importance", "stability_days", "accessed_at", "access_count", "created_at",
-    "updated_at", "original",
-)  # fmt: skip
+    *CHANGED_COLUMNS,
+    "source",
+    "importance",
+    "stability_days",
+    "accessed_at",
+    "access_count",
+    "created_at",
+    "updated_at",
+    "original",
+)
 """What is stored of a new one."""
 
 IS_EXPORTED = "(disabled_at IS NULL OR disabled_reason = 'archived')"
@@ -139,10 +155,12 @@ class PlatformNames:
         if where is None or any(values[name] not in get_args(kinds) for name, kinds in _KNOWN.items()):
             return None
         return ExportedMemory(
-            **values | {name: bool(values[name]) for name in _FLAGS}, owner=where[0], chat=where[1],
+            **values | {name: bool(values[name]) for name in _FLAGS},
+            owner=where[0],
+            chat=where[1],
             merges=merges.get(values["id"], ()),
             more=tuple(sorted((name, each) for name, each in more.items() if each != others[name])),
-        )  # fmt: skip
+        )
 
     def summary(self, row: Row) -> ExportedSummary | None:
         """A summary; None for one of nobody known."""
@@ -222,9 +240,13 @@ def _add_people(tx: Tx, plan: ImportPlan, at: int) -> None:
     """People as they would be made at their first message: without any right."""
     for person in plan.people:
         number = tx.insert(
-            "person", name=person.name, script=person.script, timezone=person.timezone, is_bot=int(person.is_bot),
+            "person",
+            name=person.name,
+            script=person.script,
+            timezone=person.timezone,
+            is_bot=int(person.is_bot),
             created_at=at,
-        )  # fmt: skip
+        )
         for platform, _, name in (account.partition(":") for account in person.accounts):
             tx.insert("account", platform=platform, external_id=name, person_id=number, name=person.name, created_at=at)
 
@@ -245,8 +267,10 @@ def _insert(
         for number in tx.ids(
             "SELECT id FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND visibility = ? AND slot = 'address' "
             "AND disabled_at IS NULL AND (visibility <> 'chat' OR chat_id = ?)",
-            owner_id, memory.visibility, chat_id,
-        ):  # fmt: skip
+            owner_id,
+            memory.visibility,
+            chat_id,
+        ):
             end_memory(tx, number, "replaced", at)
     values: dict[str, object] = {name: getattr(memory, name) for name in STORED_COLUMNS}
     values |= {name: value for name, value in memory.more if fillable.get(name) == _TYPES[type(value)]}
@@ -264,16 +288,32 @@ def _add_summary(tx: Tx, summary: ExportedSummary, owner_id: int | None, chat_id
     """A summary hangs on a conversation: a closed one without a line of its own."""
     last = tx.number("SELECT max(number) FROM session WHERE chat_id = ?", chat_id)
     session = tx.insert(
-        "session", chat_id=chat_id, number=last + 1, state="closed", opened_at=summary.started_at,
-        last_at=summary.ended_at, close_at=summary.ended_at, close_reason="import", closed_at=summary.ended_at,
-        from_event=0, upto_event=0, open_reason="import",
-    )  # fmt: skip
+        "session",
+        chat_id=chat_id,
+        number=last + 1,
+        state="closed",
+        opened_at=summary.started_at,
+        last_at=summary.ended_at,
+        close_at=summary.ended_at,
+        close_reason="import",
+        closed_at=summary.ended_at,
+        from_event=0,
+        upto_event=0,
+        open_reason="import",
+    )
     number = tx.insert(
-        "digest", session_id=session, chat_id=chat_id, owner_id=owner_id, summary=summary.summary,
-        tier=summary.tier if summary.tier in TIERS else "raw", made_by=summary.made_by,
-        names=json.dumps(summary.names, ensure_ascii=False), started_at=summary.started_at, ended_at=summary.ended_at,
+        "digest",
+        session_id=session,
+        chat_id=chat_id,
+        owner_id=owner_id,
+        summary=summary.summary,
+        tier=summary.tier if summary.tier in TIERS else "raw",
+        made_by=summary.made_by,
+        names=json.dumps(summary.names, ensure_ascii=False),
+        started_at=summary.started_at,
+        ended_at=summary.ended_at,
         created_at=summary.created_at,
-    )  # fmt: skip
+    )
     index_digest(tx, number)
 
 
@@ -362,10 +402,11 @@ class MemoryArchive(Repository):
         places = {memory.chat for memory in carried.memories} | {each.chat for each in carried.summaries}
         places |= {note.chat for note in notes}
         carried = replace(
-            carried, notes=notes,
+            carried,
+            notes=notes,
             people=tuple(person for person in names.people if person.accounts[0] in owners),
             chats=tuple(chat for chat in names.chats if chat.places[0] in places),
-        )  # fmt: skip
+        )
         return replace(export, here=replace(export.here, carried=carried, files=taken), files=astray), names
 
     @reads
@@ -384,9 +425,11 @@ class MemoryArchive(Repository):
         forgotten = f"SELECT count(*) FROM memory WHERE NOT {IS_EXPORTED} AND disabled_reason <> 'merged'{own}"
         here = ImportBase(
             ExportContents(tx.meta("house") or "", exported_at, memories=found, summaries=summaries),
-            last_numbers(tx).get("memory", 0), tuple(names.dms.items()) if person_id is None else (),
-            tuple(sorted(names.whose.items())), names.owners,
-        )  # fmt: skip
+            last_numbers(tx).get("memory", 0),
+            tuple(names.dms.items()) if person_id is None else (),
+            tuple(sorted(names.whose.items())),
+            names.owners,
+        )
         return names, Export(here, tx.value(forgotten, *values), len(memories) - len(found))
 
     def _memories(self, tx: Tx, names: PlatformNames, where: str, *values: object) -> list[ExportedMemory | None]:
@@ -422,8 +465,9 @@ class MemoryArchive(Repository):
             "SELECT event.id, at, (SELECT platform || ':' || external_id FROM place WHERE place.chat_id = "
             "event.chat_id AND current = 1), name, CASE hidden WHEN '' THEN text ELSE '' END FROM edge JOIN event "
             "ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? ORDER BY event.id",
-            number, to=ExportedLine,
-        )  # fmt: skip
+            number,
+            to=ExportedLine,
+        )
         (memory,) = self._memories(tx, PlatformNames(tx, self._lists, owner), "id = ?", number)
         return MemoryWithLines(number, memory, sources=lines)
 

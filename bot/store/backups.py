@@ -186,8 +186,9 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         if tx.run(
             "UPDATE commitment SET text = '', folded = '', state = 'failed', ended_at = coalesce(ended_at, ?) "
             "WHERE id = ?",
-            at, number,
-        ):  # fmt: skip
+            at,
+            number,
+        ):
             settle_nudges(tx, number)
     end_reminders(tx, since.gone(tx, "reminder", "ended_at IS NULL", done.reminders), "cancelled", at)
     for number in since.gone(tx, "event", "state = 'queued'", done.queued):
@@ -214,8 +215,10 @@ def apply_done_since(tx: Tx, since: PresentState, done: DoneSince, at: int) -> N
         tx.run(
             f"UPDATE chat SET cleared_upto = {GREATEST}(cleared_upto, ?), talks_cleared = {GREATEST}(talks_cleared, ?) "
             "WHERE id = ?",
-            lines, talks, chat_id,
-        )  # fmt: skip
+            lines,
+            talks,
+            chat_id,
+        )
 
 
 def drop_forgotten_plans(tx: Tx, tombstones: Tombstones, at: int) -> None:

@@ -29,12 +29,16 @@ ENDED: tuple[CommitmentState, ...] = ("done", "failed")
 
 def settle_commitment(
     tx: Tx, number: int, owner_id: int, state: CommitmentState, at: int, said: tuple[int, ...] = ()
-) -> bool:  # fmt: skip
+) -> bool:
     """How an own promise stands now, and the lines that say so; False when its owner has none of that number."""
     changed = tx.run(
         "UPDATE commitment SET state = ?, updated_at = ?, ended_at = ? WHERE id = ? AND owner_id = ? AND text <> ''",
-        state, at, at if state in ENDED else None, number, owner_id,
-    )  # fmt: skip
+        state,
+        at,
+        at if state in ENDED else None,
+        number,
+        owner_id,
+    )
     if changed:
         tx.unlink("settled", number)
         tx.link("settled", number, said)
@@ -61,8 +65,9 @@ def reopen_commitments(tx: Tx, numbers: Iterable[int], at: int) -> None:
     for number in numbers:
         tx.run(
             "UPDATE commitment SET state = 'pending', updated_at = ?, ended_at = NULL WHERE id = ? AND text <> ''",
-            at, number,
-        )  # fmt: skip
+            at,
+            number,
+        )
         tx.unlink("settled", number)
         settle_nudges(tx, number)
 
@@ -98,8 +103,10 @@ class Commitments(Repository):
         where, params = visible_commitment(audience)
         return tx.all(
             f"{SELECT_COMMITMENT}WHERE owner_id = ? AND text <> '' AND {where} ORDER BY id",
-            owner_id, *params, to=Commitment,
-        )  # fmt: skip
+            owner_id,
+            *params,
+            to=Commitment,
+        )
 
     @writes
     def end(self, tx: Tx, ended: tuple[SettledCommitment, ...], receipt: Receipt, at: int) -> str:
@@ -116,10 +123,12 @@ class Commitments(Repository):
     @reads
     def ended_by(self, tx: Tx, event_id: int) -> dict[int, str]:
         """The promises that ended by this line, by number."""
-        return dict(tx.all(
-            "SELECT id, text FROM edge JOIN commitment ON id = derived_id WHERE kind = 'settled' AND event_id = ?",
-            event_id,
-        ))  # fmt: skip
+        return dict(
+            tx.all(
+                "SELECT id, text FROM edge JOIN commitment ON id = derived_id WHERE kind = 'settled' AND event_id = ?",
+                event_id,
+            )
+        )
 
     @reads
     def to_end(self, tx: Tx, event_id: int, owner_id: int, audience: Audience) -> dict[int, str]:
@@ -131,8 +140,12 @@ class Commitments(Repository):
             f"SELECT id, text FROM commitment WHERE owner_id = ? AND text <> '' AND {where} AND ("
             f"(ended_at IS NULL AND id NOT IN {of_line.format('commitment')}) OR id IN {of_line.format('settled')}) "
             "ORDER BY id DESC LIMIT ?",
-            owner_id, *params, event_id, event_id, MOST_OPEN,
-        )  # fmt: skip
+            owner_id,
+            *params,
+            event_id,
+            event_id,
+            MOST_OPEN,
+        )
         return dict(reversed(rows))
 
     @reads
@@ -142,8 +155,9 @@ class Commitments(Repository):
             "SELECT commitment_id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminded' "
             "AND person_id = ? AND commitment_id IS NOT NULL AND event_id = (SELECT max(id) FROM event "
             "WHERE chat_id = ? AND kind = 'bot' AND hidden = '')",
-            person_id, chat_id,
-        )  # fmt: skip
+            person_id,
+            chat_id,
+        )
 
     @writes
     def tidy(self, tx: Tx, before: int, at: int) -> int:
@@ -171,8 +185,11 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
     known = tx.all(
         "SELECT id, text, folded, ended_at, due_at FROM commitment WHERE owner_id = ? AND visibility = ? "
         "AND (visibility <> 'chat' OR chat_id = ?) ORDER BY id DESC",
-        new.owner_id, new.visibility, new.chat_id, to=_Known,
-    )  # fmt: skip
+        new.owner_id,
+        new.visibility,
+        new.chat_id,
+        to=_Known,
+    )
     opened = [each for each in known if each.ended_at is None]
     same = next((each for each in opened if _says(each, new)), None)
     if same is None:
@@ -181,10 +198,19 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
             if each.ended_at is not None and _is_over(each, each.ended_at, new, read):
                 return each.id
         number = tx.insert(
-            "commitment", owner_id=new.owner_id, chat_id=new.chat_id, visibility=new.visibility, text=new.text,
-            folded=fold(new.text), due_at=new.due_at, source=new.source, made_at=new.made_at, updated_at=new.made_at,
-            toward=new.toward, dated=new.dated,
-        )  # fmt: skip
+            "commitment",
+            owner_id=new.owner_id,
+            chat_id=new.chat_id,
+            visibility=new.visibility,
+            text=new.text,
+            folded=fold(new.text),
+            due_at=new.due_at,
+            source=new.source,
+            made_at=new.made_at,
+            updated_at=new.made_at,
+            toward=new.toward,
+            dated=new.dated,
+        )
         set_nudge(tx, number, new, at)
         _break(tx, [each.id for each in opened[MOST_OPEN - 1 :]], at)
     else:
@@ -195,8 +221,12 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
         # Spoken of when it was said: a digest may read it much later.
         tx.run(
             f"UPDATE commitment SET text = ?, folded = ?, due_at = ?, updated_at = {GREATEST}(updated_at, ?) WHERE id = ?",
-            text, fold(text), new.due_at if moves else due, new.made_at, number,
-        )  # fmt: skip
+            text,
+            fold(text),
+            new.due_at if moves else due,
+            new.made_at,
+            number,
+        )
         if moves:
             set_nudge(tx, number, new, at)
             note_moved(tx, number, at)
@@ -242,8 +272,13 @@ def _change(tx: Tx, new: NewCommitment, at: int) -> int:
     tx.run(
         f"UPDATE commitment SET text = ?, folded = ?, due_at = ?, dated = ?, updated_at = {GREATEST}(updated_at, ?) "
         "WHERE id = ?",
-        new.text, fold(new.text), new.due_at, new.dated, new.made_at, new.changes,
-    )  # fmt: skip
+        new.text,
+        fold(new.text),
+        new.due_at,
+        new.dated,
+        new.made_at,
+        new.changes,
+    )
     if row[0] != new.due_at:
         set_nudge(tx, new.changes, new, at)
         note_moved(tx, new.changes, at)
@@ -263,9 +298,15 @@ def set_nudge(tx: Tx, number: int, new: NewCommitment, at: int) -> None:
         wanted.most_open
     ):
         tx.insert(
-            "reminder", person_id=new.owner_id, chat_id=new.chat_id, text="", due_at=wanted.at, made_at=at,
-            commitment_id=number, wall=1,
-        )  # fmt: skip
+            "reminder",
+            person_id=new.owner_id,
+            chat_id=new.chat_id,
+            text="",
+            due_at=wanted.at,
+            made_at=at,
+            commitment_id=number,
+            wall=1,
+        )
 
 
 def _is_asked_for(tx: Tx, new: NewCommitment) -> bool:
@@ -312,9 +353,16 @@ def note_promises(
     for promise in made:
         if event.person_id is not None and not covers(promise.text):
             new = NewCommitment(
-                event.person_id, event.chat_id, seen, promise.text, event.at, "rule", (said,), promise.due_at,
+                event.person_id,
+                event.chat_id,
+                seen,
+                promise.text,
+                event.at,
+                "rule",
+                (said,),
+                promise.due_at,
                 promise.nudge,
-            )  # fmt: skip
+            )
             store_commitment(tx, new, at)
     return any(promise.nudge for promise in made)
 

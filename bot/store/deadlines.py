@@ -101,9 +101,17 @@ ROWS_AT_ONCE, CHATS_AT_ONCE = 500, 20
 """Rows, or chats, that one step looks at: people wait for no longer than that takes."""
 
 SUMS = (
-    "calls", "reserved_tokens", "reserved_cost", "prompt_tokens", "cached_tokens", "output_tokens", "cost",
-    "written_tokens", "reasoning_tokens", "estimated_tokens",
-)  # fmt: skip
+    "calls",
+    "reserved_tokens",
+    "reserved_cost",
+    "prompt_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "cost",
+    "written_tokens",
+    "reasoning_tokens",
+    "estimated_tokens",
+)
 
 ONE_SUM = "chat_id, person_id, cause, model, state, counted, uncounted"
 """What calls of one sum have in common beside the month: all that a limit or a report of that time tells apart."""
@@ -198,9 +206,11 @@ class Deadlines(Repository):
         windows, paced messages, silences), waits as long as before. Returns how many deadlines that were.
         """
         waits = (
-            ("event", "due_at", IS_QUEUED), ("conversation_window", "until", ""), ("outbox", "due_at", IS_PENDING),
+            ("event", "due_at", IS_QUEUED),
+            ("conversation_window", "until", ""),
+            ("outbox", "due_at", IS_PENDING),
             ("joining", "due_at", ""),
-        )  # fmt: skip
+        )
         return sum(
             tx.run(f"UPDATE {table} SET {column} = {column} + ? WHERE {which}{column} > ?", ms, now)
             for table, column, which in waits
@@ -247,8 +257,9 @@ def _tidy_lines(tx: Tx, first: int, retention: Retention) -> None:
     tx.run(
         "UPDATE event SET delivery_key = NULL, external_id = '' WHERE id >= ? AND id < ? AND at < ? AND "
         "(delivery_key IS NOT NULL OR external_id <> '')",
-        *some, retention.ids_before,
-    )  # fmt: skip
+        *some,
+        retention.ids_before,
+    )
     old = "id >= ? AND id < ? AND at < ? AND state <> 'queued' AND hidden <> 'old'"
     gone = tx.ids(f"SELECT id FROM event WHERE {old}", *some, retention.transcript_before)
     if gone:
@@ -263,8 +274,9 @@ def _tidy_lines(tx: Tx, first: int, retention: Retention) -> None:
         "AND state <> 'queued' AND off_record = 0 "
         "AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.event_id = event.id) "
         "AND NOT EXISTS (SELECT 1 FROM attachment WHERE attachment.event_id = event.id)",
-        *some, retention.blank_before,
-    )  # fmt: skip
+        *some,
+        retention.blank_before,
+    )
     tx.executemany("DELETE FROM turn_event WHERE event_id = ?", lines)
     tx.executemany("UPDATE event SET same_as = NULL WHERE same_as = ?", lines)
     tx.executemany("DELETE FROM event WHERE id = ?", lines)
@@ -281,8 +293,10 @@ def _tidy_turns(tx: Tx, first: int, retention: Retention) -> None:
         "AND NOT EXISTS (SELECT 1 FROM turn_event WHERE turn_event.turn_id = turn.id) "
         "AND NOT EXISTS (SELECT 1 FROM entry WHERE entry.turn_id = turn.id) "
         "AND NOT EXISTS (SELECT 1 FROM event WHERE event.turn_id = turn.id)",
-        first, first + ROWS_AT_ONCE, retention.blank_before,
-    )  # fmt: skip
+        first,
+        first + ROWS_AT_ONCE,
+        retention.blank_before,
+    )
     tx.executemany("UPDATE call SET turn_id = NULL WHERE turn_id = ?", turns)
     tx.executemany("DELETE FROM turn WHERE id = ?", turns)
 
@@ -292,8 +306,10 @@ def _tidy_sent(tx: Tx, first: int, retention: Retention) -> None:
     tx.run(
         "DELETE FROM sent WHERE chat_id >= ? AND chat_id < ? AND EXISTS (SELECT 1 FROM turn WHERE turn.id = sent.turn_id "
         "AND asked_at < ? AND turn.state NOT IN ('asked', 'answered'))",
-        first, first + CHATS_AT_ONCE, retention.transcript_before,
-    )  # fmt: skip
+        first,
+        first + CHATS_AT_ONCE,
+        retention.transcript_before,
+    )
 
 
 def _tidy_outbox(tx: Tx, first: int, retention: Retention) -> None:
@@ -308,9 +324,11 @@ def _tidy_outbox(tx: Tx, first: int, retention: Retention) -> None:
 
 
 STEPS: tuple[tuple[str, str, int, Callable[..., None]], ...] = (
-    ("event", "id", ROWS_AT_ONCE, _tidy_lines), ("sent", "chat_id", CHATS_AT_ONCE, _tidy_sent),
-    ("turn", "id", ROWS_AT_ONCE, _tidy_turns), ("outbox", "id", ROWS_AT_ONCE, _tidy_outbox),
-)  # fmt: skip
+    ("event", "id", ROWS_AT_ONCE, _tidy_lines),
+    ("sent", "chat_id", CHATS_AT_ONCE, _tidy_sent),
+    ("turn", "id", ROWS_AT_ONCE, _tidy_turns),
+    ("outbox", "id", ROWS_AT_ONCE, _tidy_outbox),
+)
 """What is tidied in steps: by which numbers, so many at once, and how."""
 
 

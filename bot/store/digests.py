@@ -67,9 +67,14 @@ def remake_rollup(tx: Tx, number: int) -> None:
     tx.run(
         "UPDATE digest SET summary = ?, names = ?, talks = ?, started_at = ?, ended_at = ?, made_by = 'rule', "
         "remake = ? WHERE id = ?",
-        gist([row[0] for row in told]), json.dumps(list(names), ensure_ascii=False), max(len(told), 1),
-        min(row[2] for row in rows), max(row[3] for row in rows), int(len(told) > 1), number,
-    )  # fmt: skip
+        gist([row[0] for row in told]),
+        json.dumps(list(names), ensure_ascii=False),
+        max(len(told), 1),
+        min(row[2] for row in rows),
+        max(row[3] for row in rows),
+        int(len(told) > 1),
+        number,
+    )
     index_digest(tx, number)
 
 
@@ -161,8 +166,10 @@ def _is_outdated(tx: Tx, digested: Digested) -> bool:
         "SELECT 1 FROM event AS edit JOIN event AS said ON said.chat_id = edit.chat_id "
         "AND said.external_id = edit.target WHERE edit.chat_id = ? AND edit.id > ? AND edit.label = 'edit' "
         f"AND said.id IN ({placeholders(digested.event_ids)})",
-        session.chat_id, digested.seen, *digested.event_ids,
-    ):  # fmt: skip
+        session.chat_id,
+        digested.seen,
+        *digested.event_ids,
+    ):
         return True
     due = "SELECT 1 FROM session WHERE id = ? AND digest_due_at IS NOT NULL"
     return not all(tx.has(due, number) for number in (*digested.members, session.id))
@@ -173,18 +180,26 @@ def _add_talk(tx: Tx, digested: Digested, digest: Digest, at: int) -> None:
     session = digested.session
     cleared = tx.value("SELECT talks_cleared FROM chat WHERE id = ?", session.chat_id)
     number = tx.insert(
-        "digest", session_id=session.id, chat_id=session.chat_id, owner_id=digested.owner_id,
-        summary=digest.summary if session.last_at > cleared else "", made_by=digest.by,
-        names=json.dumps(digested.names, ensure_ascii=False), started_at=digested.opened_at or session.opened_at,
-        ended_at=session.last_at, created_at=at, remake=int(digested.remake),
-    )  # fmt: skip
+        "digest",
+        session_id=session.id,
+        chat_id=session.chat_id,
+        owner_id=digested.owner_id,
+        summary=digest.summary if session.last_at > cleared else "",
+        made_by=digest.by,
+        names=json.dumps(digested.names, ensure_ascii=False),
+        started_at=digested.opened_at or session.opened_at,
+        ended_at=session.last_at,
+        created_at=at,
+        remake=int(digested.remake),
+    )
     tx.link("digest", number, digested.event_ids)
     for event in digested.event_ids:
         tx.run(
             "INSERT INTO talker (digest_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
             "AND kind = 'message' AND person_id IS NOT NULL ON CONFLICT DO NOTHING",
-            number, event,
-        )  # fmt: skip
+            number,
+            event,
+        )
     index_digest(tx, number)
 
 
@@ -290,12 +305,14 @@ class Digests(Repository):
                     "UPDATE session SET digest_due_at = ? WHERE state = 'closed' AND digest_due_at IS NULL AND id IN "
                     "(SELECT session_id FROM edge JOIN digest ON digest.id = derived_id WHERE kind = 'digest' "
                     "AND event_id = ? AND made_by = 'rule')",
-                    at, event,
-                )  # fmt: skip
+                    at,
+                    event,
+                )
         else:
             number, by = again
-            tx.run("UPDATE digest SET summary = ?, made_by = ?, remake = 0 WHERE id = ?",
-                   digest.summary, digest.by, number)  # fmt: skip
+            tx.run(
+                "UPDATE digest SET summary = ?, made_by = ?, remake = 0 WHERE id = ?", digest.summary, digest.by, number
+            )
             summary_changed(tx, number)
             if by == "rule":  # what a model found stands, but for what was taken back with its lines
                 still = {fold(memory.text) for memory in digest.memories}
@@ -309,8 +326,10 @@ class Digests(Repository):
             tx.run(
                 "UPDATE session SET digest_due_at = ? WHERE id IN (SELECT session_id FROM digest WHERE chat_id = ? "
                 "AND remake = 1 AND ended_at > ?)",
-                at, session.chat_id, at - REMADE_MS,
-            )  # fmt: skip
+                at,
+                session.chat_id,
+                at - REMADE_MS,
+            )
         return True
 
     @reads
@@ -340,13 +359,27 @@ class Digests(Repository):
         whose, params = told_to(audience)
         rows = tx.all(
             f"{SELECT_TOLD_TALKS}{whose} AND ended_at >= ? ORDER BY ended_at DESC, id DESC",
-            person_id, person_id, *params, since,
-        )  # fmt: skip
+            person_id,
+            person_id,
+            *params,
+            since,
+        )
         return tuple(
-            Dialogue(number, session or 0, chat, summary, started, ended, tuple(json.loads(names)), tier, talks,
-                     bool(own), bool(changed))
+            Dialogue(
+                number,
+                session or 0,
+                chat,
+                summary,
+                started,
+                ended,
+                tuple(json.loads(names)),
+                tier,
+                talks,
+                bool(own),
+                bool(changed),
+            )
             for number, session, chat, summary, started, ended, names, tier, talks, own, changed in rows
-        )  # fmt: skip
+        )
 
     @reads
     def standing(self, tx: Tx, chat_id: int) -> tuple[DialogueRow, ...]:
@@ -368,11 +401,14 @@ class Digests(Repository):
     @reads
     def unwritten(self, tx: Tx, chat_id: int) -> tuple[UnwrittenRollup, ...]:
         """The rows of a chat made of several talks that no model has put into words yet, with what they are made of."""
-        return tuple(_rollup(tx, number) for number in tx.ids(
-            "SELECT id FROM digest WHERE chat_id = ? AND session_id IS NULL AND into_id IS NULL AND remake = 1 "
-            "ORDER BY id",
-            chat_id,
-        ))  # fmt: skip
+        return tuple(
+            _rollup(tx, number)
+            for number in tx.ids(
+                "SELECT id FROM digest WHERE chat_id = ? AND session_id IS NULL AND into_id IS NULL AND remake = 1 "
+                "ORDER BY id",
+                chat_id,
+            )
+        )
 
     @writes
     def write(self, tx: Tx, row: UnwrittenRollup, summary: str, settlement: Settlement, at: int) -> bool:
@@ -397,18 +433,23 @@ class Digests(Repository):
         whose, params = told_to(audience)
         talks = tx.all(f"SELECT id, summary FROM digest WHERE session_id IS NOT NULL AND {whose}", *params)
         numbers = [number for number, _ in talks]
-        end_logs(tx, tx.ids_for(
-            "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id WHERE edge.event_id = ? "
-            "AND edge.kind = 'recount'",
-            numbers,
-        ))  # fmt: skip
+        end_logs(
+            tx,
+            tx.ids_for(
+                "SELECT entry.epoch_id FROM edge JOIN entry ON entry.id = edge.derived_id WHERE edge.event_id = ? "
+                "AND edge.kind = 'recount'",
+                numbers,
+            ),
+        )
         drop_talks(tx, numbers)
         wipe_soon(tx, at)
         tx.run(
             "UPDATE chat SET talks_cleared = ? WHERE id = ? OR (kind = 'dm' AND id IN (SELECT chat_id FROM member "
             "WHERE person_id = ?))",
-            at, audience.chat_id, whose_dm(audience),
-        )  # fmt: skip
+            at,
+            audience.chat_id,
+            whose_dm(audience),
+        )
         return sum(summary != "" for _, summary in talks)
 
 
@@ -434,11 +475,23 @@ def _absorb(tx: Tx, chat_id: int, one: Rollup, at: int) -> int:
     into = tx.value(
         "SELECT id FROM digest WHERE chat_id = ? AND owner_id IS NOT DISTINCT FROM ? AND tier = ? AND until = ? "
         "AND session_id IS NULL AND into_id IS NULL",
-        chat_id, one.owner_id, one.tier, one.until,
+        chat_id,
+        one.owner_id,
+        one.tier,
+        one.until,
     ) or tx.insert(
-        "digest", chat_id=chat_id, owner_id=one.owner_id, summary="", tier=one.tier, until=one.until, made_by="rule",
-        names="[]", started_at=0, ended_at=0, created_at=at,
-    )  # fmt: skip
+        "digest",
+        chat_id=chat_id,
+        owner_id=one.owner_id,
+        summary="",
+        tier=one.tier,
+        until=one.until,
+        made_by="rule",
+        names="[]",
+        started_at=0,
+        ended_at=0,
+        created_at=at,
+    )
     tx.run("UPDATE digest SET roll_at = ? WHERE id = ?", one.roll_at, into)
     for number, session_id in found:
         drop_documents(tx, "digest", (number,))

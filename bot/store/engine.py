@@ -25,11 +25,21 @@ LEAST_SQLITE = (3, 39)
 
 DISK_ERRORS = frozenset(
     (
-        sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_AUTH,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_CORRUPT,
     )
-)  # fmt: skip
+)
 """Primary result codes that say something of the disk or of other programs, and nothing of what was to be done."""
 
 
@@ -254,8 +264,9 @@ def wipe_soon(tx: Tx, at: int) -> None:
     tx.run(
         "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
         "WHERE CAST(excluded.value AS INTEGER) < CAST(meta.value AS INTEGER)",
-        WIPE_KEY, str(at + WIPE_MS),
-    )  # fmt: skip
+        WIPE_KEY,
+        str(at + WIPE_MS),
+    )
 
 
 Migrations = tuple[tuple[str, ...], ...]

@@ -56,9 +56,7 @@ MOST_OWN_LINES, OWN_WORDS_MS = 4, 600_000
 """So many lines of a person, of the last ten minutes, say together what they ask for."""
 
 
-def read_events(
-    tx: Tx, where: str, *values: object, table: str = "event", marked: bool = True
-) -> tuple[Event, ...]:  # fmt: skip
+def read_events(tx: Tx, where: str, *values: object, table: str = "event", marked: bool = True) -> tuple[Event, ...]:
     """The events of a condition and its order, with what they reply to and, unless none is `marked`, what was sent along.
 
     `table` may say by which index they are found.
@@ -80,8 +78,10 @@ def tellable_lines(
     next_alone = tx.value(
         f"SELECT min(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND kind = 'message' AND tries = 0 "
         "AND (? OR why = 'command') AND id > ?",
-        chat_id, apart, max(answering, default=NO_EVENT),
-    )  # fmt: skip
+        chat_id,
+        apart,
+        max(answering, default=NO_EVENT),
+    )
     told = f"{TELLABLE_LINES}AND {where} AND id NOT IN ({placeholders(answering)}) "
     given = (chat_id, next_alone or NO_EVENT, *values, *answering)
     found = read_events(tx, f"{told}ORDER BY id DESC LIMIT ?", *given, limit)
@@ -93,9 +93,7 @@ def tellable_lines(
 def _event(row: Row, marks: str) -> Event:
     number, chat_id, at, kind, person_id, name, text, label, why, forwarded, turn_id, known, told = row
     quote = known or told or ""
-    return Event(
-        number, chat_id, at, kind, person_id, name, text, label, why, bool(forwarded), turn_id, quote, marks
-    )  # fmt: skip
+    return Event(number, chat_id, at, kind, person_id, name, text, label, why, bool(forwarded), turn_id, quote, marks)
 
 
 def attachment_marks(tx: Tx, event_ids: Sequence[int]) -> dict[int, str]:
@@ -164,8 +162,11 @@ class Events(Repository):
             "SELECT event.external_id FROM event JOIN place ON place.chat_id = event.chat_id WHERE place.platform = ? "
             "AND place.external_id = ? AND event.external_id <> '' AND kind = 'message' AND (? OR hidden = '') "
             "ORDER BY event.id DESC LIMIT ?",
-            place.platform, place.external_id, hidden, limit,
-        )  # fmt: skip
+            place.platform,
+            place.external_id,
+            hidden,
+            limit,
+        )
         return tuple(number for (number,) in found)
 
     @reads
@@ -214,11 +215,16 @@ class Events(Repository):
         )
         these = read_events(tx, f"{own}id IN ({placeholders(event_ids)}) ORDER BY id", person_id, *event_ids)
         before = read_events(
-            tx, f"{own}chat_id = (SELECT chat_id FROM event WHERE id = ?) AND id < ? AND at >= ? "
+            tx,
+            f"{own}chat_id = (SELECT chat_id FROM event WHERE id = ?) AND id < ? AND at >= ? "
             "AND (? OR outcome <> 'command') ORDER BY id DESC LIMIT ?",
-            person_id, max(event_ids, default=0), min(event_ids, default=0), now - OWN_WORDS_MS, answered,
+            person_id,
+            max(event_ids, default=0),
+            min(event_ids, default=0),
+            now - OWN_WORDS_MS,
+            answered,
             max(0, MOST_OWN_LINES - len(these)),
-        )  # fmt: skip
+        )
         return (*reversed(before), *these)
 
     @reads
@@ -231,13 +237,16 @@ class Events(Repository):
     @reads
     def said_before(self, tx: Tx, event_ids: tuple[int, ...]) -> Mapping[int, str]:
         """What nuan said right before each of these messages, with nobody's line between, within ten minutes."""
-        return dict(tx.all(
-            "SELECT event.id, said.text FROM event JOIN event AS said ON said.id = (SELECT max(id) FROM event AS other "
-            "WHERE other.chat_id = event.chat_id AND other.id < event.id AND other.kind IN ('message', 'bot')) "
-            f"WHERE event.id IN ({placeholders(event_ids)}) AND said.kind = 'bot' AND said.hidden = '' "
-            "AND said.at >= event.at - ?",
-            *event_ids, OWN_WORDS_MS,
-        ))  # fmt: skip
+        return dict(
+            tx.all(
+                "SELECT event.id, said.text FROM event JOIN event AS said ON said.id = (SELECT max(id) FROM event AS other "
+                "WHERE other.chat_id = event.chat_id AND other.id < event.id AND other.kind IN ('message', 'bot')) "
+                f"WHERE event.id IN ({placeholders(event_ids)}) AND said.kind = 'bot' AND said.hidden = '' "
+                "AND said.at >= event.at - ?",
+                *event_ids,
+                OWN_WORDS_MS,
+            )
+        )
 
     @reads
     def last_words(self, tx: Tx, person_id: int, chat_id: int, now: int) -> tuple[str, ...]:
@@ -245,8 +254,11 @@ class Events(Repository):
         found = tx.all(
             f"SELECT text FROM event WHERE {IS_VISIBLE}kind = 'message' AND forwarded = 0 AND person_id = ? "
             "AND chat_id = ? AND at >= ? ORDER BY id DESC LIMIT ?",
-            person_id, chat_id, now - OWN_WORDS_MS, MOST_OWN_LINES,
-        )  # fmt: skip
+            person_id,
+            chat_id,
+            now - OWN_WORDS_MS,
+            MOST_OWN_LINES,
+        )
         return tuple(text for (text,) in found)
 
     @reads
@@ -255,8 +267,10 @@ class Events(Repository):
         return tx.has(
             "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND outcome = 'refused' "
             "AND kind = 'message' AND at >= ? LIMIT 1",
-            chat_id, person_id, since,
-        )  # fmt: skip
+            chat_id,
+            person_id,
+            since,
+        )
 
     @reads
     def met_limit(self, tx: Tx, chat_id: int, person_id: int, since: int) -> bool:
@@ -264,8 +278,10 @@ class Events(Repository):
         return tx.value(
             "SELECT outcome FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? "
             "AND outcome IN ('answered', 'failed', 'refused', 'silent') ORDER BY id DESC LIMIT 1",
-            chat_id, person_id, since,
-        ) in ("refused", "silent")  # fmt: skip
+            chat_id,
+            person_id,
+            since,
+        ) in ("refused", "silent")
 
     @reads
     def dead(self, tx: Tx) -> dict[str, int]:
@@ -288,8 +304,9 @@ class Events(Repository):
         return tx.all(
             f"{SELECT_ATTACHMENT} AND attachment.state = 'new' AND event_id IN ({placeholders(event_ids)}) "
             "ORDER BY event_id, position",
-            *event_ids, to=_sent,
-        )  # fmt: skip
+            *event_ids,
+            to=_sent,
+        )
 
     @reads
     def attachment(self, tx: Tx, chat_id: int, event_id: int, position: int) -> SentAttachment | None:
@@ -333,8 +350,11 @@ class Events(Repository):
 def _finish(tx: Tx, sent: SentAttachment, state: Literal["done", "refused"], text: str) -> None:
     tx.run(
         f"UPDATE attachment SET state = ?, text = ? WHERE state = 'new' AND {IS_ATTACHMENT}",
-        state, text, sent.event_id, sent.position,
-    )  # fmt: skip
+        state,
+        text,
+        sent.event_id,
+        sent.position,
+    )
 
 
 def _sent(event_id: int, position: int, *attachment: Any) -> SentAttachment:

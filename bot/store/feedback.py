@@ -82,8 +82,10 @@ def react(tx: Tx, chat_id: int, person_id: int | None, incoming: Incoming, at: i
         "SELECT turn_id FROM sent WHERE external_id = ? AND turn_id IS NOT NULL AND (chat_id = ? OR chat_id IN (SELECT "
         "topic.chat_id FROM place JOIN place AS topic ON topic.platform = place.platform "
         "AND topic.parent = place.external_id WHERE place.chat_id = ?)) LIMIT 1",
-        incoming.target, chat_id, chat_id,
-    )  # fmt: skip
+        incoming.target,
+        chat_id,
+        chat_id,
+    )
     by_person = incoming.sender is not None and not incoming.sender.is_bot
     if reply is not None and person_id is not None and by_person and emoji in REACTION_WEIGHTS:
         credit(tx, reply, person_id, (emoji,), at, taken_back=taken_back)
@@ -102,8 +104,11 @@ def remark(tx: Tx, chat_id: int, person_id: int, signals: tuple[Signal, ...], at
         "AND turn.error = '' AND (turn.person_id = ? OR EXISTS (SELECT 1 FROM turn_event JOIN event "
         "ON event.id = event_id WHERE turn_event.turn_id = turn.id AND event.person_id = ?)) "
         "ORDER BY said_at DESC, turn.id DESC LIMIT 1",
-        chat_id, chat_id, person_id, person_id,
-    )  # fmt: skip
+        chat_id,
+        chat_id,
+        person_id,
+        person_id,
+    )
     if last is None:
         return
     turn_id, said_at = last
@@ -126,8 +131,11 @@ def credit(tx: Tx, turn_id: int, person_id: int, signs: tuple[str, ...], at: int
         else:
             tx.run(
                 "INSERT INTO feedback (turn_id, person_id, sign, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                turn_id, person_id, sign, at,
-            )  # fmt: skip
+                turn_id,
+                person_id,
+                sign,
+                at,
+            )
     after = _average(tx, turn_id, person_id)
     up, down = (after > 0) - (before > 0), (after < 0) - (before < 0)
     if before == after:
@@ -136,8 +144,13 @@ def credit(tx: Tx, turn_id: int, person_id: int, signs: tuple[str, ...], at: int
         tx.run(
             f"UPDATE memory SET helpful = {GREATEST}(0, helpful + ?), unhelpful = {GREATEST}(0, unhelpful + ?), "
             f"importance = {GREATEST}(1, {LEAST}(?, importance + ?)), praised_at = {GREATEST}(praised_at, ?) WHERE id = ?",
-            up, down, MOST_IMPORTANCE, after - before, at if up > 0 else 0, memory_id,
-        )  # fmt: skip
+            up,
+            down,
+            MOST_IMPORTANCE,
+            after - before,
+            at if up > 0 else 0,
+            memory_id,
+        )
 
 
 def _average(tx: Tx, turn_id: int, person_id: int) -> int:
@@ -153,8 +166,9 @@ def _behind(tx: Tx, turn_id: int) -> list[int]:
         "SELECT DISTINCT feedback.turn_id FROM feedback JOIN turn ON turn.id = feedback.turn_id JOIN turn AS this "
         "ON this.id = ? AND this.chat_id = turn.chat_id WHERE feedback.turn_id < this.id AND turn.said_at > this.said_at "
         "- ? ORDER BY 1 DESC LIMIT 32",
-        turn_id, DAY_MS,
-    )  # fmt: skip
+        turn_id,
+        DAY_MS,
+    )
     often = Counter(number for turn in lately for number in _spoken_of(tx, turn))
     return [number for number in _spoken_of(tx, turn_id) if often[number] < MOST_PER_DAY]
 
@@ -174,7 +188,7 @@ def _spoken_of(tx: Tx, turn_id: int) -> list[int]:
 
 def note_told_memories(
     tx: Tx, turn_id: int, memories: tuple[int, ...], rest_ms: int, at: int, *, boot: bool = False
-) -> None:  # fmt: skip
+) -> None:
     """This turn was told these memories, by its opening (`boot`) or a recall; what is used lasts longer, each at most
     once in `rest_ms`.
     """
@@ -182,20 +196,32 @@ def note_told_memories(
         tx.run(
             "INSERT INTO turn_memory (turn_id, memory_id, boot) VALUES (?, ?, ?) "
             f"ON CONFLICT (turn_id, memory_id) DO UPDATE SET boot = {LEAST}(turn_memory.boot, excluded.boot)",
-            turn_id, number, int(boot),
-        )  # fmt: skip
+            turn_id,
+            number,
+            int(boot),
+        )
         if boot:
             tx.run(
                 f"UPDATE memory SET stability_days = {LEAST}(?, stability_days * ?), booted_at = ? WHERE id = ? "
                 "AND booted_at <= ?",
-                MOST_STABLE, BOOTED_FACTOR, at, number, at - rest_ms,
-            )  # fmt: skip
+                MOST_STABLE,
+                BOOTED_FACTOR,
+                at,
+                number,
+                at - rest_ms,
+            )
         else:
             tx.run(
                 f"UPDATE memory SET stability_days = {LEAST}(?, stability_days * ?), accessed_at = ?, recalled_at = ?, "
                 f"access_count = access_count + 1, faded = {LEAST}(1, faded * ?) WHERE id = ? AND recalled_at <= ?",
-                MOST_STABLE, RECALLED_FACTOR, at, at, REVIVED_FACTOR, number, at - rest_ms,
-            )  # fmt: skip
+                MOST_STABLE,
+                RECALLED_FACTOR,
+                at,
+                at,
+                REVIVED_FACTOR,
+                number,
+                at - rest_ms,
+            )
 
 
 def recall_rounds(tx: Tx, chat_id: int, person_id: int, since: int) -> tuple[RecallRound, ...]:
@@ -268,8 +294,9 @@ class Feedback(Repository):
         return tx.all(
             "SELECT way, count(DISTINCT turn_id), count(*), sum(tokens) FROM told_item JOIN turn ON turn.id = turn_id "
             "WHERE asked_at >= ? GROUP BY way ORDER BY sum(tokens) DESC, way",
-            since, to=ToldShare,
-        )  # fmt: skip
+            since,
+            to=ToldShare,
+        )
 
     @reads
     def state(self, tx: Tx, chat_id: int, day: int) -> ChatState:
@@ -295,8 +322,10 @@ class Feedback(Repository):
         marks = tx.all(
             f"SELECT at, sign, feedback.turn_id FROM feedback JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} "
             "AND feedback.person_id = ? ORDER BY at DESC, feedback.turn_id DESC LIMIT ?",
-            chat_id, person_id, limit,
-        )  # fmt: skip
+            chat_id,
+            person_id,
+            limit,
+        )
         return tuple(
             ReplySign(at, sign, " ".join(text for (text,) in tx.all(reply, turn_id))) for at, sign, turn_id in marks
         )
@@ -308,8 +337,12 @@ class Feedback(Repository):
         return tx.all(
             "SELECT coalesce(turn.said_at, asked_at), session.number, turn.number, boot, memory.id, memory.text "
             f"{TOLD_MEMORIES}{where} ORDER BY turn.id DESC, boot, memory.id LIMIT ?",
-            audience.chat_id, owner_id, *params, limit, to=ToldMemory,
-        )  # fmt: skip
+            audience.chat_id,
+            owner_id,
+            *params,
+            limit,
+            to=ToldMemory,
+        )
 
     @reads
     def told_counts(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> ToldCounts:
@@ -319,8 +352,11 @@ class Feedback(Repository):
         (counts,) = tx.all(
             "SELECT count(DISTINCT turn.id), count(*) FILTER (WHERE boot = 0), coalesce(sum(boot), 0), "
             f"count(DISTINCT memory.id) {TOLD_MEMORIES}{where} AND turn.asked_at >= ?",
-            audience.chat_id, owner_id, *params, since,
-        )  # fmt: skip
+            audience.chat_id,
+            owner_id,
+            *params,
+            since,
+        )
         return ToldCounts(tx.value(said, audience.chat_id, since), *counts)
 
     @reads
@@ -331,18 +367,21 @@ class Feedback(Repository):
             "SELECT count(*) FILTER (WHERE state = 'said'), "
             f"count(*) FILTER (WHERE state = 'said' AND why IN ({unasked})), "
             f"count(*) FILTER (WHERE state = 'failed') FROM turn WHERE {IN_CHAT} AND asked_at >= ?",
-            chat_id, since,
-        )  # fmt: skip
+            chat_id,
+            since,
+        )
         quiet = tx.value(
             "SELECT count(*) FROM event WHERE chat_id = ? AND at >= ? AND kind = 'message' AND hidden = '' "
             "AND state = 'listened'",
-            chat_id, since,
-        )  # fmt: skip
+            chat_id,
+            since,
+        )
         told = tx.value(
             f"SELECT count(DISTINCT turn_id) FROM turn_memory JOIN turn ON turn.id = turn_id WHERE {IN_CHAT} "
             "AND asked_at >= ? AND state = 'said'",
-            chat_id, since,
-        )  # fmt: skip
+            chat_id,
+            since,
+        )
         return ChatStatistics(said, alone, failed, quiet, _counted(tx, "at >= ?", chat_id, since), told)
 
     @reads
@@ -351,8 +390,9 @@ class Feedback(Repository):
         found = tx.all(
             "SELECT epoch.opened_at, signature FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ? "
             f"AND signature IN ({placeholders(signatures)}) ORDER BY epoch.opened_at, epoch.id",
-            chat_id, *signatures,
-        )  # fmt: skip
+            chat_id,
+            *signatures,
+        )
         return (found[0][0], found[-1][1]) if found else None
 
 

@@ -90,8 +90,9 @@ def _record_again(tx: Tx, aside: int, at: int) -> None:
         tx.run(
             "UPDATE session SET digest_due_at = ? WHERE id IN (SELECT digest.session_id FROM edge JOIN digest "
             "ON digest.id = derived_id WHERE edge.kind = 'digest' AND event_id = ?)",
-            at, number,
-        )  # fmt: skip
+            at,
+            number,
+        )
     index_lines(tx, heard)
 
 
@@ -164,8 +165,14 @@ class MemoryForgetting(ScrubbingRepository):
             "AND EXISTS (SELECT 1 FROM edge AS one JOIN edge AS two ON one.event_id = two.event_id "
             "WHERE one.kind = 'memory' AND two.kind = 'memory' AND one.derived_id = memory.id "
             "AND two.derived_id = newest.id)) ORDER BY memory.id",
-            owner_id, since, *params, owner_id, *params, TOGETHER_MS, to=Memory,
-        )  # fmt: skip
+            owner_id,
+            since,
+            *params,
+            owner_id,
+            *params,
+            TOGETHER_MS,
+            to=Memory,
+        )
 
     @reads
     def plans(self, tx: Tx, person_id: int, chat_id: int, group: int | None, now: int) -> tuple[LastPlan, ...]:
@@ -213,8 +220,11 @@ class MemoryForgetting(ScrubbingRepository):
             f"{SELECT_MEMORY}WHERE replaced_by = ? AND disabled_at IS NULL AND {where} "
             "AND EXISTS (SELECT 1 FROM memory AS new WHERE new.id = ? AND new.replaced_by IS NULL) "
             f"ORDER BY {GREATEST}(said_at, created_at) DESC, id DESC LIMIT 1",
-            number, *params, number, to=Memory,
-        )  # fmt: skip
+            number,
+            *params,
+            number,
+            to=Memory,
+        )
 
     @reads
     def is_reply(self, tx: Tx, event_id: int) -> bool:
@@ -260,8 +270,9 @@ class MemoryForgetting(ScrubbingRepository):
         rows = tx.all(
             "SELECT id, at, text FROM event WHERE person_id = ? AND kind = 'message' AND hidden = '' AND text <> '' "
             f"AND (chat_id = ? {here}) ORDER BY id DESC LIMIT {SCRUBBED_LINES}",
-            person_id, chat.id,
-        )  # fmt: skip
+            person_id,
+            chat.id,
+        )
         return tuple((number, at, text) for number, at, text in reversed(rows))
 
     @reads
@@ -269,8 +280,10 @@ class MemoryForgetting(ScrubbingRepository):
         """Whether that person had something forgotten there since then, ms: a wish of theirs is hidden."""
         return tx.has(
             "SELECT 1 FROM event WHERE chat_id = ? AND person_id = ? AND at >= ? AND hidden = 'forgotten' LIMIT 1",
-            chat_id, person_id, since,
-        )  # fmt: skip
+            chat_id,
+            person_id,
+            since,
+        )
 
     @reads
     def kept_from(self, tx: Tx, events: tuple[int, ...], owner_id: int) -> tuple[Memory, ...]:
@@ -278,8 +291,10 @@ class MemoryForgetting(ScrubbingRepository):
         return tx.all(
             f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ? AND memory.id IN "
             f"(SELECT derived_id FROM edge WHERE kind = 'memory' AND event_id IN ({placeholders(events)})) ORDER BY id",
-            owner_id, *events, to=Memory,
-        )  # fmt: skip
+            owner_id,
+            *events,
+            to=Memory,
+        )
 
     async def take_back_line(self, what: RepliedLine, purge_at: int | None, receipt: Receipt, at: int) -> str:
         """Take it back and store the receipt in one commit; the receipt's text. Once for each key.
@@ -304,7 +319,7 @@ class MemoryForgetting(ScrubbingRepository):
         """
         return await self._carry_out(
             forgetting, lambda tx: self._set_aside(tx, events, forgetting, receipt, at, ahead), at
-        )  # fmt: skip
+        )
 
     def _set_aside(
         self, tx: Tx, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int, ahead: bool
@@ -315,8 +330,11 @@ class MemoryForgetting(ScrubbingRepository):
         later = tx.ids(
             "SELECT id FROM event WHERE ? AND chat_id = ? AND id > ? AND person_id = ? AND kind = 'message' "
             "AND hidden = '' ORDER BY id",
-            ahead, receipt.chat_id, receipt.event_id, receipt.person_id,
-        )  # fmt: skip
+            ahead,
+            receipt.chat_id,
+            receipt.event_id,
+            receipt.person_id,
+        )
         keep_off_record(tx, receipt.event_id, (*events, *later), receipt.person_id, at, self._files)
         if ahead:
             _mark(tx, (receipt.event_id,), ANNOUNCED)
@@ -333,8 +351,10 @@ def announced_before(tx: Tx, chat_id: int, person_id: int, at: int) -> int:
     last = tx.one(
         "SELECT id, at, off_record FROM (SELECT id, at, off_record, person_id FROM event WHERE chat_id = ? "
         "AND kind = 'message' AND hidden NOT IN ('copy', 'command') ORDER BY id DESC LIMIT ?) AS newest WHERE person_id = ? ORDER BY id DESC LIMIT 1",
-        chat_id, NEWEST, person_id,
-    )  # fmt: skip
+        chat_id,
+        NEWEST,
+        person_id,
+    )
     if last is None:
         return 0
     number, said_at, mark = last
@@ -348,9 +368,7 @@ def _mark(tx: Tx, events: Iterable[int], mark: int) -> None:
         tx.run("UPDATE event SET off_record = ? WHERE id = ?", mark, number)
 
 
-def keep_off_record(
-    tx: Tx, wish: int, events: tuple[int, ...], person_id: int, at: int, files: DataFiles
-) -> None:  # fmt: skip
+def keep_off_record(tx: Tx, wish: int, events: tuple[int, ...], person_id: int, at: int, files: DataFiles) -> None:
     """On that message's wish nothing is made of these messages and of the replies to them, nor of what was made of them."""
     marked = set(events) | replies_to(tx, None, set(events), set())
     _mark(tx, marked, OFF_RECORD)
@@ -362,8 +380,9 @@ def keep_off_record(
     own = tx.ids(
         f"SELECT id FROM event WHERE id IN ({placeholders(marked)}) AND (person_id = ? OR person_id IS NULL) "
         "ORDER BY id",
-        *marked, person_id,
-    )  # fmt: skip
+        *marked,
+        person_id,
+    )
     withdraw_promises(tx, own)
     for number in own:
         for memory_id in tx.ids(
@@ -382,11 +401,14 @@ def _reply_of(tx: Tx, event_id: int) -> tuple[int, str]:
 
 def _answered(tx: Tx, turn_id: int | None) -> set[int]:
     """The people whose messages a turn answered."""
-    return set(tx.ids(
-        "SELECT person_id FROM turn WHERE id = ? UNION SELECT person_id FROM turn_event JOIN event "
-        "ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id IS NOT NULL",
-        turn_id, turn_id,
-    ))  # fmt: skip
+    return set(
+        tx.ids(
+            "SELECT person_id FROM turn WHERE id = ? UNION SELECT person_id FROM turn_event JOIN event "
+            "ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id IS NOT NULL",
+            turn_id,
+            turn_id,
+        )
+    )
 
 
 def _commanded(tx: Tx, chat_id: int, receipt: str) -> set[int]:
@@ -402,5 +424,9 @@ def _kept(tx: Tx, event_id: int, chat_id: int, person_id: int, text: str) -> tup
         f"{SELECT_MEMORY}WHERE disabled_at IS NULL AND asked = 1 AND owner_id = ? AND (memory.id IN (SELECT "
         "derived_id FROM edge WHERE kind = 'memory' AND event_id = ?) "
         "OR (folded = ? AND folded <> '' AND chat_id = ?))",
-        person_id, event_id, fold(text.strip()), chat_id, to=Memory,
-    )  # fmt: skip
+        person_id,
+        event_id,
+        fold(text.strip()),
+        chat_id,
+        to=Memory,
+    )

@@ -97,9 +97,18 @@ def put_document(tx: Tx, doc: Doc) -> None:
     if not terms:
         return
     number = tx.insert(
-        "doc", kind=doc.kind, ref=doc.ref, scope=doc.scope, chat_id=doc.chat_id, person_id=doc.person_id, at=doc.at,
-        talk=doc.talk, place=doc.place, length=len(terms), section=doc.section,
-    )  # fmt: skip
+        "doc",
+        kind=doc.kind,
+        ref=doc.ref,
+        scope=doc.scope,
+        chat_id=doc.chat_id,
+        person_id=doc.person_id,
+        at=doc.at,
+        talk=doc.talk,
+        place=doc.place,
+        length=len(terms),
+        section=doc.section,
+    )
     put_terms(tx, number, indexed_scopes(doc.scope, doc.kind, doc.person_id), " ".join(terms))
 
 
@@ -225,14 +234,23 @@ def note_round(tx: Tx, turn_id: int, found: RecallRound | None, at: int) -> None
     tx.run(
         "INSERT INTO section_round (turn_id, chat_id, person_id, at, hits, searched, held) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING",
-        turn_id, chat, person, at, json.dumps(found.hits, ensure_ascii=False),
-        json.dumps(found.searched, ensure_ascii=False), int(found.held),
-    )  # fmt: skip
+        turn_id,
+        chat,
+        person,
+        at,
+        json.dumps(found.hits, ensure_ascii=False),
+        json.dumps(found.searched, ensure_ascii=False),
+        int(found.held),
+    )
     tx.run(
         "DELETE FROM section_round WHERE chat_id = ? AND person_id = ? AND turn_id <= (SELECT turn_id FROM "
         "section_round WHERE chat_id = ? AND person_id = ? ORDER BY turn_id DESC LIMIT 1 OFFSET ?)",
-        chat, person, chat, person, KEPT_ROUNDS,
-    )  # fmt: skip
+        chat,
+        person,
+        chat,
+        person,
+        KEPT_ROUNDS,
+    )
 
 
 def note_hit(tx: Tx, turn_id: int, memories: Sequence[int]) -> None:
@@ -338,7 +356,7 @@ LEAST_RARITY = 1e-6
 
 def matching_memories(
     tx: Tx, scope: str, terms: Sequence[str], where: str, *values: object, limit: int
-) -> tuple[Memory, ...]:  # fmt: skip
+) -> tuple[Memory, ...]:
     """The memories of one scope that hold some of these terms and of whose rows the condition is true, the best first."""
     held = postings_of(tx, (scope,), terms)
     count, length = tx.row("SELECT count(*), sum(length) FROM doc WHERE scope = ? AND kind = 'memory'", scope)
@@ -347,9 +365,10 @@ def matching_memories(
         for doc, ref, long in tx.all(
             f"SELECT doc.id, ref, length FROM {GIVEN} CROSS JOIN doc ON doc.id = given.value "
             f"CROSS JOIN memory ON memory.id = ref WHERE doc.kind = 'memory' AND {where}",
-            json.dumps(sorted({doc for docs in held.values() for doc in docs})), *values,
+            json.dumps(sorted({doc for docs in held.values() for doc in docs})),
+            *values,
         )
-    }  # fmt: skip
+    }
     figures: Counter[int] = Counter()
     for docs in held.values():
         holding = [doc for doc in docs if doc in found]

@@ -109,8 +109,9 @@ def bots_are_quiet(tx: Tx, chat_id: int, at: int) -> bool:
     return len(rows) == MOST_IN_A_ROW and not tx.has(
         "SELECT 1 FROM event JOIN person ON person.id = person_id WHERE chat_id = ? AND event.id > ? "
         "AND kind = 'message' AND is_bot = 0 LIMIT 1",
-        chat_id, rows[-1][0],
-    )  # fmt: skip
+        chat_id,
+        rows[-1][0],
+    )
 
 
 def find_copy(tx: Tx, chat_id: int, new: LinePrint | None) -> int | None:
@@ -121,8 +122,9 @@ def find_copy(tx: Tx, chat_id: int, new: LinePrint | None) -> int | None:
     lately = tx.all(
         "SELECT original, person_id, said, bare, named, at, arrived_at, target FROM lately WHERE chat_id = ? "
         "ORDER BY event_id DESC",
-        chat_id, to=LinePrint,
-    )  # fmt: skip
+        chat_id,
+        to=LinePrint,
+    )
     return copied_from(new, lately)
 
 
@@ -142,8 +144,9 @@ def retargeted(tx: Tx, chat_id: int, incoming: Incoming) -> Incoming:
     first: str | None = tx.value(
         "SELECT first.external_id FROM event AS copy JOIN event AS first ON first.id = copy.same_as "
         "WHERE copy.chat_id = ? AND copy.external_id = ? AND copy.hidden = 'copy' AND first.external_id <> ''",
-        chat_id, incoming.target,
-    )  # fmt: skip
+        chat_id,
+        incoming.target,
+    )
     return incoming if first is None else replace(incoming, target=first)
 
 
@@ -153,8 +156,11 @@ def separate_copy(tx: Tx, chat_id: int, person_id: int | None, target: str, text
         "UPDATE event SET hidden = '', same_as = NULL WHERE chat_id = ? AND external_id = ? AND external_id <> '' "
         "AND hidden = 'copy' AND person_id = ? AND (SELECT first.text FROM event AS first "
         "WHERE first.id = event.same_as) <> ?",
-        chat_id, target, person_id, text,
-    )  # fmt: skip
+        chat_id,
+        target,
+        person_id,
+        text,
+    )
 
 
 def pass_to_copy(tx: Tx, chat_id: int, target: str) -> bool:
@@ -165,8 +171,9 @@ def pass_to_copy(tx: Tx, chat_id: int, target: str) -> bool:
         "AND first.external_id <> '' AND first.kind = 'message' AND first.hidden NOT IN ('forgotten', 'deleted') "
         "AND NOT EXISTS (SELECT 1 FROM event AS edit WHERE edit.chat_id = first.chat_id AND edit.label = 'edit' "
         "AND edit.target = first.external_id) ORDER BY copy.id LIMIT 1",
-        chat_id, target,
-    )  # fmt: skip
+        chat_id,
+        target,
+    )
     if row is None:
         return False
     first, copy, external_id = row

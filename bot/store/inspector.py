@@ -278,8 +278,9 @@ class Inspector(Repository):
             "SELECT id, access, (SELECT count(*) FROM memory WHERE owner_id = found.id AND disabled_at IS NULL), seen "
             f"FROM (SELECT id, access, {LAST_SEEN} AS seen FROM person ORDER BY 3 DESC, id LIMIT ? OFFSET ?) AS found "
             "ORDER BY seen DESC, id",
-            limit, after,
-        )  # fmt: skip
+            limit,
+            after,
+        )
         here = f"IN ({', '.join(str(row[0]) for row in rows)})"
         everybody = {person.id: person for person in persons(tx, self._lists, f"WHERE id {here}")}
         accounts: dict[int, tuple[str, ...]] = {}
@@ -314,8 +315,9 @@ class Inspector(Repository):
             "JOIN person ON person.id = reminder.person_id JOIN chat ON chat.id = reminder.chat_id "
             "LEFT JOIN commitment ON commitment.id = commitment_id "
             "WHERE reminder.ended_at IS NULL ORDER BY reminder.due_at, reminder.id LIMIT ?",
-            limit, to=PlanRow,
-        )  # fmt: skip
+            limit,
+            to=PlanRow,
+        )
 
     @reads
     def summaries(self, tx: Tx, chat_id: int | None, before: int, limit: int) -> tuple[SummaryRow, ...]:
@@ -323,8 +325,10 @@ class Inspector(Repository):
         here, values = ("", ()) if chat_id is None else ("AND chat_id = ? ", (chat_id,))
         rows = tx.all(
             f"{_TOLD}AND into_id IS NULL {here}AND ended_at < ? {LAST_ENDED_FIRST} LIMIT ?",
-            *values, before or NO_LIMIT, limit,
-        )  # fmt: skip
+            *values,
+            before or NO_LIMIT,
+            limit,
+        )
         parts: dict[int, list[Row]] = {}
         wholes = rows
         while wholes:
@@ -360,21 +364,30 @@ class Inspector(Repository):
             turn_id,
         )
         logged = turn.state in ("failed", "void") or tx.has("SELECT 1 FROM entry WHERE turn_id = ?", turn_id)
-        entries = () if stale in HIDDEN_STATES or not logged else tx.all(
-            "SELECT turn.number, turn.id, message FROM entry JOIN turn ON turn.id = entry.turn_id "
-            "WHERE entry.epoch_id = ? AND turn.id <= ? ORDER BY position",
-            epoch_id, turn_id,
-        )  # fmt: skip
+        entries = (
+            ()
+            if stale in HIDDEN_STATES or not logged
+            else tx.all(
+                "SELECT turn.number, turn.id, message FROM entry JOIN turn ON turn.id = entry.turn_id "
+                "WHERE entry.epoch_id = ? AND turn.id <= ? ORDER BY position",
+                epoch_id,
+                turn_id,
+            )
+        )
         calls = tx.all(f"{SELECT_CALL}WHERE turn_id = ? ORDER BY id", turn_id, to=RecentCall)
         brought = "SELECT way, ref, tokens, why FROM told_item WHERE turn_id = ? ORDER BY id"
         answered = "event.id IN (SELECT event_id FROM turn_event WHERE turn_id = ?)"
         return TurnRequest(
-            turn, Message.parse(message), tuple(ToolSpec(*tool) for tool in json.loads(tools)), signature,
+            turn,
+            Message.parse(message),
+            tuple(ToolSpec(*tool) for tool in json.loads(tools)),
+            signature,
             tuple(LogRow(number, by == turn_id, Message.parse(entry)) for number, by, entry in entries),
-            calls, tx.all(brought, turn_id, to=ToldItem),
+            calls,
+            tx.all(brought, turn_id, to=ToldItem),
             tx.all(f"{_HAPPENED}WHERE {answered} ORDER BY event.id", turn_id, to=EventRow),
             tx.all(f"{_HAPPENED}WHERE turn_id = ? AND event.kind = 'bot' ORDER BY event.id", turn_id, to=EventRow),
-        )  # fmt: skip
+        )
 
 
 class Vitals(Repository):
@@ -430,8 +443,10 @@ class Vitals(Repository):
         return tx.all(
             "SELECT id, cause, model, state, settled_at - at, prompt_tokens, cached_tokens, output_tokens, cost "
             f"FROM call WHERE id > ? OR id IN ({placeholders(among)}) ORDER BY id",
-            after, *among, to=PaidCall,
-        )  # fmt: skip
+            after,
+            *among,
+            to=PaidCall,
+        )
 
     @reads
     def numbers(self, tx: Tx, outbox_id: int) -> dict[str, int]:

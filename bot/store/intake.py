@@ -70,13 +70,27 @@ PLATFORM_FACTS = ("delete", "migrate", "gone", "back")
 """What counts whoever did it."""
 
 MOVED = (
-    "event", "turn", "call", "outbox", "memory", "digest", "code", "doc", "note", "commitment", "reminder",
-    "section_round", "effect",
-)  # fmt: skip
+    "event",
+    "turn",
+    "call",
+    "outbox",
+    "memory",
+    "digest",
+    "code",
+    "doc",
+    "note",
+    "commitment",
+    "reminder",
+    "section_round",
+    "effect",
+)
 KEYED = {
-    "member": "person_id", "conversation_window": "person_id", "sent": "external_id", "question": "person_id",
+    "member": "person_id",
+    "conversation_window": "person_id",
+    "sent": "external_id",
+    "question": "person_id",
     "reminder_question": "person_id",
-}  # fmt: skip
+}
 """Tables in which a chat and this column make the key: what both chats have is kept once."""
 
 
@@ -183,8 +197,9 @@ class Intake(ScrubbingRepository):
         gone, until = tx.row(
             "SELECT gone, coalesce((SELECT until FROM conversation_window WHERE chat_id = chat.id AND person_id = ?), 0) "
             "FROM chat WHERE id = ?",
-            person_id, chat.id,
-        )  # fmt: skip
+            person_id,
+            chat.id,
+        )
         bots_quiet = situation.from_bot and situation.mentions_bot and bots_are_quiet(tx, chat.id, at)
         seen = replace(situation, enabled=chat.enabled, window_until=until, muted=gone > at, bots_quiet=bots_quiet)
         decision = decide(replace(seen, mode=chat.mode))
@@ -273,8 +288,9 @@ class Intake(ScrubbingRepository):
         memories = tx.all(
             f"{SELECT_MEMORY}JOIN edge ON edge.kind = 'memory' AND derived_id = memory.id WHERE event_id = ? "
             "AND source = 'command' AND disabled_at IS NULL ORDER BY memory.id",
-            number, to=Memory,
-        )  # fmt: skip
+            number,
+            to=Memory,
+        )
         return EditedMessage(number, text, memories)
 
     @writes
@@ -314,19 +330,37 @@ class Intake(ScrubbingRepository):
 
 
 def _insert(
-    tx: Tx, chat_id: int, at: int, incoming: Incoming,
-    person_id: int | None = None, decision: Decision | None = None, hidden: str = "", off_record: int = 0,
-) -> int:  # fmt: skip
+    tx: Tx,
+    chat_id: int,
+    at: int,
+    incoming: Incoming,
+    person_id: int | None = None,
+    decision: Decision | None = None,
+    hidden: str = "",
+    off_record: int = 0,
+) -> int:
     queued = decision is not None and decision.action != "listen"
     number = tx.insert(
-        "event", chat_id=chat_id, at=min(incoming.at or at, at), kind=incoming.kind, person_id=person_id,
-        name=incoming.sender.name if incoming.sender else "", text=incoming.text, label=incoming.label,
-        delivery_key=_delivery(incoming), external_id=incoming.external_id, forwarded=int(incoming.forwarded),
-        state="queued" if queued else "listened", why=decision.why if decision else "",
-        due_at=decision.due_at if decision and queued else None, hidden=hidden, target=incoming.target,
-        via=incoming.via, off_record=off_record,
+        "event",
+        chat_id=chat_id,
+        at=min(incoming.at or at, at),
+        kind=incoming.kind,
+        person_id=person_id,
+        name=incoming.sender.name if incoming.sender else "",
+        text=incoming.text,
+        label=incoming.label,
+        delivery_key=_delivery(incoming),
+        external_id=incoming.external_id,
+        forwarded=int(incoming.forwarded),
+        state="queued" if queued else "listened",
+        why=decision.why if decision else "",
+        due_at=decision.due_at if decision and queued else None,
+        hidden=hidden,
+        target=incoming.target,
+        via=incoming.via,
+        off_record=off_record,
         quote="" if hidden or was_stored(tx, chat_id, incoming.target) else incoming.quote[:QUOTE_CHARS],
-    )  # fmt: skip
+    )
     for place, each in enumerate(incoming.attachments):
         tx.insert("attachment", event_id=number, position=place, **asdict(each))
     index_lines(tx, (number,))
@@ -338,8 +372,9 @@ def _unkept(tx: Tx, chat_id: int, edit: Incoming) -> int:
     return tx.number(
         "SELECT max(off_record) FROM event WHERE chat_id = ? AND external_id = ? AND external_id <> '' "
         "AND kind = 'message'",
-        chat_id, edit.target,
-    )  # fmt: skip
+        chat_id,
+        edit.target,
+    )
 
 
 def _delivery(incoming: Incoming) -> str | None:
@@ -390,8 +425,9 @@ def _edit(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
     row = tx.one(
         "SELECT id, person_id, text, state = 'queued' AND turn_id IS NULL, off_record OR forwarded FROM event WHERE chat_id = ? "
         "AND external_id = ? AND external_id <> '' AND kind = 'message' AND hidden = '' ORDER BY id DESC LIMIT 1",
-        happened.chat_id, incoming.target,
-    )  # fmt: skip
+        happened.chat_id,
+        incoming.target,
+    )
     if row is None:
         return NOT_TOLD
     number, person_id, before, waiting, apart = row
@@ -410,9 +446,17 @@ def _edit(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
 
 def _again(memory: Memory, text: str, event_id: int) -> NewMemory:
     return NewMemory(
-        memory.owner_id, memory.chat_id, memory.visibility, memory.kind, text, memory.observed_at, "command",
-        (event_id,), memory.slot, memory.asked,
-    )  # fmt: skip
+        memory.owner_id,
+        memory.chat_id,
+        memory.visibility,
+        memory.kind,
+        text,
+        memory.observed_at,
+        "command",
+        (event_id,),
+        memory.slot,
+        memory.asked,
+    )
 
 
 def migrate_chat(tx: Tx, happened: Change) -> None:
@@ -425,8 +469,10 @@ def migrate_chat(tx: Tx, happened: Change) -> None:
         tx.run(
             "INSERT INTO place (platform, external_id, chat_id, current, parent) "
             "SELECT platform, ?, chat_id, 0, parent FROM place WHERE platform = ? AND external_id = ?",
-            new, place.platform, place.external_id,
-        )  # fmt: skip
+            new,
+            place.platform,
+            place.external_id,
+        )
     elif there != chat_id:
         join_chats(tx, there, chat_id, happened.at)
     tx.run("UPDATE place SET current = (external_id = ?) WHERE chat_id = ?", new, chat_id)
@@ -439,22 +485,30 @@ def join_chats(tx: Tx, other: int, chat_id: int, at: int) -> None:
         tx.run(
             "UPDATE session SET state = 'closing', close_reason = 'idle', closed_at = ?, digest_due_at = ? "
             "WHERE chat_id = ? AND state = 'open'",
-            at, at, other,
-        )  # fmt: skip
+            at,
+            at,
+            other,
+        )
     tx.run(
         "UPDATE session SET chat_id = ?, number = number + (SELECT coalesce(max(number), 0) FROM session "
         "WHERE chat_id = ?) WHERE chat_id = ?",
-        chat_id, chat_id, other,
-    )  # fmt: skip
+        chat_id,
+        chat_id,
+        other,
+    )
     # A line is supported by its neighbours: those of the other come after all of this one's, not between them.
     tx.run(
         "UPDATE doc SET place = place + (SELECT coalesce(max(place), 0) FROM doc WHERE chat_id = ? AND kind = 'line') "
         "WHERE chat_id = ? AND kind = 'line'",
-        chat_id, other,
-    )  # fmt: skip
+        chat_id,
+        other,
+    )
     for table, key in KEYED.items():
-        tx.run(f"DELETE FROM {table} WHERE chat_id = ? AND {key} IN (SELECT {key} FROM {table} WHERE chat_id = ?)",
-               other, chat_id)  # fmt: skip
+        tx.run(
+            f"DELETE FROM {table} WHERE chat_id = ? AND {key} IN (SELECT {key} FROM {table} WHERE chat_id = ?)",
+            other,
+            chat_id,
+        )
     for table in (*MOVED, *KEYED):
         tx.run(f"UPDATE {table} SET chat_id = ? WHERE chat_id = ?", chat_id, other)
     rescope(tx, f"c{other}", f"c{chat_id}")
@@ -475,8 +529,12 @@ def _drop(tx: Tx, event: Event, arrival: Arrival, *, everyone: bool) -> int:
         "SELECT id, text FROM event WHERE chat_id = ? AND state = 'queued' AND id < ? AND ((kind = 'message' "
         "AND (person_id = ? OR (? AND due_at <= ?)) AND why NOT IN ('command', 'pair', 'closed')) "
         f"OR why IN ('heartbeat', 'join')) AND id NOT IN {IN_RUNNING_TURNS}",
-        event.chat_id, event.id, event.person_id, everyone, arrival.situation.at,
-    )  # fmt: skip
+        event.chat_id,
+        event.id,
+        event.person_id,
+        everyone,
+        arrival.situation.at,
+    )
     gone = tuple(number for number, text in waiting if not arrival.spared(text))
     finish_events(tx, gone, STOPPED_OUTCOME)
     for number, _ in waiting:
@@ -503,9 +561,10 @@ def _interrupt(tx: Tx, event: Event, person_id: int, decision: Decision, arrival
     if arrival.situation.is_memory_command:
         return None
     newest = tuple(
-        turn for turn in running_turns(tx, event.chat_id)
+        turn
+        for turn in running_turns(tx, event.chat_id)
         if arrival.interrupts_ms is None or at - turn.asked_at < arrival.interrupts_ms
-    )  # fmt: skip
+    )
     ended = tuple(turn for turn in newest if _may_interrupt(tx, turn, person_id))
     if not ended:
         return None

@@ -77,8 +77,11 @@ def limit_reached(tx: Tx, pace: AnswerLimits, at: int, person_id: int | None) ->
         oldest = tx.value(
             f"SELECT call.at {COUNTED_OCCASIONS} AND call.at > ? AND call.at < ? {who}ORDER BY call.at DESC LIMIT 1 "
             "OFFSET ?",
-            after, before, *((person_id,) if who else ()), most - 1,
-        )  # fmt: skip
+            after,
+            before,
+            *((person_id,) if who else ()),
+            most - 1,
+        )
         if oldest is not None:
             met.append(OverLimit(name, (pace.day_until if name.endswith("day") else oldest + at - after) - at))
     return max(met, key=lambda each: each.wait_ms, default=None)
@@ -89,8 +92,11 @@ def tell_limit_once(tx: Tx, person_id: int, window: str, since: int, at: int) ->
     told = tx.run(
         "INSERT INTO told (person_id, period, at) VALUES (?, ?, ?) ON CONFLICT (person_id, period) "
         "DO UPDATE SET at = excluded.at WHERE told.at < ? OR told.at > excluded.at",
-        person_id, window, at, since,
-    )  # fmt: skip
+        person_id,
+        window,
+        at,
+        since,
+    )
     return told == 1
 
 
@@ -144,8 +150,14 @@ def _used(tx: Tx, since: int, period: BudgetPeriod | None, **of: int | str | Non
     return tx.row(
         f"{SUM_USED} ({USED_BY_CALL} AND id > {SUMMED} {where} UNION ALL {summed} "
         f"UNION ALL {USED_BY_CALL} AND at < ? AND id <= {SUMMED} {where})",
-        since, *values, slot, *values, since, slot * SLOT_MS, *values,
-    )  # fmt: skip
+        since,
+        *values,
+        slot,
+        *values,
+        since,
+        slot * SLOT_MS,
+        *values,
+    )
 
 
 def _sum_ended(tx: Tx) -> None:
@@ -265,9 +277,13 @@ def _checks(limits: BudgetLimits, day: int, month: int, owner: CallAccount) -> I
     ]
     for since, ending, here, person in (
         (day, "", (limits.chat_money, limits.chat_tokens), (limits.person_money, limits.person_tokens)),
-        (month, "_month", (limits.chat_month_money, limits.chat_month_tokens),
-         (limits.person_month_money, limits.person_month_tokens)),
-    ):  # fmt: skip
+        (
+            month,
+            "_month",
+            (limits.chat_month_money, limits.chat_month_tokens),
+            (limits.person_month_money, limits.person_month_tokens),
+        ),
+    ):
         period: BudgetPeriod = "month" if ending else "day"
         every.append(_Check(f"chat{ending}", *here, since, {"chat_id": owner.chat_id}, period))
         if owner.person_id is not None:
@@ -293,10 +309,20 @@ def reserve_call(tx: Tx, reservation: Reservation, at: int, owner: CallAccount) 
         if check.tokens is not None and tokens + reservation.tokens > check.tokens:
             raise _over(f"{check.name}_tokens", check.tokens, tokens, held_tokens, reservation.tokens)
     number = tx.insert(
-        "call", turn_id=owner.turn_id, session_id=owner.session_id, chat_id=owner.chat_id, person_id=owner.person_id,
-        cause=cause, model=reservation.model, state="reserved", at=at, reserved_tokens=reservation.tokens,
-        reserved_cost=reservation.cost, estimated_tokens=reservation.estimated, occasion=occasion,
-    )  # fmt: skip
+        "call",
+        turn_id=owner.turn_id,
+        session_id=owner.session_id,
+        chat_id=owner.chat_id,
+        person_id=owner.person_id,
+        cause=cause,
+        model=reservation.model,
+        state="reserved",
+        at=at,
+        reserved_tokens=reservation.tokens,
+        reserved_cost=reservation.cost,
+        estimated_tokens=reservation.estimated,
+        occasion=occasion,
+    )
     return ModelCall(number, cause, reservation.tokens, reservation.cost)
 
 
@@ -326,9 +352,16 @@ def settle_call(tx: Tx, settlement: Settlement, at: int) -> bool:
     changed = tx.run(
         "UPDATE call SET state = 'settled', settled_at = ?, prompt_tokens = ?, cached_tokens = ?, output_tokens = ?, "
         "cost = ?, counted = ?, written_tokens = ?, reasoning_tokens = ? WHERE id = ? AND state = 'reserved'",
-        at, usage.prompt_tokens, usage.cached_tokens, usage.output_tokens, settlement.cost, counted,
-        usage.written_tokens, usage.reasoning_tokens, settlement.call_id,
-    )  # fmt: skip
+        at,
+        usage.prompt_tokens,
+        usage.cached_tokens,
+        usage.output_tokens,
+        settlement.cost,
+        counted,
+        usage.written_tokens,
+        usage.reasoning_tokens,
+        settlement.call_id,
+    )
     if changed and usage.returned and usage.prompt_tokens:
         _calibrate(tx, settlement.call_id, usage.prompt_tokens)
     _sum_ended(tx)
@@ -343,8 +376,9 @@ def _calibrate(tx: Tx, call_id: int, counted: int) -> None:
         tx.run(
             "INSERT INTO counting (model, ratio) VALUES (?, ?) ON CONFLICT (model) "
             f"DO UPDATE SET ratio = {OLD_RATIO_SHARE} * counting.ratio + {1 - OLD_RATIO_SHARE} * excluded.ratio",
-            model, seen,
-        )  # fmt: skip
+            model,
+            seen,
+        )
 
 
 def charge_call(tx: Tx, call_id: int, at: int) -> None:
@@ -378,9 +412,14 @@ class Ledger(Repository):
 
     @reads
     def spend(
-        self, tx: Tx, since: int, chat_id: int | None = None, person_id: int | None = None, *,
+        self,
+        tx: Tx,
+        since: int,
+        chat_id: int | None = None,
+        person_id: int | None = None,
+        *,
         period: BudgetPeriod | None = None,
-    ) -> Spend:  # fmt: skip
+    ) -> Spend:
         """What was used since that instant: in all chats or one, for everybody or one person.
 
         With a `period` only what its limits count.
@@ -405,8 +444,9 @@ class Ledger(Repository):
         summed = tx.all(
             f"SELECT slot * {SLOT_MS}, {NO_CHAT}, cause, prompt_tokens, cached_tokens, tokens - prompt_tokens, cost "
             "FROM spent WHERE slot >= ? AND calls > 0",
-            slot, to=CallUse,
-        )  # fmt: skip
+            slot,
+            to=CallUse,
+        )
         alone = f"at >= ? AND (id > {SUMMED} OR at < ?) "
         return (*summed, *tx.all(f"{SELECT_USE}WHERE {alone}{IS_USED}", since, slot * SLOT_MS, to=CallUse))
 
@@ -430,8 +470,9 @@ class Ledger(Repository):
             "SELECT at, chat_id, cause, prompt_tokens, cached_tokens, output_tokens, cost FROM call WHERE chat_id = ? "
             "AND state = 'settled' AND cause IN ('reply', 'followup', 'tool', 'heartbeat', 'join') "
             "ORDER BY id DESC LIMIT 1",
-            chat_id, to=CallUse,
-        )  # fmt: skip
+            chat_id,
+            to=CallUse,
+        )
 
     @reads
     def ratio(self, tx: Tx, model: str) -> float:
@@ -445,8 +486,10 @@ class Ledger(Repository):
         return tx.has(
             "SELECT 1 FROM call JOIN turn ON turn.id = call.turn_id JOIN epoch ON epoch.id = turn.epoch_id "
             "WHERE call.at >= ? AND call.state = 'settled' AND signature = ? AND call.model = ? LIMIT 1",
-            since, signature, model,
-        )  # fmt: skip
+            since,
+            signature,
+            model,
+        )
 
     @writes
     def reserve(self, tx: Tx, session_id: int, reservation: Reservation, at: int) -> ModelCall:
@@ -488,8 +531,10 @@ class Ledger(Repository):
         bit = 1 << BUDGET_PERIODS.index(period)
         tx.run(
             "UPDATE call SET uncounted = uncounted | ? WHERE at >= ? AND uncounted & ? = 0 AND state <> 'reserved'",
-            bit, since, bit,
-        )  # fmt: skip
+            bit,
+            since,
+            bit,
+        )
         sum_again(tx, since)
         tx.put("recount", "period", period=period, person_id=person_id, at=at)
 

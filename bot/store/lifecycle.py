@@ -166,14 +166,18 @@ class MemoryLifecycle(ScrubbingRepository):
         """Some memories that an older nuan stored and that were not read again yet, the newest first."""
         found = tx.all(
             f"{SELECT_MEMORY}WHERE id <= ? AND disabled_at IS NULL ORDER BY id DESC LIMIT ?",
-            int(tx.meta("reread") or 0), REVIEW_BATCH, to=Memory,
-        )  # fmt: skip
+            int(tx.meta("reread") or 0),
+            REVIEW_BATCH,
+            to=Memory,
+        )
         return tuple(
             OldMemory(
-                memory, tuple((text, at) for text, at in tx.all(SOURCE_LINES, memory.id)),
+                memory,
+                tuple((text, at) for text, at in tx.all(SOURCE_LINES, memory.id)),
                 tx.value(OWNER_ZONE, memory.id) or "",
-            ) for memory in found
-        )  # fmt: skip
+            )
+            for memory in found
+        )
 
     @writes
     def reread(self, tx: Tx, done: tuple[OldMemory, ...], found: tuple[ReviewedMemory, ...]) -> None:
@@ -184,8 +188,11 @@ class MemoryLifecycle(ScrubbingRepository):
                 "observed_at = CASE access_count WHEN 0 THEN ? ELSE observed_at END, "
                 "dated = CASE WHEN access_count = 0 AND dated = '' AND observed_at <> ? THEN 'day' ELSE dated END "
                 "WHERE id = ? AND disabled_at IS NULL",
-                one.lasting, one.observed_at, one.observed_at, one.number,
-            )  # fmt: skip
+                one.lasting,
+                one.observed_at,
+                one.observed_at,
+                one.number,
+            )
             index_memory(tx, one.number)
         tx.set_meta("reread", None if len(done) < REVIEW_BATCH else str(done[-1].memory.id - 1))
 
@@ -204,8 +211,10 @@ class MemoryLifecycle(ScrubbingRepository):
             "UPDATE memory SET former_at = ? WHERE former_at IS NULL AND replaced_by IN "
             "(SELECT id FROM memory WHERE observed_at <= ? + CASE dated WHEN 'time' THEN 0 ELSE ? END "
             "AND disabled_at IS NULL)",
-            now, now, DAY_MS // 2,
-        )  # fmt: skip
+            now,
+            now,
+            DAY_MS // 2,
+        )
 
     @writes
     def done(self, tx: Tx, merged_before: int, now: int, next_at: int) -> None:
@@ -213,8 +222,9 @@ class MemoryLifecycle(ScrubbingRepository):
         tx.run(
             "UPDATE memory SET purge_at = ? WHERE disabled_reason IN ('merged', 'replaced') AND purge_at IS NULL "
             "AND disabled_at < ?",
-            now, merged_before,
-        )  # fmt: skip
+            now,
+            merged_before,
+        )
         delete_merges(tx, tx.ids("SELECT id FROM merged WHERE at < ?", merged_before))
         tx.set_meta("life_at", str(next_at))
 
@@ -225,8 +235,10 @@ class MemoryLifecycle(ScrubbingRepository):
         return tx.all(
             f"{SELECT_MEMORY}WHERE disabled_reason = 'archived' AND owner_id = ? AND {where} "
             "ORDER BY disabled_at DESC, id DESC",
-            owner_id, *params, to=Memory,
-        )  # fmt: skip
+            owner_id,
+            *params,
+            to=Memory,
+        )
 
     @writes
     def protect(self, tx: Tx, memory: Memory, on: bool) -> None:
@@ -242,19 +254,24 @@ class MemoryLifecycle(ScrubbingRepository):
     @reads
     def faults(
         self, tx: Tx, parts: frozenset[RepairPart], judge: PlacementJudge, registry: SectionRegistry = SHIPPED_REGISTRY
-    ) -> tuple[MemoryFault, ...]:  # fmt: skip
+    ) -> tuple[MemoryFault, ...]:
         """Everything that is wrong in these parts, by part and number; `registry` says where memories belong."""
         found = {
-            "namespaces": lambda: namespace_faults(tx, judge), "sections": lambda: section_faults(tx, registry),
+            "namespaces": lambda: namespace_faults(tx, judge),
+            "sections": lambda: section_faults(tx, registry),
             "text-index": lambda: text_faults(tx),
-        }  # fmt: skip
+        }
         return tuple(fault for part in sorted(parts) for fault in found[part]())
 
     @writes
     def mend(
-        self, tx: Tx, found: tuple[MemoryFault, ...], judge: PlacementJudge, at: int,
-        registry: SectionRegistry = SHIPPED_REGISTRY
-    ) -> int:  # fmt: skip
+        self,
+        tx: Tx,
+        found: tuple[MemoryFault, ...],
+        judge: PlacementJudge,
+        at: int,
+        registry: SectionRegistry = SHIPPED_REGISTRY,
+    ) -> int:
         """Put these right in one transaction; how many were. Each is looked at again: done twice it is done once.
 
         After the last of the full-text index `fill_postings`: of a row that was wrong nobody knows how it was found.
@@ -353,8 +370,9 @@ def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, files
     turns = tx.ids(
         "SELECT turn.id FROM turn_memory JOIN turn ON turn.id = turn_id JOIN chat ON chat.id = turn.chat_id "
         f"WHERE memory_id = ? AND {elsewhere}",
-        memory.id, who,
-    )  # fmt: skip
+        memory.id,
+        who,
+    )
     logs = tx.ids_for("SELECT epoch_id FROM turn WHERE id = ?", turns)
     logs |= tx.ids_for("SELECT epoch_id FROM entry WHERE turn_id = ?", turns)
     said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}
@@ -375,8 +393,14 @@ def _mend(tx: Tx, fault: MemoryFault, judge: PlacementJudge, at: int, registry: 
             tx.run(
                 "UPDATE memory SET owner_id = ?, chat_id = ?, visibility = ?, kind = ?, slot = ?, updated_at = ? "
                 "WHERE id = ?",
-                place.owner_id, place.chat_id, place.visibility, place.kind, place.slot, at, number,
-            )  # fmt: skip
+                place.owner_id,
+                place.chat_id,
+                place.visibility,
+                place.kind,
+                place.slot,
+                at,
+                number,
+            )
             index_memory(tx, number)
         case "sections":
             now = next(section_faults(tx, registry, number), None)

@@ -62,9 +62,16 @@ def tell_address(tx: Tx, number: int, words: Callable[[str, str], str], at: int)
     slot, name, person_id, person = row
     for chat_id in tx.ids(TOLD_IN, number):
         event = tx.insert(
-            "event", chat_id=chat_id, at=at, kind="event", person_id=person_id, name=person, text=words(slot, name),
-            label=ADDRESS_LABEL, state="done",
-        )  # fmt: skip
+            "event",
+            chat_id=chat_id,
+            at=at,
+            kind="event",
+            person_id=person_id,
+            name=person,
+            text=words(slot, name),
+            label=ADDRESS_LABEL,
+            state="done",
+        )
         tx.link("memory", number, (event,))
 
 
@@ -74,8 +81,9 @@ def address_lines(tx: Tx, events: Iterable[int]) -> set[int]:
         "SELECT event.id FROM edge AS said JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = "
         "said.derived_id JOIN event ON event.id = told.event_id WHERE said.kind = 'memory' AND said.event_id = ? "
         "AND event.label = ? AND event.hidden = ''",
-        events, ADDRESS_LABEL,
-    )  # fmt: skip
+        events,
+        ADDRESS_LABEL,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +100,14 @@ def ask_back(tx: Tx, chat_id: int, person_id: int, asked: OpenQuestion | None) -
     if asked is not None:
         question = asked.question
         tx.insert(
-            "question", chat_id=chat_id, person_id=person_id, kind=question.kind,
-            memories=json.dumps(question.memories), forever=int(question.forever), until=asked.until,
-        )  # fmt: skip
+            "question",
+            chat_id=chat_id,
+            person_id=person_id,
+            kind=question.kind,
+            memories=json.dumps(question.memories),
+            forever=int(question.forever),
+            until=asked.until,
+        )
 
 
 def question_of(row: Row) -> tuple[int, MemoryQuestion]:
@@ -110,8 +123,9 @@ def quota_excess(tx: Tx, new: NewMemory, quota: KeepQuota | None, at: int) -> Qu
     kept, rows, lately = tx.all(
         "SELECT count(*) FILTER (WHERE asked = 1 AND disabled_at IS NULL), coalesce(sum(asked), 0), "
         "count(*) FILTER (WHERE source = 'command' AND created_at > ?) FROM memory WHERE owner_id = ?",
-        at - MINUTE_MS, new.owner_id,
-    )[0]  # fmt: skip
+        at - MINUTE_MS,
+        new.owner_id,
+    )[0]
     if quota.minute is not None and lately >= quota.minute:
         return "often"
     full = quota.most is not None and (kept >= quota.most or rows >= ROWS_WITH_FORGOTTEN * quota.most)
@@ -191,12 +205,29 @@ def store_memory(tx: Tx, new: NewMemory, at: int, merging: MergeRule = no_merge)
     if name_slot(new.slot):
         replace_same(tx, new, at)
     number = tx.insert(
-        "memory", owner_id=new.owner_id, chat_id=new.chat_id, visibility=new.visibility, kind=new.kind, slot=new.slot,
-        text=new.text, folded=fold(new.text), asked=int(new.asked), source=new.source, emotion=new.emotion,
-        emotion_value=new.emotion_value, stability_days=STABILITY_DAYS[new.kind], accessed_at=at,
-        observed_at=new.observed_at, created_at=at, updated_at=at, agent=new.agent, subject=new.subject,
-        lasting=int(new.lasting), said_at=new.said_at or at, dated=new.dated,
-    )  # fmt: skip
+        "memory",
+        owner_id=new.owner_id,
+        chat_id=new.chat_id,
+        visibility=new.visibility,
+        kind=new.kind,
+        slot=new.slot,
+        text=new.text,
+        folded=fold(new.text),
+        asked=int(new.asked),
+        source=new.source,
+        emotion=new.emotion,
+        emotion_value=new.emotion_value,
+        stability_days=STABILITY_DAYS[new.kind],
+        accessed_at=at,
+        observed_at=new.observed_at,
+        created_at=at,
+        updated_at=at,
+        agent=new.agent,
+        subject=new.subject,
+        lasting=int(new.lasting),
+        said_at=new.said_at or at,
+        dated=new.dated,
+    )
     sort_memory(tx, number)
     index_memory(tx, number)
     tx.link("memory", number, new.event_ids)
@@ -215,8 +246,12 @@ def known_memory(tx: Tx, said: NewMemory | Memory) -> int | None:
     """The number of the same statement of the same owner in the same place, if it is there."""
     number: int | None = tx.value(
         f"SELECT id FROM memory WHERE {SAME_PLACE} AND folded = ? AND {NAME_SLOT} = ?",
-        said.owner_id, said.visibility, said.chat_id, fold(said.text), name_slot(said.slot),
-    )  # fmt: skip
+        said.owner_id,
+        said.visibility,
+        said.chat_id,
+        fold(said.text),
+        name_slot(said.slot),
+    )
     return number
 
 
@@ -229,8 +264,13 @@ def _count(tx: Tx, number: int, new: NewMemory, at: int) -> None:
     tx.run(
         f"UPDATE memory SET importance = {LEAST}(?, importance + ?), asked = {GREATEST}(asked, ?), "
         f"updated_at = {GREATEST}(updated_at, ?), accessed_at = {GREATEST}(accessed_at, ?) WHERE id = ?",
-        MOST_IMPORTANCE, int(more), int(new.asked), told_at, told_at, number,
-    )  # fmt: skip
+        MOST_IMPORTANCE,
+        int(more),
+        int(new.asked),
+        told_at,
+        told_at,
+        number,
+    )
     index_section(tx, number)
 
 
@@ -241,8 +281,14 @@ def _fill(tx: Tx, number: int, new: NewMemory) -> None:
         f"subject = CASE subject WHEN '' THEN ? ELSE subject END, lasting = {GREATEST}(lasting, ?), "
         "observed_at = CASE WHEN dated = '' AND ? <> '' THEN ? ELSE observed_at END, "
         "dated = CASE dated WHEN '' THEN ? ELSE dated END WHERE id = ?",
-        new.slot, new.subject, int(new.lasting), new.dated, new.observed_at, new.dated, number,
-    )  # fmt: skip
+        new.slot,
+        new.subject,
+        int(new.lasting),
+        new.dated,
+        new.observed_at,
+        new.dated,
+        number,
+    )
 
 
 def replace_same(tx: Tx, said: NewMemory | Memory, at: int) -> None:
@@ -263,8 +309,11 @@ def bring_back_forgotten(tx: Tx, number: int, at: int, whose: str = "1", *values
     """
     memory = tx.one(
         f"{SELECT_MEMORY}WHERE id = ? AND disabled_at IS NOT NULL AND purge_at > ? AND {whose}",
-        number, at, *values, to=Memory,
-    )  # fmt: skip
+        number,
+        at,
+        *values,
+        to=Memory,
+    )
     if memory is not None:
         replace_same(tx, memory, at)
         bring_back(tx, number, at)
@@ -334,9 +383,17 @@ class Memories(Repository):
 
     @writes
     def remember(
-        self, tx: Tx, memory: NewMemory, receipt: Receipt, at: int, merging: MergeRule = no_merge, *,
-        rewrite: bool = False, quota: KeepQuota | None = None, refused: Callable[[QuotaExcess], str] = str,
-    ) -> str:  # fmt: skip
+        self,
+        tx: Tx,
+        memory: NewMemory,
+        receipt: Receipt,
+        at: int,
+        merging: MergeRule = no_merge,
+        *,
+        rewrite: bool = False,
+        quota: KeepQuota | None = None,
+        refused: Callable[[QuotaExcess], str] = str,
+    ) -> str:
         """Store what a person asked to keep and its receipt in one commit; the receipt's text. Once for each key.
 
         With `rewrite` it waits for a model to put it into a clean statement. Past the quota the receipt is what
@@ -362,7 +419,7 @@ class Memories(Repository):
     @writes
     def undo(
         self, tx: Tx, numbers: tuple[int, ...], owner_id: int, audience: Audience, receipt: Receipt, at: int
-    ) -> str | None:  # fmt: skip
+    ) -> str | None:
         """Bring back forgotten memories of that owner while their rows are kept; None when there is none."""
         if (before := earlier_receipt(tx, receipt, at)) is not None:
             return before
@@ -404,8 +461,10 @@ class Memories(Repository):
         return tx.all(
             f"{SELECT_MEMORY}WHERE (disabled_at IS NULL OR disabled_reason IN {reasons}) AND owner_id = ? "
             f"AND {where} ORDER BY id DESC",
-            owner_id, *params, to=Memory,
-        )  # fmt: skip
+            owner_id,
+            *params,
+            to=Memory,
+        )
 
 
 def visible_memory(audience: Audience, *, elsewhere: bool = True) -> tuple[str, tuple[object, ...]]:

@@ -67,8 +67,9 @@ def remove_from_notes(tx: Tx, files: DataFiles, unsaid: RemovedContent, at: int)
         rows = tx.all(
             f"SELECT id, path, made FROM note WHERE chat_id IN ({placeholders(unsaid.chats)}) OR owner_id = ? "
             "ORDER BY id",
-            *unsaid.chats, unsaid.owner_id,
-        )  # fmt: skip
+            *unsaid.chats,
+            unsaid.owner_id,
+        )
         for number, path, made in rows:
             if made:
                 affected.setdefault(number, [])
@@ -101,9 +102,7 @@ def read_note(files: DataFiles, path: str) -> list[str] | None:
         return None
 
 
-def _hide_curated(
-    tx: Tx, files: DataFiles, number: int, path: str, wordings: tuple[str, ...], at: int
-) -> None:  # fmt: skip
+def _hide_curated(tx: Tx, files: DataFiles, number: int, path: str, wordings: tuple[str, ...], at: int) -> None:
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
     lines = read_note(files, path) or []
     said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
@@ -272,9 +271,15 @@ def store_read_note(tx: Tx, files: NoteFiles, taken: ReadNoteFile) -> bool:
         number = known.get(each.owner_id) or _new(tx, taken.path, each)
         tx.run(
             "UPDATE note SET chat_id = ?, visibility = ?, made = ?, stamp = ?, hash = ?, cut = ?, at = ? WHERE id = ?",
-            each.chat_id, each.visibility, int(taken.front is not None), taken.stamp, taken.hash, taken.cut, taken.at,
+            each.chat_id,
+            each.visibility,
+            int(taken.front is not None),
+            taken.stamp,
+            taken.hash,
+            taken.cut,
+            taken.at,
             number,
-        )  # fmt: skip
+        )
         _index(tx, number, each, taken)
         if taken.front is not None and not _has_lines(tx, number):
             _relink(tx, number, each.chat_id, taken.front, taken)
@@ -540,8 +545,10 @@ class Notes(Repository):
         return tx.one(
             "SELECT path, first_line, last_line, (SELECT max(last_line) FROM note_chunk WHERE note_id = note.id), text "
             f"FROM note_chunk JOIN note ON note.id = note_id WHERE note_chunk.id = ? AND {where}",
-            chunk_id, *values, to=NotePart,
-        )  # fmt: skip
+            chunk_id,
+            *values,
+            to=NotePart,
+        )
 
     @reads
     def open_log(self, tx: Tx, chat_id: int) -> FullLog | None:

@@ -27,24 +27,48 @@ GONE_UNTIL_HEARD = 1
 
 
 def enqueue(
-    tx: Tx, chat_id: int, draft: Draft, at: int,
-    *, part: int = 0, turn_id: int | None = None, event_id: int | None = None,
-) -> int:  # fmt: skip
+    tx: Tx,
+    chat_id: int,
+    draft: Draft,
+    at: int,
+    *,
+    part: int = 0,
+    turn_id: int | None = None,
+    event_id: int | None = None,
+) -> int:
     """One row to be sent; the first part of a turn ends its preview, if it has one."""
     buttons = json.dumps([[button.label, button.text, button.account] for button in draft.buttons], ensure_ascii=False)
     shown = "SELECT id FROM outbox WHERE turn_id = ? AND state = 'preview'"
     preview: int | None = None if turn_id is None or part else tx.value(shown, turn_id)
     if preview is None:
         return tx.insert(
-            "outbox", chat_id=chat_id, turn_id=turn_id, event_id=event_id, part=part, kind=draft.kind, text=draft.text,
-            state="pending", due_at=at, via=draft.via, only_for=draft.only_for, buttons=buttons, wait_ms=draft.wait_ms,
+            "outbox",
+            chat_id=chat_id,
+            turn_id=turn_id,
+            event_id=event_id,
+            part=part,
+            kind=draft.kind,
+            text=draft.text,
+            state="pending",
+            due_at=at,
+            via=draft.via,
+            only_for=draft.only_for,
+            buttons=buttons,
+            wait_ms=draft.wait_ms,
             typed_ms=draft.typed_ms,
-        )  # fmt: skip
+        )
     tx.run(
         "UPDATE outbox SET event_id = ?, kind = ?, text = ?, state = 'pending', due_at = ?, via = ?, only_for = ?, "
         "buttons = ? WHERE id = ?",
-        event_id, draft.kind, draft.text, at, draft.via, draft.only_for, buttons, preview,
-    )  # fmt: skip
+        event_id,
+        draft.kind,
+        draft.text,
+        at,
+        draft.via,
+        draft.only_for,
+        buttons,
+        preview,
+    )
     return preview
 
 
@@ -68,8 +92,9 @@ def withdraw(tx: Tx, turn_id: int, at: int) -> None:
     tx.run(
         "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
         f"WHERE preview_id <> '' AND {left}",
-        at, turn_id,
-    )  # fmt: skip
+        at,
+        turn_id,
+    )
 
 
 def take_next(tx: Tx, chat_id: int, boot: str, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
@@ -83,15 +108,20 @@ def take_next(tx: Tx, chat_id: int, boot: str, now: int, platforms: frozenset[st
         "AND outbox.due_at <= ? AND NOT EXISTS (SELECT 1 FROM outbox AS before WHERE before.chat_id = outbox.chat_id "
         "AND before.state IN ('pending', 'sending') AND (before.state = 'sending' OR (before.id < outbox.id AND "
         "(before.turn_id = outbox.turn_id OR before.attempts > 0 OR before.due_at <= ?)))) ORDER BY outbox.id LIMIT 1",
-        chat_id, now, now, to=_outgoing,
-    )  # fmt: skip
+        chat_id,
+        now,
+        now,
+        to=_outgoing,
+    )
     if found is None or (platforms is not None and found.platform not in platforms):
         return None
     tx.run(
         "UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1, "
         "tried_at = CASE tried_at WHEN 0 THEN ? ELSE tried_at END WHERE id = ?",
-        boot, now, found.outbox_id,
-    )  # fmt: skip
+        boot,
+        now,
+        found.outbox_id,
+    )
     return found
 
 
@@ -131,9 +161,15 @@ class Outbox(Repository):
 
     @writes
     def limit(
-        self, tx: Tx, chat_id: int, person_id: int, events: tuple[int, ...],
-        drafts: tuple[Draft | None, Draft | None], window: tuple[str, int], at: int,
-    ) -> bool:  # fmt: skip
+        self,
+        tx: Tx,
+        chat_id: int,
+        person_id: int,
+        events: tuple[int, ...],
+        drafts: tuple[Draft | None, Draft | None],
+        window: tuple[str, int],
+        at: int,
+    ) -> bool:
         """No answer for these events now; whether the person was told why.
 
         The first of `drafts` is said unless the person was told of a limit of that `window` (its name, and when it
@@ -154,16 +190,22 @@ class Outbox(Repository):
 
     @writes
     def sent(
-        self, tx: Tx, outbox_id: int, external_ids: tuple[str, ...], at: int,
+        self,
+        tx: Tx,
+        outbox_id: int,
+        external_ids: tuple[str, ...],
+        at: int,
         platforms: frozenset[str] | None = frozenset(),
-    ) -> tuple[NextPart | None, Outgoing | None]:  # fmt: skip
+    ) -> tuple[NextPart | None, Outgoing | None]:
         """It went out; the row keeps its ids, not what it said. What of the same reply goes later, and when; and, as `take`
         has it, what of the chat goes now."""
         tx.run(
             "UPDATE outbox SET state = 'sent', sent_at = ?, external_ids = ?, text = '', buttons = '[]' WHERE id = ? "
             "AND state = 'sending'",
-            at, json.dumps(external_ids), outbox_id,
-        )  # fmt: skip
+            at,
+            json.dumps(external_ids),
+            outbox_id,
+        )
         row = tx.one("SELECT chat_id, turn_id FROM outbox WHERE id = ?", outbox_id)
         if row is None:  # erased meanwhile
             return None, None
@@ -177,8 +219,11 @@ class Outbox(Repository):
         """It did not go out: try again at `retry_at`, or never (None). What was cancelled meanwhile stays so."""
         tx.run(
             "UPDATE outbox SET state = ?, error = ?, due_at = coalesce(?, due_at) WHERE id = ? AND state = 'sending'",
-            "failed" if retry_at is None else "pending", error, retry_at, outbox_id,
-        )  # fmt: skip
+            "failed" if retry_at is None else "pending",
+            error,
+            retry_at,
+            outbox_id,
+        )
 
     @writes
     def undeliverable(
@@ -193,8 +238,9 @@ class Outbox(Repository):
         name, script = tx.one(
             "SELECT person.name, script FROM person JOIN account ON account.person_id = person.id "
             "WHERE platform = ? AND external_id = ?",
-            outgoing.platform, outgoing.only_for.removeprefix(f"{outgoing.platform}:"),
-        ) or ("", "")  # fmt: skip
+            outgoing.platform,
+            outgoing.only_for.removeprefix(f"{outgoing.platform}:"),
+        ) or ("", "")
         draft = notice(name, script)
         waits = "SELECT 1 FROM outbox WHERE chat_id = ? AND state = 'pending' AND text = ?"
         if not tx.has(waits, outgoing.chat_id, draft.text):
@@ -215,8 +261,9 @@ class Outbox(Repository):
         return tx.run(
             "UPDATE outbox SET state = 'cancelled', error = ? WHERE chat_id = ? "
             "AND state IN ('preview', 'pending', 'sending')",
-            error, chat_id,
-        )  # fmt: skip
+            error,
+            chat_id,
+        )
 
     @writes
     def preview(self, tx: Tx, chat_id: int, turn_id: int, at: int, text: str, *, draft: bool) -> tuple[int, str]:
@@ -230,9 +277,15 @@ class Outbox(Repository):
         row = tx.one("SELECT id, preview_id FROM outbox WHERE turn_id = ? AND state = 'preview'", turn_id)
         if row is None:
             return tx.insert(
-                "outbox", chat_id=chat_id, turn_id=turn_id, kind="reply", text=text if draft else "", state="preview",
-                due_at=at, boot=self._boot,
-            ), ""  # fmt: skip
+                "outbox",
+                chat_id=chat_id,
+                turn_id=turn_id,
+                kind="reply",
+                text=text if draft else "",
+                state="preview",
+                due_at=at,
+                boot=self._boot,
+            ), ""
         number, preview_id = row
         if draft or preview_id:
             tx.run("UPDATE outbox SET text = ? WHERE id = ?", text, number)
@@ -245,8 +298,9 @@ class Outbox(Repository):
         return not tx.run(
             "UPDATE outbox SET state = 'pending', kind = 'withdrawal', text = '', due_at = ? "
             "WHERE id = ? AND state = 'cancelled'",
-            at, outbox_id,
-        )  # fmt: skip
+            at,
+            outbox_id,
+        )
 
     leave_off = writing(cut_all_replies)
     tell = writing(enqueue)
@@ -273,8 +327,10 @@ class Outbox(Repository):
             f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
             f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
             f"OR (only_for = '' AND platform IN ({placeholders(placing)})))))",
-            self._boot, *sorted(resending), *sorted(placing),
-        )  # fmt: skip
+            self._boot,
+            *sorted(resending),
+            *sorted(placing),
+        )
         lost = tx.run(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", self._boot)
         return again, lost
 
@@ -292,8 +348,10 @@ def _next_part(tx: Tx, chat_id: int, turn_id: int | None, outbox_id: int, at: in
     row = tx.one(
         "SELECT due_at, wait_ms, typed_ms, id FROM outbox WHERE chat_id = ? AND turn_id = ? "
         "AND state IN ('pending', 'sending') AND state = 'pending' AND id > ? ORDER BY id LIMIT 1",
-        chat_id, turn_id, outbox_id,
-    )  # fmt: skip
+        chat_id,
+        turn_id,
+        outbox_id,
+    )
     if row is None or not row[1]:
         return None
     due, wait, typed, number = row
@@ -301,6 +359,8 @@ def _next_part(tx: Tx, chat_id: int, turn_id: int | None, outbox_id: int, at: in
     if late:
         tx.run(
             "UPDATE outbox SET due_at = due_at + ? WHERE turn_id = ? AND id >= ? AND state = 'pending'",
-            late, turn_id, number,
-        )  # fmt: skip
+            late,
+            turn_id,
+            number,
+        )
     return NextPart(due + late, typed)

@@ -47,16 +47,27 @@ MOST_AUDIENCE = 200
 """In a larger group only the public memories of those who were seen last can be told."""
 
 REPOINTED = (
-    "account SET person_id", "event SET person_id", "turn SET person_id", "call SET person_id", "digest SET owner_id",
-    "code SET person_id", "memory SET owner_id", "doc SET person_id", "commitment SET owner_id",
-    "reminder SET person_id", "section_round SET person_id",
-)  # fmt: skip
+    "account SET person_id",
+    "event SET person_id",
+    "turn SET person_id",
+    "call SET person_id",
+    "digest SET owner_id",
+    "code SET person_id",
+    "memory SET owner_id",
+    "doc SET person_id",
+    "commitment SET owner_id",
+    "reminder SET person_id",
+    "section_round SET person_id",
+)
 """Columns that only have to name the other person."""
 
 SET_KEYS = {
-    "feedback": ("turn_id", "sign"), "participant": ("session_id",), "question": ("chat_id",),
-    "talker": ("digest_id",), "reminder_question": ("chat_id",),
-}  # fmt: skip
+    "feedback": ("turn_id", "sign"),
+    "participant": ("session_id",),
+    "question": ("chat_id",),
+    "talker": ("digest_id",),
+    "reminder_question": ("chat_id",),
+}
 """Tables with one row of a person for each of these; a row that the other person has already stays theirs."""
 
 OWNER_FILE = "owner.code"
@@ -80,8 +91,9 @@ def join_persons(tx: Tx, one: int, other: int) -> int:
         "timezone = coalesce(nullif(person.timezone, ''), young.timezone), "
         "access = CASE 'allowed' WHEN young.access THEN 'allowed' ELSE person.access END "
         "FROM (SELECT script, timezone, access FROM person WHERE id = ?) AS young WHERE person.id = ?",
-        gone, keep,
-    )  # fmt: skip
+        gone,
+        keep,
+    )
     _join_memories(tx, keep, gone)
     for column in REPOINTED:
         tx.run(f"UPDATE {column} = ? WHERE {column.split()[-1]} = ?", keep, gone)
@@ -103,8 +115,9 @@ def _join_sets(tx: Tx, keep: int, gone: int) -> None:
             f"INSERT INTO {table} (chat_id, person_id, {value}) SELECT chat_id, ?, {value} FROM {table} "
             f"WHERE person_id = ? ON CONFLICT (chat_id, person_id) DO UPDATE SET {value} = "
             f"{GREATEST}({table}.{value}, excluded.{value})",
-            keep, gone,
-        )  # fmt: skip
+            keep,
+            gone,
+        )
         tx.run(f"DELETE FROM {table} WHERE person_id = ?", gone)
     for table, keys in SET_KEYS.items():
         same = " AND ".join(f"own.{key} = {table}.{key}" for key in keys)
@@ -136,8 +149,11 @@ def _join_memories(tx: Tx, keep: int, gone: int) -> None:
         "AND (new.updated_at, new.id) > (old.updated_at, old.id) WHERE new.disabled_at IS NULL "
         "AND old.disabled_at IS NULL AND ((new.owner_id = ? AND old.owner_id = ?) "
         "OR (new.owner_id = ? AND old.owner_id = ?)) ORDER BY new.updated_at, new.id",
-        keep, gone, gone, keep,
-    )  # fmt: skip
+        keep,
+        gone,
+        gone,
+        keep,
+    )
     for new, old, at, same in twins:
         if same:
             tx.run(
@@ -145,8 +161,9 @@ def _join_memories(tx: Tx, keep: int, gone: int) -> None:
                 f"{GREATEST}(memory.asked, twin.asked), protected = {GREATEST}(memory.protected, twin.protected), helpful = "
                 "memory.helpful + twin.helpful, unhelpful = memory.unhelpful + twin.unhelpful "
                 "FROM memory AS twin WHERE memory.id = ? AND twin.id = ?",
-                new, old,
-            )  # fmt: skip
+                new,
+                old,
+            )
             index_section(tx, new)
             tx.link("memory", new, tx.sources("memory", old))
         end_memory(tx, old, "replaced", at)
@@ -180,8 +197,9 @@ class People(Repository):
         return tx.all(
             "SELECT platform, external_id, kind, title, parent FROM place JOIN chat ON chat.id = chat_id "
             "WHERE platform = ? AND current = 1 AND gone = 0 ORDER BY chat.id",
-            platform, to=Place,
-        )  # fmt: skip
+            platform,
+            to=Place,
+        )
 
     @reads
     def person(self, tx: Tx, person_id: int) -> Person:
@@ -262,8 +280,9 @@ class People(Repository):
             "UPDATE chat SET access = ? WHERE kind = 'group' AND id IN (SELECT other.chat_id FROM place AS own "
             "JOIN place AS other ON other.platform = own.platform AND ((own.parent <> '' AND own.parent IN "
             "(other.parent, other.external_id)) OR other.parent = own.external_id) WHERE own.chat_id = ?)",
-            access, chat_id,
-        )  # fmt: skip
+            access,
+            chat_id,
+        )
 
     @writes
     def set_person(self, tx: Tx, person_id: int, access: Access) -> None:
@@ -275,11 +294,16 @@ class People(Repository):
         """The chat or the person of an id ("platform:id", or an id of that platform), or a person's unique name."""
         head, _, tail = words.partition(":")
         for place, external_id in ((head, tail), (platform, words)):
-            chat = tx.value(
-                f"SELECT chat.id FROM place JOIN chat ON chat.id = chat_id WHERE kind = 'group' AND {BELONGS} "
-                "ORDER BY external_id = ? DESC, chat.id LIMIT 1",
-                place, *[external_id] * 3,
-            ) if external_id else None  # fmt: skip
+            chat = (
+                tx.value(
+                    f"SELECT chat.id FROM place JOIN chat ON chat.id = chat_id WHERE kind = 'group' AND {BELONGS} "
+                    "ORDER BY external_id = ? DESC, chat.id LIMIT 1",
+                    place,
+                    *[external_id] * 3,
+                )
+                if external_id
+                else None
+            )
             if chat is not None:
                 return chat, None
             person = account_owner(tx, place, external_id)
@@ -301,9 +325,17 @@ class People(Repository):
 
     @writes
     def request_pairing(
-        self, tx: Tx, event: Event, person_id: int, platform: str, answer: Callable[[str], Draft],
-        notice: Callable[[str, str, str], Draft], at: int, *, always: bool,
-    ) -> None:  # fmt: skip
+        self,
+        tx: Tx,
+        event: Event,
+        person_id: int,
+        platform: str,
+        answer: Callable[[str], Draft],
+        notice: Callable[[str, str, str], Draft],
+        at: int,
+        *,
+        always: bool,
+    ) -> None:
         """Answer a stranger, and tell every owner once, in one commit; nothing when they were allowed meanwhile.
 
         `answer` makes what they are told (of a code, or of ""), `notice` what an owner is told: of the code, the owner's
@@ -465,8 +497,10 @@ def _owners(tx: Tx, lists: AccessLists, platform: str) -> tuple[tuple[int, str, 
         "account.person_id = person.id AND account.platform = place.platform WHERE chat.gone = 0 AND "
         f"member.person_id IN ({placeholders(owners)}) "
         "ORDER BY place.platform <> ?, place.platform = ?, member.seen_at DESC, account.external_id",
-        *owners, platform, CONSOLE,
-    )  # fmt: skip
+        *owners,
+        platform,
+        CONSOLE,
+    )
     found: dict[int, tuple[int, str, str]] = {}
     for person_id, chat_id, script, account in rows:
         found.setdefault(person_id, (chat_id, script, account))

@@ -48,15 +48,36 @@ PERSON_COUNTS = {
 """How much there is of a person, by kind."""
 
 TABLES_OF_PERSON = (
-    "feedback", "section_round", "talker", "participant", "question", "reminder_question", "lately", "member",
-    "conversation_window", "told", "code", "trace", "account",
-)  # fmt: skip
+    "feedback",
+    "section_round",
+    "talker",
+    "participant",
+    "question",
+    "reminder_question",
+    "lately",
+    "member",
+    "conversation_window",
+    "told",
+    "code",
+    "trace",
+    "account",
+)
 """Their rows (`person_id`) are deleted."""
 
 TABLES_OF_CHAT = (
-    "sent", "question", "reminder_question", "lately", "heartbeat", "joining", "rush", "chat_context", "member",
-    "conversation_window", "code", "trace",
-)  # fmt: skip
+    "sent",
+    "question",
+    "reminder_question",
+    "lately",
+    "heartbeat",
+    "joining",
+    "rush",
+    "chat_context",
+    "member",
+    "conversation_window",
+    "code",
+    "trace",
+)
 """The rows of their direct chats (`chat_id`) are deleted."""
 
 TABLES_OF_TURN = ("told_item", "turn_memory", "feedback", "section_round")
@@ -149,10 +170,15 @@ def erasure_scope(tx: Tx, person_id: int, files: DataFiles, at: int, last: int |
         *(person_id,) * 3,
     )
     return ErasureScope(
-        person_id, tuple(number for number, alone in rows if alone), tuple(number for number, _ in rows),
-        tuple((platform, number) for platform, number in accounts), frozenset(name for (name,) in names if name),
-        at, files, last,
-    )  # fmt: skip
+        person_id,
+        tuple(number for number, alone in rows if alone),
+        tuple(number for number, _ in rows),
+        tuple((platform, number) for platform, number in accounts),
+        frozenset(name for (name,) in names if name),
+        at,
+        files,
+        last,
+    )
 
 
 def _lines(tx: Tx, who: ErasureScope) -> None:
@@ -160,9 +186,11 @@ def _lines(tx: Tx, who: ErasureScope) -> None:
     said: dict[int, str] = dict(
         tx.all(
             f"SELECT id, text FROM event WHERE (person_id = ? OR chat_id IN ({placeholders(who.dms)})) AND id <> ?",
-            who.id, *who.dms, who.last or 0,
+            who.id,
+            *who.dms,
+            who.last or 0,
         )
-    )  # fmt: skip
+    )
     # Receipts in their direct chats are among the lines: looking for each by its text would take for ever.
     for number in tx.ids(f"SELECT id FROM event WHERE chat_id IN ({placeholders(who.dms)})", *who.dms):
         receipts = f"event:{number}:", f"event:{number};"  # ';' is the character after ':'
@@ -272,8 +300,9 @@ def _logs(tx: Tx, who: ErasureScope) -> None:
     tx.run(
         "UPDATE session SET state = 'closed', close_reason = CASE state WHEN 'open' THEN 'clear' ELSE close_reason "
         f"END, closed_at = coalesce(closed_at, ?), digest_due_at = NULL WHERE chat_id IN ({placeholders(who.dms)})",
-        who.at, *who.dms,
-    )  # fmt: skip
+        who.at,
+        *who.dms,
+    )
 
 
 def _sent(tx: Tx, who: ErasureScope) -> None:
@@ -283,8 +312,10 @@ def _sent(tx: Tx, who: ErasureScope) -> None:
         f"SELECT id FROM outbox WHERE chat_id IN ({placeholders(who.dms)}) UNION SELECT id FROM outbox "
         f"WHERE only_for <> '' AND only_for IN ({placeholders(ids)}) UNION SELECT outbox.id FROM turn "
         "JOIN outbox ON outbox.turn_id = turn.id WHERE turn.person_id = ?",
-        *who.dms, *ids, who.id,
-    )  # fmt: skip
+        *who.dms,
+        *ids,
+        who.id,
+    )
     for number in rows:
         tx.run(
             "UPDATE outbox SET text = '', error = '', only_for = '', buttons = '[]', via = '', state = CASE WHEN "
@@ -310,8 +341,10 @@ def _index(tx: Tx, who: ErasureScope) -> None:
     for number in tx.ids(
         f"SELECT id FROM doc WHERE person_id = ? UNION SELECT id FROM doc WHERE {here} AND kind = 'line' "
         f"UNION SELECT id FROM doc WHERE {here} AND kind <> 'line'",
-        who.id, *who.dms, *who.dms,
-    ):  # fmt: skip
+        who.id,
+        *who.dms,
+        *who.dms,
+    ):
         kind, ref = tx.row("SELECT kind, ref FROM doc WHERE id = ?", number)
         drop_documents(tx, kind, (ref,))
 

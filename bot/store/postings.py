@@ -104,7 +104,7 @@ def _rows(scope: str, term: int, numbers: Sequence[int]) -> list[_ListRow]:
 
 def _nearest(
     tx: Tx, doc: int, scopes: Iterable[str], terms: Iterable[str]
-) -> Iterator[tuple[str, int, tuple[int, bytes] | None]]:  # fmt: skip
+) -> Iterator[tuple[str, int, tuple[int, bytes] | None]]:
     """For each scope and term the row in which that document stands, or would; None where none is."""
     wanted = sorted(set(map(term_number, terms)))
     for scope in scopes:
@@ -122,8 +122,9 @@ def postings_of(tx: Tx, scopes: Sequence[str], terms: Sequence[str]) -> dict[str
     for term, first, steps in tx.all(
         f"SELECT term, first, steps FROM posting WHERE scope IN ({placeholders(scopes)}) "
         f"AND term IN ({placeholders(numbers)})",
-        *scopes, *numbers.values(),
-    ):  # fmt: skip
+        *scopes,
+        *numbers.values(),
+    ):
         found[term] += numbers_of(first, steps)
     # What a person keeps for one chat alone stands under that chat and under the person.
     return {term: tuple(sorted(set(found[number]))) for term, number in numbers.items()}

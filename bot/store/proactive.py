@@ -192,7 +192,7 @@ class ProactiveTurns(Repository):
     @writes
     def fire_heartbeat(
         self, tx: Tx, platforms: frozenset[str], due: NextHeartbeat, text: Callable[[SilentChat], str], at: int
-    ) -> int | None:  # fmt: skip
+    ) -> int | None:
         """Queue the event that asks nuan to write first, in the first chat where that is due; that chat.
 
         At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
@@ -234,13 +234,20 @@ class ProactiveTurns(Repository):
         part = GroupTalk(
             (),
             tuple(
-                PastEntry(said_at, outcome == "answered", bool(answered) and outcome == "answered",
-                          outcome not in NEUTRAL_OUTCOMES)
+                PastEntry(
+                    said_at,
+                    outcome == "answered",
+                    bool(answered) and outcome == "answered",
+                    outcome not in NEUTRAL_OUTCOMES,
+                )
                 for _, said_at, outcome, answered in reversed(entries)
             ),
-            spoke_id, spoke_at, entries[0][0] if entries else 0, tx.has(_WAITING, chat_id),
+            spoke_id,
+            spoke_at,
+            entries[0][0] if entries else 0,
+            tx.has(_WAITING, chat_id),
             bool(tx.value("SELECT hushed FROM joining WHERE chat_id = ?", chat_id)),
-        )  # fmt: skip
+        )
         mode = tx.value("SELECT mode FROM chat WHERE id = ?", chat_id) or None
         return TalkState(mode, tx.all(_LINES, chat_id, to=TalkLineRow)[::-1], part)
 
@@ -252,7 +259,7 @@ class ProactiveTurns(Repository):
     @writes
     def enter_talk(
         self, tx: Tx, chat_id: int, verdict: JoinVerdict, newest: TalkLineRow, text: str, at: int
-    ) -> JoinVerdict:  # fmt: skip
+    ) -> JoinVerdict:
         """Queue the event that asks nuan; `text` is what the model is told. What came of it is remembered.
 
         Nothing is queued where somebody said something after the `newest` line, or where nuan may not speak now.
@@ -285,9 +292,18 @@ class ProactiveTurns(Repository):
 def _ask(tx: Tx, chat_id: int, person_id: int, text: str, why: str, label: str, at: int) -> None:
     """Queue the event that asks nuan; `text` is what the model is told."""
     tx.insert(
-        "event", chat_id=chat_id, at=at, kind="event", person_id=person_id, text=text, label=label, state="queued",
-        why=why, due_at=at, hidden=label,
-    )  # fmt: skip
+        "event",
+        chat_id=chat_id,
+        at=at,
+        kind="event",
+        person_id=person_id,
+        text=text,
+        label=label,
+        state="queued",
+        why=why,
+        due_at=at,
+        hidden=label,
+    )
 
 
 def _void(tx: Tx, chat_id: int | None, why: str, outcome: str, at: int) -> None:
@@ -331,13 +347,21 @@ def silent_chat_of(tx: Tx, lists: AccessLists, chat_id: int, platforms: frozense
     said = tx.ids(
         "SELECT said_at FROM turn WHERE chat_id = ? AND why = 'heartbeat' AND state = 'said' "
         "ORDER BY said_at DESC LIMIT ?",
-        chat_id, MOST_SAID,
-    )  # fmt: skip
+        chat_id,
+        MOST_SAID,
+    )
     return SilentChat(
-        max(heard_at, spoke_at), tx.value("SELECT tried_at FROM heartbeat WHERE chat_id = ?", chat_id) or 0, said,
-        sum(at > heard_at for at in said), person_id, script, timezone, heard_at,
-        tx.value(SKIPS, chat_id, heard_id, HEARTBEAT), *dated_moments(tx, Audience(chat_id, "dm", (person_id,)), heard_at),
-    )  # fmt: skip
+        max(heard_at, spoke_at),
+        tx.value("SELECT tried_at FROM heartbeat WHERE chat_id = ?", chat_id) or 0,
+        said,
+        sum(at > heard_at for at in said),
+        person_id,
+        script,
+        timezone,
+        heard_at,
+        tx.value(SKIPS, chat_id, heard_id, HEARTBEAT),
+        *dated_moments(tx, Audience(chat_id, "dm", (person_id,)), heard_at),
+    )
 
 
 def dated_moments(tx: Tx, audience: Audience, after: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -351,7 +375,12 @@ def dated_moments(tx: Tx, audience: Audience, after: int) -> tuple[tuple[int, ..
         f"SELECT due_at FROM commitment WHERE ended_at IS NULL AND due_at > ? AND {promised} UNION "
         f"SELECT observed_at {mine} <> 'anniversary' AND observed_at > ? AND observed_at > said_at "
         "AND dated NOT IN ('month', 'year') ORDER BY 1 LIMIT ?",
-        after, *given, audience.alone, *known, after, MOST_AHEAD,
-    )  # fmt: skip
+        after,
+        *given,
+        audience.alone,
+        *known,
+        after,
+        MOST_AHEAD,
+    )
     yearly = f"SELECT observed_at {mine} = 'anniversary' ORDER BY id DESC LIMIT ?"
     return ahead, tx.ids(yearly, audience.alone, *known, MOST_AHEAD)

@@ -54,14 +54,25 @@ def store_reminder(tx: Tx, new: NewReminder, at: int) -> int:
         same: int | None = tx.value(
             "SELECT id FROM edge JOIN reminder ON reminder.id = derived_id WHERE edge.kind = 'reminder' "
             "AND event_id = ? AND text = ? AND due_at = ? AND rule = ? AND ended_at IS NULL",
-            event, new.text, new.due_at, new.rule,
-        )  # fmt: skip
+            event,
+            new.text,
+            new.due_at,
+            new.rule,
+        )
         if same is not None:
             return same
     number = tx.insert(
-        "reminder", person_id=new.person_id, chat_id=new.chat_id, text=new.text, due_at=new.due_at, rule=new.rule,
-        made_at=at, script=new.script, shared=int(new.shared), wall=int(new.wall),
-    )  # fmt: skip
+        "reminder",
+        person_id=new.person_id,
+        chat_id=new.chat_id,
+        text=new.text,
+        due_at=new.due_at,
+        rule=new.rule,
+        made_at=at,
+        script=new.script,
+        shared=int(new.shared),
+        wall=int(new.wall),
+    )
     tx.link("reminder", number, new.event_ids)
     # Whoever asks to be reminded of what the same message promises is reminded once, as they asked.
     for event in new.event_ids:
@@ -70,8 +81,9 @@ def store_reminder(tx: Tx, new: NewReminder, at: int) -> int:
             "JOIN commitment ON commitment.id = edge.derived_id "
             "JOIN reminder ON reminder.commitment_id = commitment.id AND reminder.ended_at IS NULL "
             "WHERE edge.kind = 'commitment' AND edge.event_id = ? AND reminder.person_id = ?",
-            event, new.person_id,
-        ):  # fmt: skip
+            event,
+            new.person_id,
+        ):
             if due == new.due_at or reminds_of(new.text, text):
                 end_reminders(tx, (nudge,), "asked", at)
     return number
@@ -93,16 +105,21 @@ def change_reminder(tx: Tx, changed: ChangedReminder, at: int) -> None:
     tx.run(
         "UPDATE reminder SET text = coalesce(?, text), due_at = coalesce(?, due_at) WHERE id = ? AND ended_at IS NULL "
         "AND commitment_id IS NULL",
-        changed.text or None, due, changed.number,
-    )  # fmt: skip
+        changed.text or None,
+        due,
+        changed.number,
+    )
 
 
 def reset_reminder(tx: Tx, number: int, new: NewReminder) -> None:
     """An open one has these words now and is said then, as these messages say; its number stays."""
     tx.run(
         "UPDATE reminder SET text = ?, due_at = ?, rule = ? WHERE id = ? AND ended_at IS NULL",
-        new.text, new.due_at, new.rule, number,
-    )  # fmt: skip
+        new.text,
+        new.due_at,
+        new.rule,
+        number,
+    )
     tx.link("reminder", number, new.event_ids)
 
 
@@ -166,11 +183,19 @@ def ask_about_reminder(tx: Tx, chat_id: int, person_id: int, waiting: Incomplete
     tx.run("DELETE FROM reminder_question WHERE chat_id = ? AND person_id = ?", chat_id, person_id)
     if waiting is not None:
         tx.insert(
-            "reminder_question", chat_id=chat_id, person_id=person_id, text=waiting.text,
-            said=json.dumps(waiting.said, ensure_ascii=False), wakes=int(waiting.wakes), plain=int(waiting.plain),
-            asked_at=waiting.asked_at, event_id=waiting.event_id, until=until, shared=int(waiting.shared),
+            "reminder_question",
+            chat_id=chat_id,
+            person_id=person_id,
+            text=waiting.text,
+            said=json.dumps(waiting.said, ensure_ascii=False),
+            wakes=int(waiting.wakes),
+            plain=int(waiting.plain),
+            asked_at=waiting.asked_at,
+            event_id=waiting.event_id,
+            until=until,
+            shared=int(waiting.shared),
             numbers=json.dumps(waiting.numbers),
-        )  # fmt: skip
+        )
 
 
 def _add_line(tx: Tx, chat_id: int, draft: Draft, at: int, numbers: Iterable[int] = ()) -> None:
@@ -203,9 +228,7 @@ class Reminders(Repository):
         self._lists = lists
 
     @reads
-    def open(
-        self, tx: Tx, person_id: int, chat_id: int | None = None, *, shared: bool = False
-    ) -> tuple[Reminder, ...]:  # fmt: skip
+    def open(self, tx: Tx, person_id: int, chat_id: int | None = None, *, shared: bool = False) -> tuple[Reminder, ...]:
         """The open reminders of a person, the next first; only those of one chat unless that is None.
 
         With `shared` those for all of that chat as well, whoever asked for them.
@@ -236,8 +259,9 @@ class Reminders(Repository):
         return tx.has(
             "SELECT 1 FROM edge JOIN reminder ON reminder.id = derived_id WHERE kind = 'reminder' AND event_id = ? "
             "AND due_at = ?",
-            event_id, due_at,
-        )  # fmt: skip
+            event_id,
+            due_at,
+        )
 
     @reads
     def overdue(self, tx: Tx, before: int) -> tuple[int, int]:
@@ -247,9 +271,15 @@ class Reminders(Repository):
 
     @writes
     def set(
-        self, tx: Tx, new: Sequence[NewReminder], said: ReminderAnswer | None, at: int, *,
-        asks: Callable[[tuple[int, ...]], IncompleteReminder | None] = lambda numbers: None, until: int = 0,
-    ) -> tuple[int, ...]:  # fmt: skip
+        self,
+        tx: Tx,
+        new: Sequence[NewReminder],
+        said: ReminderAnswer | None,
+        at: int,
+        *,
+        asks: Callable[[tuple[int, ...]], IncompleteReminder | None] = lambda numbers: None,
+        until: int = 0,
+    ) -> tuple[int, ...]:
         """Store and confirm them in one commit and leave the question open that their numbers `asks`; the numbers.
 
         None: the message waits for no answer any more.
@@ -265,7 +295,7 @@ class Reminders(Repository):
     @writes
     def reset(
         self, tx: Tx, new: Sequence[NewReminder], chat_id: int, text: Callable[[tuple[int, ...]], str], at: int
-    ) -> None:  # fmt: skip
+    ) -> None:
         """A message that had set some was edited: what it asks for now, and a line that says so."""
         numbers = tuple(store_reminder(tx, each, at) for each in new)
         _add_line(tx, chat_id, Draft(text(numbers), "receipt"), at)
@@ -285,9 +315,16 @@ class Reminders(Repository):
 
     @writes
     def say(
-        self, tx: Tx, said: ReminderAnswer, person_id: int, at: int, *, asks: IncompleteReminder | None = None,
-        until: int = 0, ends: tuple[int, ...] = (),
-    ) -> bool:  # fmt: skip
+        self,
+        tx: Tx,
+        said: ReminderAnswer,
+        person_id: int,
+        at: int,
+        *,
+        asks: IncompleteReminder | None = None,
+        until: int = 0,
+        ends: tuple[int, ...] = (),
+    ) -> bool:
         """Answer a message, end these reminders, and leave the question open; False when nobody waits any more."""
         if not _waits(tx, said):
             return False
@@ -314,15 +351,23 @@ class Reminders(Repository):
         row = tx.one(
             "SELECT text, said, wakes, plain, asked_at, event_id, shared, numbers FROM reminder_question "
             "WHERE chat_id = ? AND person_id = ? AND until > ?",
-            chat_id, person_id, at,
-        )  # fmt: skip
+            chat_id,
+            person_id,
+            at,
+        )
         if row is None:
             return None
         text, said, wakes, plain, asked_at, event_id, shared, numbers = row
         return IncompleteReminder(
-            text, tuple(json.loads(said)), bool(wakes), bool(plain), asked_at, event_id, bool(shared),
+            text,
+            tuple(json.loads(said)),
+            bool(wakes),
+            bool(plain),
+            asked_at,
+            event_id,
+            bool(shared),
             tuple(json.loads(numbers)),
-        )  # fmt: skip
+        )
 
     @reads
     def questions(self, tx: Tx) -> frozenset[tuple[int, int]]:
@@ -332,7 +377,7 @@ class Reminders(Repository):
     @writes
     def fire(
         self, tx: Tx, text: Callable[[DueReminder], str], upcoming: Callable[[DueReminder], int | None], at: int
-    ) -> tuple[tuple[int, int, bool], ...]:  # fmt: skip
+    ) -> tuple[tuple[int, int, bool], ...]:
         """Say what is due, each once and all in one commit, and set what comes back to its next time; (number, chat,
         whether it was said) of each.
 

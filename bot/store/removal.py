@@ -110,8 +110,10 @@ def restore_names(tx: Tx, memories: tuple[Memory, ...], at: int) -> None:
         for number in tx.ids(
             f"SELECT id FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND {IS_NAME} "
             "AND disabled_reason = 'replaced' AND disabled_at IN (?, ?)",
-            memory.owner_id, memory.created_at, memory.updated_at,  # when it was said, or brought back
-        ):  # fmt: skip
+            memory.owner_id,
+            memory.created_at,
+            memory.updated_at,  # when it was said, or brought back
+        ):
             bring_back(tx, number, at)
 
 
@@ -151,17 +153,20 @@ def _reach(tx: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
     """The chats in which it may have been told: its own, and unless it was only for that one, all of its owner's."""
     found = {memory.chat_id, chat_id}
     if memory.visibility != "chat":
-        found.update(tx.ids(
-            "SELECT chat_id FROM member WHERE person_id = ? "
-            "UNION SELECT chat_id FROM conversation_window WHERE person_id = ?",
-            memory.owner_id, memory.owner_id,
-        ))  # fmt: skip
+        found.update(
+            tx.ids(
+                "SELECT chat_id FROM member WHERE person_id = ? "
+                "UNION SELECT chat_id FROM conversation_window WHERE person_id = ?",
+                memory.owner_id,
+                memory.owner_id,
+            )
+        )
     return tuple(sorted(found))
 
 
 def _scrub(
     tx: Tx, memory: Memory, hidden: set[int], chats: tuple[int, ...], at: int, purge_at: int, files: DataFiles
-) -> None:  # fmt: skip
+) -> None:
     """Everything derived from the same events, and the lines that repeat the statement (`hidden`) in these chats."""
 
     def repeats(line: str) -> bool:
@@ -169,12 +174,14 @@ def _scrub(
 
     if memory.source != "tool" or memory.asked:
         # The messages that it was told in; also one whose text is gone by its age may stand in a note.
-        hidden.update(tx.ids(
-            "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
-            "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
-            "AND (event.kind = 'message' OR event.label = 'address')",
-            memory.id,
-        ))  # fmt: skip
+        hidden.update(
+            tx.ids(
+                "SELECT event.id FROM edge JOIN event ON event.id = edge.event_id WHERE edge.kind = 'memory' "
+                "AND edge.derived_id = ? AND event.hidden IN ('', 'old') "
+                "AND (event.kind = 'message' OR event.label = 'address')",
+                memory.id,
+            )
+        )
     hidden |= reminder_lines(tx, hidden)
     stale = _stale_epochs(tx, hidden, chats, repeats)
     for text in memory.wordings:
@@ -212,7 +219,7 @@ def own_lines(tx: Tx, epochs: Iterable[int]) -> Iterator[tuple[int, str]]:
 
 def take_lines_away(
     tx: Tx, files: DataFiles, content: RemovedContent, why: Literal["forgotten", "deleted"], at: int
-) -> None:  # fmt: skip
+) -> None:
     """These lines are told nobody any more, nor are the notes, summaries, promises and reminders made from them."""
     wipe_soon(tx, at)
     remove_from_notes(tx, files, content, at)
@@ -278,15 +285,16 @@ def _stale_epochs(tx: Tx, hidden: set[int], chats: tuple[int, ...], repeats: Cal
 
 def _scrub_same(
     tx: Tx, memory: Memory, hidden: set[int], repeats: Callable[[str], bool], at: int, purge_at: int
-) -> None:  # fmt: skip
+) -> None:
     """Summaries, reminders and promises that say the same go with it, and memories that do or are of the same lines."""
     forget_reminders(tx, memory.owner_id, repeats, at)
     # Rolled-up ones last: where none of its talks says it, all together may.
     for number, session_id in tx.all(
         "SELECT id, session_id FROM digest WHERE (owner_id IS NOT DISTINCT FROM ? OR chat_id = ?) "
         "ORDER BY session_id IS NULL",
-        memory.owner_id, memory.chat_id,
-    ):  # fmt: skip
+        memory.owner_id,
+        memory.chat_id,
+    ):
         if repeats(tx.value("SELECT summary FROM digest WHERE id = ?", number) or ""):
             empty_talk(tx, number, session_id, at)
     same = {number for event in hidden for number in tx.derived("memory", event)}
@@ -294,8 +302,10 @@ def _scrub_same(
         "SELECT id, text, original FROM memory WHERE id <> ? AND ((disabled_at IS NULL AND asked = 0) OR "
         "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
         "(owner_id IS NOT DISTINCT FROM ? OR (owner_id IS NULL AND chat_id = ?))",
-        memory.id, memory.owner_id, memory.chat_id,
-    ):  # fmt: skip
+        memory.id,
+        memory.owner_id,
+        memory.chat_id,
+    ):
         if number in same or repeats(text) or (original and repeats(original)):
             end_memory(tx, number, "derived", at, purge_at)
             drop_merges(tx, number, at, purge_at)
@@ -325,13 +335,17 @@ def lines_said_in(tx: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tu
         yield from tx.all(
             "SELECT id, text || ? || quote FROM event WHERE chat_id = ? AND hidden IN ('', 'command') "
             "AND text <> '' AND (person_id = ? OR person_id IS NULL) ORDER BY id DESC LIMIT ?",
-            "\n", chat_id, person_id, SCRUBBED_LINES,
-        )  # fmt: skip
+            "\n",
+            chat_id,
+            person_id,
+            SCRUBBED_LINES,
+        )
         yield from tx.all(
             "SELECT event.id, attachment.text FROM event JOIN attachment ON event_id = event.id WHERE chat_id = ? "
             "AND hidden = '' AND attachment.text <> '' AND person_id = ?",
-            chat_id, person_id,
-        )  # fmt: skip
+            chat_id,
+            person_id,
+        )
 
 
 def delete_message(tx: Tx, chat_id: int, target: str, at: int, files: DataFiles) -> None:
@@ -377,13 +391,15 @@ def lines_of_message(tx: Tx, chat_id: int, target: str) -> dict[int, str]:
     """The message with that id and its edits, or the reply or receipt sent under it; with their texts."""
     if not target:
         return {}
-    lines: dict[int, str] = dict(tx.all(
-        "SELECT id, text FROM event WHERE chat_id = ? AND external_id = ? AND external_id <> '' AND kind = 'message' "
-        "UNION SELECT id, text FROM event WHERE chat_id = ? AND kind = 'event' AND label = 'edit' AND target = ? "
-        "UNION SELECT event.id, text FROM sent JOIN event ON event.turn_id = sent.turn_id AND event.kind = 'bot' "
-        "WHERE sent.chat_id = ? AND sent.external_id = ?",
-        *(chat_id, target) * 3,
-    ))  # fmt: skip
+    lines: dict[int, str] = dict(
+        tx.all(
+            "SELECT id, text FROM event WHERE chat_id = ? AND external_id = ? AND external_id <> '' AND kind = 'message' "
+            "UNION SELECT id, text FROM event WHERE chat_id = ? AND kind = 'event' AND label = 'edit' AND target = ? "
+            "UNION SELECT event.id, text FROM sent JOIN event ON event.turn_id = sent.turn_id AND event.kind = 'bot' "
+            "WHERE sent.chat_id = ? AND sent.external_id = ?",
+            *(chat_id, target) * 3,
+        )
+    )
     receipt = "SELECT 1 FROM sent WHERE chat_id = ? AND external_id = ? AND turn_id IS NULL"
     if tx.has(receipt, chat_id, target):
         answers = "FROM outbox JOIN event ON event.id = event_id WHERE outbox.chat_id = ?"
@@ -398,11 +414,15 @@ def _receipts(tx: Tx, events: set[int]) -> set[int]:
     for number in sorted(events):
         keys = (f"event:{number}:", f"event:{number};")  # ';' is the character after ':'
         for (text,) in tx.all("SELECT result FROM effect WHERE key > ? AND key < ? AND result <> ''", *keys):
-            found.update(tx.ids(
-                "SELECT id FROM event WHERE id > ? AND chat_id = (SELECT chat_id FROM event WHERE id = ?) "
-                "AND kind = 'bot' AND label = 'memory' AND text = ?",
-                number, number, text,
-            ))  # fmt: skip
+            found.update(
+                tx.ids(
+                    "SELECT id FROM event WHERE id > ? AND chat_id = (SELECT chat_id FROM event WHERE id = ?) "
+                    "AND kind = 'bot' AND label = 'memory' AND text = ?",
+                    number,
+                    number,
+                    text,
+                )
+            )
         tx.run("UPDATE effect SET result = '' WHERE key > ? AND key < ?", *keys)
     return found
 
@@ -438,8 +458,10 @@ def _forget(tx: Tx, events: set[int], at: int, files: DataFiles) -> None:
 
 def told_elsewhere(tx: Tx, memory_id: int, events: set[int]) -> bool:
     """Whether somebody said it in another message as well, that is still there."""
-    return not events.issuperset(tx.ids(
-        "SELECT event.id FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? "
-        "AND event.kind = 'message' AND hidden = ''",
-        memory_id,
-    ))  # fmt: skip
+    return not events.issuperset(
+        tx.ids(
+            "SELECT event.id FROM edge JOIN event ON event.id = event_id WHERE edge.kind = 'memory' AND derived_id = ? "
+            "AND event.kind = 'message' AND hidden = ''",
+            memory_id,
+        )
+    )

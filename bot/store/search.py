@@ -108,9 +108,13 @@ class SearchIndex(Repository):
 
     @reads
     def look(
-        self, tx: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan],
+        self,
+        tx: Tx,
+        asking: RecallQuery,
+        terms: Sequence[str],
+        spans: Sequence[TimeSpan],
         choose: Callable[[Matches], WantedDocuments],
-    ) -> tuple[Matches, tuple[Candidate, ...]]:  # fmt: skip
+    ) -> tuple[Matches, tuple[Candidate, ...]]:
         """What the index has of these terms and of these times, and of that what `choose` (pure) wants to be read.
 
         A term that is not letters and figures has nothing. One trip: what was chosen is there when it is read.
@@ -279,10 +283,14 @@ def _postings(tx: Tx, asking: RecallQuery, terms: Sequence[str]) -> tuple[Postin
     if not (limits or asking.sections):
         return tuple(Posting(term, docs) for term, docs in found.items())
     searched = f"section IN ({placeholders(('', *asking.sections))})" if asking.sections else "1"
-    may: dict[int, int] = dict(tx.all(
-        f"SELECT doc.id, {searched} FROM {GIVEN} CROSS JOIN doc ON doc.id = given.value WHERE TRUE{limits}",
-        *(("", *asking.sections) if asking.sections else ()), json.dumps(sorted({*chain(*found.values())})), *values,
-    ))  # fmt: skip
+    may: dict[int, int] = dict(
+        tx.all(
+            f"SELECT doc.id, {searched} FROM {GIVEN} CROSS JOIN doc ON doc.id = given.value WHERE TRUE{limits}",
+            *(("", *asking.sections) if asking.sections else ()),
+            json.dumps(sorted({*chain(*found.values())})),
+            *values,
+        )
+    )
     return tuple(_posting(term, [doc for doc in docs if doc in may], may) for term, docs in found.items())
 
 
@@ -326,10 +334,18 @@ def _limits(asking: RecallQuery) -> tuple[str, Sequence[object]]:
 def _candidate(row: Row, here: int, memory: Memory | None = None, sources: tuple[int, ...] = ()) -> Candidate:
     number, kind, ref, person, who, at, chat, place, talk, terms, group, text, forwarded = row
     found = SearchHit(
-        number, kind, ref, memory.text if memory is not None else text, person, who, at,
-        LinePosition(chat, place, talk) if kind == "line" else None, memory, forwarded=bool(forwarded),
+        number,
+        kind,
+        ref,
+        memory.text if memory is not None else text,
+        person,
+        who,
+        at,
+        LinePosition(chat, place, talk) if kind == "line" else None,
+        memory,
+        forwarded=bool(forwarded),
         group=group if chat != here else None,
-    )  # fmt: skip
+    )
     return Candidate(found, tuple(terms.split()), sources)
 
 
@@ -360,8 +376,12 @@ class Vectors(Repository):
             f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND NOT EXISTS (SELECT 1 FROM vector "
             "WHERE doc_id = doc.id AND model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)) "
             "ORDER BY id LIMIT ?",
-            after, space.model, space.dimensions, limit, to=MissingEmbedding,
-        )  # fmt: skip
+            after,
+            space.model,
+            space.dimensions,
+            limit,
+            to=MissingEmbedding,
+        )
 
     @reads
     def counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int]:
@@ -385,8 +405,9 @@ class Vectors(Repository):
         rows = tx.all(
             f"SELECT dimensions, count(*), max(doc_id), sum(doc_id) FROM {VECTOR_INDEX} "
             f"WHERE scope IN ({placeholders(scopes)}) AND model = ? GROUP BY dimensions",
-            *scopes, model,
-        )  # fmt: skip
+            *scopes,
+            model,
+        )
         return {dimensions: (count, newest, total) for dimensions, count, newest, total in rows}
 
     @reads
@@ -396,8 +417,11 @@ class Vectors(Repository):
         return tx.ids(
             f"SELECT doc_id FROM {VECTOR_INDEX} WHERE scope IN ({placeholders(scopes)}) "
             "AND model = ? AND dimensions = ? ORDER BY doc_id DESC LIMIT ?",
-            *scopes, space.model, space.dimensions, MOST_COMPARED,
-        )  # fmt: skip
+            *scopes,
+            space.model,
+            space.dimensions,
+            MOST_COMPARED,
+        )
 
     @reads
     def of(
@@ -411,8 +435,11 @@ class Vectors(Repository):
             found += tx.all(
                 "SELECT doc_id, kind, ref, chat_id, at, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
                 f"({placeholders(part)}) AND scope IN ({placeholders(scopes)}) AND model = ? AND dimensions = ?",
-                *part, *scopes, space.model, space.dimensions,
-            )  # fmt: skip
+                *part,
+                *scopes,
+                space.model,
+                space.dimensions,
+            )
         return found
 
     @reads
@@ -421,11 +448,15 @@ class Vectors(Repository):
     ) -> frozenset[int]:
         """Which of these documents this audience may see that are no memories of other types."""
         scopes = scopes_of(audience)
-        return frozenset(tx.ids(
-            f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) AND scope IN ({placeholders(scopes)}) "
-            f"AND (kind <> 'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({placeholders(kinds)})))",
-            *numbers, *scopes, *kinds,
-        ))  # fmt: skip
+        return frozenset(
+            tx.ids(
+                f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) AND scope IN ({placeholders(scopes)}) "
+                f"AND (kind <> 'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({placeholders(kinds)})))",
+                *numbers,
+                *scopes,
+                *kinds,
+            )
+        )
 
     @writes
     def put(self, tx: Tx, space: VectorSpace, new: Sequence[NewVector], settlement: Settlement | None, at: int) -> int:

@@ -48,9 +48,17 @@ def open_session(tx: Tx, chat_id: int, from_event: int, at: int, close_at: int, 
     """Begin the chat's next session; `reason` is why its first message is answered."""
     count = tx.value("SELECT coalesce(max(number), 0) + 1 FROM session WHERE chat_id = ?", chat_id)
     return tx.insert(
-        "session", chat_id=chat_id, number=count, state="open", opened_at=at, last_at=at, close_at=close_at,
-        from_event=from_event, upto_event=from_event, open_reason=reason,
-    )  # fmt: skip
+        "session",
+        chat_id=chat_id,
+        number=count,
+        state="open",
+        opened_at=at,
+        last_at=at,
+        close_at=close_at,
+        from_event=from_event,
+        upto_event=from_event,
+        open_reason=reason,
+    )
 
 
 def take_part(tx: Tx, session_id: int, events: tuple[int, ...]) -> None:
@@ -59,8 +67,9 @@ def take_part(tx: Tx, session_id: int, events: tuple[int, ...]) -> None:
         tx.run(
             "INSERT INTO participant (session_id, person_id) SELECT ?, person_id FROM event WHERE id = ? "
             "AND person_id IS NOT NULL ON CONFLICT DO NOTHING",
-            session_id, number,
-        )  # fmt: skip
+            session_id,
+            number,
+        )
 
 
 def open_epoch(tx: Tx, session_id: int, new: NewEpoch, at: int) -> int:
@@ -70,9 +79,14 @@ def open_epoch(tx: Tx, session_id: int, new: NewEpoch, at: int) -> int:
     tx.run(prefix, new.signature, new.prefix.canonical(), tools)
     count = tx.value("SELECT coalesce(max(number), 0) + 1 FROM epoch WHERE session_id = ?", session_id)
     return tx.insert(
-        "epoch", session_id=session_id, number=count, opened_at=at, reason=new.reason, mode=new.mode,
+        "epoch",
+        session_id=session_id,
+        number=count,
+        opened_at=at,
+        reason=new.reason,
+        mode=new.mode,
         signature=new.signature,
-    )  # fmt: skip
+    )
 
 
 def end_logs(tx: Tx, epochs: set[int]) -> None:
@@ -113,8 +127,10 @@ def digest_now(tx: Tx, chat_id: int, at: int) -> None:
     tx.run(
         "UPDATE session SET digest_due_at = ? WHERE chat_id = ? AND state = 'closing' AND digest_due_at > ? "
         "AND digest_attempts = 0",
-        at, chat_id, at,
-    )  # fmt: skip
+        at,
+        chat_id,
+        at,
+    )
 
 
 def close_session(
@@ -135,8 +151,15 @@ def close_session(
         f"upto_event = {GREATEST}(upto_event, coalesce(?, ({heard}), 0)) WHERE id = ? AND state = 'open' "
         "AND (? OR close_at <= ?) AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.session_id = session.id "
         "AND turn.state IN ('asked', 'answered'))",
-        reason, at, at, upto_event, at, session_id, not deadline, at,
-    )  # fmt: skip
+        reason,
+        at,
+        at,
+        upto_event,
+        at,
+        session_id,
+        not deadline,
+        at,
+    )
     return changed == 1
 
 
@@ -183,8 +206,9 @@ class Sessions(Repository):
         windows = tx.all(
             "SELECT name, until FROM conversation_window JOIN person ON person.id = person_id WHERE chat_id = ? AND until > ? "
             "ORDER BY until, person.id",
-            chat_id, now,
-        )  # fmt: skip
+            chat_id,
+            now,
+        )
         before = next(iter(found[1:] if is_open else found), None)
         return SessionFacts(found[0] if is_open else None, before, tuple(name for (name,) in names), windows)
 
@@ -205,8 +229,20 @@ class Sessions(Repository):
         """A row of SELECT_EPOCH with its rows of SELECT_ENTRY as a value."""
         number, session, count, signature, prefix, upto, stale, prompt_tokens, prompt_entries, mode, counted_by = row
         log = tuple(LogEntry(turn, self._parse(text), tokens) for turn, text, tokens in entries)
-        return Epoch(number, session, count, signature, self._parse(prefix), log, upto, stale, prompt_tokens,
-                     prompt_entries, mode, counted_by or "")  # fmt: skip
+        return Epoch(
+            number,
+            session,
+            count,
+            signature,
+            self._parse(prefix),
+            log,
+            upto,
+            stale,
+            prompt_tokens,
+            prompt_entries,
+            mode,
+            counted_by or "",
+        )
 
     @reads
     def tools(self, tx: Tx, signature: str) -> tuple[ToolSpec, ...]:
@@ -241,11 +277,14 @@ class Sessions(Repository):
     def waiting(self, tx: Tx, session: Session) -> tuple[Session, ...]:
         """The talks right before this one that ended and have no digest yet, oldest first."""
         return tx.all(
-            SELECT_SESSION
-            + "WHERE chat_id = ? AND number < ? AND number > coalesce((SELECT max(number) FROM session "
+            SELECT_SESSION + "WHERE chat_id = ? AND number < ? AND number > coalesce((SELECT max(number) FROM session "
             "WHERE chat_id = ? AND number < ? AND state <> 'closing'), 0) ORDER BY number",
-            session.chat_id, session.number, session.chat_id, session.number, to=Session,
-        )  # fmt: skip
+            session.chat_id,
+            session.number,
+            session.chat_id,
+            session.number,
+            to=Session,
+        )
 
     @reads
     def heard_from(self, tx: Tx, session: Session, most: int) -> int:
@@ -257,8 +296,11 @@ class Sessions(Repository):
         lines = tx.ids(
             "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND kind IN ('message', 'bot') "
             "ORDER BY id DESC LIMIT ?",
-            chat_id, ended, start, most,
-        )  # fmt: skip
+            chat_id,
+            ended,
+            start,
+            most,
+        )
         return lines[-1] - 1 if lines else start
 
     @writes
@@ -278,16 +320,30 @@ class Sessions(Repository):
             lines = tx.all(
                 "SELECT id, at, kind = 'message' FROM event WHERE chat_id = ? AND id > ? AND at >= ? AND at <= ? "
                 "AND kind IN ('message', 'bot') ORDER BY id DESC LIMIT ?",
-                chat_id, max(upto, _cleared_upto(tx, chat_id)), since, at, most,
-            )  # fmt: skip
+                chat_id,
+                max(upto, _cleared_upto(tx, chat_id)),
+                since,
+                at,
+                most,
+            )
             if sum(line[2] for line in lines) < least:
                 continue
             (last, last_at, _), (first, first_at, _) = lines[0], lines[-1]
             tx.insert(
-                "session", chat_id=chat_id, number=number + 1, state="closing", opened_at=first_at, last_at=last_at,
-                close_at=at, closed_at=at, close_reason="day", digest_due_at=at, from_event=first - 1, upto_event=last,
+                "session",
+                chat_id=chat_id,
+                number=number + 1,
+                state="closing",
+                opened_at=first_at,
+                last_at=last_at,
+                close_at=at,
+                closed_at=at,
+                close_reason="day",
+                digest_due_at=at,
+                from_event=first - 1,
+                upto_event=last,
                 open_reason="heard",
-            )  # fmt: skip
+            )
             made += 1
         return made
 
@@ -306,8 +362,9 @@ class Sessions(Repository):
         tx.run(
             "UPDATE session SET digest_due_at = ?, digest_from = coalesce(digest_from, from_event) "
             "WHERE id = ? AND digest_due_at IS NOT NULL",
-            until, session.id,
-        )  # fmt: skip
+            until,
+            session.id,
+        )
         return True
 
     @writes
@@ -316,5 +373,6 @@ class Sessions(Repository):
         tx.run(
             "UPDATE session SET digest_due_at = ?, digest_attempts = digest_attempts + 1 WHERE id = ? "
             "AND digest_due_at IS NOT NULL",
-            until, session_id,
-        )  # fmt: skip
+            until,
+            session_id,
+        )

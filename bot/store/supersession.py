@@ -18,9 +18,14 @@ MOST_TERMS = 48
 """Terms of a statement that are searched for."""
 
 RELATED = {
-    "搬到": ("住在",), "搬去": ("住在",), "搬来": ("住在",), "搬回": ("住在",), "住在": ("搬到", "搬去"),
-    "moved to": ("live", "living"), "live in": ("moved",),
-}  # fmt: skip
+    "搬到": ("住在",),
+    "搬去": ("住在",),
+    "搬来": ("住在",),
+    "搬回": ("住在",),
+    "住在": ("搬到", "搬去"),
+    "moved to": ("live", "living"),
+    "live in": ("moved",),
+}
 """What tells of the same thing in other words: where somebody lives and where they moved."""
 
 
@@ -55,8 +60,10 @@ def move_with_memory(tx: Tx, older: int, newer: int, at: int) -> None:
     """A statement that names a day takes the place of another: open tasks of the same lines and day move with it, and
     so do their reminders.
     """
-    days = {number: day for number, *day in tx.all(
-        "SELECT id, observed_at, dated FROM memory WHERE id IN (?, ?)", older, newer)}  # fmt: skip
+    days = {
+        number: day
+        for number, *day in tx.all("SELECT id, observed_at, dated FROM memory WHERE id IN (?, ?)", older, newer)
+    }
     (was, was_dated), (now, now_dated) = days[older], days[newer]
     if not {was_dated, now_dated} <= {"day", "time"} or was == now:
         return
@@ -65,8 +72,10 @@ def move_with_memory(tx: Tx, older: int, newer: int, at: int) -> None:
         "JOIN edge AS own ON own.kind = 'commitment' AND own.derived_id = commitment.id "
         "JOIN edge AS told ON told.kind = 'memory' AND told.derived_id = ? AND told.event_id = own.event_id "
         "WHERE commitment.ended_at IS NULL AND commitment.text <> '' AND abs(due_at - ?) <= ?",
-        older, was, DAY_MS // 2,
-    ):  # fmt: skip
+        older,
+        was,
+        DAY_MS // 2,
+    ):
         timed = now_dated == "time"
         whole = now - was if was_dated == now_dated else round((now - was) / DAY_MS) * DAY_MS
         then = now if timed and dated != "time" else due + whole
@@ -74,8 +83,10 @@ def move_with_memory(tx: Tx, older: int, newer: int, at: int) -> None:
         tx.run(
             "UPDATE reminder SET due_at = due_at + ?1 WHERE commitment_id = ?2 AND ended_at IS NULL "
             "AND due_at + ?1 > ?3",
-            then - due, number, at,
-        )  # fmt: skip
+            then - due,
+            number,
+            at,
+        )
         note_moved(tx, number, at)
 
 
@@ -97,8 +108,13 @@ def make_current(tx: Tx, number: int, new: NewMemory, at: int) -> None:
         "SELECT id, asked, observed_at, dated, owner_id, visibility, chat_id FROM memory WHERE "
         f"(id IN ({placeholders(named)}) OR (slot = ? AND slot <> '' AND subject = ? AND asked <= ? "
         f"AND owner_id IS NOT DISTINCT FROM ?)) AND id <> ? AND NOT {IS_NAME} AND {IS_CURRENT}",
-        *named, one, new.subject, int(new.source != "command" and is_single_valued(one)), new.owner_id, number,
-    ):  # fmt: skip
+        *named,
+        one,
+        new.subject,
+        int(new.source != "command" and is_single_valued(one)),
+        new.owner_id,
+        number,
+    ):
         if not _may_replace(new, older in new.replaces, place, plan=bool(dated) and not asked):
             continue
         till = None if ahead and observed_at <= at else at
@@ -138,8 +154,9 @@ def one_current(tx: Tx, owner_id: int | None, without: int = 0) -> None:
         f"subject, slot FROM memory WHERE owner_id IS NOT DISTINCT FROM ? AND {IS_CURRENT} AND slot <> '' "
         f"AND NOT {IS_NAME} AND observed_at <= max(said_at, created_at) AND id <> ? "
         "ORDER BY max(said_at, created_at) DESC, id DESC",
-        owner_id, without,
-    ):  # fmt: skip
+        owner_id,
+        without,
+    ):
         if not holds_one(place[-1]):
             continue
         first, at = newest.setdefault(tuple(place), (number, said))
@@ -178,10 +195,20 @@ def undo_merge(tx: Tx, memory: Memory, at: int) -> int | None:
         reword_memory(tx, memory.id, before, at)
     owner_id, chat_id, visibility = tx.row("SELECT owner_id, chat_id, visibility FROM memory WHERE id = ?", memory.id)
     other = tx.insert(
-        "memory", owner_id=owner_id, chat_id=chat_id, visibility=visibility, kind=kind, text=said,
-        folded=fold(said), source=source, stability_days=STABILITY_DAYS[kind], accessed_at=at,
-        observed_at=observed, created_at=at, updated_at=at,
-    )  # fmt: skip
+        "memory",
+        owner_id=owner_id,
+        chat_id=chat_id,
+        visibility=visibility,
+        kind=kind,
+        text=said,
+        folded=fold(said),
+        source=source,
+        stability_days=STABILITY_DAYS[kind],
+        accessed_at=at,
+        observed_at=observed,
+        created_at=at,
+        updated_at=at,
+    )
     tx.link("memory", other, tx.sources("merge", number))
     sort_memory(tx, other)
     index_memory(tx, other)
@@ -195,17 +222,23 @@ def near_memories(tx: Tx, new: NewMemory) -> tuple[Memory, ...]:
     """
     terms = dict.fromkeys(term for term in search_terms(new.text) if len(term) > 1 and term not in STOP_WORDS)
     said = fold(new.text)
-    related = dict.fromkeys(other for word, others in RELATED.items() if word in said
-                            for one in others for other in search_terms(one))  # fmt: skip
+    related = dict.fromkeys(
+        other for word, others in RELATED.items() if word in said for one in others for other in search_terms(one)
+    )
     if not terms:
         return ()
     return matching_memories(
-        tx, scope_of(new.visibility, new.owner_id, new.chat_id), [*related, *terms][:MOST_TERMS],
+        tx,
+        scope_of(new.visibility, new.owner_id, new.chat_id),
+        [*related, *terms][:MOST_TERMS],
         "memory.disabled_at IS NULL AND memory.former_at IS NULL AND memory.owner_id IS NOT DISTINCT FROM ? "
         f"AND memory.visibility = ? AND NOT {IS_NAME} AND (memory.visibility <> 'chat' OR memory.chat_id = ?) "
         "AND NOT EXISTS (SELECT 1 FROM merged WHERE memory_id = memory.id AND undone_at IS NOT NULL)",
-        new.owner_id, new.visibility, new.chat_id, limit=MOST_NEAR,
-    )  # fmt: skip
+        new.owner_id,
+        new.visibility,
+        new.chat_id,
+        limit=MOST_NEAR,
+    )
 
 
 def merge_memories(tx: Tx, number: int, new: NewMemory, done: Merge, at: int) -> None:
@@ -215,10 +248,18 @@ def merge_memories(tx: Tx, number: int, new: NewMemory, done: Merge, at: int) ->
     added = events - tx.sources("memory", number)
     kept, goes = (older, new) if into else (new, older)
     merge = tx.insert(
-        "merged", memory_id=number, at=at, how=done.how, before=kept.text, before_observed_at=kept.observed_at,
-        said=goes.text, kind=goes.kind, source=goes.source, observed_at=goes.observed_at,
+        "merged",
+        memory_id=number,
+        at=at,
+        how=done.how,
+        before=kept.text,
+        before_observed_at=kept.observed_at,
+        said=goes.text,
+        kind=goes.kind,
+        source=goes.source,
+        observed_at=goes.observed_at,
         absorbed=None if into else older.id,
-    )  # fmt: skip
+    )
     tx.link("merge", merge, events)
     if done.how != "outdo":
         tx.link("proof", merge, added)
@@ -232,8 +273,10 @@ def merge_memories(tx: Tx, number: int, new: NewMemory, done: Merge, at: int) ->
     if added and done.how != "outdo":
         tx.run(
             "UPDATE memory SET importance = min(?, importance + 1), accessed_at = max(accessed_at, ?) WHERE id = ?",
-            MOST_IMPORTANCE, at, number,
-        )  # fmt: skip
+            MOST_IMPORTANCE,
+            at,
+            number,
+        )
 
 
 def drop_merges(tx: Tx, memory_id: int, at: int, purge_at: int) -> None:
@@ -241,15 +284,19 @@ def drop_merges(tx: Tx, memory_id: int, at: int, purge_at: int) -> None:
     tx.run(
         "UPDATE memory SET disabled_at = ?, disabled_reason = 'derived', purge_at = ? WHERE disabled_reason = 'merged' "
         "AND id IN (SELECT absorbed FROM merged WHERE memory_id = ?)",
-        at, purge_at, memory_id,
-    )  # fmt: skip
+        at,
+        purge_at,
+        memory_id,
+    )
     delete_merges(tx, tx.ids("SELECT id FROM merged WHERE memory_id = ?", memory_id))
 
 
 def scrub_merges(
-    tx: Tx, events: set[int], whose: tuple[int | None, int] | None = None,
+    tx: Tx,
+    events: set[int],
+    whose: tuple[int | None, int] | None = None,
     tells: Callable[[str], bool] = lambda text: False,
-) -> None:  # fmt: skip
+) -> None:
     """Of merges from these events nothing is kept, nor of those of `whose` (owner, chat) that `tells`."""
     gone = {merge for event in events for merge in tx.derived("merge", event)}
     if whose is not None:

@@ -160,8 +160,10 @@ def append_entry(tx: Tx, turn_id: int, message: Message, tokens: int) -> int:
         "INSERT INTO entry (epoch_id, turn_id, position, message, tokens) SELECT epoch_id, id, "
         "(SELECT coalesce(max(position), -1) + 1 FROM entry WHERE epoch_id = turn.epoch_id), ?, ? FROM turn "
         "WHERE id = ? RETURNING id",
-        message.canonical(), tokens, turn_id,
-    )  # fmt: skip
+        message.canonical(),
+        tokens,
+        turn_id,
+    )
     return number
 
 
@@ -227,10 +229,19 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
         raise StoreError(f"the log of epoch {epoch_id!r} was dropped meanwhile: nothing was stored, compose again")
     count = tx.value("SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id = ?", session_id)
     turn_id = tx.insert(
-        "turn", chat_id=asking.chat_id, session_id=session_id, epoch_id=epoch_id, number=count, state="asked",
-        why=asking.why, person_id=asking.person_id, asked_at=at, logged_before=before,
-        receipts=json.dumps(asking.receipts, ensure_ascii=False), mode_why=asking.mode_why,
-    )  # fmt: skip
+        "turn",
+        chat_id=asking.chat_id,
+        session_id=session_id,
+        epoch_id=epoch_id,
+        number=count,
+        state="asked",
+        why=asking.why,
+        person_id=asking.person_id,
+        asked_at=at,
+        logged_before=before,
+        receipts=json.dumps(asking.receipts, ensure_ascii=False),
+        mode_why=asking.mode_why,
+    )
     owner = CallAccount(session_id, asking.chat_id, turn_id, asking.person_id)
     call = reserve_call(tx, asking.reservation, at, owner)
     entry_id = append_entry(tx, turn_id, asking.entry, asking.tokens)
@@ -250,8 +261,11 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
     take_part(tx, session_id, answering)
     tx.run(
         f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, ?) WHERE id = ?",
-        at, asking.close_at, asking.logged_upto, session_id,
-    )  # fmt: skip
+        at,
+        asking.close_at,
+        asking.logged_upto,
+        session_id,
+    )
     turn = turn_of(tx.row(SELECT_TURN + "WHERE turn.id = ?", turn_id))
     return AskedTurn(replace(turn, event_ids=answering), call)
 
@@ -262,8 +276,9 @@ def _count(tx: Tx, turn_id: int, settlement: Settlement) -> None:
         tx.run(
             "UPDATE epoch SET prompt_tokens = ?, prompt_entries = (SELECT count(*) - 1 FROM entry WHERE "
             "entry.epoch_id = epoch.id) WHERE id = (SELECT epoch_id FROM turn WHERE id = ?)",
-            settlement.usage.prompt_tokens, turn_id,
-        )  # fmt: skip
+            settlement.usage.prompt_tokens,
+            turn_id,
+        )
 
 
 def answer_turn(tx: Tx, turn: Turn, entry: Message, tokens: int, settlement: Settlement, at: int) -> None:
@@ -345,8 +360,11 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
     drop_forgotten(tx, turn.epoch_id)
     tx.run(
         f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, coalesce(?, 0)) WHERE id = ?",
-        at, saying.close_at, line, turn.session_id,
-    )  # fmt: skip
+        at,
+        saying.close_at,
+        line,
+        turn.session_id,
+    )
     return take_next(tx, turn.chat_id, boot, at, saying.platforms)
 
 
@@ -388,8 +406,9 @@ def fail_turn(
     tx.run(
         "UPDATE epoch SET logged_upto = (SELECT logged_before FROM turn WHERE id = ?), prompt_tokens = 0, "
         "prompt_entries = 0 WHERE id = ?",
-        turn.id, turn.epoch_id,
-    )  # fmt: skip
+        turn.id,
+        turn.epoch_id,
+    )
     tx.run("UPDATE turn SET error = ? WHERE id = ?", error, turn.id)
     drop_forgotten(tx, turn.epoch_id)
     over = error.startswith(OVER_BUDGET)
@@ -429,8 +448,12 @@ def _keep_shown(tx: Tx, turn: Turn, at: int) -> bool:
     tx.run(
         "UPDATE outbox SET state = ?, kind = 'reply', text = '', event_id = ?, sent_at = ?, external_ids = ? "
         "WHERE id = ?",
-        "sent" if shown else "cancelled", line, at, json.dumps(ids), number,
-    )  # fmt: skip
+        "sent" if shown else "cancelled",
+        line,
+        at,
+        json.dumps(ids),
+        number,
+    )
     mark_sent(tx, turn.chat_id, turn.id, ids)
     return True
 
@@ -514,9 +537,15 @@ class Turns(Repository):
 
     @writes
     def failed(
-        self, tx: Tx, chat_id: int, events: tuple[int, ...], error: str, again: Callable[[int], int | None],
-        notice: Draft | None, at: int,
-    ) -> tuple[list[int], list[int]]:  # fmt: skip
+        self,
+        tx: Tx,
+        chat_id: int,
+        events: tuple[int, ...],
+        error: str,
+        again: Callable[[int], int | None],
+        notice: Draft | None,
+        at: int,
+    ) -> tuple[list[int], list[int]]:
         """Handling these queued events of a chat failed once more; all of them, and those that get no other try.
 
         Without any it was the first that is due there. `again` tells from the number of tries in how many ms the next
@@ -533,8 +562,13 @@ class Turns(Repository):
             due, state, outcome = (None, "dead", "failed") if wait is None else (at + wait, "queued", "")
             tx.run(
                 "UPDATE event SET tries = ?, error = ?, due_at = ?, state = ?, outcome = ? WHERE id = ?",
-                tries, error, due, state, outcome, number,
-            )  # fmt: skip
+                tries,
+                error,
+                due,
+                state,
+                outcome,
+                number,
+            )
             if wait is None:
                 dead.append(number)
         if dead and notice is not None:

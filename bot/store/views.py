@@ -26,9 +26,16 @@ from bot.store.transactions import Tx
 from bot.text.dates import day_start, local_day, month_start, next_local_time
 
 LAYERS = (
-    ("kept", 50), ("name", 20), ("lasting", 300), ("identity", 50), ("anniversary", 30), ("emotion", 5), ("event", 24),
-    ("living", 30), ("ahead", 30),
-)  # fmt: skip
+    ("kept", 50),
+    ("name", 20),
+    ("lasting", 300),
+    ("identity", 50),
+    ("anniversary", 30),
+    ("emotion", 5),
+    ("event", 24),
+    ("living", 30),
+    ("ahead", 30),
+)
 """What a warm boot may draw from (seed Warm Boot: identity 50, emotion 5). Of the events, which are those up to today,
 7 are told; of what lives (knowledge, experience) the 10 with the most vitality; of what lies ahead the soonest."""
 
@@ -261,15 +268,19 @@ class Views(Repository):
             tx.one(
                 "SELECT id, name, why, state, outcome, due_at FROM event WHERE chat_id = ? AND id < ? AND kind = "
                 "'message' AND hidden = '' ORDER BY id DESC LIMIT 1",
-                chat_id, before, to=LastLine,
+                chat_id,
+                before,
+                to=LastLine,
             ),
             tx.one("SELECT event_id, why, until, due_at FROM joining WHERE chat_id = ?", chat_id, to=LastLook),
             tx.one(
                 "SELECT id, why, outcome FROM event WHERE chat_id = ? AND id < ? AND why IN ('join', 'heartbeat') "
                 "AND kind = 'event' ORDER BY id DESC LIMIT 1",
-                chat_id, before, to=LastEntry,
+                chat_id,
+                before,
+                to=LastEntry,
             ),
-        )  # fmt: skip
+        )
 
     @reads
     def waiting(self, tx: Tx, chat_id: int, now: int) -> WaitingChat:
@@ -290,9 +301,17 @@ class Views(Repository):
 
     @reads
     def log(
-        self, tx: Tx, chat_id: int, limit: int, person_id: int, answering: tuple[int, ...] = (), *,
-        apart: bool = False, limits: tuple[BudgetLimits, int, int] | None = None, rounds_since: int | None = None,
-    ) -> OpenLog:  # fmt: skip
+        self,
+        tx: Tx,
+        chat_id: int,
+        limit: int,
+        person_id: int,
+        answering: tuple[int, ...] = (),
+        *,
+        apart: bool = False,
+        limits: tuple[BudgetLimits, int, int] | None = None,
+        rounds_since: int | None = None,
+    ) -> OpenLog:
         """What the next turn of a chat appends to: at most the newest `limit` lines are its news.
 
         The messages it is `answering` are no news. `apart`: each message is answered by itself. `limits` (with the ms at
@@ -313,9 +332,16 @@ class Views(Repository):
 
     @reads
     def lines(
-        self, tx: Tx, chat_id: int, answering: tuple[int, ...], after: int, old: tuple[int, int], limit: int, *,
+        self,
+        tx: Tx,
+        chat_id: int,
+        answering: tuple[int, ...],
+        after: int,
+        old: tuple[int, int],
+        limit: int,
+        *,
         apart: bool,
-    ) -> tuple[tuple[Event, ...], int]:  # fmt: skip
+    ) -> tuple[tuple[Event, ...], int]:
         """The newest `limit` lines after event `after` that a new log may tell, in order, and how many are older.
 
         `answering` and `apart` as for `log`. `old` is an event and a time, ms: of what came up to the event only what
@@ -325,8 +351,11 @@ class Views(Repository):
         # Nothing up to that event is so new: it saves reading all that a chat ever said.
         looked_at = tx.value(
             "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at < ? ORDER BY id DESC LIMIT 1",
-            chat_id, after, last_old, since - LATE_MS,
-        )  # fmt: skip
+            chat_id,
+            after,
+            last_old,
+            since - LATE_MS,
+        )
         where = "id > ? AND (id > ? OR (at >= ? AND off_record = 0))"
         values = (looked_at or after, last_old, since)
         return tellable_lines(tx, chat_id, answering, limit, where, *values, apart=apart)
@@ -353,8 +382,9 @@ class Views(Repository):
             "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), "
             "coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0), "
             "(SELECT model FROM call WHERE turn_id = ? ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?",
-            turn_id, turn_id,
-        )  # fmt: skip
+            turn_id,
+            turn_id,
+        )
         watchers = tx.all(
             "SELECT chat_id, trace.person_id FROM trace JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND gone = 0 "
             "ORDER BY chat_id"
@@ -368,6 +398,8 @@ class Views(Repository):
             "SELECT mode = 'light' AND mode_why <> 'budget' FROM session JOIN turn ON turn.session_id = session.id "
             "JOIN epoch ON epoch.id = turn.epoch_id WHERE session.chat_id = ? AND turn.person_id = ? "
             "AND turn.state = 'said' ORDER BY session.number DESC, turn.number DESC LIMIT ?",
-            chat_id, person_id, most,
-        )  # fmt: skip
+            chat_id,
+            person_id,
+            most,
+        )
         return light.index(0) if 0 in light else len(light)

@@ -41,11 +41,16 @@ PACED_TURNS = (
 
 def arm_join(tx: Tx, chat_id: int, at: int) -> bool:
     """Look at that chat at `at`, ms (0: never), unless she is to be quiet there; True when no look was as near."""
-    return bool(at) and tx.run(
-        "INSERT INTO joining (chat_id, due_at) VALUES (?, ?) ON CONFLICT (chat_id) DO UPDATE SET due_at = excluded.due_at "
-        "WHERE joining.hushed = 0 AND (joining.due_at IS NULL OR joining.due_at > excluded.due_at)",
-        chat_id, at,
-    ) == 1  # fmt: skip
+    return (
+        bool(at)
+        and tx.run(
+            "INSERT INTO joining (chat_id, due_at) VALUES (?, ?) ON CONFLICT (chat_id) DO UPDATE SET due_at = excluded.due_at "
+            "WHERE joining.hushed = 0 AND (joining.due_at IS NULL OR joining.due_at > excluded.due_at)",
+            chat_id,
+            at,
+        )
+        == 1
+    )
 
 
 def pending_messages(tx: Tx, chat_id: int, person_id: int | None, at: int) -> PendingMessages:
@@ -64,8 +69,11 @@ def keep_pace(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecisio
     tx.run(
         "INSERT INTO rush (chat_id, last, before, since, until) VALUES (?, ?, 0, ?, ?) ON CONFLICT (chat_id) "
         "DO UPDATE SET before = rush.last, last = excluded.last, since = excluded.since, until = excluded.until",
-        chat_id, at, paced.rush_since, paced.rush_until,
-    )  # fmt: skip
+        chat_id,
+        at,
+        paced.rush_since,
+        paced.rush_until,
+    )
     if paced.rush_until > max(at, before.rush_until):
         later = f"UPDATE event SET due_at = ? WHERE id IN (SELECT id {NOT_YET} AND due_at < ?)"
         tx.run(later, paced.rush_until, chat_id, at, paced.rush_until)
@@ -80,8 +88,15 @@ def _activate(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecisio
         "UPDATE event SET due_at = ? WHERE chat_id = ? AND person_id = ? AND state = 'queued' "
         "AND due_at IS DISTINCT FROM ? AND tries = 0 AND ((why = 'window' AND id > ?) "
         "OR ((? OR due_at > ?) AND due_at > ? AND why NOT IN ('command', 'pair', 'closed')))",
-        due, chat_id, person_id, due, _newest_call(tx, chat_id, person_id, at, paced), paced.joins, due, at,
-    )  # fmt: skip
+        due,
+        chat_id,
+        person_id,
+        due,
+        _newest_call(tx, chat_id, person_id, at, paced),
+        paced.joins,
+        due,
+        at,
+    )
 
 
 def _newest_call(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecision) -> int:
@@ -91,8 +106,11 @@ def _newest_call(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDeci
     return tx.number(
         f"SELECT max(id) FROM {EVENT_QUEUE} WHERE chat_id = ? AND person_id = ? "
         f"AND state = 'queued' AND {FOR_MODEL} AND why <> 'window' AND tries = 0 AND (due_at <= ? OR NOT ?)",
-        chat_id, person_id, at, paced.joins,
-    )  # fmt: skip
+        chat_id,
+        person_id,
+        at,
+        paced.joins,
+    )
 
 
 def put_follow_ups_back(tx: Tx, events: tuple[int, ...], outcome: str, at: int) -> None:
@@ -102,8 +120,10 @@ def put_follow_ups_back(tx: Tx, events: tuple[int, ...], outcome: str, at: int) 
             "UPDATE event SET due_at = NULL, turn_id = NULL, outcome = ?, state = CASE WHEN EXISTS (SELECT 1 FROM "
             "conversation_window AS open WHERE open.chat_id = event.chat_id AND open.person_id = event.person_id AND until > ?) "
             "THEN 'queued' ELSE 'done' END WHERE id = ? AND state = 'queued'",
-            outcome, at, number,
-        )  # fmt: skip
+            outcome,
+            at,
+            number,
+        )
 
 
 def keep_windows_open(tx: Tx, turn_id: int, events: tuple[int, ...], until: int) -> None:
@@ -115,8 +135,9 @@ def keep_windows_open(tx: Tx, turn_id: int, events: tuple[int, ...], until: int)
             "INSERT INTO conversation_window (chat_id, person_id, until) SELECT chat_id, person_id, ? FROM event WHERE id = ? "
             "AND person_id IS NOT NULL AND why <> 'join' ON CONFLICT (chat_id, person_id) "
             "DO UPDATE SET until = excluded.until WHERE excluded.until > conversation_window.until",
-            until, number,
-        )  # fmt: skip
+            until,
+            number,
+        )
 
 
 def end_conversations(tx: Tx, chat_id: int, before: int | None, outcome: str, at: int) -> int:
@@ -128,17 +149,20 @@ def end_conversations(tx: Tx, chat_id: int, before: int | None, outcome: str, at
         "INSERT INTO joining (chat_id, hushed) VALUES (?, 1) "
         "ON CONFLICT (chat_id) DO UPDATE SET hushed = 1, due_at = NULL",
         chat_id,
-    )  # fmt: skip
+    )
     tx.run(
         f"INSERT INTO effect (key, result, at) SELECT '{QUIET_KEY}' || id, 'done', ? FROM turn WHERE chat_id = ? "
         "AND state IN ('asked', 'answered') ON CONFLICT DO NOTHING",
-        at, chat_id,
-    )  # fmt: skip
+        at,
+        chat_id,
+    )
     return tx.run(
         "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE chat_id = ? AND state = 'queued' "
         f"AND why = 'window' AND id < ? AND id NOT IN {IN_RUNNING_TURNS}",
-        outcome, chat_id, NO_EVENT if before is None else before,
-    )  # fmt: skip
+        outcome,
+        chat_id,
+        NO_EVENT if before is None else before,
+    )
 
 
 def requeue_events(tx: Tx, events: tuple[int, ...], at: int) -> None:
@@ -146,8 +170,9 @@ def requeue_events(tx: Tx, events: tuple[int, ...], at: int) -> None:
     for number in events:
         tx.run(
             "UPDATE event SET state = 'queued', due_at = ?, outcome = '' WHERE id = ? AND outcome = 'failed'",
-            at, number,
-        )  # fmt: skip
+            at,
+            number,
+        )
 
 
 def end_windows(tx: Tx, now: int) -> int:
@@ -200,8 +225,9 @@ def answers_person(tx: Tx, turn_id: int, person_id: int) -> bool:
     """Whether that turn answers something that this person said."""
     return tx.has(
         "SELECT 1 FROM turn_event JOIN event ON event.id = event_id WHERE turn_event.turn_id = ? AND person_id = ?",
-        turn_id, person_id,
-    )  # fmt: skip
+        turn_id,
+        person_id,
+    )
 
 
 def cut_reply(tx: Tx, turn_id: int, part: int, at: int) -> None:
@@ -209,8 +235,9 @@ def cut_reply(tx: Tx, turn_id: int, part: int, at: int) -> None:
     rows = tx.all(
         "SELECT id, preview_id, text FROM outbox WHERE turn_id = ? AND part >= ? AND state = 'pending' AND "
         "kind = 'reply' ORDER BY part, id",
-        turn_id, part,
-    )  # fmt: skip
+        turn_id,
+        part,
+    )
     for number, shown, _ in rows:
         kind, state = ("withdrawal", "pending") if shown else ("reply", "cancelled")
         tx.run("UPDATE outbox SET kind = ?, state = ?, text = '', due_at = ? WHERE id = ?", kind, state, at, number)
@@ -252,8 +279,9 @@ def _tell_again(tx: Tx, line: int, at: int) -> None:
     (new,) = tx.ids(
         "INSERT INTO event (chat_id, at, kind, text, label, state, turn_id) SELECT chat_id, ?, kind, text, label, "
         "'done', turn_id FROM event WHERE id = ? RETURNING id",
-        at, line,
-    )  # fmt: skip
+        at,
+        line,
+    )
     tx.run("UPDATE event SET hidden = ?, text = '' WHERE id = ?", CUT_LABEL, line)
     index_lines(tx, (line, new))
     tx.run("UPDATE outbox SET event_id = ? WHERE event_id = ?", new, line)

@@ -26,8 +26,19 @@ COMMAND_HEADS = (".ai", "。ai", "．ai", "/ai")
 """How a command begins; the full-width forms are what a Chinese keyboard gives."""
 
 KEY_NAMES = (
-    "key", "keys", "apikey", "api_key", "api-key", "token", "secret", "password", "密钥", "金钥", "钥匙", "密码",
-)  # fmt: skip
+    "key",
+    "keys",
+    "apikey",
+    "api_key",
+    "api-key",
+    "token",
+    "secret",
+    "password",
+    "密钥",
+    "金钥",
+    "钥匙",
+    "密码",
+)
 """What people call the command that nuan does not have; folded."""
 
 LEFT_OUT = "…"

@@ -112,9 +112,12 @@ def prepare_table() -> None:
     if folder is not None and not cutter.cache_info().currsize:
         with suppress(OSError):
             subprocess.run(  # noqa: S603 - our own interpreter, with a folder that the operator named
-                [sys.executable, "-m", __name__, str(folder)], check=False,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
+                [sys.executable, "-m", __name__, str(folder)],
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
 
 
 @cache

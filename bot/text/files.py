@@ -148,8 +148,12 @@ def read_front(lines: list[str]) -> tuple[FrontMatter | None, int]:
 def write_front(front: FrontMatter) -> list[str]:
     """The lines of it."""
     return [
-        FENCE, f"chat: {front.chat_id}", f"visibility: {front.visibility}", events_line(front.events), FENCE,
-    ]  # fmt: skip
+        FENCE,
+        f"chat: {front.chat_id}",
+        f"visibility: {front.visibility}",
+        events_line(front.events),
+        FENCE,
+    ]
 
 
 def events_line(events: tuple[int, ...]) -> str:
@@ -290,7 +294,5 @@ def _add(found: list[NoteChunk], units: list[_Unit], new: int) -> None:
     """The chunk of these units, unless all that is new in it is blank."""
     if new == 0 or all(unit.blank for unit in units[-new:]):
         return
-    text = "".join(
-        ("\n" if number and unit.begins else "") + unit.text for number, unit in enumerate(units)
-    )  # fmt: skip
+    text = "".join(("\n" if number and unit.begins else "") + unit.text for number, unit in enumerate(units))
     found.append(NoteChunk(units[0].line, units[-1].line, text))

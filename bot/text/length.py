@@ -25,9 +25,14 @@ _HAN_MARK = re.compile("[\u2010-\u2027\u3000-\u303f\uff01-\uffee]+")
 _EMOJI = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]+")
 
 _NAMES: tuple[tuple[str, TokenVocabulary], ...] = (
-    ("deepseek", "deepseek"), ("qwen", "qwen"), ("qwq", "qwen"), ("gpt-4o", "o200k"), ("gpt-4.", "o200k"),
-    ("gpt-4", "cl100k"), ("gpt-3.5", "cl100k"),
-)  # fmt: skip
+    ("deepseek", "deepseek"),
+    ("qwen", "qwen"),
+    ("qwq", "qwen"),
+    ("gpt-4o", "o200k"),
+    ("gpt-4.", "o200k"),
+    ("gpt-4", "cl100k"),
+    ("gpt-3.5", "cl100k"),
+)
 """Part of a model's name and the vocabulary it means, the first that fits."""
 
 _NEWLINE_RUN = re.compile("[\r\n]+")

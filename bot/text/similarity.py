@@ -42,9 +42,19 @@ _COMMON_IN_STATEMENTS = COMMON_CHARS | frozenset("呀哦会已")
 _EMPTY = COMMON_CHARS | frozenset("呀哦嘛啦会要给得着过来去向对好完定掉上下再才正快一个儿")
 _RUNS = LazyPattern(r"([\u3400-\u9fff])|([a-z0-9']+)")
 _IRREGULAR = {
-    "sent": "send", "paid": "pay", "brought": "bring", "wrote": "write", "written": "write", "bought": "buy",
-    "gave": "give", "told": "tell", "fed": "feed", "did": "do", "made": "make", "picked": "pick",
-}  # fmt: skip
+    "sent": "send",
+    "paid": "pay",
+    "brought": "bring",
+    "wrote": "write",
+    "written": "write",
+    "bought": "buy",
+    "gave": "give",
+    "told": "tell",
+    "fed": "feed",
+    "did": "do",
+    "made": "make",
+    "picked": "pick",
+}
 
 ECHO_SHARE = 0.5
 """More than this share of a statement's telling words must be in a line that is its echo: a paraphrase keeps most of

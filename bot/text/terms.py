@@ -37,10 +37,25 @@ SHORTEST = 4
 
 _VOWELS = frozenset("aeiouy")
 _ENDINGS = (
-    ("ational", "ate"), ("ization", "ize"), ("fulness", "ful"), ("ousness", "ous"), ("iveness", "ive"),
-    ("ation", "ate"), ("ement", ""), ("ment", ""), ("ness", ""), ("ity", ""), ("ful", ""), ("ly", ""), ("er", ""),
-    ("or", ""), ("ion", ""), ("al", ""), ("ive", ""), ("ous", ""),
-)  # fmt: skip
+    ("ational", "ate"),
+    ("ization", "ize"),
+    ("fulness", "ful"),
+    ("ousness", "ous"),
+    ("iveness", "ive"),
+    ("ation", "ate"),
+    ("ement", ""),
+    ("ment", ""),
+    ("ness", ""),
+    ("ity", ""),
+    ("ful", ""),
+    ("ly", ""),
+    ("er", ""),
+    ("or", ""),
+    ("ion", ""),
+    ("al", ""),
+    ("ive", ""),
+    ("ous", ""),
+)
 """Endings that make a word of another kind, longest first (after M. F. Porter, 1980, steps 2 to 4 taken together)."""
 
 TERMS_VERSION = 2

@@ -48,11 +48,16 @@ Done = Callable[[ToolContext, str], Awaitable[str]]
 
 
 def commitment_tool(
-    spec: ToolSpec, carrier: PromiseFinder,
-    mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]], covers: Callable[[str], bool],
-    zone: Callable[[ToolContext], Awaitable[tzinfo]], done: Done, ending: OutcomeFinder,
-    change: ChangePromise, nudging: NudgeRules | None = None,
-) -> Tool:  # fmt: skip
+    spec: ToolSpec,
+    carrier: PromiseFinder,
+    mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]],
+    covers: Callable[[str], bool],
+    zone: Callable[[ToolContext], Awaitable[tzinfo]],
+    done: Done,
+    ending: OutcomeFinder,
+    change: ChangePromise,
+    nudging: NudgeRules | None = None,
+) -> Tool:
     """The tool; `carrier` finds the message of these minutes in which its person promises that, `ending` the one that
     says what became of one.
 
@@ -74,27 +79,38 @@ def commitment_tool(
             event, receipt = await ending(context, number, asked.state, text, texts)
             return ToolAnswer(
                 (await done(context, "commitment_settled")).replace("{id}", str(number)),
-                settled=SettledCommitment(number, asked.state, (event,)), receipt=receipt,
-            )  # fmt: skip
+                settled=SettledCommitment(number, asked.state, (event,)),
+                receipt=receipt,
+            )
         event, words = await carrier(context, text, None)
         if covers(text):
             raise ToolRefused("experience_forgotten")
         tz = await zone(context)
         due = _due(text, words, context.now, tz)
         new = NewCommitment(
-            context.person_id, context.audience.chat_id, "private" if context.audience.kind == "dm" else "chat", text,
-            context.now, "tool", (event,), due.at if due else None, nudge_for(due, nudging, tz),
-        )  # fmt: skip
+            context.person_id,
+            context.audience.chat_id,
+            "private" if context.audience.kind == "dm" else "chat",
+            text,
+            context.now,
+            "tool",
+            (event,),
+            due.at if due else None,
+            nudge_for(due, nudging, tz),
+        )
         return ToolAnswer(await done(context, "commitment_saved"), commitment=new)
 
     return Tool(spec, run)
 
 
 def promise_changer(
-    carrier: PromiseFinder, mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]],
-    covers: Callable[[str], bool], zone: Callable[[ToolContext], Awaitable[tzinfo]], done: Done,
+    carrier: PromiseFinder,
+    mine: Callable[[ToolContext], Awaitable[tuple[Commitment, ...]]],
+    covers: Callable[[str], bool],
+    zone: Callable[[ToolContext], Awaitable[tzinfo]],
+    done: Done,
     nudging: NudgeRules | None,
-) -> ChangePromise:  # fmt: skip
+) -> ChangePromise:
     """What changes a promise, for each tool that may; its arguments as of `commitment_tool`."""
 
     async def change(context: ToolContext, which: str, text: str) -> ToolAnswer:
@@ -105,9 +121,19 @@ def promise_changer(
         tz = await zone(context)
         due = _due(text, words, context.now, tz)
         new = NewCommitment(
-            old.owner_id, old.chat_id, old.visibility, text, context.now, "tool", (event,),
-            due.at if due else old.due_at, nudge_for(due, nudging, tz), old.toward, "" if due else old.dated, old.id,
-        )  # fmt: skip
+            old.owner_id,
+            old.chat_id,
+            old.visibility,
+            text,
+            context.now,
+            "tool",
+            (event,),
+            due.at if due else old.due_at,
+            nudge_for(due, nudging, tz),
+            old.toward,
+            "" if due else old.dated,
+            old.id,
+        )
         told = (await done(context, "commitment_changed")).replace("{new}", as_data(clip(text, TEXT_CHARS)))
         day = local(new.due_at, tz).strftime("%Y-%m-%d %H:%M") if new.due_at is not None else "-"
         told = told.replace("{due}", day)

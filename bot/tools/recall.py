@@ -66,7 +66,7 @@ class RecallArguments(ToolArguments, tool="memory_recall"):
 
 def recall_tool(
     spec: ToolSpec, search: SearchFunction, render: RenderFindings, zone: Callable[[ToolContext], Awaitable[tzinfo]]
-) -> Tool:  # fmt: skip
+) -> Tool:
     """The tool over a search that filters by audience, and the words it answers in; `zone` is the person's calendar."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
@@ -81,9 +81,11 @@ def recall_tool(
         wish = RecallRequest(asked.query, asked.top_k, since, until, tuple(dict.fromkeys(asked.kinds or ())))
         found = await search(context, wish)
         return ToolAnswer(
-            await render(context, found), told=_refs(found, "memory"), lines=_refs(found, "line"),
+            await render(context, found),
+            told=_refs(found, "memory"),
+            lines=_refs(found, "line"),
             digests=_refs(found, "digest"),
-        )  # fmt: skip
+        )
 
     return Tool(spec, run, reads=True)
 

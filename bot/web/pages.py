@@ -94,10 +94,14 @@ async def show_turn(ask: PageRequest) -> Response:
         raise HTTPException(404)
     turn = sent.turn
     values = {
-        "turn": turn, "sent": sent, "pieces": pieces_of(sent, _system(ask)), "why": why_text(ask, turn.why, turn.who),
-        "hit": _rate(turn), "money": ask.site.settings.budget.currency,
+        "turn": turn,
+        "sent": sent,
+        "pieces": pieces_of(sent, _system(ask)),
+        "why": why_text(ask, turn.why, turn.who),
+        "hit": _rate(turn),
+        "money": ask.site.settings.budget.currency,
         "opened": ask.say(f"ctx_why_{turn.epoch_reason}") or turn.epoch_reason,
-    }  # fmt: skip
+    }
     return render(ask, "turn.html", values)
 
 
@@ -207,9 +211,11 @@ def _by_day(used: tuple[CallUse, ...], span: DaySpan) -> UsageByDay:
 
 
 def _count(
-    ask: PageRequest, used: tuple[CallUse, ...], largest: tuple[tuple[CallUse, ...], Mapping[int, str], bool],
+    ask: PageRequest,
+    used: tuple[CallUse, ...],
+    largest: tuple[tuple[CallUse, ...], Mapping[int, str], bool],
     span: DaySpan,
-) -> dict[str, Plot]:  # fmt: skip
+) -> dict[str, Plot]:
     """The plots; `largest` are the calls of the chats that are shown, their names, and whether there are others."""
     currency, rest = ask.site.settings.budget.currency, ask.t("usage_rest")
     own, names, more = largest
@@ -274,23 +280,29 @@ async def show_memories(ask: PageRequest) -> Response:
     store = ask.site.store
     state = ask.word("state") or "active"
     wanted = MemoryFilter(
-        ask.word("q"), ask.number("owner") or None, ask.word("kind", 20), state if state in MEMORY_STATES else "active",
-        ask.number("below"), MEMORIES_SHOWN,
-    )  # fmt: skip
+        ask.word("q"),
+        ask.number("owner") or None,
+        ask.word("kind", 20),
+        state if state in MEMORY_STATES else "active",
+        ask.number("below"),
+        MEMORIES_SHOWN,
+    )
     found = await store.inspector.memories(wanted)
     now = ask.site.clock.now()
     query = {"q": wanted.text, "owner": wanted.owner_id or "", "kind": wanted.kind, "state": wanted.state}
     more = urlencode({**query, "below": found[-1].memory.id}) if len(found) == MEMORIES_SHOWN else ""
     values: dict[str, object] = {
-        "rows": [(each, f"{vitality(each.memory, now):.2f}", _marks(ask, each)) for each in found], "more": more,
+        "rows": [(each, f"{vitality(each.memory, now):.2f}", _marks(ask, each)) for each in found],
+        "more": more,
         "wanted": wanted,
-    }  # fmt: skip
+    }
     if "hx-request" in ask.request.headers:
         return render(ask, "memory_rows.html", values)
     values |= {
-        "people": await store.inspector.names(), "kinds": tuple(STABILITY_DAYS),
+        "people": await store.inspector.names(),
+        "kinds": tuple(STABILITY_DAYS),
         "states": await store.inspector.memory_counts(),
-    }  # fmt: skip
+    }
     return render(ask, "memories.html", values)
 
 
@@ -301,11 +313,16 @@ async def show_memory(ask: PageRequest) -> Response:
     memory = found.memory
     merges = () if found.forgotten else await store.lives.merges(memory)
     values = {
-        "found": found, "memory": memory, "origins": await store.inspector.origins(memory.id), "merges": merges,
-        "vitality": f"{vitality(memory, ask.site.clock.now()):.2f}", "marks": _marks(ask, found),
-        "days": ask.site.settings.memory.undo_days, "archive_days": ask.site.settings.memory.life.archive_days,
+        "found": found,
+        "memory": memory,
+        "origins": await store.inspector.origins(memory.id),
+        "merges": merges,
+        "vitality": f"{vitality(memory, ask.site.clock.now()):.2f}",
+        "marks": _marks(ask, found),
+        "days": ask.site.settings.memory.undo_days,
+        "archive_days": ask.site.settings.memory.life.archive_days,
         "most": MOST_WORDING_CHARS,
-    }  # fmt: skip
+    }
     return render(ask, "memory.html", values)
 
 
@@ -399,9 +416,11 @@ async def show_dialogue(ask: PageRequest) -> Response:
         return ask.when(told.ended_at)[:10]
 
     values = {
-        "days": [(name, tuple(each)) for name, each in groupby(found, key=day)], "chat": chat,
-        "more": found[-1].ended_at if len(found) == ROWS_SHOWN else 0, "chats": await store.people.chats(),
-    }  # fmt: skip
+        "days": [(name, tuple(each)) for name, each in groupby(found, key=day)],
+        "chat": chat,
+        "more": found[-1].ended_at if len(found) == ROWS_SHOWN else 0,
+        "chats": await store.people.chats(),
+    }
     return render(ask, "dialogue.html", values)
 
 
@@ -473,8 +492,11 @@ async def _chat_lines(ask: PageRequest) -> list[ChatLine]:
     box, store = _box(ask), ask.site.store
     here = await store.people.first_chat(box.platform)
     events = await store.inspector.events(0, ROWS_SHOWN, here.id) if here is not None else ()
-    said = [ChatLine(each.kind == "bot", each.at, each.text) for each in reversed(events)
-            if each.kind in ("message", "bot") and each.text]  # fmt: skip
+    said = [
+        ChatLine(each.kind == "bot", each.at, each.text)
+        for each in reversed(events)
+        if each.kind in ("message", "bot") and each.text
+    ]
     since, forgot = said[0].at if said else 0, store.tombstones.added_at
     # An answer to a command may name what was forgotten after it.
     asides = [ChatLine(True, at, text, aside=True) for at, text in box.asides() if at >= since and at > forgot]
@@ -488,10 +510,21 @@ def _box(ask: PageRequest) -> ChatBox:
 
 
 PAGES = {
-    "/live": show_live, "/live/rows": show_live_rows, "/turns": show_turns, "/turns/{number}": show_turn,
-    "/usage": show_usage, "/usage.json": show_usage_figures, "/memories": show_memories,
-    "/memories/{number}": show_memory, "/people": show_people, "/promises": show_promises, "/dialogue": show_dialogue,
-    "/persona": show_personas, "/settings": show_settings, "/chat": show_chat, "/chat/lines": show_chat_lines,
+    "/live": show_live,
+    "/live/rows": show_live_rows,
+    "/turns": show_turns,
+    "/turns/{number}": show_turn,
+    "/usage": show_usage,
+    "/usage.json": show_usage_figures,
+    "/memories": show_memories,
+    "/memories/{number}": show_memory,
+    "/people": show_people,
+    "/promises": show_promises,
+    "/dialogue": show_dialogue,
+    "/persona": show_personas,
+    "/settings": show_settings,
+    "/chat": show_chat,
+    "/chat/lines": show_chat_lines,
     "/chat/stream": stream_chat,
-}  # fmt: skip
+}
 ACTIONS = {"/memories/{number}/{action}": change_memory, "/chat": say_in_chat}

@@ -42,9 +42,13 @@ NAV = ("live", "turns", "usage", "memories", "people", "promises", "dialogue", "
 LANGUAGE_NAMES = {"zh-Hans": "简体", "zh-Hant": "繁體", "en": "English"}
 
 TEMPLATES = Environment(
-    loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-    lstrip_blocks=True, auto_reload=False,
-)  # fmt: skip
+    loader=FileSystemLoader(FOLDER / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
 
 TOKEN_FILE = "web.token"  # noqa: S105 - the name of a file
 WRONG_TRIES, WRONG_TRIES_MS = 5, 5 * MINUTE_MS
@@ -258,10 +262,16 @@ def render(
     """A template filled in, with what every page has."""
     here = ask.request.url.path.strip("/").split("/")[0]
     common: dict[str, object] = {
-        "t": ask.t, "named": ask.named, "when": ask.when,
-        "lang": ask.script, "languages": [(name, LANGUAGE_NAMES[name]) for name in SCRIPTS],
-        "here": here, "nav": NAV if ask.login is not None else (), "csrf": ask.login.csrf if ask.login else "",
-        "writes": ask.site.box is not None, "bot": ask.site.settings.bot.names[0],
+        "t": ask.t,
+        "named": ask.named,
+        "when": ask.when,
+        "lang": ask.script,
+        "languages": [(name, LANGUAGE_NAMES[name]) for name in SCRIPTS],
+        "here": here,
+        "nav": NAV if ask.login is not None else (),
+        "csrf": ask.login.csrf if ask.login else "",
+        "writes": ask.site.box is not None,
+        "bot": ask.site.settings.bot.names[0],
         "done": ask.word("done", 32),
-    }  # fmt: skip
+    }
     return HTMLResponse(TEMPLATES.get_template(template).render({**common, **(values or {})}), status)

@@ -73,7 +73,7 @@ class Site:
 
     def __init__(
         self, site_data: Callable[[], SiteData], gate: Logins, log: Log, hosts: frozenset[str] = frozenset()
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._site_data = site_data
         self._gate = gate
         self._log = log
@@ -179,8 +179,9 @@ class Site:
             key = f"error_{status}"
             text = ask.t(key)
             detail = str(error) if isinstance(error, NuanError) else ""
-            return render(ask, "error.html", {"text": text if text != key else ask.t("error_503"), "detail": detail},
-                        status)  # fmt: skip
+            return render(
+                ask, "error.html", {"text": text if text != key else ask.t("error_503"), "detail": detail}, status
+            )
         except Exception as second:  # noqa: BLE001 - a page about an error must not be one
             self._log.error("web_failed", path=request.scope["path"], exc_info=second)
             return PlainTextResponse(str(status), status)
@@ -273,10 +274,18 @@ class WebServer:
         hosts = LOCAL if self.local else frozenset[str]()
         site = Site(site_data, Logins(self.token, site_data().clock), log, hosts)
         config = uvicorn.Config(
-            site.app(), log_config=None, access_log=False, lifespan="off", server_header=False,
-            proxy_headers=False, ws="none", log_level="critical", timeout_graceful_shutdown=CLOSE_S,
-            http=_Connection, h11_max_incomplete_event_size=32_000,
-        )  # fmt: skip
+            site.app(),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            log_level="critical",
+            timeout_graceful_shutdown=CLOSE_S,
+            http=_Connection,
+            h11_max_incomplete_event_size=32_000,
+        )
         server = _Server(config)
         serving = asyncio.create_task(server.serve(sockets=[self._listener]), name="web")
         log.info("web_page", address=self.address, local=self.local)

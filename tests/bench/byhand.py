@@ -172,9 +172,12 @@ def written(request: ModelRequest, number: int) -> str:
     """The request as JSON to read."""
     prompt, shape = request.prompt, request.shape
     body: dict[str, object] = {
-        "number": number, "kind": kind_of(request), "max_tokens": request.max_tokens,
-        "temperature": request.temperature, "messages": messages(prompt.messages),
-    }  # fmt: skip
+        "number": number,
+        "kind": kind_of(request),
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "messages": messages(prompt.messages),
+    }
     if prompt.tools:
         body["tools"] = [tool.wire()["function"] for tool in prompt.tools]
     if shape is not None:

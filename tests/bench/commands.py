@@ -124,11 +124,13 @@ def measured(scorer: ModuleType, rows: Sequence[Row], answers: dict[str, Answer]
     score = scorer.score(rows, answers, skip_ambig=False)
     labels = {
         label: {
-            "precision": _rounded(score[label]["P"]), "recall": _rounded(score[label]["R"]),
-            "content": _rounded(score[label]["content_end_to_end"]), "rows": score[label]["n"],
+            "precision": _rounded(score[label]["P"]),
+            "recall": _rounded(score[label]["R"]),
+            "content": _rounded(score[label]["content_end_to_end"]),
+            "rows": score[label]["n"],
         }
         for label in scorer.LABELS
-    }  # fmt: skip
+    }
     recall = {}
     for script in SCRIPTS:
         mine = [row for row in rows if row["script"] == script and row["label"] != "none"]
@@ -139,11 +141,16 @@ def measured(scorer: ModuleType, rows: Sequence[Row], answers: dict[str, Answer]
     asked = [row for row in wishes if answers[str(row["id"])][0] == "none" and is_cued(str(row["text"]))]
     none = [row for row in rows if row["label"] == "none"]
     return {
-        "done": _share(len(done), len(wishes)), "coverage": _share(len(done) + len(asked), len(wishes)),
+        "done": _share(len(done), len(wishes)),
+        "coverage": _share(len(done) + len(asked), len(wishes)),
         "cues_on_none": _share(sum(is_cued(str(row["text"])) for row in none), len(none)),
-        "rows": len(rows), "labels": labels, "recall_by_script": recall, "none_rows": score["none"]["n"],
-        "false_action": _rounded(score["none"]["false_action"]), "false_write": _rounded(score["none"]["false_write"]),
-    }  # fmt: skip
+        "rows": len(rows),
+        "labels": labels,
+        "recall_by_script": recall,
+        "none_rows": score["none"]["n"],
+        "false_action": _rounded(score["none"]["false_action"]),
+        "false_write": _rounded(score["none"]["false_write"]),
+    }
 
 
 def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
@@ -163,10 +170,15 @@ def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
             cued = "cue" if is_cued(text) else ""
             print(row["id"], text, wanted, row["content"], "->", label, content, cued, sep=" | ", file=sys.stderr)
     return {
-        "wishes": wishes, "precision": _share(right, acted), "coverage": _share(covered, wishes),
-        "done": _share(done, wishes), "content": _share(told, wishes), "nothing": nothing, "acts": acts,
+        "wishes": wishes,
+        "precision": _share(right, acted),
+        "coverage": _share(covered, wishes),
+        "done": _share(done, wishes),
+        "content": _share(told, wishes),
+        "nothing": nothing,
+        "acts": acts,
         "false_writes": writes,
-    }  # fmt: skip
+    }
 
 
 @dataclass(slots=True)
@@ -200,16 +212,22 @@ async def measured_by_hand(rows: Sequence[Row], hand: ByHand, *, show: bool) -> 
                 )
     finally:
         hand.finish()
-    kept, told = (sum(getattr(played[kind], name) for kind in ("remember", "call") if kind in played)
-                  for name in ("kept", "told"))  # fmt: skip
+    kept, told = (
+        sum(getattr(played[kind], name) for kind in ("remember", "call") if kind in played) for name in ("kept", "told")
+    )
     none = played.pop("none", Played())
     shares = {kind: {"right": _share(one.right, one.rows), "rows": one.rows} for kind, one in sorted(played.items())}
     naming = [played[kind] for kind in KINDS if kind in played]
     return {
-        **shares, "naming": _share(sum(one.right for one in naming), sum(one.rows for one in naming)),
-        "content": _share(told, kept), "nothing": none.rows, "false_writes": none.rows - none.right,
-        "requests": hand.asked + hand.replayed, "replayed": hand.replayed, "unknown": hand.unknown,
-    }  # fmt: skip
+        **shares,
+        "naming": _share(sum(one.right for one in naming), sum(one.rows for one in naming)),
+        "content": _share(told, kept),
+        "nothing": none.rows,
+        "false_writes": none.rows - none.right,
+        "requests": hand.asked + hand.replayed,
+        "replayed": hand.replayed,
+        "unknown": hand.unknown,
+    }
 
 
 async def _played(folder: Path, row: Row, hand: ByHand) -> tuple[tuple[Memory, ...], bool, list[str]]:

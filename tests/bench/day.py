@@ -119,10 +119,26 @@ class Companion:
         if request.shape is not None and request.shape.name == "check":
             return json.dumps({"wrong": [{"n": 1, "text": "", "when": "", "from": []}]})
         said = [int(number) for number in _SAID.findall(request.prompt.messages[1].content)]
-        invented = [{"text": "用户去年在冰岛买了一座灯塔", "about": "", "slot": "home", "kind": "event", "when": "",
-                     "lasting": True, "replaces": [], "from": said[-1:]}]  # fmt: skip
-        whole = {"summary": "聊了一天里的几件小事", "statements": invented if said else [], "moods": [], "tasks": [],
-                 "promises": [], "open": []}  # fmt: skip
+        invented = [
+            {
+                "text": "用户去年在冰岛买了一座灯塔",
+                "about": "",
+                "slot": "home",
+                "kind": "event",
+                "when": "",
+                "lasting": True,
+                "replaces": [],
+                "from": said[-1:],
+            }
+        ]
+        whole = {
+            "summary": "聊了一天里的几件小事",
+            "statements": invented if said else [],
+            "moods": [],
+            "tasks": [],
+            "promises": [],
+            "open": [],
+        }
         return json.dumps(whole, ensure_ascii=False)
 
     def _wants_tool(self, prompt: Prompt) -> bool:
@@ -187,7 +203,7 @@ def groups(logs: Sequence[Log]) -> tuple[Step, ...]:
 
 async def live(
     steps: Sequence[Step], settings: Settings, folder: Path, persona_at: Path, seed: int, small_talk: float
-) -> Day:  # fmt: skip
+) -> Day:
     """Bring all of it through ingest, then wait until every session is digested.
 
     With so much small talk among the turns, so many of the others ask for a tool that TOOL_SHARE of all do.
@@ -226,16 +242,29 @@ def _kept(steps: Sequence[Step], name: str, at: int) -> list[Step]:
         if step.incoming.sender is not None and step.incoming.kind == "message":
             first.setdefault(step.incoming.place, step.incoming)
     return [
-        Step(at + 1000 * number, replace(one, text=f"{name}，记住{fact}", delivery_key=f"{place.external_id} {number}",
-                                         external_id="", addresses_other=False))
-        for place, one in first.items() for number, fact in enumerate(FACTS)
-    ]  # fmt: skip
+        Step(
+            at + 1000 * number,
+            replace(
+                one,
+                text=f"{name}，记住{fact}",
+                delivery_key=f"{place.external_id} {number}",
+                external_id="",
+                addresses_other=False,
+            ),
+        )
+        for place, one in first.items()
+        for number, fact in enumerate(FACTS)
+    ]
 
 
 def _day(
-    folder: Path, companion: Companion, events: Mapping[int, tuple[Event, ...]], words: Texts, name: str,
+    folder: Path,
+    companion: Companion,
+    events: Mapping[int, tuple[Event, ...]],
+    words: Texts,
+    name: str,
     trouble: tuple[str, ...],
-) -> Day:  # fmt: skip
+) -> Day:
     with closing(sqlite3.connect(f"file:{folder / DATABASE}?mode=ro", uri=True)) as db:
         rows, turns = db.execute(CALLS).fetchall(), db.execute(TURNS).fetchall()
     asked = sorted(companion.asked, key=lambda one: one[0])

@@ -94,18 +94,31 @@ def _session(raw: Mapping[str, Any]) -> Labelled:
         person = None if is_bot else people.setdefault(row["who"], len(people) + 1)
         lines.append(
             DigestLine(
-                int(row["n"]), 100 + int(row["n"]), person, row["who"], row["text"], _ms(row["at"], zone), is_bot,
-                str(row.get("marks", "")), bool(row.get("forwarded")),
+                int(row["n"]),
+                100 + int(row["n"]),
+                person,
+                row["who"],
+                row["text"],
+                _ms(row["at"], zone),
+                is_bot,
+                str(row.get("marks", "")),
+                bool(row.get("forwarded")),
             )
-        )  # fmt: skip
+        )
     group = raw.get("kind") == "group"
     owner = None if group else next(iter(people.values()), None)
     scope = TalkScope(7, "group" if group else "dm", raw.get("bot") or "nuan", owner, zone)
     facts = tuple(_known(number, fact, people) for number, fact in enumerate(raw.get("known") or (), 1))
     return Labelled(
-        str(raw["id"]), f"{raw.get('lang', '')} {raw.get('kind', '')}", tuple(lines), scope, KnownFacts(facts), people,
-        tuple(raw.get("true") or ()), tuple(raw.get("false") or ()),
-    )  # fmt: skip
+        str(raw["id"]),
+        f"{raw.get('lang', '')} {raw.get('kind', '')}",
+        tuple(lines),
+        scope,
+        KnownFacts(facts),
+        people,
+        tuple(raw.get("true") or ()),
+        tuple(raw.get("false") or ()),
+    )
 
 
 def _known(number: int, fact: Any, people: Mapping[str, int]) -> Memory:
@@ -113,9 +126,18 @@ def _known(number: int, fact: Any, people: Mapping[str, int]) -> Memory:
     text = str(read.get("text") or read.get("statement") or "")
     digits = re.findall(r"\d+", str(read.get("n") or read.get("id") or read.get("number") or number))
     return Memory(
-        int(digits[0]), people.get(str(read.get("who", "")), 1), 7, "private", "knowledge", text, 0, 0, "digest",
-        str(read.get("slot") or ""), subject=str(read.get("about") or read.get("subject") or ""),
-    )  # fmt: skip
+        int(digits[0]),
+        people.get(str(read.get("who", "")), 1),
+        7,
+        "private",
+        "knowledge",
+        text,
+        0,
+        0,
+        "digest",
+        str(read.get("slot") or ""),
+        subject=str(read.get("about") or read.get("subject") or ""),
+    )
 
 
 def _ms(at: Any, zone: ZoneInfo) -> int:
@@ -129,14 +151,23 @@ def one_item(item: Mapping[str, Any], section: ItemSection) -> dict[str, object]
     """A labelled statement as a model would give it."""
     kind = str(item.get("kind") or "")
     about = str(item.get("about") or "")
-    return {
-        "text": item["statement"], "about": "" if about in ("self", "owner", str(item.get("who"))) else about,
-        "kind": kind, "when": str(item.get("when") or ""), "from": item.get("lines") or (),
-        "replaces": item.get("replaces") or (),
-    } if section == "statements" else {
-        "title": item["statement"], "text": item["statement"], "when": str(item.get("when") or ""),
-        "from": item.get("lines") or (),
-    }  # fmt: skip
+    return (
+        {
+            "text": item["statement"],
+            "about": "" if about in ("self", "owner", str(item.get("who"))) else about,
+            "kind": kind,
+            "when": str(item.get("when") or ""),
+            "from": item.get("lines") or (),
+            "replaces": item.get("replaces") or (),
+        }
+        if section == "statements"
+        else {
+            "title": item["statement"],
+            "text": item["statement"],
+            "when": str(item.get("when") or ""),
+            "from": item.get("lines") or (),
+        }
+    )
 
 
 def answer_of(items: Iterable[Mapping[str, Any]], section: ItemSection) -> str:
@@ -146,9 +177,13 @@ def answer_of(items: Iterable[Mapping[str, Any]], section: ItemSection) -> str:
 
 def section_of(kind: str) -> ItemSection:
     """Where an item of that kind stands."""
-    return "moods" if kind in ("mood", "emotion") else "tasks" if kind == "task" else (
-        "promises" if kind == "promise" else "statements"
-    )  # fmt: skip
+    return (
+        "moods"
+        if kind in ("mood", "emotion")
+        else "tasks"
+        if kind == "task"
+        else ("promises" if kind == "promise" else "statements")
+    )
 
 
 def finds(digest: Digest, item: Mapping[str, Any], session: Labelled) -> bool:
@@ -232,8 +267,14 @@ def by_model(found: Iterable[Labelled], ask: Ask, verbose: bool, labelled: bool 
             counted["no check"] += 1
         got = checked(got, wrong or {}, session.lines, session.scope, shown)
         digest = digest_of(got, session.lines, session.scope, shown)
-        counted.update({"proposed": digest.counts.proposed, "kept": digest.counts.kept,
-                        "mended": digest.counts.mended, "refused": digest.counts.refused})  # fmt: skip
+        counted.update(
+            {
+                "proposed": digest.counts.proposed,
+                "kept": digest.counts.kept,
+                "mended": digest.counts.mended,
+                "refused": digest.counts.refused,
+            }
+        )
         texts = {item.text for item, _ in got.kept}
         for item in session.true:
             kept = item["statement"] in texts if labelled else finds(digest, item, session)
@@ -289,12 +330,16 @@ def by_server(url: str, name: str) -> Ask:
     """Answers of an OpenAI-compatible server; its key, if any, stands in NUAN_MODEL_KEY."""
 
     def ask(_: str, told: str, text: str) -> str:
-        body = {"model": name, "temperature": 0, "messages": [
-            {"role": "system", "content": told}, {"role": "user", "content": text}]}  # fmt: skip
+        body = {
+            "model": name,
+            "temperature": 0,
+            "messages": [{"role": "system", "content": told}, {"role": "user", "content": text}],
+        }
         request = urllib.request.Request(
-            f"{url.rstrip('/')}/chat/completions", json.dumps(body).encode(),
+            f"{url.rstrip('/')}/chat/completions",
+            json.dumps(body).encode(),
             {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get('NUAN_MODEL_KEY', '')}"},
-        )  # fmt: skip
+        )
         with urllib.request.urlopen(request, timeout=180) as reply:
             return str(json.load(reply)["choices"][0]["message"]["content"] or "")
 

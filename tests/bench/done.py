@@ -74,13 +74,26 @@ async def measured(rows: list[Row], hand: ByHand | None, *, show: bool) -> Count
         assert isinstance(wants, list)
         wanted = frozenset(map(str, wants))
         told = {
-            "wanted": len(wanted), "found": len(wanted & found.ended), "wrong": len(found.ended - wanted),
-            "asked": len(wanted & found.asked - found.ended), "asked of none": len(found.asked - wanted),
-        }  # fmt: skip
+            "wanted": len(wanted),
+            "found": len(wanted & found.ended),
+            "wrong": len(found.ended - wanted),
+            "asked": len(wanted & found.asked - found.ended),
+            "asked of none": len(found.asked - wanted),
+        }
         counts += Counter(told)
         if show and (found.ended != wanted or found.asked):
-            print(row["line"], row["promises"], "wants", sorted(wanted), "->", sorted(found.ended),
-                  "asked", sorted(found.asked), found.replies, file=sys.stderr)  # fmt: skip
+            print(
+                row["line"],
+                row["promises"],
+                "wants",
+                sorted(wanted),
+                "->",
+                sorted(found.ended),
+                "asked",
+                sorted(found.asked),
+                found.replies,
+                file=sys.stderr,
+            )
     return counts
 
 
@@ -103,8 +116,10 @@ def main() -> int:
         if hand is not None:
             hand.finish()
     wanted = counts["wanted"]
-    print(f"{len(rows)} situations, {wanted} to end: found {counts['found']} ({counts['found'] / max(1, wanted):.1%}), "
-          f"asked {counts['asked']}, wrong {counts['wrong']}, asked of others {counts['asked of none']}")  # fmt: skip
+    print(
+        f"{len(rows)} situations, {wanted} to end: found {counts['found']} ({counts['found'] / max(1, wanted):.1%}), "
+        f"asked {counts['asked']}, wrong {counts['wrong']}, asked of others {counts['asked of none']}"
+    )
     return 0
 
 

@@ -83,9 +83,15 @@ def config(busy: str, debounce: float) -> Settings:
 
 
 async def flood(
-    kind: str, busy: str, folder: Path, *, model_ms: int = 2_000, debounce: float = 0.0, count: int = LINES,
+    kind: str,
+    busy: str,
+    folder: Path,
+    *,
+    model_ms: int = 2_000,
+    debounce: float = 0.0,
+    count: int = LINES,
     measured: bool = True,
-) -> Flood:  # fmt: skip
+) -> Flood:
     """Play one flood; everything has settled at its end. Tracing memory takes time, so it may be left out."""
     world = SlowWorld(folder, config(busy, debounce), takes_ms=lambda: model_ms)
     await world.open()
@@ -106,12 +112,20 @@ async def flood(
     tracemalloc.stop()
     said = "SELECT count(DISTINCT event_id) FROM turn_event JOIN turn ON turn.id = turn_id WHERE turn.state = 'said'"
     report = Flood(
-        kind, busy, model_ms, debounce, count,
+        kind,
+        busy,
+        model_ms,
+        debounce,
+        count,
         stored=_number(world, "SELECT count(*) FROM event WHERE kind = 'message'"),
-        calls=calls, answered=_number(world, said), told=_told(prompts), longest=longest,
-        grown_mb=round((after - before) / 2**20, 2), peak_mb=round((peak - before) / 2**20, 2),
+        calls=calls,
+        answered=_number(world, said),
+        told=_told(prompts),
+        longest=longest,
+        grown_mb=round((after - before) / 2**20, 2),
+        peak_mb=round((peak - before) / 2**20, 2),
         wall_seconds=round(wall, 2),
-    )  # fmt: skip
+    )
     await world.close()
     return report
 
@@ -145,9 +159,13 @@ async def delays(busy: str, debounce: float, folder: Path, bursts: int = 60) -> 
     )
     waits = [_number(world, f"{covered}{event}") for event in last]
     report = Delays(
-        busy, debounce, bursts, _number(world, "SELECT count(*) FROM event WHERE kind = 'message'"),
-        _number(world, "SELECT count(*) FROM turn WHERE state = 'said'"), spread(waits),
-    )  # fmt: skip
+        busy,
+        debounce,
+        bursts,
+        _number(world, "SELECT count(*) FROM event WHERE kind = 'message'"),
+        _number(world, "SELECT count(*) FROM turn WHERE state = 'said'"),
+        spread(waits),
+    )
     await world.close()
     return report
 

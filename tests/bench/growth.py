@@ -158,15 +158,27 @@ OPERATIONS: Mapping[str, Act] = {
 """In this order, one after the other, in one installation."""
 
 OF_ALL = frozenset(
-    ("page turns", "page turns of a chat", "page usage", "page memories", "page memories of one", "page search",
-     "page people", "page dialogue", "page dialogue of a chat", "export of all", "doctor", "start"),
-)  # fmt: skip
+    (
+        "page turns",
+        "page turns of a chat",
+        "page usage",
+        "page memories",
+        "page memories of one",
+        "page search",
+        "page people",
+        "page dialogue",
+        "page dialogue of a chat",
+        "export of all",
+        "doctor",
+        "start",
+    ),
+)
 """What is about everybody, or offers all chats or people to choose from: it may grow with them."""
 
 
 async def measure(
     folder: Path, meter: Meter, leaving: Collection[str] = (), most: int = 0, only: str = ""
-) -> dict[str, Cost]:  # fmt: skip
+) -> dict[str, Cost]:
     """Carry the operations out but those in `leaving`; with `most` print the dearest statements of each whose name has
     `only` in it.
     """

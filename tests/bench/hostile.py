@@ -38,8 +38,9 @@ def main() -> int:
     """Print the ten slowest; 1 when a time grows faster than its text."""
     marking: dict[str, Work] = {"entities": entities, "discord": discord, "preview": preview}
     splitting: dict[str, Work] = {
-        "split 4096": partial(split, limit=4096, size=utf16_units), "split 2000": partial(split, limit=2000, size=len)
-    }  # fmt: skip
+        "split 4096": partial(split, limit=4096, size=utf16_units),
+        "split 2000": partial(split, limit=2000, size=len),
+    }
     makers: list[tuple[str, Callable[[int], str], dict[str, Work]]] = [("crossed", crossed, marking)]
     makers += [(repr(unit), partial(hostile, unit), marking) for unit in MARKUP]
     makers += [(repr(unit), partial(hostile, unit), splitting) for unit in LONG]

@@ -48,8 +48,9 @@ def main() -> int:
         print(f"{source:24} {script:7} " + " ".join(f"{cell:>18}" for cell in cells))
     missed = [
         100 * wrong["all", script, "light"] / total["all", script, "light"]
-        for script in sorted({key[1] for key in total}) if total["all", script, "light"]
-    ]  # fmt: skip
+        for script in sorted({key[1] for key in total})
+        if total["all", script, "light"]
+    ]
     print(f"script gap {max(missed, default=0) - min(missed, default=0):.1f} points; {each * 1e6:.0f} µs a message")
     for label, texts in shown.items():
         for text in texts[: asked.show]:

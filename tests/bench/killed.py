@@ -119,9 +119,7 @@ def _line(chance: random.Random) -> str:
     return chance.choice((said, said, chance.choice(SMALL_TALK["hans"])))
 
 
-def judged(
-    bodies: Sequence[bytes], replies: dict[bytes, set[str]], kills: int, epochs: int, violations: int
-) -> Kept:  # fmt: skip
+def judged(bodies: Sequence[bytes], replies: dict[bytes, set[str]], kills: int, epochs: int, violations: int) -> Kept:
     """Every request beside the one before it; a log that no epoch in the database explains counts as broken."""
     begun, whole, again = 1, 0, 0
     for number in range(1, len(bodies)):

@@ -117,18 +117,20 @@ def _chats(db: SqliteTx, count: int) -> list[FilledChat]:
         account = "local" if number == 1 else f"person:{name}"
         db.insert("person", id=number, name=name, script="zh-Hans", created_at=NINE - DAYS_MS)
         db.insert(
-            "account", platform="console", external_id=account, person_id=number, name=name,
+            "account",
+            platform="console",
+            external_id=account,
+            person_id=number,
+            name=name,
             created_at=NINE - DAYS_MS,
-        )  # fmt: skip
+        )
     found = []
     for number, name in names.items():
         group = number % GROUP_EVERY == 0
         some = range(number, number + GROUP_PEOPLE) if group else (number,)
         chat = FilledChat(number, f"群{number}" if group else "", tuple((one - 1) % count + 1 for one in some))
         place = f"group:{chat.title}" if group else "local" if number == 1 else f"dm:{name}"
-        db.insert(
-            "chat", id=number, kind="group" if group else "dm", title=chat.title, created_at=NINE - DAYS_MS
-        )  # fmt: skip
+        db.insert("chat", id=number, kind="group" if group else "dm", title=chat.title, created_at=NINE - DAYS_MS)
         db.insert("place", platform="console", external_id=place, chat_id=number)
         for person in set(chat.people):
             db.insert("member", chat_id=number, person_id=person, seen_at=NINE)
@@ -143,10 +145,19 @@ def _talk(
     """One session with what is left of it; of each message its number, its person and when."""
     begins_at = ends_at - lines * LINE_MS
     session = db.insert(
-        "session", chat_id=chat.id, number=number, state="closed", opened_at=begins_at, last_at=ends_at,
-        close_at=ends_at + TALK_END_MS, close_reason="idle", closed_at=ends_at, from_event=0, upto_event=0,
+        "session",
+        chat_id=chat.id,
+        number=number,
+        state="closed",
+        opened_at=begins_at,
+        last_at=ends_at,
+        close_at=ends_at + TALK_END_MS,
+        close_reason="idle",
+        closed_at=ends_at,
+        from_event=0,
+        upto_event=0,
         open_reason="dm",
-    )  # fmt: skip
+    )
     epoch = db.insert(
         "epoch", session_id=session, number=1, opened_at=begins_at, reason="open", mode="full", signature="0" * 16
     )
@@ -156,9 +167,18 @@ def _talk(
         person, at = chance.choice(chat.people), begins_at + place * LINE_MS
         event = _event(db, chat.id, at, person, sentence(chance), None)
         turn = db.insert(
-            "turn", chat_id=chat.id, session_id=session, epoch_id=epoch, number=place // 2 + 1, state="said",
-            why="dm", person_id=person, asked_at=at, said_at=at, logged_before=0,
-        )  # fmt: skip
+            "turn",
+            chat_id=chat.id,
+            session_id=session,
+            epoch_id=epoch,
+            number=place // 2 + 1,
+            state="said",
+            why="dm",
+            person_id=person,
+            asked_at=at,
+            said_at=at,
+            logged_before=0,
+        )
         db.run("UPDATE event SET turn_id = ? WHERE id = ?", turn, event)
         events.append((event, person, at))
         said.append(event)
@@ -169,10 +189,18 @@ def _talk(
     db.run("UPDATE session SET from_event = ?, upto_event = ? WHERE id = ?", said[0] - 1, said[-1], session)
     index_lines(db, said)
     digest = db.insert(
-        "digest", session_id=session, chat_id=chat.id, owner_id=None if chat.title else chat.people[0],
-        summary=sentence(chance, 60), roll_at=None, made_by="model", names="[]", started_at=begins_at,
-        ended_at=ends_at, created_at=ends_at,
-    )  # fmt: skip
+        "digest",
+        session_id=session,
+        chat_id=chat.id,
+        owner_id=None if chat.title else chat.people[0],
+        summary=sentence(chance, 60),
+        roll_at=None,
+        made_by="model",
+        names="[]",
+        started_at=begins_at,
+        ended_at=ends_at,
+        created_at=ends_at,
+    )
     db.link("digest", digest, said)
     for person in {person for _, person, _ in events}:
         db.insert("participant", session_id=session, person_id=person)
@@ -183,10 +211,18 @@ def _talk(
 
 def _event(db: SqliteTx, chat: int, at: int, person: int | None, text: str, turn: int | None) -> int:
     number = db.insert(
-        "event", chat_id=chat, at=at, kind="bot" if person is None else "message", person_id=person,
-        name="" if person is None else f"人{person}", text=text, state="done", why="" if person is None else "dm",
-        outcome="" if person is None else "answered", turn_id=turn,
-    )  # fmt: skip
+        "event",
+        chat_id=chat,
+        at=at,
+        kind="bot" if person is None else "message",
+        person_id=person,
+        name="" if person is None else f"人{person}",
+        text=text,
+        state="done",
+        why="" if person is None else "dm",
+        outcome="" if person is None else "answered",
+        turn_id=turn,
+    )
     if person is not None:
         key, outside = f"console:{chat}:m{number}", f"m{number}"
         db.run("UPDATE event SET delivery_key = ?, external_id = ? WHERE id = ?", key, outside, number)
@@ -194,22 +230,51 @@ def _event(db: SqliteTx, chat: int, at: int, person: int | None, text: str, turn
 
 
 def _answer(
-    db: SqliteTx, chat: int, session: int, epoch: int, turn: int, event: int, answer: int | None, person: int, at: int,
-    *, log: bool,
-) -> None:  # fmt: skip
+    db: SqliteTx,
+    chat: int,
+    session: int,
+    epoch: int,
+    turn: int,
+    event: int,
+    answer: int | None,
+    person: int,
+    at: int,
+    *,
+    log: bool,
+) -> None:
     """A turn as it is left once its answer was sent."""
     db.insert("turn_event", turn_id=turn, event_id=event)
     db.insert(
-        "call", turn_id=turn, session_id=session, chat_id=chat, person_id=person, cause="reply", model="scripted",
-        state="settled", at=at, settled_at=at, reserved_tokens=1_500, reserved_cost=0.0, prompt_tokens=1_500,
-        output_tokens=20, counted="reserved", occasion=event,
-    )  # fmt: skip
+        "call",
+        turn_id=turn,
+        session_id=session,
+        chat_id=chat,
+        person_id=person,
+        cause="reply",
+        model="scripted",
+        state="settled",
+        at=at,
+        settled_at=at,
+        reserved_tokens=1_500,
+        reserved_cost=0.0,
+        prompt_tokens=1_500,
+        output_tokens=20,
+        counted="reserved",
+        occasion=event,
+    )
     db.insert("section_round", turn_id=turn, chat_id=chat, person_id=person, at=at, hits="{}", searched="[]", held=0)
     if answer is not None:
         sent = db.insert(
-            "outbox", chat_id=chat, turn_id=turn, event_id=answer, kind="reply", text="", state="sent", due_at=at,
+            "outbox",
+            chat_id=chat,
+            turn_id=turn,
+            event_id=answer,
+            kind="reply",
+            text="",
+            state="sent",
+            due_at=at,
             sent_at=at,
-        )  # fmt: skip
+        )
         db.run("UPDATE outbox SET external_ids = ? WHERE id = ?", f'["s{sent}"]', sent)
         db.insert("sent", chat_id=chat, external_id=f"s{sent}", turn_id=turn)
     if not log:
@@ -219,9 +284,13 @@ def _answer(
         if number is not None:
             text = db.value("SELECT text FROM event WHERE id = ?", number)
             entry = db.insert(
-                "entry", epoch_id=epoch, turn_id=turn, position=place, message=f'{{"role":"{role}","content":"{text}"}}',
+                "entry",
+                epoch_id=epoch,
+                turn_id=turn,
+                position=place,
+                message=f'{{"role":"{role}","content":"{text}"}}',
                 tokens=40,
-            )  # fmt: skip
+            )
             place += 1
             db.link("entry", entry, (event, number))
 
@@ -233,9 +302,17 @@ def _memory(
     event, person, said_at = told
     text = f"我{sentence(chance, 12)}"
     new = NewMemory(
-        person, chat.id, "chat" if chat.title else "private", "knowledge", text, said_at,
-        "command" if asked else "digest", (event,), "", asked,
-    )  # fmt: skip
+        person,
+        chat.id,
+        "chat" if chat.title else "private",
+        "knowledge",
+        text,
+        said_at,
+        "command" if asked else "digest",
+        (event,),
+        "",
+        asked,
+    )
     kept = store_memory(db, new, at)
     if asked:
         key = f"event:{event}:{kept.id}"

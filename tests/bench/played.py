@@ -122,9 +122,13 @@ class PlayedBot:
 
 @asynccontextmanager
 async def open_bot(
-    talk: Talk, folder: Path, make: Callable[[Settings], Model], clock: SimClock, adapter: "Recorder",
+    talk: Talk,
+    folder: Path,
+    make: Callable[[Settings], Model],
+    clock: SimClock,
+    adapter: "Recorder",
     sections: dict[str, object],
-) -> AsyncIterator[PlayedBot]:  # fmt: skip
+) -> AsyncIterator[PlayedBot]:
     """An installation as a normal operator has it, which lets everybody of the talk in; `sections` are further
     settings.
     """
@@ -305,8 +309,10 @@ class Gate:
 
 def alike(one: list[str], other: list[str]) -> int:
     """With how many of the same items both begin."""
-    return next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
-                min(len(one), len(other)))  # fmt: skip
+    return next(
+        (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
+        min(len(one), len(other)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,9 +364,10 @@ def told(row: Row, sent: list[Sent], orders: dict[int, tuple[int, str]]) -> str:
     """What was sent by itself around that time, or in answer to that line before the next one came."""
     if row.check == "said":
         texts = [
-            one.text for one in sent
+            one.text
+            for one in sent
             if one.alone and one.place == place_id(row.chat) and abs(one.at - row.at) <= row.within_s * 1000
-        ]  # fmt: skip
+        ]
     else:
         order, place = orders[row.number]
         texts = [one.text for one in sent if not one.alone and one.place == place and one.after == order]
@@ -429,10 +436,18 @@ class Stage:
             return Incoming(where, sender, "event", row.text, "edit", key, target=line_id(row.edit), at=row.at)
         other = self.lines.get(row.reply_to)
         return Incoming(
-            where, sender, "message", row.text, delivery_key=key, external_id=line_id(row.number),
-            addresses_other=other is not None and other.who != row.who, forwarded=row.forwarded,
-            target=line_id(row.reply_to) if row.reply_to else "", at=row.at, quote=other.text if other else "",
-        )  # fmt: skip
+            where,
+            sender,
+            "message",
+            row.text,
+            delivery_key=key,
+            external_id=line_id(row.number),
+            addresses_other=other is not None and other.who != row.who,
+            forwarded=row.forwarded,
+            target=line_id(row.reply_to) if row.reply_to else "",
+            at=row.at,
+            quote=other.text if other else "",
+        )
 
     async def _look(self, row: Row) -> str:
         found = await person_in(self.nuan, row)

@@ -62,11 +62,16 @@ class Options:
         """As nuan would run with a model of that rule, but for what is asked for, and without a limit of tokens."""
         limits = {"log_tokens": self.log_tokens, "idle_seconds": self.idle}
         base_url, model = SERVED[rule.name]
-        return with_provider_defaults(Settings.model_validate({
-            "bot": {"names": names, "timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None},
-            "session": {name: value for name, value in limits.items() if value is not None},
-            "model": {"base_url": base_url, "name": model},
-        }))  # fmt: skip
+        return with_provider_defaults(
+            Settings.model_validate(
+                {
+                    "bot": {"names": names, "timezone": "Asia/Shanghai"},
+                    "budget": {"day_tokens": None},
+                    "session": {name: value for name, value in limits.items() if value is not None},
+                    "model": {"base_url": base_url, "name": model},
+                }
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +141,11 @@ def row(rule: Rule, asks: Sequence[Ask], turns: int) -> Row:
     costs = [(rule.cost(bill), ask.cause == "digest") for bill, ask in zip(paid, asks, strict=True)]
     tokens = sum(ask.tokens for ask in asks)
     return Row(
-        tokens / turns, sum(bill.cached for bill in paid) / tokens,
+        tokens / turns,
+        sum(bill.cached for bill in paid) / tokens,
         sum(cost * (DIGEST_PRICE if digest else 1) for cost, digest in costs) / turns,
         sum(cost for cost, _ in costs) / turns,
-    )  # fmt: skip
+    )
 
 
 def best(rule: Rule, choices: Sequence[Arranged], turns: int) -> Row:
@@ -202,9 +208,10 @@ def parts(rule: Rule, day: Day, sizes: Sizes) -> list[str]:
     for cause, some in sorted(paid.items()):
         price = (DIGEST_PRICE if cause == "digest" else 1) / len(day.turns)
         kinds = {
-            "uncached": sum(bill.uncached for bill in some), "cached": rule.cached * sum(bill.cached for bill in some),
+            "uncached": sum(bill.uncached for bill in some),
+            "cached": rule.cached * sum(bill.cached for bill in some),
             "written": rule.written * sum(bill.written for bill in some),
-        }  # fmt: skip
+        }
         told = " + ".join(f"{name} {cost * price:.0f}" for name, cost in kinds.items())
         lines.append(f"{'':16}  {cause} ({len(some)} calls): {told} = {sum(kinds.values()) * price:.0f}")
     return lines
@@ -267,7 +274,7 @@ def sweep(logs: Sequence[Log], options: Options) -> list[str]:
         costs = [rows(rule, day[rule.name], one.sizes) for rule in RULES]
         told = "  ".join(
             f"{cost['nuan'].cost:5.0f} {cost['nuan'].cost / cost['(a) window'].cost:.3f}" for cost in costs
-        )  # fmt: skip
+        )
         lines.append(f"log {one.log_tokens or 'default':>7}  idle {one.idle or 'default':>7}  {told}")
     return lines
 

@@ -117,13 +117,21 @@ async def feed(world: World, name: str, lines: Sequence[Line]) -> None:
     """The conversation as a group's: old lines that nobody answers."""
     place = Place("console", f"group:{name}", "group", name)
     for start in range(0, len(lines), TOGETHER):
-        await asyncio.gather(*(
-            world.app.ingest.accept(
-                Incoming(place, Sender("console", f"{name}:{line.speaker}", line.speaker), "message", line.text,
-                         external_id=f"{name}\t{line.turn}", at=line.at)
+        await asyncio.gather(
+            *(
+                world.app.ingest.accept(
+                    Incoming(
+                        place,
+                        Sender("console", f"{name}:{line.speaker}", line.speaker),
+                        "message",
+                        line.text,
+                        external_id=f"{name}\t{line.turn}",
+                        at=line.at,
+                    )
+                )
+                for line in lines[start : start + TOGETHER]
             )
-            for line in lines[start : start + TOGETHER]
-        ))  # fmt: skip
+        )
     await world.app.settled()
 
 
@@ -189,7 +197,7 @@ async def ask(
 
 async def measure(
     folder: Path, data: Path, settings: Settings, mode: RecallMode, convert: Convert, part: int = 0
-) -> dict[str, object]:  # fmt: skip
+) -> dict[str, object]:
     """Feed, ask and count."""
     convs = conversations(folder, part)
     world = World(data, settings)
@@ -212,8 +220,11 @@ async def measure(
         found = [of.lines[one.finding.ref].turn for one in trace.chosen if one.finding.kind == "line"]
         figures: dict[str, float] = {}
         if gold := row["gold_turns"]:
-            figures = {"recall@5": _recall(gold, found, 5), "recall@10": _recall(gold, found, 10),
-                       "hit@5": float(bool(_recall(gold, found, 5)))}  # fmt: skip
+            figures = {
+                "recall@5": _recall(gold, found, 5),
+                "recall@10": _recall(gold, found, 10),
+                "hit@5": float(bool(_recall(gold, found, 5))),
+            }
         scored = row["category"] not in UNSCORED
         if figures and scored:
             turn.add(figures)
@@ -226,10 +237,14 @@ async def measure(
         categories[row["category"]].add(figures)
     await world.close()
     return {
-        "turn": turn.means(), "session": session.means(),
+        "turn": turn.means(),
+        "session": session.means(),
         "by_category": {name: each.means() | {"n": each.count} for name, each in sorted(categories.items())},
-        "ms": spread(times), "mode": mode, "questions": len(times), "fed_seconds": round(fed, 1),
-    }  # fmt: skip
+        "ms": spread(times),
+        "mode": mode,
+        "questions": len(times),
+        "fed_seconds": round(fed, 1),
+    }
 
 
 def converter(script: str) -> Convert:

@@ -108,8 +108,11 @@ async def measure(folder: Path, documents: int, people: int, modes: tuple[Recall
     async with Gaps() as gaps:
         await world.app._services.vector_maker.make_all(lambda made: None)
     found: dict[str, object] = {
-        "documents": documents, "people": people, "filled_seconds": round(filled, 1), "vectors_loop_ms": gaps.told()
-    }  # fmt: skip
+        "documents": documents,
+        "people": people,
+        "filled_seconds": round(filled, 1),
+        "vectors_loop_ms": gaps.told(),
+    }
     async with Gaps() as gaps:
         await asyncio.sleep(2)
     found["idle_loop_ms"] = gaps.told()

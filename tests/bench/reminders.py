@@ -46,10 +46,21 @@ def read_row(row: Row) -> Row:
     expect = row.get("expect")
     if expect is None:
         return row
-    wanted = [
-        {"at": each["at"], "every": EVERY.get(each["repeat"], each["repeat"]), "until": each["until"],
-         "what": each["what"]} for each in expect
-    ] if isinstance(expect, list) else "ask" if expect == "ask" else []  # fmt: skip
+    wanted = (
+        [
+            {
+                "at": each["at"],
+                "every": EVERY.get(each["repeat"], each["repeat"]),
+                "until": each["until"],
+                "what": each["what"],
+            }
+            for each in expect
+        ]
+        if isinstance(expect, list)
+        else "ask"
+        if expect == "ask"
+        else []
+    )
     return {**row, "script": row["lang"], "want": wanted}
 
 
@@ -74,8 +85,9 @@ async def played(row: Row, tools: list[dict[str, str]], hand: ByHand | None = No
         try:
             await world.say(str(row["text"]))
             found = world.rows("SELECT due_at, rule, text FROM reminder WHERE ended_at IS NULL ORDER BY due_at, id")
-            rows = tuple((local(int(str(at)), tz).strftime("%Y-%m-%dT%H:%M"), str(rule), str(text))
-                         for at, rule, text in found)  # fmt: skip
+            rows = tuple(
+                (local(int(str(at)), tz).strftime("%Y-%m-%dT%H:%M"), str(rule), str(text)) for at, rule, text in found
+            )
             return Played(rows, tuple(reply for reply in world.replies if reply != "好的"))
         finally:
             await world.close()
@@ -163,8 +175,9 @@ async def measured(
             counts.setdefault(group, Counter())[told] += 1
             counts[group][MODEL] += _calls(hand) > before
         if show and told != "right":
-            print(told, row["id"], row["now"], row["text"], row["want"], "->", found.set, found.replies,
-                  file=sys.stderr)  # fmt: skip
+            print(
+                told, row["id"], row["now"], row["text"], row["want"], "->", found.set, found.replies, file=sys.stderr
+            )
     return counts
 
 
@@ -195,9 +208,15 @@ def main() -> int:
             hand.finish()
     for group, counted in counts.items():
         total = counted.total() - counted[MODEL]
-        print(group, total, *(f"{told} {counted[told]} ({counted[told] / total:.1%})"
-                              for told in ("right", "asked", "missed", "wrong", *([MODEL] if hand else []))),
-              sep="  ")  # fmt: skip
+        print(
+            group,
+            total,
+            *(
+                f"{told} {counted[told]} ({counted[told] / total:.1%})"
+                for told in ("right", "asked", "missed", "wrong", *([MODEL] if hand else []))
+            ),
+            sep="  ",
+        )
     return 0
 
 

@@ -142,13 +142,23 @@ def _report(logs: Sequence[Log], run: Run, wall: float) -> Report:
     counts |= {"request tokens": sum(one.tokens for one in asked), "new tokens": sum(one.new for one in asked)}
     counts |= {"prefix pairs": len(pairs), "prefix kept": kept}
     return Report(
-        logs=len(logs), rows=len(steps), messages=messages, wall_seconds=round(wall, 2),
-        messages_per_second=round(messages / wall, 1), counts=counts, checksum=checksum(counts),
-        request_tokens=spread([one.tokens for one in asked]), new_tokens=spread([one.new for one in asked]),
-        prefix_pairs=len(pairs), prefix_kept=kept, own_ms=spread([taken * 1000 for taken in run.adapter.own]),
-        accept_ms=spread([taken * 1000 for taken in run.accepts]), model_seconds=round(run.model.seconds, 2),
-        peak_mb=peak_mb(), errors=tuple(run.errors),
-    )  # fmt: skip
+        logs=len(logs),
+        rows=len(steps),
+        messages=messages,
+        wall_seconds=round(wall, 2),
+        messages_per_second=round(messages / wall, 1),
+        counts=counts,
+        checksum=checksum(counts),
+        request_tokens=spread([one.tokens for one in asked]),
+        new_tokens=spread([one.new for one in asked]),
+        prefix_pairs=len(pairs),
+        prefix_kept=kept,
+        own_ms=spread([taken * 1000 for taken in run.adapter.own]),
+        accept_ms=spread([taken * 1000 for taken in run.accepts]),
+        model_seconds=round(run.model.seconds, 2),
+        peak_mb=peak_mb(),
+        errors=tuple(run.errors),
+    )
 
 
 def show(report: Report) -> str:

@@ -174,10 +174,16 @@ async def _turn(nuan: Nuan, line: Line, witness: Witness) -> TurnSeen:
     # A digest of an earlier session may be asked for meanwhile: it holds no <ctx>.
     sent = [one for one in witness.sent[already:] if one.is_turn]
     return TurnSeen(
-        line.number, line.text, sent[0].fixed if sent else 0, sent[0].new if sent else 0, len(sent),
-        (sent[0].at - begun) * 1000 if sent else None, (seen - witness.answered) * 1000 if sent else None,
-        (seen - begun) * 1000, any(line.expect in one.words for one in sent) if line.expect else None,
-    )  # fmt: skip
+        line.number,
+        line.text,
+        sent[0].fixed if sent else 0,
+        sent[0].new if sent else 0,
+        len(sent),
+        (sent[0].at - begun) * 1000 if sent else None,
+        (seen - witness.answered) * 1000 if sent else None,
+        (seen - begun) * 1000,
+        any(line.expect in one.words for one in sent) if line.expect else None,
+    )
 
 
 def peak_mb(pid: int | None) -> float:

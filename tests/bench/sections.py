@@ -63,8 +63,10 @@ class Saved:
             "section_searches_saved": round(100 * (1 - self.searched / self.of_sections), 1),
             "documents_saved": round(100 * (1 - self.read / self.of_read), 1),
             "index_rows_saved": round(100 * (1 - self.handed / self.of_handed), 1),
-            "turns": self.turns, "narrowed": self.narrowed, "widened": self.widened,
-        }  # fmt: skip
+            "turns": self.turns,
+            "narrowed": self.narrowed,
+            "widened": self.widened,
+        }
 
 
 class Rows(SearchIndex):
@@ -124,7 +126,7 @@ async def tell(world: World, name: str, lines: Sequence[Line]) -> Told:
 
 async def ask(
     bringing: AutoRecall, asking: RecallQuery, rounds: list[RecallRound], saved: Saved, told: Told
-) -> tuple[RecallTrace, RecallTrace]:  # fmt: skip
+) -> tuple[RecallTrace, RecallTrace]:
     """One turn both ways: narrowed, and everywhere."""
     sectioning, rows = bringing.sectioning, Rows.of(bringing)
     named = sectioning.registry.named(asking.text)
@@ -169,9 +171,16 @@ async def measure(options: argparse.Namespace, data: Path, settings: Settings) -
             until = told.starts.get(int(row["before_session"])) if "before_session" in row else None
             now = until or (moment(row["asked_at"])[0] if "asked_at" in row else told.end + DAY)
             asking = RecallQuery(
-                told.audience, 0, row["question"], now, CANDIDATES, kinds=("memory",), mode="v2", strict=True,
+                told.audience,
+                0,
+                row["question"],
+                now,
+                CANDIDATES,
+                kinds=("memory",),
+                mode="v2",
+                strict=True,
                 until=until,
-            )  # fmt: skip
+            )
             both = await ask(planner._bringing, asking, rounds, saved, told)
             gold = [str(told.memories[turn]) for turn in row["gold_turns"]]
             for trace, tally, calls in zip(both, (narrow, whole), (called, called_whole), strict=True):
@@ -181,9 +190,11 @@ async def measure(options: argparse.Namespace, data: Path, settings: Settings) -
                 calls.add({"brought@6": _recall(gold, lines_, 6)})
     await world.close()
     return {
-        "order": options.order, **saved.told(), "narrowed_recall": narrow.means() | called.means(),
+        "order": options.order,
+        **saved.told(),
+        "narrowed_recall": narrow.means() | called.means(),
         "recall": whole.means() | called_whole.means(),
-    }  # fmt: skip
+    }
 
 
 def main(arguments: list[str]) -> int:
@@ -195,9 +206,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--window", type=int, choices=(3, 5, 10), default=5)
     parser.add_argument("--dominant", type=float, default=0.7)
     options = parser.parse_args(arguments)
-    settings = Settings.model_validate({
-        "bot": {"timezone": "UTC"}, "sections": {"window": options.window, "dominant": options.dominant},
-    })  # fmt: skip
+    settings = Settings.model_validate(
+        {
+            "bot": {"timezone": "UTC"},
+            "sections": {"window": options.window, "dominant": options.dominant},
+        }
+    )
     with tempfile.TemporaryDirectory() as data:
         print(json.dumps(asyncio.run(measure(options, Path(data) / "data", settings)), ensure_ascii=False))
     return 0

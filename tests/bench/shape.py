@@ -111,16 +111,18 @@ def show(files: Sequence[SourceFile]) -> str:
     }
     packages = {package: [file for file in files if file.package == package] for package in {f.package for f in files}}
     big = sorted(files, key=lambda file: -file.lines)[:BIGGEST]
-    return "\n".join([
-        *(f"{name:32}{figure:>10,}" for name, figure in figures.items()),
-        "",
-        *(f"{file.path:50}{file.lines:>6,} lines" for file in big),
-        "",
-        *(
-            f"{name:24}{len(found):>5} files{sum(file.lines for file in found):>8,} lines"
-            for name, found in sorted(packages.items())
-        ),
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            *(f"{name:32}{figure:>10,}" for name, figure in figures.items()),
+            "",
+            *(f"{file.path:50}{file.lines:>6,} lines" for file in big),
+            "",
+            *(
+                f"{name:24}{len(found):>5} files{sum(file.lines for file in found):>8,} lines"
+                for name, found in sorted(packages.items())
+            ),
+        ]
+    )
 
 
 def main() -> None:

@@ -96,8 +96,19 @@ class Behaviour:
         self.most_in_an_hour = max(self.most_in_an_hour, other.most_in_an_hour)
         self.entered.update(other.entered)
         self.at_random.update(other.at_random)
-        for name in ("hours", "waking_hours", "calls", "answered", "replies", "uncalled", "follow_ups", "windows",
-                     "double", "entries", "in_quiet_hours"):  # fmt: skip
+        for name in (
+            "hours",
+            "waking_hours",
+            "calls",
+            "answered",
+            "replies",
+            "uncalled",
+            "follow_ups",
+            "windows",
+            "double",
+            "entries",
+            "in_quiet_hours",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
@@ -142,8 +153,9 @@ def count(log: Log, replies: Sequence[int], mode: GroupMode, rules: JoinRules) -
     seen.waking_hours = len(waking) / 3_600
     seen.entries = len(entries)
     seen.in_quiet_hours = sum(quiet(at, rules) for at in entries)
-    seen.most_in_an_hour = max((bisect_right(entries, at) - bisect_right(entries, at - HOUR_MS) for at in entries),
-                               default=0)  # fmt: skip
+    seen.most_in_an_hour = max(
+        (bisect_right(entries, at) - bisect_right(entries, at - HOUR_MS) for at in entries), default=0
+    )
     seen.entered.update(quality for at in entries for quality in qualities(lines, at))
     draw = random.Random(log.title)
     if waking:
@@ -163,8 +175,9 @@ def followed(lines: Sequence[Line], replies: Sequence[int], others: set[int]) ->
     """The replies that came 5 s after the last line of somebody who had called within a minute, and whose line."""
     until: dict[str, int] = {}
     found: dict[int, str] = {}
-    moments = sorted([*((line.at, 0, line) for line in lines), *((at, 1, None) for at in replies)],
-                     key=lambda moment: moment[:2])  # fmt: skip
+    moments = sorted(
+        [*((line.at, 0, line) for line in lines), *((at, 1, None) for at in replies)], key=lambda moment: moment[:2]
+    )
     for at, _, line in moments:
         if line is not None and line.calls:
             until[line.person] = at + WINDOW_MS
@@ -245,10 +258,15 @@ def show(seen: Behaviour) -> str:
             *(
                 f"  {name:<27}{_share(seen.entered[name], seen.entries):>7}, at random "
                 f"{_share(seen.at_random[name], seen.at_random['all'])}"
-                for name in ("in a dialogue", "on a line for somebody else", "within 10 s of a line",
-                             "on an open question", "followed by a line for nobody")
+                for name in (
+                    "in a dialogue",
+                    "on a line for somebody else",
+                    "within 10 s of a line",
+                    "on an open question",
+                    "followed by a line for nobody",
+                )
             ),
-        ]  # fmt: skip
+        ]
     return "\n".join(lines)
 
 

@@ -96,9 +96,17 @@ async def started(
     """A nuan of its own interpreter, killed at the end whatever happens."""
     module = ("bot",) if profile is None else ("tests.bench.start_probe", str(profile))
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", *module, *words, stdin=terminal, stdout=terminal, stderr=asyncio.subprocess.DEVNULL,
-        cwd=home.folder, env=home.environment(), start_new_session=True,
-    )  # fmt: skip
+        sys.executable,
+        "-m",
+        *module,
+        *words,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd=home.folder,
+        env=home.environment(),
+        start_new_session=True,
+    )
     try:
         yield Watched(process)
     finally:
@@ -187,8 +195,10 @@ def ready(watched: Watched) -> Taken:
 def settled(watched: Watched) -> dict[str, float]:
     """What an idle one holds and took."""
     return {
-        "settled s": watched.processor_s, "idle MB": watched.memory("Rss"), "idle PSS MB": watched.memory("Pss"),
-    }  # fmt: skip
+        "settled s": watched.processor_s,
+        "idle MB": watched.memory("Rss"),
+        "idle PSS MB": watched.memory("Pss"),
+    }
 
 
 async def serve(street: Street, home: StreetHome, case: str, profile: Path | None, *, stress: bool) -> Taken:

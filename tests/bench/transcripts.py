@@ -73,9 +73,7 @@ class Row:
         place = Place("console", place.external_id, "group", self.group) if self.group else place
         account = "local" if self.who == OWNER else f"person:{self.who}"
         sender = Sender("console", account, self.who)
-        return Incoming(
-            place, sender, "message", self.text, external_id=f"line-{number}", addresses_other=self.other
-        )  # fmt: skip
+        return Incoming(place, sender, "message", self.text, external_id=f"line-{number}", addresses_other=self.other)
 
 
 @dataclass(slots=True)

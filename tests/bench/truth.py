@@ -74,9 +74,11 @@ def check(talk: str, row: Row, text: str) -> Checked:
     folded = fold(text)
     missing = tuple(pattern for pattern in row.must if not re.search(pattern, folded, re.IGNORECASE))
     seen = tuple(pattern for pattern in row.never if re.search(pattern, folded, re.IGNORECASE))
-    about = f"#{row.number}" if row.check == "receipt" else " ".join(
-        part for part in (row.chat, row.who, row.query or row.text) if part
-    )  # fmt: skip
+    about = (
+        f"#{row.number}"
+        if row.check == "receipt"
+        else " ".join(part for part in (row.chat, row.who, row.query or row.text) if part)
+    )
     tokens = estimate_tokens(text)
     return Checked(
         talk, row.when, row.check, about, len(row.must), missing, len(row.never), seen, tokens, row.why, text
@@ -87,10 +89,14 @@ def score(checks: Sequence[Checked]) -> Score:
     """Every pattern weighs the same."""
     asked = sum(one.asked for one in checks)
     return Score(
-        len(checks), asked - sum(len(one.missing) for one in checks), asked, sum(len(one.seen) for one in checks),
-        sum(one.nevers for one in checks), sum(one.clean for one in checks),
+        len(checks),
+        asked - sum(len(one.missing) for one in checks),
+        asked,
+        sum(len(one.seen) for one in checks),
+        sum(one.nevers for one in checks),
+        sum(one.clean for one in checks),
         round(sum(one.tokens for one in checks) / len(checks), 1) if checks else 0.0,
-    )  # fmt: skip
+    )
 
 
 def scores(checks: Sequence[Checked]) -> dict[str, Score]:
@@ -106,9 +112,12 @@ def added(every: Sequence[tuple[Spent, ...]]) -> tuple[Spent, ...]:
     def of(cause: str) -> Spent:
         ones = [one for spent in every for one in spent if one.cause == cause]
         return Spent(
-            cause, sum(one.calls for one in ones), sum(one.prompt for one in ones), sum(one.cached for one in ones),
+            cause,
+            sum(one.calls for one in ones),
+            sum(one.prompt for one in ones),
+            sum(one.cached for one in ones),
             sum(one.output for one in ones),
-        )  # fmt: skip
+        )
 
     return tuple(map(of, causes))
 

@@ -30,11 +30,24 @@ from tests.metering import Meter
 from tests.world import World
 
 TALK = (
-    "在吗？", "今天下班路上看到一只橘猫。", "它跟了我一路！", "我给它取了个名字，叫团子。", "你觉得我该把它带回家吗？",
-    "家里还有一条狗，怕它们打架。", "狗是柯基，三岁了。", "对了，我下周三要去杭州出差。", "想住在西湖边上。",
-    "你记得我之前说想吃什么吗？", "好累啊。", "老板今天又改需求了。", "算了，不说他。", "晚上想看个电影，有推荐吗？",
-    "不要恐怖片。", "那就看这个吧！", "谢谢你，晚安。",
-)  # fmt: skip
+    "在吗？",
+    "今天下班路上看到一只橘猫。",
+    "它跟了我一路！",
+    "我给它取了个名字，叫团子。",
+    "你觉得我该把它带回家吗？",
+    "家里还有一条狗，怕它们打架。",
+    "狗是柯基，三岁了。",
+    "对了，我下周三要去杭州出差。",
+    "想住在西湖边上。",
+    "你记得我之前说想吃什么吗？",
+    "好累啊。",
+    "老板今天又改需求了。",
+    "算了，不说他。",
+    "晚上想看个电影，有推荐吗？",
+    "不要恐怖片。",
+    "那就看这个吧！",
+    "谢谢你，晚安。",
+)
 """A private talk: every line a whole sentence."""
 
 CHATS, MESSAGES, MODEL_MS = 50, 20, 200
@@ -138,10 +151,16 @@ class Stage:
         await asyncio.sleep(1)  # what follows a reply belongs to it
         spent = (self.processor() - before) * 1000 / count
         return Played(
-            part, count, len(replies), round(waits[0], 1), round(percentile(waits, 0.5), 1),
-            round(percentile(waits, 0.95), 1), round(percentile(replies, 0.5), 1), round(percentile(replies, 0.95), 1),
+            part,
+            count,
+            len(replies),
+            round(waits[0], 1),
+            round(percentile(waits, 0.5), 1),
+            round(percentile(waits, 0.95), 1),
+            round(percentile(replies, 0.5), 1),
+            round(percentile(replies, 0.95), 1),
             round(spent, 2),
-        )  # fmt: skip
+        )
 
     async def talk(self) -> Played:
         """The private talk."""
@@ -173,19 +192,33 @@ async def running(
     async with FakeTelegram(limits=UNLIMITED) as telegram, ModelServer().served() as model:
         people = json.dumps([str(FIRST_ID + each) for each in range(chats + 1)])
         settings = {
-            "MODEL__BASE_URL": model.url, "MODEL__NAME": "fake", "MODEL__API_KEY": "k", "MODEL__STREAM": "false",
-            "TELEGRAM__TOKEN": TOKEN, "TELEGRAM__BASE_URL": telegram.url, "TELEGRAM__ALLOW": people,
-            "BUDGET__DAY_TOKENS": "none", "MODEL__SLOTS": str(max(chats, 1)), "BOT__LANGUAGE": "zh-Hans",
-            "LOG__LEVEL": level, **({"SPEAK__DEBOUNCE_SECONDS": debounce} if debounce else {}),
-        }  # fmt: skip
+            "MODEL__BASE_URL": model.url,
+            "MODEL__NAME": "fake",
+            "MODEL__API_KEY": "k",
+            "MODEL__STREAM": "false",
+            "TELEGRAM__TOKEN": TOKEN,
+            "TELEGRAM__BASE_URL": telegram.url,
+            "TELEGRAM__ALLOW": people,
+            "BUDGET__DAY_TOKENS": "none",
+            "MODEL__SLOTS": str(max(chats, 1)),
+            "BOT__LANGUAGE": "zh-Hans",
+            "LOG__LEVEL": level,
+            **({"SPEAK__DEBOUNCE_SECONDS": debounce} if debounce else {}),
+        }
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         environment = kept | {"TZ": "Asia/Shanghai", "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
         environment |= {f"NUAN_{name}": value for name, value in settings.items()}
         told = (folder / "stderr.txt").open("wb")
         process = await asyncio.create_subprocess_exec(
-            *launcher, "run", "--data", str(folder / "data"), cwd=folder, env=environment,
-            stdout=asyncio.subprocess.DEVNULL, stderr=told,
-        )  # fmt: skip
+            *launcher,
+            "run",
+            "--data",
+            str(folder / "data"),
+            cwd=folder,
+            env=environment,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=told,
+        )
         try:
             await telegram.until(lambda: len(telegram.calls("getUpdates")) > 0, PATIENCE_S)
             await asyncio.sleep(2)  # what a start does after it is ready is no part of a turn

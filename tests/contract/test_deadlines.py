@@ -45,9 +45,18 @@ def insert(tx: Tx, number: int, kind: str, at: int, live: bool) -> None:
         case "session" | "digest":
             state, digest = ("open" if live else "closed", None) if kind == "session" else ("closed", due)
             tx.insert(
-                "session", id=number, chat_id=number, number=1, state=state, opened_at=0, last_at=0, close_at=at,
-                from_event=0, upto_event=0, digest_due_at=digest,
-            )  # fmt: skip
+                "session",
+                id=number,
+                chat_id=number,
+                number=1,
+                state=state,
+                opened_at=0,
+                last_at=0,
+                close_at=at,
+                from_event=0,
+                upto_event=0,
+                digest_due_at=digest,
+            )
         case "outbox":
             tx.insert("outbox", chat_id=number, kind="", text="", state="pending" if live else "sent", due_at=at)
         case "heartbeat":
@@ -56,14 +65,32 @@ def insert(tx: Tx, number: int, kind: str, at: int, live: bool) -> None:
             tx.insert("joining", chat_id=number, due_at=due)
         case "purge":
             tx.insert(
-                "memory", chat_id=number, visibility="", kind="", text="", folded="", source="", stability_days=1,
-                accessed_at=0, observed_at=0, created_at=0, updated_at=0, purge_at=due,
-            )  # fmt: skip
+                "memory",
+                chat_id=number,
+                visibility="",
+                kind="",
+                text="",
+                folded="",
+                source="",
+                stability_days=1,
+                accessed_at=0,
+                observed_at=0,
+                created_at=0,
+                updated_at=0,
+                purge_at=due,
+            )
         case "roll":
             tx.insert(
-                "digest", chat_id=number, summary="", made_by="", names="[]", started_at=0, ended_at=0, created_at=0,
+                "digest",
+                chat_id=number,
+                summary="",
+                made_by="",
+                names="[]",
+                started_at=0,
+                ended_at=0,
+                created_at=0,
                 roll_at=due,
-            )  # fmt: skip
+            )
         case _:
             tx.set_meta(f"{kind}_at", str(at))
 
@@ -72,8 +99,11 @@ def insert(tx: Tx, number: int, kind: str, at: int, live: bool) -> None:
 @given(rows=ROWS, now=st.integers(0, 9))
 async def test_due_and_next_say_what_the_rows_say(store: Store, rows: list[tuple[str, int, bool]], now: int) -> None:
     daily = {name: [at for kind, at, _ in rows if kind == name][-1:] for name in ("tidy", "life")}
-    wanted = [(kind, at, number) for number, (kind, at, live) in enumerate(rows, 1)
-              if kind not in daily and (live or kind == "window")]  # fmt: skip
+    wanted = [
+        (kind, at, number)
+        for number, (kind, at, live) in enumerate(rows, 1)
+        if kind not in daily and (live or kind == "window")
+    ]
     about = {"window": lambda number: 0, "purge": lambda number: 0, "heartbeat": lambda number: 0}
     due = {(kind, about.get(kind, int)(number)) for kind, at, number in wanted if at <= now}
     due |= {(name, 0) for name, at in daily.items() if not at or at[0] <= now}

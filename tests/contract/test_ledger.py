@@ -20,9 +20,13 @@ async def opened(store: Store) -> int:
 
 @pytest.mark.parametrize(
     "limits",
-    [BudgetLimits(1.0, None, None, None), BudgetLimits(None, 1.0, None, None), BudgetLimits(None, None, 1_000, None),
-               BudgetLimits(None, None, None, 1_000)],
-)  # fmt: skip
+    [
+        BudgetLimits(1.0, None, None, None),
+        BudgetLimits(None, 1.0, None, None),
+        BudgetLimits(None, None, 1_000, None),
+        BudgetLimits(None, None, None, 1_000),
+    ],
+)
 async def test_of_fifty_calls_at_once_exactly_those_with_room_are_reserved(store: Store, limits: BudgetLimits) -> None:
     session = await opened(store)
     one = room_for(100, 0.1, limits)

@@ -122,15 +122,11 @@ async def test_a_new_name_replaces_the_old_one_and_a_ban_ends_it(store: Store, a
     await keep(store, "小狗", slot="no_address")
     person, chat, _ = await ids(store)
     audience = Audience(chat, "dm", (person,))
-    assert [(m.text, m.slot) for m in await layers(store, audience)] == [
-        ("小狗", "no_address"), (again, "address")
-    ]  # fmt: skip
+    assert [(m.text, m.slot) for m in await layers(store, audience)] == [("小狗", "no_address"), (again, "address")]
     found = await searched(store, audience, *weighted_query_terms("小王 小李"))
     assert {each.text for each in found} == {again, "小狗"}
     await keep(store, again, slot="no_address")
-    assert {(m.text, m.slot) for m in await layers(store, audience)} == {
-        ("小狗", "no_address"), (again, "no_address")
-    }  # fmt: skip
+    assert {(m.text, m.slot) for m in await layers(store, audience)} == {("小狗", "no_address"), (again, "no_address")}
     await keep(store, "小狗", slot="address")
     assert ("小狗", "address") in {(m.text, m.slot) for m in await layers(store, audience)}
     assert ("小狗", "no_address") not in {(m.text, m.slot) for m in await layers(store, audience)}

@@ -77,9 +77,12 @@ async def test_a_digest_is_seen_by_its_person_and_in_its_chat_only(store: Store)
     seen = {
         audience: [d.summary for d in await store.digests.told(audience, 1, 0)]
         for audience in (
-            Audience(1, "dm", (1,)), Audience(3, "dm", (1,)), Audience(3, "dm", (2,)), Audience(2, "group", (1, 2))
+            Audience(1, "dm", (1,)),
+            Audience(3, "dm", (1,)),
+            Audience(3, "dm", (2,)),
+            Audience(2, "group", (1, 2)),
         )
-    }  # fmt: skip
+    }
     assert list(seen.values()) == [["私下"], ["私下"], [], ["群里"]]
 
 

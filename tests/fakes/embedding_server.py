@@ -55,9 +55,13 @@ class FakeEmbeddings(FakeOpenAI):
     """It refuses what a strict server refuses: other fields, base64, empty texts and lists."""
 
     def __init__(
-        self, mean: Meaning, script: Callable[[list[str]], Vectors] = lambda texts: Vectors(), *, key: str = "",
+        self,
+        mean: Meaning,
+        script: Callable[[list[str]], Vectors] = lambda texts: Vectors(),
+        *,
+        key: str = "",
         delay: asyncio.Event | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(key=key)
         self.mean = mean
         self.answers = script
@@ -85,9 +89,11 @@ class FakeEmbeddings(FakeOpenAI):
             return
         rows = [list(self.mean(text))[: dimensions or None] for text in texts]
         body: dict[str, object] = {
-            "object": "list", "model": "meaning", "usage": {"prompt_tokens": sum(map(len, texts)), "total_tokens": 0},
+            "object": "list",
+            "model": "meaning",
+            "usage": {"prompt_tokens": sum(map(len, texts)), "total_tokens": 0},
             "data": [{"object": "embedding", "index": place, "embedding": row} for place, row in enumerate(rows)],
-        }  # fmt: skip
+        }
         await send(writer, 200, json.dumps(answer.change(body)))
 
 

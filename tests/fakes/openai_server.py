@@ -32,9 +32,14 @@ class FakeOpenAI:
     """
 
     def __init__(
-        self, script: Script = plain, *, key: str = "", port: int = 0, record: Path | None = None,
+        self,
+        script: Script = plain,
+        *,
+        key: str = "",
+        port: int = 0,
+        record: Path | None = None,
         dialect: DialectName = "any",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.requests: list[Recorded] = []
         self.hung_up = asyncio.Event()
         self._script = script
@@ -155,9 +160,7 @@ class FakeOpenAI:
         else:
             await play(writer, reply, body, recorded)
 
-    def _remember(
-        self, headers: Mapping[str, str], raw: bytes, body: Mapping[str, object], violation: str
-    ) -> Recorded:  # fmt: skip
+    def _remember(self, headers: Mapping[str, str], raw: bytes, body: Mapping[str, object], violation: str) -> Recorded:
         total = shared = shared_tokens = 0
         digest, written = hashlib.sha256(), set[bytes]()
         known = () if violation else zip(items(body), counted(body, self._dialect), strict=True)

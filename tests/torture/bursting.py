@@ -82,7 +82,12 @@ async def burst(folder: Path, size: Size) -> Found:
     answered = len(some(home, "SELECT DISTINCT chat_id FROM outbox WHERE state = 'sent' AND kind = 'reply'"))
     unhandled = len(some(home, "SELECT 1 FROM event WHERE state IN ('queued', 'dead')"))
     return Found(
-        {"updates": size.units, "lost": size.units - len(stored), "bad_exit": int(process.returncode != 0),
-         "unhandled": unhandled, "unanswered": min(size.units // EACH, CHATS) - answered},
+        {
+            "updates": size.units,
+            "lost": size.units - len(stored),
+            "bad_exit": int(process.returncode != 0),
+            "unhandled": unhandled,
+            "unanswered": min(size.units // EACH, CHATS) - answered,
+        },
         {"held_mb": round(most, 1), "grown_mb": round(most - before, 1)},
-    )  # fmt: skip
+    )

@@ -45,14 +45,29 @@ class Field:
 
     def __init__(self, folder: Path, ranking: str, seed: int, count: Count, people: int = 6, groups: int = 4) -> None:
         self.people, groups_used = PEOPLE[:people], GROUPS[:groups]
-        allow = {name: {"allow": [f"{name[0]}-{who}" for who in PEOPLE] + [f"group:{g}" for g in GROUPS if g]}
-                 for name in PLATFORMS}  # fmt: skip
-        settings = Settings.model_validate({
-            "bot": {"timezone": "Asia/Shanghai"}, "memory": {"mode": ranking}, "budget": {"day_tokens": None},
-            "context": {"opening_tokens": 150}, "notes": {"on_new": True}, **allow,
-            "heartbeat": {"on": True, "silence_hours": 2, "per_day": 24, "quiet_from": 0, "quiet_until": 0,
-                          "most_ignored": 50, "day_tokens": 10**9},
-        })  # fmt: skip
+        allow = {
+            name: {"allow": [f"{name[0]}-{who}" for who in PEOPLE] + [f"group:{g}" for g in GROUPS if g]}
+            for name in PLATFORMS
+        }
+        settings = Settings.model_validate(
+            {
+                "bot": {"timezone": "Asia/Shanghai"},
+                "memory": {"mode": ranking},
+                "budget": {"day_tokens": None},
+                "context": {"opening_tokens": 150},
+                "notes": {"on_new": True},
+                **allow,
+                "heartbeat": {
+                    "on": True,
+                    "silence_hours": 2,
+                    "per_day": 24,
+                    "quiet_from": 0,
+                    "quiet_until": 0,
+                    "most_ignored": 50,
+                    "day_tokens": 10**9,
+                },
+            }
+        )
         self.world = World(folder, settings, PLATFORMS)
         self.count = count
         self.chosen = random.Random(f"{seed} {ranking}")
@@ -264,9 +279,13 @@ def _place(prompt: str) -> tuple[str, str]:
 
 
 async def canaries(
-    folder: Path, recalls: int, seed: int = 1, rankings: tuple[str, ...] = RECALL_MODES, people: int = 6,
-    groups: int = 4
-) -> Count:  # fmt: skip
+    folder: Path,
+    recalls: int,
+    seed: int = 1,
+    rankings: tuple[str, ...] = RECALL_MODES,
+    people: int = 6,
+    groups: int = 4,
+) -> Count:
     """So many askings in all, under these rankings in equal parts; so many people in so many chats of a platform."""
     count = Count()
     for ranking in rankings:

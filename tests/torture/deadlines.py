@@ -154,12 +154,21 @@ async def deadlines(folder: Path, chats: int, how: Signals, times: Times) -> Fir
         people = tuple(server.world.add_user(f"人{who}") for who in range(chats))
         guild = server.world.add_guild("家", *people)
         rooms = Rooms(server, tuple(server.world.add_channel(guild, f"c{who}") for who in range(chats)), people)
-        home = Home(folder, common(model) | {
-            "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
-            "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id), "SPEAK__PACED": "true",
-            "SPEAK__FOLLOWUP_SECONDS": str(times.followup), "SPEAK__WINDOW_SECONDS": str(times.window),
-            "SESSION__IDLE_SECONDS": str(times.idle), "PROMPT__LIGHT": "off",
-        })  # fmt: skip
+        home = Home(
+            folder,
+            common(model)
+            | {
+                "DISCORD__TOKEN": token,
+                "DISCORD__API_URL": server.api_url,
+                "DISCORD__GATEWAY_URL": server.gateway_url,
+                "DISCORD__ALLOW": str(guild.id),
+                "SPEAK__PACED": "true",
+                "SPEAK__FOLLOWUP_SECONDS": str(times.followup),
+                "SPEAK__WINDOW_SECONDS": str(times.window),
+                "SESSION__IDLE_SECONDS": str(times.idle),
+                "PROMPT__LIGHT": "off",
+            },
+        )
         nuan = Away(home, how)
         await nuan.begin()
         try:
@@ -198,8 +207,15 @@ def count(home: Home, rooms: Rooms, how: Signals, found: tuple[int, int, float])
     follow_ups, parts, late = found
     reasons = {str(row[0]) for row in some(home, "SELECT close_reason FROM session")}
     return Fired(
-        how.name, len(rooms.rooms), follow_ups, parts, rooms.seen(lambda who: f"收到第{LATER + who}句"),
-        rooms.seen(lambda who: f"完{LATER + who}了"), len(some(home, ANSWERED_TWICE)),
-        len(some(home, "SELECT 1 FROM session")), len(some(home, TOLD)),
-        tuple(sorted(reasons)), late,
-    )  # fmt: skip
+        how.name,
+        len(rooms.rooms),
+        follow_ups,
+        parts,
+        rooms.seen(lambda who: f"收到第{LATER + who}句"),
+        rooms.seen(lambda who: f"完{LATER + who}了"),
+        len(some(home, ANSWERED_TWICE)),
+        len(some(home, "SELECT 1 FROM session")),
+        len(some(home, TOLD)),
+        tuple(sorted(reasons)),
+        late,
+    )

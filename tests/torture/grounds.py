@@ -96,23 +96,37 @@ async def discord(folder: Path, plan: Plan, more: Mapping[str, str] | None = Non
         members = tuple(server.world.add_user(f"人{who}") for who in range(plan.people))
         guild = server.world.add_guild("家", *members)
         channels = tuple(server.world.add_channel(guild, f"c{who}") for who in range(plan.people))
-        home = Home(folder, common(model) | {
-            "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
-            "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id), **(more or {}),
-        })  # fmt: skip
+        home = Home(
+            folder,
+            common(model)
+            | {
+                "DISCORD__TOKEN": token,
+                "DISCORD__API_URL": server.api_url,
+                "DISCORD__GATEWAY_URL": server.gateway_url,
+                "DISCORD__ALLOW": str(guild.id),
+                **(more or {}),
+            },
+        )
         return await torture(home, plan, DiscordGround(server, channels, members), model)
 
 
 async def telegram(
     folder: Path, plan: Plan, more: Mapping[str, str] | None = None, limits: Limits = UNLIMITED
-) -> Count:  # fmt: skip
+) -> Count:
     """The same against a Bot API server."""
     allow = ",".join(str(FIRST_PERSON + who) for who in range(plan.people))
     token = f"{os.getpid()}{TOKEN[10:]}"
     async with FakeTelegram(token, limits=limits) as server, SlowOpenAI(plan.model_s, plan.seed) as model:
-        home = Home(folder, common(model) | {
-            "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url, "TELEGRAM__ALLOW": allow, **(more or {}),
-        })  # fmt: skip
+        home = Home(
+            folder,
+            common(model)
+            | {
+                "TELEGRAM__TOKEN": server.token,
+                "TELEGRAM__BASE_URL": server.url,
+                "TELEGRAM__ALLOW": allow,
+                **(more or {}),
+            },
+        )
         return await torture(home, plan, TelegramGround(server, plan.people), model)
 
 

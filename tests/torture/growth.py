@@ -15,8 +15,18 @@ SIZED = (dict, set, list, deque)
 
 def largest(root: object, world: World) -> dict[Where, int]:
     """The length of each container that can be reached, by where it is; what belongs to the test is left out."""
-    tests = (world, vars(world), world.model, vars(world.model), world.log, world.log.lines, world.talk,
-             world.talk.said, world.clock, vars(world.clock))  # fmt: skip
+    tests = (
+        world,
+        vars(world),
+        world.model,
+        vars(world.model),
+        world.log,
+        world.log.lines,
+        world.talk,
+        world.talk.said,
+        world.clock,
+        vars(world.clock),
+    )
     return contained(root, "app", *tests)
 
 

@@ -13,9 +13,18 @@ from tests.torture.row import Row
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (
-    "bot", "adapters", "prompts", "data/persona", "data/providers.toml", "data/nuan.example.toml", "deploy",
-    "pyproject.toml", "constraints.txt", "hashes.txt", "tests",
-)  # fmt: skip
+    "bot",
+    "adapters",
+    "prompts",
+    "data/persona",
+    "data/providers.toml",
+    "data/nuan.example.toml",
+    "deploy",
+    "pyproject.toml",
+    "constraints.txt",
+    "hashes.txt",
+    "tests",
+)
 """All of these count for every row, but of the files called test_*.py only those that the row is made of."""
 
 

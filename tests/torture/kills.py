@@ -283,16 +283,23 @@ def _count(home: Home, plan: Plan, ground: Playground, model: Model, lives: Live
     twice = sum(times > 1 for times in answers.values()) + len(_rows(home, ANSWERED_TWICE))
     lost_calls = {row[0] for row in _rows(home, "SELECT id FROM call WHERE state = 'lost'")}
     return Count(
-        written=plan.messages, lost=plan.messages - len(_stored(home)),
+        written=plan.messages,
+        lost=plan.messages - len(_stored(home)),
         unanswered=sum(number not in seen and number not in doubtful for number in range(plan.messages)),
-        twice=twice, early=sum(later < before for chat in chats for before, later in pairwise(chat)),
-        unknown=len(unknown), orphans=sum(text.strip() == ORPHAN for chat in texts for text in chat),
-        violations=ground.violations(), paid_twice=len(_rows(home, PAID_TWICE)), lost_calls=len(lost_calls),
+        twice=twice,
+        early=sum(later < before for chat in chats for before, later in pairwise(chat)),
+        unknown=len(unknown),
+        orphans=sum(text.strip() == ORPHAN for chat in texts for text in chat),
+        violations=ground.violations(),
+        paid_twice=len(_rows(home, PAID_TWICE)),
+        lost_calls=len(lost_calls),
         uncharged=len(lives.calls - lost_calls),
         unbooked=max(0, len(model.requests) - len(_rows(home, "SELECT 1 FROM call"))),
-        wrong=(*lives.wrong, *map(str, sound(home.data_folder))), spilled=spilled(home.folder, model.bodies),
-        shown=shown, lives=lives,
-    )  # fmt: skip
+        wrong=(*lives.wrong, *map(str, sound(home.data_folder))),
+        spilled=spilled(home.folder, model.bodies),
+        shown=shown,
+        lives=lives,
+    )
 
 
 Run = Callable[[Path, Plan], Coroutine[None, None, Count]]

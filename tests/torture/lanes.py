@@ -91,9 +91,16 @@ class Lanes:
         told = {KEY: self._results.keys[piece.row.id], FOLDER: str(folder), RUNNER: str(os.getpid())}
         async with self._starting:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, *self._program, "piece", piece.row.id, str(piece.number), cwd=ROOT, stdout=sys.stderr,
-                env=os.environ | told, start_new_session=True,
-            )  # fmt: skip
+                sys.executable,
+                *self._program,
+                "piece",
+                piece.row.id,
+                str(piece.number),
+                cwd=ROOT,
+                stdout=sys.stderr,
+                env=os.environ | told,
+                start_new_session=True,
+            )
             self._alive.add(process.pid)
         try:
             with suppress(TimeoutError):

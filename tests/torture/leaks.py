@@ -47,10 +47,13 @@ async def strangers(folder: Path, size: Size) -> Found:
     told = [out for out in world.talk.said[said_before:] if out.platform == "telegram"]
     with_code = [out for out in told if any(code_form(found) for found in CODE.findall(out.text))]
     sums = {
-        "strangers": size.units, "messages": size.units * MESSAGES, "code messages": len(with_code),
-        "told": len(told), "model calls": len(world.model.requests) - calls_before,
+        "strangers": size.units,
+        "messages": size.units * MESSAGES,
+        "code messages": len(with_code),
+        "told": len(told),
+        "model calls": len(world.model.requests) - calls_before,
         "texts stored": world.peek.events.count(text=Like("在吗%")),
-    }  # fmt: skip
+    }
     await world.close()
     return Found(sums, {"waiting at once": most})
 
@@ -101,9 +104,13 @@ async def same_number(folder: Path, size: Size) -> Found:
     async def say(platform: str, text: str) -> tuple[str, str]:
         sent[platform] += 1
         line = Incoming(
-            Place(platform, "42", "dm"), Sender(platform, "42", "四二"), "message", text,
-            delivery_key=f"42:{sent[platform]}", external_id=f"{sent[platform]}",
-        )  # fmt: skip
+            Place(platform, "42", "dm"),
+            Sender(platform, "42", "四二"),
+            "message",
+            text,
+            delivery_key=f"42:{sent[platform]}",
+            external_id=f"{sent[platform]}",
+        )
         asked, said = len(world.model.requests), len(world.talk.said)
         await world.app.ingest.accept(line)
         await world.app.settled()
@@ -126,17 +133,35 @@ async def same_number(folder: Path, size: Size) -> Found:
     await say("telegram", "是")
     left = world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL AND text LIKE '%红狐%'")
     await world.close()
-    return Found({
-        "rounds": size.units, "handled": handled, "mixed": mixed, "people": len(people), "owners": len(owners),
-        "left of the other": int(str(left[0][0])),
-    })  # fmt: skip
+    return Found(
+        {
+            "rounds": size.units,
+            "handled": handled,
+            "mixed": mixed,
+            "people": len(people),
+            "owners": len(owners),
+            "left of the other": int(str(left[0][0])),
+        }
+    )
 
 
 COMMANDS = (
-    "/ai clear", ".ai ctx", ".ai context recent 3", ".ai mode called", ".ai persona reset", ".ai budget", ".ai calls",
-    ".ai limit usermin 1", ".ai reload", ".ai off", ".ai approve AAAAAAAA", ".ai allow 502", ".ai deny 501", ".ai on",
+    "/ai clear",
+    ".ai ctx",
+    ".ai context recent 3",
+    ".ai mode called",
+    ".ai persona reset",
+    ".ai budget",
+    ".ai calls",
+    ".ai limit usermin 1",
+    ".ai reload",
+    ".ai off",
+    ".ai approve AAAAAAAA",
+    ".ai allow 502",
+    ".ai deny 501",
+    ".ai on",
     ".ai clear",
-)  # fmt: skip
+)
 """All that in a group only the owner may do."""
 
 
@@ -151,7 +176,9 @@ def identities(text: str) -> Mapping[str, tuple[Incoming, ...]]:
     origin = {"type": "user", "sender_user": ANN, "date": 1}
     hall = Place("discord", "group:家", "group", "家")
     return {
-        "member": one(BO), "same name": one({"id": 503, **someone}), "stranger": one({"id": 599, **someone}),
+        "member": one(BO),
+        "same name": one({"id": 503, **someone}),
+        "stranger": one({"id": 599, **someone}),
         "denied": one({"id": 504, **someone}),
         "anonymous admin": one({"id": 1087968824, "is_bot": True, "first_name": "Group"}, sender_chat=GROUP),
         "channel bot": one({"id": 136817688, "is_bot": True, "first_name": "Channel"}, sender_chat=CHANNEL),
@@ -161,18 +188,22 @@ def identities(text: str) -> Mapping[str, tuple[Incoming, ...]]:
         "channel post": one(None, "channel_post", sender_chat=CHANNEL),
         "bot": one({"id": 505, **someone, "is_bot": True}),
         "edit": one(ANN, "edited_message", edit_date=1_790_000_100),
-        "forward": one(BO, forward_origin=origin), "own forward": one(ANN, forward_origin=origin),
+        "forward": one(BO, forward_origin=origin),
+        "own forward": one(ANN, forward_origin=origin),
         "webhook": (Incoming(hall, Sender("discord", "501", "安 娜", True), "message", text),),
         "same number elsewhere": (Incoming(hall, Sender("discord", "501", "安 娜"), "message", text),),
-    }  # fmt: skip
+    }
 
 
 async def pretenders(folder: Path, size: Size) -> Found:
     """Everybody who is not the owner gives every command of the owner's, in a group."""
-    settings = Settings.model_validate({
-        "bot": {"timezone": "Asia/Shanghai", "owners": ["telegram:501"]}, "telegram": {"allow": ["-1001", "502"]},
-        "discord": {"allow": ["group:家"]},
-    })  # fmt: skip
+    settings = Settings.model_validate(
+        {
+            "bot": {"timezone": "Asia/Shanghai", "owners": ["telegram:501"]},
+            "telegram": {"allow": ["-1001", "502"]},
+            "discord": {"allow": ["group:家"]},
+        }
+    )
     world = await World(folder / "data", settings, ("telegram", "discord")).open()
     await _owner(world, "小暖，你好")
     await _owner(world, ".ai deny 504")
@@ -205,17 +236,26 @@ async def pretenders(folder: Path, size: Size) -> Found:
     await world.close()
     notes = tuple(done[:5])
     return Found(
-        {"commands": min(size.units, len(COMMANDS)), "tried": tried, "refused": refused, "carried out": len(done),
-         "owner able": able,
-         "shown to the group": len(open_)}, {}, notes,
-    )  # fmt: skip
+        {
+            "commands": min(size.units, len(COMMANDS)),
+            "tried": tried,
+            "refused": refused,
+            "carried out": len(done),
+            "owner able": able,
+            "shown to the group": len(open_),
+        },
+        {},
+        notes,
+    )
 
 
 STATE = (
     "SELECT enabled, cleared_upto, persona, access, mode, talks_cleared FROM chat WHERE title = '小组'",
-    "SELECT * FROM meta", "SELECT * FROM chat_context", "SELECT id, access FROM person WHERE access <> ''",
+    "SELECT * FROM meta",
+    "SELECT * FROM chat_context",
+    "SELECT id, access FROM person WHERE access <> ''",
     "SELECT platform, external_id FROM account WHERE owner = 1",
-)  # fmt: skip
+)
 
 
 async def _owner(world: World, text: str) -> None:

@@ -26,10 +26,16 @@ async def telegram(folder: Path, outages: int, seed: int) -> tuple[Counter[str],
     """So many outages on Telegram; what was counted, and the longest time, s, until all was answered again."""
     allow = ",".join(str(FIRST_PERSON + who) for who in range(PEOPLE))
     async with FakeTelegram(f"{os.getpid()}{TOKEN[10:]}") as server, FakeOpenAI(Echo(), key=KEY) as model:
-        home = Home(folder, with_server(model) | {
-            "BUDGET__DAY_TOKENS": "none", "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url,
-            "TELEGRAM__ALLOW": allow,
-        })  # fmt: skip
+        home = Home(
+            folder,
+            with_server(model)
+            | {
+                "BUDGET__DAY_TOKENS": "none",
+                "TELEGRAM__TOKEN": server.token,
+                "TELEGRAM__BASE_URL": server.url,
+                "TELEGRAM__ALLOW": allow,
+            },
+        )
         return await _fill(home, TelegramGround(server), outages, seed)
 
 
@@ -40,10 +46,17 @@ async def discord(folder: Path, outages: int, seed: int) -> tuple[Counter[str], 
         members = tuple(server.world.add_user(f"人{who}") for who in range(PEOPLE))
         guild = server.world.add_guild("家", *members)
         channels = tuple(server.world.add_channel(guild, f"c{who}") for who in range(PEOPLE))
-        home = Home(folder, with_server(model) | {
-            "BUDGET__DAY_TOKENS": "none", "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
-            "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id),
-        })  # fmt: skip
+        home = Home(
+            folder,
+            with_server(model)
+            | {
+                "BUDGET__DAY_TOKENS": "none",
+                "DISCORD__TOKEN": token,
+                "DISCORD__API_URL": server.api_url,
+                "DISCORD__GATEWAY_URL": server.gateway_url,
+                "DISCORD__ALLOW": str(guild.id),
+            },
+        )
         return await _fill(home, DiscordGround(server, channels, members), outages, seed)
 
 

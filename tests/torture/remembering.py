@@ -98,10 +98,16 @@ async def remembering(folder: Path, plan: Plan) -> Told:
     allow = ",".join(str(FIRST_PERSON + who) for who in range(PEOPLE))
     token = f"{os.getpid()}{TOKEN[10:]}"
     async with FakeTelegram(token) as server, SlowOpenAI(plan.model_s, plan.seed) as model:
-        home = Home(folder, common(model) | {
-            "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url, "TELEGRAM__ALLOW": allow,
-            "SESSION__IDLE_SECONDS": "3",
-        })  # fmt: skip
+        home = Home(
+            folder,
+            common(model)
+            | {
+                "TELEGRAM__TOKEN": server.token,
+                "TELEGRAM__BASE_URL": server.url,
+                "TELEGRAM__ALLOW": allow,
+                "SESSION__IDLE_SECONDS": "3",
+            },
+        )
         people, wished, lives = People(TelegramGround(server), random.Random(plan.seed)), set[int](), Lives()
         first = max(plan.kills - FORGETTINGS, 0)
         writing = asyncio.create_task(people.write(wished))
@@ -146,8 +152,13 @@ def count(home: Home, people: People, wished: set[int], lives: Lives, model: Fak
     indexed = {int(str(row[0])) for row in look(home.data_folder, "SELECT ref FROM doc WHERE kind = 'memory'")}
     told = Counter([*receipts, *(THING.findall(str(row[1]))[0] for row in rows if THING.search(str(row[1])))])
     return Told(
-        len(kept), len(gone), len(look(home.data_folder, "SELECT 1 FROM digest")),
-        tuple(sorted(kept - wished - active)), tuple(sorted(gone & active)),
+        len(kept),
+        len(gone),
+        len(look(home.data_folder, "SELECT 1 FROM digest")),
+        tuple(sorted(kept - wished - active)),
+        tuple(sorted(gone & active)),
         tuple(name for name, times in told.items() if times > 1),
-        (*lives.wrong, *sound(home.data_folder), *sorted(active ^ indexed)), spilled(home.folder, model.bodies), lives,
-    )  # fmt: skip
+        (*lives.wrong, *sound(home.data_folder), *sorted(active ^ indexed)),
+        spilled(home.folder, model.bodies),
+        lives,
+    )

@@ -26,10 +26,16 @@ class Talk:
         self.person = server.world.add_user("阿明")
         guild = server.world.add_guild("家", self.person)
         self.room = server.world.add_channel(guild, "c")
-        self.home = Home(folder, common(model) | {
-            "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url, "DISCORD__GATEWAY_URL": server.gateway_url,
-            "DISCORD__ALLOW": str(guild.id),
-        })  # fmt: skip
+        self.home = Home(
+            folder,
+            common(model)
+            | {
+                "DISCORD__TOKEN": token,
+                "DISCORD__API_URL": server.api_url,
+                "DISCORD__GATEWAY_URL": server.gateway_url,
+                "DISCORD__ALLOW": str(guild.id),
+            },
+        )
 
     @property
     def sends(self) -> int:
@@ -78,11 +84,15 @@ async def between(folder: Path, size: Size) -> Found:
                 await until(talk.answered(number))
         finally:
             await end(process, SIGTERM)
-        return Found({
-            "kills": size.units, "said once": sum(times == 1 for times in talk.told().values()),
-            "asked more than once": len(model.requests) - size.units, "rules broken": len(server.violations),
-            "spilled": len(spilled(folder, model.bodies)),
-        })  # fmt: skip
+        return Found(
+            {
+                "kills": size.units,
+                "said once": sum(times == 1 for times in talk.told().values()),
+                "asked more than once": len(model.requests) - size.units,
+                "rules broken": len(server.violations),
+                "spilled": len(spilled(folder, model.bodies)),
+            }
+        )
 
 
 async def cut(folder: Path, size: Size) -> Found:
@@ -111,28 +121,55 @@ async def cut(folder: Path, size: Size) -> Found:
             await end(process, SIGTERM)
         told = talk.told()
         unsure = len(some(talk.home, "SELECT 1 FROM outbox WHERE state = 'unknown'"))
-        return Found({
-            "sends": size.units, "said once": sum(told[number] == 1 for number in range(size.units)),
-            "requests": talk.sends, "unknown": unsure, "rules broken": len(server.violations),
-            "spilled": len(spilled(folder, model.bodies)),
-        })  # fmt: skip
+        return Found(
+            {
+                "sends": size.units,
+                "said once": sum(told[number] == 1 for number in range(size.units)),
+                "requests": talk.sends,
+                "unknown": unsure,
+                "rules broken": len(server.violations),
+                "spilled": len(spilled(folder, model.bodies)),
+            }
+        )
 
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "D7", "Killed between the model's answer and its sending", "said once after the restart, asked once",
-        "kills", 50, 0, 25, 900.0,
+        "D7",
+        "Killed between the model's answer and its sending",
+        "said once after the restart, asked once",
+        "kills",
+        50,
+        0,
+        25,
+        900.0,
         (Bound("said once", "==", 1, per="kills"), Bound("asked more than once", "==", 0), Bound("spilled", "==", 0)),
         between,
-        ("test_budget.py::test_what_was_not_sent_is_sent_after_a_crash",
-         "contract/test_turns.py::test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once"),
+        (
+            "test_budget.py::test_what_was_not_sent_is_sent_after_a_crash",
+            "contract/test_turns.py::test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once",
+        ),
     ),
     Row(
-        "D11", "Discord breaks off or answers 502 and 503", "200 sends, one copy of each", "sends", 200, 0, 50, 1_200.0,
-        (Bound("said once", "==", 1, per="sends"), Bound("rules broken", "==", 0), Bound("unknown", "==", 0),
-         Bound("requests", ">=", 2, per="sends"),
-         Bound("spilled", "==", 0)), cut,
-        ("test_discord_adapter.py::test_a_row_cut_off_after_arriving_is_sent_later_and_stands_there_once",
-         "test_discord_adapter.py::test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_another_try"),
+        "D11",
+        "Discord breaks off or answers 502 and 503",
+        "200 sends, one copy of each",
+        "sends",
+        200,
+        0,
+        50,
+        1_200.0,
+        (
+            Bound("said once", "==", 1, per="sends"),
+            Bound("rules broken", "==", 0),
+            Bound("unknown", "==", 0),
+            Bound("requests", ">=", 2, per="sends"),
+            Bound("spilled", "==", 0),
+        ),
+        cut,
+        (
+            "test_discord_adapter.py::test_a_row_cut_off_after_arriving_is_sent_later_and_stands_there_once",
+            "test_discord_adapter.py::test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_another_try",
+        ),
     ),
-)  # fmt: skip
+)

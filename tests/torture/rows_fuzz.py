@@ -31,14 +31,15 @@ def commands() -> Tests:
         test_stopping,
         test_trigger,
         test_wishes_read,
-    )  # fmt: skip
+    )
 
     return (
         test_memory_commands.test_any_text_is_read_and_contents_are_verbatim,
         test_codes.test_only_a_code_is_taken_for_a_code,
         test_memory_answers.test_any_mixture_chooses_only_what_was_offered,
         test_forget_by_reply.test_no_text_breaks_it,
-        test_menus.test_only_the_menus_own_form_is_an_order, test_remarks.test_any_text_can_be_read,
+        test_menus.test_only_the_menus_own_form_is_an_order,
+        test_remarks.test_any_text_can_be_read,
         test_stopping.test_it_never_raises_and_is_the_same_in_any_case_and_width,
         test_light.test_any_text_is_judged_and_something_beside_small_talk_counts,
         test_trigger.test_any_text_is_decided_without_an_error,
@@ -47,7 +48,7 @@ def commands() -> Tests:
         test_nearest.test_anything_may_follow_and_what_is_proposed_fits,
         test_forget_match.test_any_text_is_matched_without_an_error_and_finds_only_given_memories,
         test_odd_inputs.test_any_words_after_a_command_are_taken_or_told,
-    )  # fmt: skip
+    )
 
 
 def times() -> Tests:
@@ -72,15 +73,17 @@ def configuration() -> Tests:
     from tests import test_capabilities, test_catalogue, test_config, test_init, test_odd_inputs, test_section_rules
 
     return (
-        test_config.test_any_value_is_taken_or_told, test_config.test_any_text_is_either_loopback_or_not,
-        test_config.test_any_file_is_taken_or_told, test_capabilities.test_no_rule_and_no_name_is_too_odd,
+        test_config.test_any_value_is_taken_or_told,
+        test_config.test_any_text_is_either_loopback_or_not,
+        test_config.test_any_file_is_taken_or_told,
+        test_capabilities.test_no_rule_and_no_name_is_too_odd,
         test_catalogue.test_what_people_wrote_is_filled_in_unchanged,
         test_section_rules.test_a_damaged_state_is_left_out,
         test_init.test_whatever_a_server_says_its_models_are_printable_names,
         test_init.test_the_key_in_env_is_read_back_and_nothing_else_changes,
         test_odd_inputs.test_a_persona_of_any_bytes_is_read_or_named,
         test_odd_inputs.test_an_opening_of_any_text_is_taken_or_named,
-    )  # fmt: skip
+    )
 
 
 def imports() -> Tests:
@@ -88,14 +91,15 @@ def imports() -> Tests:
     from tests import test_memory_files, test_note_text, test_odd_inputs, test_text_textfile
 
     return (
-        test_memory_files.test_no_file_ends_in_a_traceback, test_memory_files.test_what_is_written_is_read_back,
+        test_memory_files.test_no_file_ends_in_a_traceback,
+        test_memory_files.test_what_is_written_is_read_back,
         test_note_text.test_whatever_stands_at_the_top_is_ours_or_refused_or_nobodys,
         test_note_text.test_no_answer_breaks_a_note,
         test_text_textfile.test_reading_any_bytes_never_fails_and_never_passes_the_limit,
         test_text_textfile.test_any_name_and_kind_of_file_can_be_judged,
         test_odd_inputs.test_a_backup_with_any_bytes_in_it_is_whole_or_refused_and_stays_as_it_is,
         test_odd_inputs.test_files_of_the_installation_that_somebody_damaged_are_read_or_named,
-    )  # fmt: skip
+    )
 
 
 def outputs() -> Tests:
@@ -110,7 +114,7 @@ def outputs() -> Tests:
         test_text_links,
         test_text_markup,
         test_tool_loop,
-    )  # fmt: skip
+    )
 
     return (
         test_model_answer.test_no_json_whatever_breaks_the_assembly,
@@ -128,7 +132,7 @@ def outputs() -> Tests:
         test_odd_inputs.test_arguments_of_a_tool_are_taken_or_refused,
         test_odd_inputs.test_any_answer_about_a_wording_is_a_verdict_or_none,
         test_odd_inputs.test_what_an_agent_asks_over_the_socket_is_a_wish_or_refused,
-    )  # fmt: skip
+    )
 
 
 def payloads() -> Tests:
@@ -205,30 +209,56 @@ def memories() -> type:
 def row(name: str, title: str, tests: Callable[[], Tests], existing: str) -> Row:
     """A row of properties: 20,000 examples of each, in pieces of 1,000."""
     return Row(
-        name, title, "no example breaks it: read, refused or said in words", "examples", 20_000, 0, 1_000, 600.0,
-        (Bound("broken", "==", 0),), properties(tests, "examples"), existing=(existing,),
-    )  # fmt: skip
+        name,
+        title,
+        "no example breaks it: read, refused or said in words",
+        "examples",
+        20_000,
+        0,
+        1_000,
+        600.0,
+        (Bound("broken", "==", 0),),
+        properties(tests, "examples"),
+        existing=(existing,),
+    )
 
 
 ROWS: tuple[Row, ...] = (
-    row("F1", "Fuzz: commands and wishes", commands,
-    "test_rows_words.py::test_what_the_rows_run_longer_is_there"),
+    row("F1", "Fuzz: commands and wishes", commands, "test_rows_words.py::test_what_the_rows_run_longer_is_there"),
     row("F2", "Fuzz: times", times, "test_when.py::test_no_text_raises_and_every_instant_lies_ahead"),
     row("F3", "Fuzz: configuration", configuration, "test_config.py::test_any_file_is_taken_or_told"),
     row("F4", "Fuzz: files to import", imports, "test_memory_files.py::test_no_file_ends_in_a_traceback"),
-    row("F5", "Fuzz: what a model says", outputs,
-    "test_model_answer.py::test_no_json_whatever_breaks_the_assembly"),
-    row("F6", "Fuzz: what platforms send", payloads,
-    "test_discord_updates.py::test_no_value_of_any_field_gets_past_the_guard"),
+    row("F5", "Fuzz: what a model says", outputs, "test_model_answer.py::test_no_json_whatever_breaks_the_assembly"),
+    row(
+        "F6",
+        "Fuzz: what platforms send",
+        payloads,
+        "test_discord_updates.py::test_no_value_of_any_field_gets_past_the_guard",
+    ),
     Row(
-        "F7", "Random talks with crashes",
+        "F7",
+        "Random talks with crashes",
         "2,000 runs of 15 steps: all answered once, one digest each, nobody hears another's",
-        "runs", 2_000, 0, 100, 900.0, (Bound("broken", "==", 0),), talking(talk),
+        "runs",
+        2_000,
+        0,
+        100,
+        900.0,
+        (Bound("broken", "==", 0),),
+        talking(talk),
         existing=("test_random_talk.py::TestRandomTalk::runTest",),
     ),
     Row(
-        "F8", "Random operations on memories", "10,000 operations: what is stored, found and expected is the same",
-        "runs", 700, 0, 100, 900.0, (Bound("broken", "==", 0),), talking(memories),
+        "F8",
+        "Random operations on memories",
+        "10,000 operations: what is stored, found and expected is the same",
+        "runs",
+        700,
+        0,
+        100,
+        900.0,
+        (Bound("broken", "==", 0),),
+        talking(memories),
         existing=("contract/test_memories_model.py::test_everybody_sees_what_they_should_whatever_was_done",),
     ),
-)  # fmt: skip
+)

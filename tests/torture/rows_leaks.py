@@ -22,10 +22,16 @@ async def told(folder: Path, size: Size) -> Found:
     count = await canaries(folder, size.units, size.seed, rankings=(RECALL_MODES[size.seed % len(RECALL_MODES)],))
     silent = [way for way in count.asked if not count.brought[way] and way not in MAY_BRING_NONE]
     return Found(
-        {"recalls": count.recalls, "foreign": len(count.foreign), "silent ways": len(silent),
-         **{f"own {kind}": times for kind, times in count.home.items()}, **count.unasked},
-        {"ways": len(count.asked)}, (*count.foreign[:5], *(f"{way} brings nothing" for way in silent)),
-    )  # fmt: skip
+        {
+            "recalls": count.recalls,
+            "foreign": len(count.foreign),
+            "silent ways": len(silent),
+            **{f"own {kind}": times for kind, times in count.home.items()},
+            **count.unasked,
+        },
+        {"ways": len(count.asked)},
+        (*count.foreign[:5], *(f"{way} brings nothing" for way in silent)),
+    )
 
 
 async def numbers(folder: Path, size: Size) -> Found:
@@ -56,7 +62,9 @@ def none(*names: str) -> tuple[Bound, ...]:
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "D12", "A try older than Discord's memory of nonces", "found in the channel, or unknown; never a second copy",
+        "D12",
+        "A try older than Discord's memory of nonces",
+        "found in the channel, or unknown; never a second copy",
         existing=(
             "test_discord_resend.py::test_a_row_of_an_earlier_process_is_found_in_the_channel_long_after",
             "test_discord_resend.py::"
@@ -65,40 +73,93 @@ ROWS: tuple[Row, ...] = (
         differs="where the channel shows that it never came, it is sent: the issue wants 0 lost on Discord",
     ),
     Row(
-        "X5", "What one has kept steers answers to others", "50 poisons, 200 questions of others: 0 foreign rows",
-        "questions", 200, 12, 200, 600.0,
-        (*none("foreign"), Bound("poisons", ">=", 0.25, per="questions"), Bound("known at home", "==", 1)), poisoned,
+        "X5",
+        "What one has kept steers answers to others",
+        "50 poisons, 200 questions of others: 0 foreign rows",
+        "questions",
+        200,
+        12,
+        200,
+        600.0,
+        (*none("foreign"), Bound("poisons", ">=", 0.25, per="questions"), Bound("known at home", "==", 1)),
+        poisoned,
     ),
     Row(
-        "X9", "Secrets of people and chats", "6 people x 4 chats x 2 platforms, 1,000 recalls a ranking, 0 foreign",
-        "recalls", 3_000, 0, 1_000, 1_800.0,
-        (*none("foreign", "silent ways"), *(Bound(f"own {kind}", ">=", 1) for kind in KINDS.values()),
-         *(Bound(kind, ">=", 1) for kind in ("follow-ups", "first words", "reminders")),
-         Bound("ways", "==", 31)), told,
+        "X9",
+        "Secrets of people and chats",
+        "6 people x 4 chats x 2 platforms, 1,000 recalls a ranking, 0 foreign",
+        "recalls",
+        3_000,
+        0,
+        1_000,
+        1_800.0,
+        (
+            *none("foreign", "silent ways"),
+            *(Bound(f"own {kind}", ">=", 1) for kind in KINDS.values()),
+            *(Bound(kind, ">=", 1) for kind in ("follow-ups", "first words", "reminders")),
+            Bound("ways", "==", 31),
+        ),
+        told,
         ("test_isolation.py::test_no_secret_comes_where_it_was_not_told",),
         "the owner's web page shows the owner everything by design, and nobody else anything; its chat box is one more "
         "private chat",
     ),
     Row(
-        "X10", "The same number on two platforms", "0 mixing", "rounds", 20, 2, 20, 300.0,
-        (*none("mixed"), Bound("handled", "==", 4, per="rounds"), Bound("people", "==", 2), Bound("owners", "==", 2),
-         Bound("left of the other", "==", 1, per="rounds")), numbers,
+        "X10",
+        "The same number on two platforms",
+        "0 mixing",
+        "rounds",
+        20,
+        2,
+        20,
+        300.0,
+        (
+            *none("mixed"),
+            Bound("handled", "==", 4, per="rounds"),
+            Bound("people", "==", 2),
+            Bound("owners", "==", 2),
+            Bound("left of the other", "==", 1, per="rounds"),
+        ),
+        numbers,
     ),
     Row(
-        "X11", "Strangers", "1,000 x 5 messages: 0 model calls, at most 3 wait, at most 3 codes told", "strangers",
-        1_000, 20, 1_000, 1_200.0,
-        (*none("model calls", "texts stored"), Bound("waiting at once", "<=", 3), Bound("code messages", "<=", 3),
-         Bound("told", "<=", 1, per="strangers")), unknown,
+        "X11",
+        "Strangers",
+        "1,000 x 5 messages: 0 model calls, at most 3 wait, at most 3 codes told",
+        "strangers",
+        1_000,
+        20,
+        1_000,
+        1_200.0,
+        (
+            *none("model calls", "texts stored"),
+            Bound("waiting at once", "<=", 3),
+            Bound("code messages", "<=", 3),
+            Bound("told", "<=", 1, per="strangers"),
+        ),
+        unknown,
     ),
     Row(
-        "X23", "Commands of the owner", "whoever is not the owner carries out none, and what is private stays so",
-        "commands", 15, 3, 15, 600.0,
-        (*none("carried out", "shown to the group"), Bound("tried", ">=", 12, per="commands"),
-         Bound("owner able", "==", 1, per="commands"),
-         Bound("refused", ">=", 1, per="commands")), pretending,
+        "X23",
+        "Commands of the owner",
+        "whoever is not the owner carries out none, and what is private stays so",
+        "commands",
+        15,
+        3,
+        15,
+        600.0,
+        (
+            *none("carried out", "shown to the group"),
+            Bound("tried", ">=", 12, per="commands"),
+            Bound("owner able", "==", 1, per="commands"),
+            Bound("refused", ">=", 1, per="commands"),
+        ),
+        pretending,
     ),
     Row(
-        "X24", "Looking into another's memory by its number", "0 rows",
+        "X24",
+        "Looking into another's memory by its number",
+        "0 rows",
         existing=(
             "test_memory_get.py::test_another_persons_memory_is_not_got",
             "test_tools.py::test_recall_keeps_to_the_audience_of_its_turn",
@@ -107,7 +168,9 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "X25", "Everything of a person, shown and erased", "0 rows and 0 strings left; a table without a rule fails",
+        "X25",
+        "Everything of a person, shown and erased",
+        "0 rows and 0 strings left; a table without a rule fails",
         existing=(
             "test_erase.py::test_of_every_table_it_is_said_what_becomes_of_a_persons_rows",
             "test_erase.py::test_afterwards_nothing_of_them_is_in_any_table_or_file",
@@ -116,7 +179,8 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "X26", "Who else on the machine may read",
+        "X26",
+        "Who else on the machine may read",
         "every file for its owner alone; nothing read that may carry code; keys come from the environment or a file "
         "and stand in no log",
         existing=(
@@ -128,4 +192,4 @@ ROWS: tuple[Row, ...] = (
             "test_logs.py::test_a_secret_never_reaches_the_file",
         ),
     ),
-)  # fmt: skip
+)

@@ -119,8 +119,10 @@ async def truncated(folder: Path, size: Size) -> Found:
     store = Call("save_experience", '{"summary": "先量再裁"}')
     bad = [
         Reply("一二三四五六七八九十" if not calls else "", calls=calls, fault=fault, pieces=pieces)
-        for pieces in (0, 1, 2, 3, 99) for calls in ((), (store,)) for fault in ("cut", "reset")
-    ][: size.units]  # fmt: skip
+        for pieces in (0, 1, 2, 3, 99)
+        for calls in ((), (store,))
+        for fault in ("cut", "reset")
+    ][: size.units]
     answers: list[Reply] = []
     async with FakeOpenAI(lambda _: answers[0]) as server, wired(folder, (server.base_url, "first")) as world:
         for number, reply in enumerate(bad):
@@ -217,22 +219,31 @@ async def filtered(folder: Path, size: Size) -> Found:
     from tests.test_fallbacks_wire import wired
 
     async with (
-        FakeOpenAI(lambda _: Reply(fault="content_filter")) as one, FakeOpenAI() as two,
+        FakeOpenAI(lambda _: Reply(fault="content_filter")) as one,
+        FakeOpenAI() as two,
         wired(folder, (one.base_url, "first"), (two.base_url, "second")) as world,
-    ):  # fmt: skip
+    ):
         for number in range(size.units):
             await tell(world, f"第{number}句")
         kept = world.peek.memories.count()
         replies, calls = len(world.replies), len(one.requests) + len(two.requests)
         lines = len(set(world.replies))
-    return Found({"questions": size.units, "replies": replies, "calls": calls, "memories": int(str(kept))},
-                 {"different lines": lines})  # fmt: skip
+    return Found(
+        {"questions": size.units, "replies": replies, "calls": calls, "memories": int(str(kept))},
+        {"different lines": lines},
+    )
 
 
 ROWS = (
     Row(
-        "L1", "a model hangs or drips", "the call ends at most 1 s after its deadline, no task is left",
-        "servers", 8, 0, 8, 300,
+        "L1",
+        "a model hangs or drips",
+        "the call ends at most 1 s after its deadline, no task is left",
+        "servers",
+        8,
+        0,
+        8,
+        300,
         (Bound("late_s", "<=", 1, clocked=True), Bound("unanswered", "==", 0), Bound("tasks_left", "<=", 0)),
         slow,
         existing=(
@@ -243,37 +254,92 @@ ROWS = (
         "has all of it: the first token's 20 s hold where another model can answer",
     ),
     Row(
-        "L2", "the first model answers 429 for ten minutes", "the fallback answers; at most one request to it in 30 s",
-        "turns", 480, 12, 120, 200,
-        (Bound("added_p95_s", "<=", 5, clocked=True), Bound("crowded", "==", 0), Bound("requests", "<=", 21),
-         Bound("unanswered", "==", 0), Bound("not_asked_again", "==", 0)),
+        "L2",
+        "the first model answers 429 for ten minutes",
+        "the fallback answers; at most one request to it in 30 s",
+        "turns",
+        480,
+        12,
+        120,
+        200,
+        (
+            Bound("added_p95_s", "<=", 5, clocked=True),
+            Bound("crowded", "==", 0),
+            Bound("requests", "<=", 21),
+            Bound("unanswered", "==", 0),
+            Bound("not_asked_again", "==", 0),
+        ),
         limited,
     ),
     Row(
-        "L3", "many turns when a rested model may be asked again", "exactly one probe", "turns", 100, 10, 100, 120,
-        (Bound("probes", "==", 1), Bound("unanswered", "==", 0)), half_open,
+        "L3",
+        "many turns when a rested model may be asked again",
+        "exactly one probe",
+        "turns",
+        100,
+        10,
+        100,
+        120,
+        (Bound("probes", "==", 1), Bound("unanswered", "==", 0)),
+        half_open,
     ),
     Row(
-        "L4", "streams that end too early", "no tool carried out, no part shown or logged as a reply", "streams",
-        20, 10, 20, 120, (Bound("partial", "==", 0), Bound("carried_out", "==", 0), Bound("logged", "==", 0)),
+        "L4",
+        "streams that end too early",
+        "no tool carried out, no part shown or logged as a reply",
+        "streams",
+        20,
+        10,
+        20,
+        120,
+        (Bound("partial", "==", 0), Bound("carried_out", "==", 0), Bound("logged", "==", 0)),
         truncated,
     ),
     Row(
-        "L5", "tool calls that are wrong", "none carried out, the turn is answered, the next request is sound", "calls",
-        200, 12, 100, 200,
-        (Bound("carried_out", "==", 0), Bound("failed", "==", 0), Bound("refused_later", "==", 0),
-         Bound("errors", "==", 0)),
+        "L5",
+        "tool calls that are wrong",
+        "none carried out, the turn is answered, the next request is sound",
+        "calls",
+        200,
+        12,
+        100,
+        200,
+        (
+            Bound("carried_out", "==", 0),
+            Bound("failed", "==", 0),
+            Bound("refused_later", "==", 0),
+            Bound("errors", "==", 0),
+        ),
         wrong_calls,
     ),
     Row(
-        "L6", "answers that are no answers", "each one named fault, nothing uncaught", "bodies", 30, 0, 30, 60,
-        (Bound("handled", "==", 1, "bodies"),), malformed,
+        "L6",
+        "answers that are no answers",
+        "each one named fault, nothing uncaught",
+        "bodies",
+        30,
+        0,
+        30,
+        60,
+        (Bound("handled", "==", 1, "bodies"),),
+        malformed,
         existing=("test_model_client.py::test_a_lying_server_ends_in_one_named_fault",),
     ),
     Row(
-        "L7", "a model refuses to answer", "one line and one call each, nothing remembered", "questions", 20, 2, 20, 60,
-        (Bound("replies", "==", 1, "questions"), Bound("calls", "==", 1, "questions"), Bound("memories", "==", 0),
-         Bound("different lines", "==", 1)),
+        "L7",
+        "a model refuses to answer",
+        "one line and one call each, nothing remembered",
+        "questions",
+        20,
+        2,
+        20,
+        60,
+        (
+            Bound("replies", "==", 1, "questions"),
+            Bound("calls", "==", 1, "questions"),
+            Bound("memories", "==", 0),
+            Bound("different lines", "==", 1),
+        ),
         filtered,
     ),
-)  # fmt: skip
+)

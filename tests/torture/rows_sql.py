@@ -21,15 +21,27 @@ def statements() -> Iterator[str]:
     """Two hundred texts that would be statements of SQL or operators of the full-text search."""
     heads = ("'", '"', "`", "')", '";', "%'", "\\'", "1", "*", "a* OR")
     tails = (
-        "; DROP TABLE memory; --", " OR 1=1 --", " UNION SELECT text FROM memory --", "; ATTACH 'x.db' AS x; --",
+        "; DROP TABLE memory; --",
+        " OR 1=1 --",
+        " UNION SELECT text FROM memory --",
+        "; ATTACH 'x.db' AS x; --",
         " NEAR(a b)",
-        " AND NOT b", "; PRAGMA writable_schema=1; --", "; UPDATE memory SET visibility='public'; --",
+        " AND NOT b",
+        "; PRAGMA writable_schema=1; --",
+        "; UPDATE memory SET visibility='public'; --",
         " OR owner_id IS NOT NULL --",
-        "^ {a}: -b + \"", "' || (SELECT text FROM memory) || '", "; DELETE FROM event; --", "\x00; VACUUM; --",
-        " MATCH 'a'", " LIKE '%",
-        "); INSERT INTO account VALUES (1, 'x', 'y'); --", "'; SELECT load_extension('x'); --", " GLOB '*'",
-        " ESCAPE '", "/**/OR/**/1",
-    )  # fmt: skip
+        '^ {a}: -b + "',
+        "' || (SELECT text FROM memory) || '",
+        "; DELETE FROM event; --",
+        "\x00; VACUUM; --",
+        " MATCH 'a'",
+        " LIKE '%",
+        "); INSERT INTO account VALUES (1, 'x', 'y'); --",
+        "'; SELECT load_extension('x'); --",
+        " GLOB '*'",
+        " ESCAPE '",
+        "/**/OR/**/1",
+    )
     yield from (f"{head}{tail}" for head in heads for tail in tails)
 
 
@@ -70,8 +82,15 @@ async def injections(folder: Path, size: Size) -> Found:
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "X22", "Statements of SQL in texts", "200 payloads by every way in: 0 effect, 0 errors", "payloads", 200, 2,
-        50, 300.0,
-        none("effects", "leaks", "errors"), injections,
+        "X22",
+        "Statements of SQL in texts",
+        "200 payloads by every way in: 0 effect, 0 errors",
+        "payloads",
+        200,
+        2,
+        50,
+        300.0,
+        none("effects", "leaks", "errors"),
+        injections,
     ),
-)  # fmt: skip
+)

@@ -99,8 +99,10 @@ async def one_writer(folder: Path, size: Size) -> Found:
         if re.search(r"sqlite3\.connect\(|aiosqlite\.connect\(", path.read_text("utf-8")):
             writing.add(path.name)
     known = {"engine.py", "schema.py", "backups.py", "index.py", "sqlite.py"}
-    return Found({"days": size.units, "unknown files": len(writing - known)},
-                 {"writers": most - int(query_only), "readers": int(query_only)})  # fmt: skip
+    return Found(
+        {"days": size.units, "unknown files": len(writing - known)},
+        {"writers": most - int(query_only), "readers": int(query_only)},
+    )
 
 
 def _open_connections() -> list[sqlite3.Connection]:
@@ -157,8 +159,16 @@ async def damage(folder: Path, size: Size) -> Found:
         back = look(folder, "SELECT count(*) FROM memory")[0][0] == 300 and sound(folder) == []
         seen["not restored"] += not back or previous is None
     unseen = tuple(f"{name}: {count}" for name, count in seen.items() if name.startswith("unseen"))
-    names = ("sure", "detected", "replaced", "not restored", "newer told", "newer told wrongly", "value seen",
-             "value unseen")  # fmt: skip
+    names = (
+        "sure",
+        "detected",
+        "replaced",
+        "not restored",
+        "newer told",
+        "newer told wrongly",
+        "value seen",
+        "value unseen",
+    )
     return Found({"flips": size.units, **{name: seen[name] for name in names}}, {}, unseen)
 
 
@@ -211,59 +221,130 @@ async def backup(folder: Path, size: Size) -> Found:
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "S2", "Told before it is stored", "nobody is told that something is kept before it is", "writes", 300,
+        "S2",
+        "Told before it is stored",
+        "nobody is told that something is kept before it is",
+        "writes",
+        300,
         limit_s=1_800,
-        bounds=(Bound("lies", "==", 0), Bound("lost", "==", 0), Bound("full", ">=", 0.4, "writes")), run=pages,
-        existing=("test_store_writer.py::test_a_commit_that_fails_is_told_to_nobody_as_done",
-                  "test_memory_talk.py::test_a_receipt_is_said_only_after_its_commit"),
+        bounds=(Bound("lies", "==", 0), Bound("lost", "==", 0), Bound("full", ">=", 0.4, "writes")),
+        run=pages,
+        existing=(
+            "test_store_writer.py::test_a_commit_that_fails_is_told_to_nobody_as_done",
+            "test_memory_talk.py::test_a_receipt_is_said_only_after_its_commit",
+        ),
         differs="while the store refuses nobody is told anything, as what is said is stored first (ARCHITECTURE 8.2): "
         "the command waits, and its receipt comes with its commit",
     ),
     Row(
-        "S3", "Tasks on one connection", "exactly what was acknowledged is stored", "tasks", 1_000,
-        existing=("contract/test_transactions.py::"
-                  "test_of_a_thousand_that_write_fail_or_leave_exactly_the_acknowledged_are_stored",),
+        "S3",
+        "Tasks on one connection",
+        "exactly what was acknowledged is stored",
+        "tasks",
+        1_000,
+        existing=(
+            "contract/test_transactions.py::"
+            "test_of_a_thousand_that_write_fail_or_leave_exactly_the_acknowledged_are_stored",
+        ),
     ),
     Row(
-        "S4", "Somebody else holds the lock", "no write fails, none is told before it is done", "ms held", 3_000, 200,
-        bounds=(Bound("failed", "==", 0), Bound("early", "==", 0), Bound("acknowledged", "==", 0)), run=busy,
+        "S4",
+        "Somebody else holds the lock",
+        "no write fails, none is told before it is done",
+        "ms held",
+        3_000,
+        200,
+        bounds=(Bound("failed", "==", 0), Bound("early", "==", 0), Bound("acknowledged", "==", 0)),
+        run=busy,
     ),
     Row(
-        "S5", "SQLite's WAL-reset fault", "one connection that can write, in the text and while it runs", "days", 30, 2,
-        bounds=(Bound("writers", "==", 1), Bound("readers", "==", 1), Bound("unknown files", "==", 0)), run=one_writer,
+        "S5",
+        "SQLite's WAL-reset fault",
+        "one connection that can write, in the text and while it runs",
+        "days",
+        30,
+        2,
+        bounds=(Bound("writers", "==", 1), Bound("readers", "==", 1), Bound("unknown files", "==", 0)),
+        run=one_writer,
         existing=("test_doctor_call.py::test_versions_of_sqlite_with_the_fault_are_told_apart",),
     ),
     Row(
-        "S6", "Full disk at every write",
+        "S6",
+        "Full disk at every write",
         "nothing confirmed is lost, the health says so while it is full, all answered within 30 s of room",
-        "writes", 300, 6, 0, 1_800,
-        bounds=(*(Bound(name, "==", 0) for name in (
-            "lost", "twice", "unanswered", "lies", "left", "damage", "health wrong", "ended", "bad exits",
-        )), Bound("seconds", "<=", 30, clocked=True), Bound("full", ">=", 0.4, "writes")),
+        "writes",
+        300,
+        6,
+        0,
+        1_800,
+        bounds=(
+            *(
+                Bound(name, "==", 0)
+                for name in (
+                    "lost",
+                    "twice",
+                    "unanswered",
+                    "lies",
+                    "left",
+                    "damage",
+                    "health wrong",
+                    "ended",
+                    "bad exits",
+                )
+            ),
+            Bound("seconds", "<=", 30, clocked=True),
+            Bound("full", ">=", 0.4, "writes"),
+        ),
         run=full_disk,
     ),
     Row(
-        "S7", "Damaged file",
+        "S7",
+        "Damaged file",
         "seen at the start, left as it is, restored by hand, newer rows counted where they can be read",
-        "flips", 120, 4,
-        bounds=(Bound("detected", "==", 1, "sure"), Bound("replaced", "==", 0), Bound("not restored", "==", 0),
-                Bound("newer told wrongly", "==", 0), Bound("newer told", ">=", 0.33, "flips")), run=damage,
+        "flips",
+        120,
+        4,
+        bounds=(
+            Bound("detected", "==", 1, "sure"),
+            Bound("replaced", "==", 0),
+            Bound("not restored", "==", 0),
+            Bound("newer told wrongly", "==", 0),
+            Bound("newer told", ">=", 0.33, "flips"),
+        ),
+        run=damage,
         differs="an operator restores (`nuan restore`): nothing takes a damaged database's place by itself "
         "(ARCHITECTURE 6); a byte that is another one inside a value may not be seen: SQLite has no checksums "
         "(SECURITY.md)",
     ),
     Row(
-        "S8", "Backup under load", "copies under 200 writes/s are whole, and after a restore the same is recalled",
-        "writes", 2_000, 60,
-        bounds=(Bound("damaged", "==", 0), Bound("other answers", "==", 0), Bound("copies", ">=", 1),
-                Bound("rate", ">=", 200, clocked=True)), run=backup,
+        "S8",
+        "Backup under load",
+        "copies under 200 writes/s are whole, and after a restore the same is recalled",
+        "writes",
+        2_000,
+        60,
+        bounds=(
+            Bound("damaged", "==", 0),
+            Bound("other answers", "==", 0),
+            Bound("copies", ">=", 1),
+            Bound("rate", ">=", 200, clocked=True),
+        ),
+        run=backup,
         differs="daily backups are scheduled by backup.daily, which is off unless it is set",
     ),
     Row(
-        "S9", "Migration killed half-way", "old or new, no row lost, and the next start finishes it", "migrations",
+        "S9",
+        "Migration killed half-way",
+        "old or new, no row lost, and the next start finishes it",
+        "migrations",
         SCHEMA_VERSION - 1,
-        1, MIGRATIONS_EACH, bounds=(Bound("wrong", "==", 0), Bound("older refuse", "==", 1, "migrations"),
-                                   Bound("kills", ">=", 4, "migrations")),
+        1,
+        MIGRATIONS_EACH,
+        bounds=(
+            Bound("wrong", "==", 0),
+            Bound("older refuse", "==", 1, "migrations"),
+            Bound("kills", ">=", 4, "migrations"),
+        ),
         run=migrations,
     ),
-)  # fmt: skip
+)

@@ -55,9 +55,11 @@ def divided(left: str, right: str) -> bool:
 
     first = right[:1]
     return bool(first) and (
-        first in "\u200d\ufe0f" or left.endswith("\u200d") or "\U0001f3fb" <= first <= "\U0001f3ff"
+        first in "\u200d\ufe0f"
+        or left.endswith("\u200d")
+        or "\U0001f3fb" <= first <= "\U0001f3ff"
         or (unicodedata.category(first) == "Mn" and not left[-1:].isspace() and unicodedata.category(left[-1:]) != "Mn")
-    )  # fmt: skip
+    )
 
 
 async def broken_marks(folder: Path, size: Size) -> Found:
@@ -72,11 +74,30 @@ async def broken_marks(folder: Path, size: Size) -> Found:
 
     chance = Random(size.seed)
     html = (
-        "<b>粗</b>", "<a href='https://evil.example'>x</a>", "<script>alert(1)</script>", "&lt;i&gt;",
-        "<tg-spoiler>", "</b>",
-        "\\*", "\\_", "__下划__", "||剧透||", "[x](tg://user?id=1)", "{}", ">", "#", "+", "-", "=", ".", "!", "好", " ",
-        "\n", "字",
-    )  # fmt: skip
+        "<b>粗</b>",
+        "<a href='https://evil.example'>x</a>",
+        "<script>alert(1)</script>",
+        "&lt;i&gt;",
+        "<tg-spoiler>",
+        "</b>",
+        "\\*",
+        "\\_",
+        "__下划__",
+        "||剧透||",
+        "[x](tg://user?id=1)",
+        "{}",
+        ">",
+        "#",
+        "+",
+        "-",
+        "=",
+        ".",
+        "!",
+        "好",
+        " ",
+        "\n",
+        "字",
+    )
     hidden = raw = parsed = kinds = previews = 0
     allowed = {"bold", "italic", "strikethrough", "code", "pre", "blockquote", "spoiler"}
     pacing = Pacing(overall=10**6, private_ms=0, answer_s=5.0)
@@ -95,10 +116,15 @@ async def broken_marks(folder: Path, size: Size) -> Found:
         parsed = sum("parse_mode" in call.params for call in calls)
     return Found(
         {
-            "texts": size.units, "not visible": hidden, "other text": raw, "parse modes": parsed, "other kinds": kinds,
-            "previews": previews, "violations": len(server.violations),
+            "texts": size.units,
+            "not visible": hidden,
+            "other text": raw,
+            "parse modes": parsed,
+            "other kinds": kinds,
+            "previews": previews,
+            "violations": len(server.violations),
         }
-    )  # fmt: skip
+    )
 
 
 OURS = ("text_link", "underline", "custom_emoji", "text_mention", "expandable_blockquote")
@@ -111,10 +137,35 @@ async def lag(folder: Path, size: Size) -> Found:
     from tests.world import World
 
     units = (
-        "长话", "\ud800", "ﷺ", "\r\n", "啊", "a", "e\u0301", "<m></m>", '{"a":', "记住", "https://a.b/", "“", "小暖 ", "我明天要",
-        '" OR * NEAR( ', "㌖", "(a+)+$", "a" * 30 + "!", "记住记住忘记", "\u200b", "。，", "我答应", "x=" * 4, "[a](", "**a ",
-        "别记,", "全部忘记的 ", "😀é~~忘记",
-    )  # fmt: skip
+        "长话",
+        "\ud800",
+        "ﷺ",
+        "\r\n",
+        "啊",
+        "a",
+        "e\u0301",
+        "<m></m>",
+        '{"a":',
+        "记住",
+        "https://a.b/",
+        "“",
+        "小暖 ",
+        "我明天要",
+        '" OR * NEAR( ',
+        "㌖",
+        "(a+)+$",
+        "a" * 30 + "!",
+        "记住记住忘记",
+        "\u200b",
+        "。，",
+        "我答应",
+        "x=" * 4,
+        "[a](",
+        "**a ",
+        "别记,",
+        "全部忘记的 ",
+        "😀é~~忘记",
+    )
     world = await World(folder / "data").open()
     late: list[float] = []
     failed = 0
@@ -160,16 +211,27 @@ async def links(folder: Path, size: Size) -> Found:
 
     chance = Random(size.seed)
     forms = (
-        "https://evil.example/?d={}", "[好看](https://evil.example/{})", "![图](http://evil.example/{}.png)",
+        "https://evil.example/?d={}",
+        "[好看](https://evil.example/{})",
+        "![图](http://evil.example/{}.png)",
         "www.evil.com/{}",
-        "{}.evil.com", "evil.com/?q={}", "HTTPS://EVIL.example#{}", "https://bank.example@evil.example/{}",
-        "[https://bank.example](https://evil.example/{})", "https://bank.example/{}", "https://bank.example/a，{}",
+        "{}.evil.com",
+        "evil.com/?q={}",
+        "HTTPS://EVIL.example#{}",
+        "https://bank.example@evil.example/{}",
+        "[https://bank.example](https://evil.example/{})",
+        "https://bank.example/{}",
+        "https://bank.example/a，{}",
         "tg://resolve?domain={}",
-        "<https://evil.example/{}>", "`https://evil.example/{}`", "https://e\u200bvil.example/{}",
+        "<https://evil.example/{}>",
+        "`https://evil.example/{}`",
+        "https://e\u200bvil.example/{}",
         "\u202ehttps://evil.example/{}",
-        "[a [b](https://evil.example/{})](https://evil.example/{})", "10.0.0.1:80/{}", "xn--80ak6aa92e.com/{}",
+        "[a [b](https://evil.example/{})](https://evil.example/{})",
+        "10.0.0.1:80/{}",
+        "xn--80ak6aa92e.com/{}",
         "https://evil。example/{}",
-    )  # fmt: skip
+    )
     naming = LinkCheck((Message("user", "<p>看 https://bank.example/a</p>"),), ())
     allowed, carried, masked, hidden = {"bank.example/a"}, 0, 0, 0
     for _ in range(size.units):
@@ -192,48 +254,103 @@ async def linked(folder: Path, size: Size) -> Found:
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "D16", "Over-long reply",
+        "D16",
+        "Over-long reply",
         "10,000 random texts up to 50,000 characters: the same again, each part fits, no sign or fence divided",
-        "texts", 10_000, 12, 500, 600.0, none("changed", "too long", "divided", "fences open"), splitting,
+        "texts",
+        10_000,
+        12,
+        500,
+        600.0,
+        none("changed", "too long", "divided", "fences open"),
+        splitting,
     ),
     Row(
-        "D17", "Marks that Telegram cannot parse", "1,000 replies of broken markdown: all visible, no raw tag",
-        "texts", 1_000, 40,
-        500, 300.0, none("not visible", "other text", "parse modes", "violations"), broken_marks,
+        "D17",
+        "Marks that Telegram cannot parse",
+        "1,000 replies of broken markdown: all visible, no raw tag",
+        "texts",
+        1_000,
+        40,
+        500,
+        300.0,
+        none("not visible", "other text", "parse modes", "violations"),
+        broken_marks,
     ),
     Row(
-        "X2", "A body breaks the prompt",
+        "X2",
+        "A body breaks the prompt",
         "100,000 each of names, titles, bodies, file names, results: the same text, no further element or line",
-        "texts", 100_000, 30, 10_000, 600.0,
-        (*none("ill-formed", "extra elements", "changed", "tags", "lines"), Bound("strings", "==", 5, "texts")), told,
+        "texts",
+        100_000,
+        30,
+        10_000,
+        600.0,
+        (*none("ill-formed", "extra elements", "changed", "tags", "lines"), Bound("strings", "==", 5, "texts")),
+        told,
     ),
     Row(
-        "X14", "Forged lines of the log",
+        "X14",
+        "Forged lines of the log",
         "100,000 times names, titles, bodies, file names, results at DEBUG: a line each, no sign that moves the cursor",
-        "texts", 100_000, 200, 25_000, 600.0, none("extra lines", "broken", "moving", "extra shown"), logged,
+        "texts",
+        100_000,
+        200,
+        25_000,
+        600.0,
+        none("extra lines", "broken", "moving", "extra shown"),
+        logged,
         differs="text is written where log.text is on, whatever the level, and not cut (ARCHITECTURE 6)",
     ),
     Row(
-        "X16", "HTML and MarkdownV2 in replies", "500 payloads: no parse mode, only kinds of nuan's own", "texts",
-        500, 20, 250, 300.0,
-        none("parse modes", "other kinds", "other text", "violations"), broken_marks,
+        "X16",
+        "HTML and MarkdownV2 in replies",
+        "500 payloads: no parse mode, only kinds of nuan's own",
+        "texts",
+        500,
+        20,
+        250,
+        300.0,
+        none("parse modes", "other kinds", "other text", "violations"),
+        broken_marks,
     ),
     Row(
-        "X17", "A link carries a secret out",
-        "an address that nobody named is no link any more; no preview on any send", "replies",
-        10_000, 200, 5_000, 300.0, (*none("carried", "previews"), Bound("sent", ">=", 0.02, "replies")), linked,
+        "X17",
+        "A link carries a secret out",
+        "an address that nobody named is no link any more; no preview on any send",
+        "replies",
+        10_000,
+        200,
+        5_000,
+        300.0,
+        (*none("carried", "previews"), Bound("sent", ">=", 0.02, "replies")),
+        linked,
         differs="addresses of kept memories, the persona and speak.links may be said, too (as this program needs)",
     ),
     Row(
-        "X18", "Masked links and turned text",
-        "50 cases: the address is in sight, signs that turn or hide are gone", "replies", 10_000,
-        200, 5_000, 300.0, none("masked", "hidden"), links,
+        "X18",
+        "Masked links and turned text",
+        "50 cases: the address is in sight, signs that turn or hide are gone",
+        "replies",
+        10_000,
+        200,
+        5_000,
+        300.0,
+        none("masked", "hidden"),
+        links,
     ),
     Row(
-        "X21", "Huge and hostile texts",
+        "X21",
+        "Huge and hostile texts",
         "messages of 1,000,000 characters: the loop is late by less than 100 ms (p99), no error",
-        "messages", 28, 0, 7, 600.0, (*none("errors"), Bound("lag p99 ms", "<=", 100)), lag,
+        "messages",
+        28,
+        0,
+        7,
+        600.0,
+        (*none("errors"), Bound("lag p99 ms", "<=", 100)),
+        lag,
         existing=("test_huge_texts.py::test_a_million_characters_are_cut_before_they_are_worked_on",),
         differs="a message is stored up to 100,000 characters and shown up to input.max_chars (ARCHITECTURE 5)",
     ),
-)  # fmt: skip
+)

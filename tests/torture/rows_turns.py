@@ -72,8 +72,10 @@ async def running_wild(folder: Path, size: Size) -> Found:
     again = max((count for number, count in enumerate(done) if number % 3 == 2), default=0)
     left = world.peek.calls.count(state="reserved")
     await world.close()
-    return Found({"turns": size.units, "unanswered": mute, "reserved": int(str(left))},
-                 {"calls": asked, "tools": found, "same_tool": again})  # fmt: skip
+    return Found(
+        {"turns": size.units, "unanswered": mute, "reserved": int(str(left))},
+        {"calls": asked, "tools": found, "same_tool": again},
+    )
 
 
 async def crowded(folder: Path, size: Size) -> Found:
@@ -112,10 +114,14 @@ async def crowded(folder: Path, size: Size) -> Found:
     rest = world.peek.calls.count(state="reserved")
     await world.close()
     return Found(
-        {"turns": size.units, "untold": size.units - told, "reserved": int(str(reserved)) + int(str(rest)),
-         "uncharged": int(str(uncounted)) + 1 - int(str(lost))},
+        {
+            "turns": size.units,
+            "untold": size.units - told,
+            "reserved": int(str(reserved)) + int(str(rest)),
+            "uncharged": int(str(uncounted)) + 1 - int(str(lost)),
+        },
         {"admitted": int(str(admitted)), "overshoot": max(float(str(spent)) - cap, 0.0) > 1e-9},
-    )  # fmt: skip
+    )
 
 
 async def undigested(folder: Path, size: Size) -> Found:
@@ -141,9 +147,15 @@ async def undigested(folder: Path, size: Size) -> Found:
     asked = sum(map(is_digest, world.model.requests))
     await world.close()
     return Found(
-        {"sessions": size.units, "digested": len(each), "not_one": sum(count != (1,) for count in each),
-         "waiting": int(str(waiting)), "early": early}, {"asked": asked},
-    )  # fmt: skip
+        {
+            "sessions": size.units,
+            "digested": len(each),
+            "not_one": sum(count != (1,) for count in each),
+            "waiting": int(str(waiting)),
+            "early": early,
+        },
+        {"asked": asked},
+    )
 
 
 async def leaking(folder: Path, size: Size) -> Found:
@@ -205,26 +217,50 @@ async def cancelled(folder: Path, size: Size) -> Found:
     voids = world.peek.turns.count(state="void")
     await world.close()
     return Found(
-        {"stops": size.units, "under_way": early, "reserved": int(str(reserved)), "wrongly_charged": int(str(wrong)),
-         "stopped_in_time": voids},
+        {
+            "stops": size.units,
+            "under_way": early,
+            "reserved": int(str(reserved)),
+            "wrongly_charged": int(str(wrong)),
+            "stopped_in_time": voids,
+        },
         {"tasks_left": tasks, "ledger_differs": abs(ledger.money - float(str(spent))) > 1e-9},
-    )  # fmt: skip
+    )
 
 
 ROWS = (
     Row(
-        "L8", "everything is too long for the model", "at most two calls, one line", "questions", 20, 0, 20, 60,
-        (Bound("calls", "<=", 2), Bound("lines", "==", 1, "questions")), overflowing,
+        "L8",
+        "everything is too long for the model",
+        "at most two calls, one line",
+        "questions",
+        20,
+        0,
+        20,
+        60,
+        (Bound("calls", "<=", 2), Bound("lines", "==", 1, "questions")),
+        overflowing,
         existing=(
             "test_overflow.py::test_a_question_that_is_too_long_by_itself_ends_in_one_line_after_two_calls",
             "test_overflow.py::test_a_first_message_that_is_too_long_is_asked_once",
         ),
     ),
     Row(
-        "L9", "a model that always asks for tools", "ends at 4 calls and 6 tools with a reply; the same call once",
-        "turns", 30, 0, 30, 60,
-        (Bound("calls", "<=", 4), Bound("tools", "==", 6), Bound("same_tool", "==", 1), Bound("unanswered", "==", 0),
-         Bound("reserved", "==", 0)),
+        "L9",
+        "a model that always asks for tools",
+        "ends at 4 calls and 6 tools with a reply; the same call once",
+        "turns",
+        30,
+        0,
+        30,
+        60,
+        (
+            Bound("calls", "<=", 4),
+            Bound("tools", "==", 6),
+            Bound("same_tool", "==", 1),
+            Bound("unanswered", "==", 0),
+            Bound("reserved", "==", 0),
+        ),
         running_wild,
         existing=(
             "test_tools.py::test_six_tool_calls_are_done_and_the_rest_is_refused",
@@ -233,11 +269,21 @@ ROWS = (
         ),
     ),
     Row(
-        "L10", "fifty at once, room for ten calls, nothing counted; a kill in a call",
+        "L10",
+        "fifty at once, room for ten calls, nothing counted; a kill in a call",
         "at most ten admitted, nothing beyond the limit, nothing reserved, what nobody counted costs its reservation",
-        "turns", 50, 0, 50, 60,
-        (Bound("admitted", "==", ROOM), Bound("overshoot", "==", 0), Bound("reserved", "==", 0),
-         Bound("uncharged", "==", 0), Bound("untold", "==", 0)),
+        "turns",
+        50,
+        0,
+        50,
+        60,
+        (
+            Bound("admitted", "==", ROOM),
+            Bound("overshoot", "==", 0),
+            Bound("reserved", "==", 0),
+            Bound("uncharged", "==", 0),
+            Bound("untold", "==", 0),
+        ),
         crowded,
         existing=(
             f"test_ledger_storms.py::{KILLED}",
@@ -246,23 +292,55 @@ ROWS = (
         ),
     ),
     Row(
-        "L11", "conversations end while the model is down for an hour", "later each has one summary, exactly",
-        "sessions", 40, 1, 40, 120,
-        (Bound("digested", "==", 1, "sessions"), Bound("not_one", "==", 0), Bound("waiting", "==", 0),
-         Bound("asked", "<=", 10, "sessions")), undigested,
+        "L11",
+        "conversations end while the model is down for an hour",
+        "later each has one summary, exactly",
+        "sessions",
+        40,
+        1,
+        40,
+        120,
+        (
+            Bound("digested", "==", 1, "sessions"),
+            Bound("not_one", "==", 0),
+            Bound("waiting", "==", 0),
+            Bound("asked", "<=", 10, "sessions"),
+        ),
+        undigested,
     ),
     Row(
-        "L13", "scaffolding in answers", "nothing of it is seen; code and ordinary signs are", "forms", 48, 0, 48, 60,
-        (Bound("visible", "==", 0), Bound("harmed", "==", 0)), leaking,
+        "L13",
+        "scaffolding in answers",
+        "nothing of it is seen; code and ordinary signs are",
+        "forms",
+        48,
+        0,
+        48,
+        60,
+        (Bound("visible", "==", 0), Bound("harmed", "==", 0)),
+        leaking,
         existing=(
             "test_scaffold.py::test_of_leaked_scaffolding_nothing_is_seen_and_never_while_it_is_written",
             "test_scaffold.py::test_what_only_looks_like_it_comes_through_as_it_is_written",
         ),
     ),
     Row(
-        "L14", "a turn is cancelled", "no task left, the ledger exact", "stops", 60, 20, 60, 120,
-        (Bound("under_way", "==", 0), Bound("reserved", "==", 0), Bound("wrongly_charged", "==", 0),
-         Bound("tasks_left", "<=", 0), Bound("ledger_differs", "==", 0), Bound("stopped_in_time", ">=", 3)),
+        "L14",
+        "a turn is cancelled",
+        "no task left, the ledger exact",
+        "stops",
+        60,
+        20,
+        60,
+        120,
+        (
+            Bound("under_way", "==", 0),
+            Bound("reserved", "==", 0),
+            Bound("wrongly_charged", "==", 0),
+            Bound("tasks_left", "<=", 0),
+            Bound("ledger_differs", "==", 0),
+            Bound("stopped_in_time", ">=", 3),
+        ),
         cancelled,
     ),
-)  # fmt: skip
+)

@@ -27,10 +27,16 @@ def _telegram(folder: Path, server: "FakeTelegram", model: "FakeOpenAI") -> "Hom
     from tests.e2e import Home
     from tests.torture.grounds import common
 
-    return Home(folder, common(model) | {
-        "TELEGRAM__TOKEN": server.token, "TELEGRAM__BASE_URL": server.url, "TELEGRAM__ALLOW": str(OWN),
-        "MEMORY__KEEP_MINUTE": "1000",  # the quota would refuse most wishes of somebody who says so many at once
-    })  # fmt: skip
+    return Home(
+        folder,
+        common(model)
+        | {
+            "TELEGRAM__TOKEN": server.token,
+            "TELEGRAM__BASE_URL": server.url,
+            "TELEGRAM__ALLOW": str(OWN),
+            "MEMORY__KEEP_MINUTE": "1000",  # the quota would refuse most wishes of somebody who says so many at once
+        },
+    )
 
 
 def _messages(home: "Home") -> int:
@@ -90,13 +96,20 @@ async def copies(folder: Path, size: Size) -> Found:
             await end(process, SIGTERM)
         after = [shown.text for shown in server.sent(OWN)]
         kept = Counter(re.findall(r"zq\d{5}", str(some(home, "SELECT text FROM memory"))))
-        return Found({
-            "updates": size.units, "copies": COPIES * size.units, "answered": answered,
-            "said again": len(after) - len(before),
-            "stored again": len(some(home, "SELECT 1 FROM event")) - events, "asked again": len(model.requests) - asked,
-            "kept": len(kept), "kept twice": sum(times > 1 for times in kept.values()),
-            "unhandled": len(some(home, WAITING)), "spilled": len(spilled(folder, model.bodies)),
-        })  # fmt: skip
+        return Found(
+            {
+                "updates": size.units,
+                "copies": COPIES * size.units,
+                "answered": answered,
+                "said again": len(after) - len(before),
+                "stored again": len(some(home, "SELECT 1 FROM event")) - events,
+                "asked again": len(model.requests) - asked,
+                "kept": len(kept),
+                "kept twice": sum(times > 1 for times in kept.values()),
+                "unhandled": len(some(home, WAITING)),
+                "spilled": len(spilled(folder, model.bodies)),
+            }
+        )
 
 
 async def late(folder: Path, size: Size) -> Found:
@@ -160,12 +173,17 @@ async def parting(folder: Path, size: Size) -> Found:
         finally:
             await end(process, SIGTERM)
         kept = Counter(re.findall(r"zq\d{5}", str(some(home, "SELECT text FROM memory"))))
-        return Found({
-            "stops": size.units, "said": len(server.sent(OWN)),
-            "events again": _messages(home) - size.units,
-            "kept twice": sum(times > 1 for times in kept.values()), "strange ends": strange,
-            "spilled": len(spilled(folder, model.bodies)),
-        }, {"slowest end s": round(slowest, 1)})  # fmt: skip
+        return Found(
+            {
+                "stops": size.units,
+                "said": len(server.sent(OWN)),
+                "events again": _messages(home) - size.units,
+                "kept twice": sum(times > 1 for times in kept.values()),
+                "strange ends": strange,
+                "spilled": len(spilled(folder, model.bodies)),
+            },
+            {"slowest end s": round(slowest, 1)},
+        )
 
 
 NO_MORE = tuple(
@@ -174,27 +192,56 @@ NO_MORE = tuple(
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "D2", "The same update comes again", "every update 3 times more, one reply and one memory each",
-        "updates", 120, 0, 120, 900.0,
-        (*NO_MORE, Bound("answered", "==", 1, per="updates"), Bound("kept", "==", 1 / 3, per="updates")), copies,
-        ("test_delivered_again.py::"
-         "test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_answered_and_kept_once",
-         "contract/test_intake.py::test_a_delivery_is_remembered_over_a_restart_until_its_number_is_too_old"),
+        "D2",
+        "The same update comes again",
+        "every update 3 times more, one reply and one memory each",
+        "updates",
+        120,
+        0,
+        120,
+        900.0,
+        (*NO_MORE, Bound("answered", "==", 1, per="updates"), Bound("kept", "==", 1 / 3, per="updates")),
+        copies,
+        (
+            "test_delivered_again.py::"
+            "test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_answered_and_kept_once",
+            "contract/test_intake.py::test_a_delivery_is_remembered_over_a_restart_until_its_number_is_too_old",
+        ),
     ),
     Row(
-        "D3", "An update comes after newer ones", "10, 12 and after a restart 11: all three handled", "rounds",
-        10, 0, 10, 600.0, (Bound("handled", "==", 3, per="rounds"), Bound("answered twice", "==", 0)), late,
+        "D3",
+        "An update comes after newer ones",
+        "10, 12 and after a restart 11: all three handled",
+        "rounds",
+        10,
+        0,
+        10,
+        600.0,
+        (Bound("handled", "==", 3, per="rounds"), Bound("answered twice", "==", 0)),
+        late,
         ("test_delivered_again.py::test_what_comes_after_newer_ones_and_a_restart_is_handled_too",),
         "over Telegram; Discord's gateway keeps the order of a channel, and what was missed is read after the newest",
     ),
     Row(
-        "D24", "The last poll of a stop fails", "all comes again and is carried out once", "stops", 20, 0, 20, 900.0,
-        (*(Bound(name, "==", 0)
-           for name in ("events again", "kept twice", "strange ends", "spilled")),
-         Bound("said", "==", 1, per="stops"), Bound("slowest end s", "<=", 10)), parting,
-        ("test_delivered_again.py::"
-         "test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_answered_and_kept_once",
-         "test_copies.py::test_a_command_is_carried_out_once_even_when_it_empties_itself"),
+        "D24",
+        "The last poll of a stop fails",
+        "all comes again and is carried out once",
+        "stops",
+        20,
+        0,
+        20,
+        900.0,
+        (
+            *(Bound(name, "==", 0) for name in ("events again", "kept twice", "strange ends", "spilled")),
+            Bound("said", "==", 1, per="stops"),
+            Bound("slowest end s", "<=", 10),
+        ),
+        parting,
+        (
+            "test_delivered_again.py::"
+            "test_what_comes_three_times_more_in_any_order_and_after_a_crash_is_answered_and_kept_once",
+            "test_copies.py::test_a_command_is_carried_out_once_even_when_it_empties_itself",
+        ),
         "there is no .ai restart; memory and dot-commands stand for it",
     ),
-)  # fmt: skip
+)

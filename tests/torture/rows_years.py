@@ -49,13 +49,23 @@ async def drift(folder: Path, size: Size) -> Found:
                 audience, word = Audience(chat, where.kind, (person,)), chance.choice(WORDS)
                 found = {memory.id for memory in await searched(store, audience, word)}
                 seesall = "visibility <> 'public' AND owner_id = ?" if where.kind == "dm" else "chat_id = ?"
-                like = look(data, f"SELECT id FROM memory WHERE disabled_at IS NULL AND {seesall} AND text LIKE ?",
-                            person if where.kind == "dm" else chat, f"%{word}%")  # fmt: skip
+                like = look(
+                    data,
+                    f"SELECT id FROM memory WHERE disabled_at IS NULL AND {seesall} AND text LIKE ?",
+                    person if where.kind == "dm" else chat,
+                    f"%{word}%",
+                )
                 seen["other than LIKE"] += found != {number for (number,) in like}
     assert (data / DATABASE).exists()
     merged = look(data, "SELECT count(*) FROM merged")[0][0]
-    return Found({**{name: seen[name] for name in ("operations", "kills", "index wrong", "other than LIKE")},
-                  "merged": int(str(merged))}, {}, tuple(notes))  # fmt: skip
+    return Found(
+        {
+            **{name: seen[name] for name in ("operations", "kills", "index wrong", "other than LIKE")},
+            "merged": int(str(merged)),
+        },
+        {},
+        tuple(notes),
+    )
 
 
 async def forgotten(folder: Path, size: Size) -> Found:
@@ -64,9 +74,16 @@ async def forgotten(folder: Path, size: Size) -> Found:
     from tests.noting import look
     from tests.world import World
 
-    world = World(folder, Settings.model_validate({
-        "bot": {"timezone": "Asia/Shanghai"}, "notes": {"on_new": True}, "log": {"level": "debug"},
-    }))  # fmt: skip
+    world = World(
+        folder,
+        Settings.model_validate(
+            {
+                "bot": {"timezone": "Asia/Shanghai"},
+                "notes": {"on_new": True},
+                "log": {"level": "debug"},
+            }
+        ),
+    )
     await world.open()
     chance, words, kept = random.Random(size.seed), [], 0
     world.model.digests = True
@@ -88,8 +105,9 @@ async def forgotten(folder: Path, size: Size) -> Found:
     hits = _holding(folder, words)
     logged = sum(word in str(line) for line in world.log.lines for word in words)
     await world.close()
-    return Found({"canaries": size.units, "were there": kept, "hits": max(hits, _holding(folder, words)),
-                  "logged": logged})  # fmt: skip
+    return Found(
+        {"canaries": size.units, "were there": kept, "hits": max(hits, _holding(folder, words)), "logged": logged}
+    )
 
 
 def _answer(word: str, request: ModelRequest) -> str:
@@ -125,9 +143,15 @@ async def growth(folder: Path, size: Size) -> Found:
     for day in range(DAYS):
         begun, today = world.clock.now(), each + (size.units % DAYS > day)
         for begin in range(0, today, CHATTER):
-            lines = [world.message(f"第{number + n}句：今天的天气真不错，我们去公园吧", f"人{n % 20}", f"群{n % 5}",
-                                   delivery_key=f"k{number + n}")
-                     for n in range(min(CHATTER, today - begin))]  # fmt: skip
+            lines = [
+                world.message(
+                    f"第{number + n}句：今天的天气真不错，我们去公园吧",
+                    f"人{n % 20}",
+                    f"群{n % 5}",
+                    delivery_key=f"k{number + n}",
+                )
+                for n in range(min(CHATTER, today - begin))
+            ]
             number += len(lines)
             await asyncio.gather(*(world.app.ingest.accept(line) for line in lines))
             await world.wait(80_000 * len(lines) / today)
@@ -145,45 +169,86 @@ async def growth(folder: Path, size: Size) -> Found:
     days_back = (world.clock.now() - int(str(oldest))) / 86_400_000
     await world.close()
     second, third = seen[DAYS // 3 : 2 * DAYS // 3], seen[2 * DAYS // 3 :]
-    return Found({"messages": number, "rows left": float(str(events)), "days of text": round(days_back)}, {
-        "bytes": max(bytes_ for bytes_, _ in third), "WAL bytes": wal,
-        "growth": round(max(third)[0] / max(second)[0], 3), "held MB": round(third[-1][1]),
-        "MB more a year": round(slope([held for _, held in third]) * 365, 2),
-    })  # fmt: skip
+    return Found(
+        {"messages": number, "rows left": float(str(events)), "days of text": round(days_back)},
+        {
+            "bytes": max(bytes_ for bytes_, _ in third),
+            "WAL bytes": wal,
+            "growth": round(max(third)[0] / max(second)[0], 3),
+            "held MB": round(third[-1][1]),
+            "MB more a year": round(slope([held for _, held in third]) * 365, 2),
+        },
+    )
 
 
 ROWS: tuple[Row, ...] = (
     Row(
-        "S10", "Full-text index drifts", "after every kill index, table and LIKE agree", "operations", 10_000, 40,
-        1_000, 900,
-        bounds=(Bound("index wrong", "==", 0), Bound("other than LIKE", "==", 0),
-                Bound("kills", ">=", 0.005, "operations")), run=drift,
+        "S10",
+        "Full-text index drifts",
+        "after every kill index, table and LIKE agree",
+        "operations",
+        10_000,
+        40,
+        1_000,
+        900,
+        bounds=(
+            Bound("index wrong", "==", 0),
+            Bound("other than LIKE", "==", 0),
+            Bound("kills", ">=", 0.005, "operations"),
+        ),
+        run=drift,
     ),
     Row(
-        "S11", "忘记 leaves copies", "what is forgotten and purged is in no file", "canaries", 100, 2, 20,
+        "S11",
+        "忘记 leaves copies",
+        "what is forgotten and purged is in no file",
+        "canaries",
+        100,
+        2,
+        20,
         bounds=(Bound("hits", "==", 0), Bound("logged", "==", 0), Bound("were there", "==", 1, "canaries")),
         run=forgotten,
         differs="backups and copies keep it for backup.keep and backup.days; a restore forgets it again (issue 8)",
     ),
     Row(
-        "S12", "Unbounded growth",
+        "S12",
+        "Unbounded growth",
         "a million in one house, three years at one rate: at most 128 MB, WAL at most 64, in the third no growth",
-        "messages", 1_000_000, 0, 0, 5_400,
-        bounds=(Bound("bytes", "<=", MOST_BYTES), Bound("WAL bytes", "<=", 64 * 1024 * 1024),
-                Bound("growth", "<=", 1.1), Bound("MB more a year", "<=", 5), Bound("days of text", "<=", 91)),
+        "messages",
+        1_000_000,
+        0,
+        0,
+        5_400,
+        bounds=(
+            Bound("bytes", "<=", MOST_BYTES),
+            Bound("WAL bytes", "<=", 64 * 1024 * 1024),
+            Bound("growth", "<=", 1.1),
+            Bound("MB more a year", "<=", 5),
+            Bound("days of text", "<=", 91),
+        ),
         run=growth,
-        existing=("test_retention.py::test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays",
-                  "test_retention.py::test_of_every_table_it_is_said_how_its_rows_end"),
+        existing=(
+            "test_retention.py::test_rows_that_only_count_go_after_their_days_and_what_was_spent_stays",
+            "test_retention.py::test_of_every_table_it_is_said_how_its_rows_end",
+        ),
     ),
     Row(
-        "S13", "Several workers, PostgreSQL", "the same on both back ends",
+        "S13",
+        "Several workers, PostgreSQL",
+        "the same on both back ends",
         not_applicable="nuan is one process on SQLite (ARCHITECTURE 6); a second one is refused (D22)",
     ),
     Row(
-        "S14", "The clock is set", "an hour forward or back leaves 60 s a window and 5 s a follow-up", "jumps", 2,
-        existing=("test_clock.py::test_an_hour_forward_leaves_a_follow_up_and_a_window_as_long_as_they_were",
-                  "test_clock.py::test_a_clock_set_forward_is_followed_when_what_waits_was_moved_along",
-                  "test_clock.py::test_a_clock_set_back_an_hour_never_runs_backwards_and_is_caught_up"),
+        "S14",
+        "The clock is set",
+        "an hour forward or back leaves 60 s a window and 5 s a follow-up",
+        "jumps",
+        2,
+        existing=(
+            "test_clock.py::test_an_hour_forward_leaves_a_follow_up_and_a_window_as_long_as_they_were",
+            "test_clock.py::test_a_clock_set_forward_is_followed_when_what_waits_was_moved_along",
+            "test_clock.py::test_a_clock_set_back_an_hour_never_runs_backwards_and_is_caught_up",
+        ),
         differs="a clock set back is caught up at nine tenths of the pace: 5 s last 5.6, 60 s last 67",
     ),
-)  # fmt: skip
+)

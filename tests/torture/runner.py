@@ -58,9 +58,7 @@ def runnable(row: Row) -> Row:
 
 def pieces_of(rows: Iterable[Row], part: int = 1, parts: int = 1) -> list[Piece]:
     """The pieces of one part of all, the longest first; together the parts have every piece once."""
-    pieces = [
-        Piece(row, size.seed) for row in map(runnable, rows) if not row.not_applicable for size in row.pieces()
-    ]  # fmt: skip
+    pieces = [Piece(row, size.seed) for row in map(runnable, rows) if not row.not_applicable for size in row.pieces()]
     pieces.sort(key=lambda piece: -piece.row.limit_s)
     return pieces[part - 1 :: parts]
 
@@ -87,9 +85,12 @@ class Results:
         """Whole or not at all."""
         self.folder.mkdir(exist_ok=True)
         told = {
-            "key": self.keys[piece.row.id], "size": asdict(piece.row.pieces()[piece.number - 1]),
-            "found": asdict(outcome.found), "error": outcome.error, "took": outcome.took_s,
-        }  # fmt: skip
+            "key": self.keys[piece.row.id],
+            "size": asdict(piece.row.pieces()[piece.number - 1]),
+            "found": asdict(outcome.found),
+            "error": outcome.error,
+            "took": outcome.took_s,
+        }
         path = self.folder / f"{piece.name}.json"
         path.with_suffix(".new").write_text(json.dumps(told, ensure_ascii=False, indent=1), "utf-8")
         path.with_suffix(".new").replace(path)
@@ -166,10 +167,18 @@ async def _timed(piece: Piece, folder: Path, size: Size) -> Outcome:
 async def _tests(names: Sequence[str]) -> Found:
     """Tests that exist already: how many ran and how many failed; one that is skipped has shown nothing."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in names),
-        cwd=ROOT, env={**os.environ, "TEST_SIZES": FULL}, stdout=asyncio.subprocess.PIPE,
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *(f"tests/{name}" for name in names),
+        cwd=ROOT,
+        env={**os.environ, "TEST_SIZES": FULL},
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
+    )
     try:
         said = (await process.communicate())[0].decode("utf-8", "replace")
     finally:

@@ -21,8 +21,21 @@ WARM = 24
 POOL = 6
 """Threads that asyncio itself would give a machine with two cores."""
 
-SAID = ("早上好呀", "今天去爬山了，好累", "我明天要交报告", "晚上想吃红烧肉", "周末带蓝莓去看医生", "你记得我怕什么吗",
-        "记住我最怕蛇", "忘记我怕什么", ".ai help", "提醒我一小时后喝水", "/new", "谢谢你", "停")  # fmt: skip
+SAID = (
+    "早上好呀",
+    "今天去爬山了，好累",
+    "我明天要交报告",
+    "晚上想吃红烧肉",
+    "周末带蓝莓去看医生",
+    "你记得我怕什么吗",
+    "记住我最怕蛇",
+    "忘记我怕什么",
+    ".ai help",
+    "提醒我一小时后喝水",
+    "/new",
+    "谢谢你",
+    "停",
+)
 
 
 class Destroyed(logging.Handler):
@@ -102,7 +115,12 @@ async def soak(folder: Path, hours: int, seed: int) -> Found:
     first, last = counts[min(WARM, hours // 2)], counts[-1]
     return Found(
         {"hours": hours, "destroyed": heard.count, "calls": turns},
-        {"slope_mb_an_hour": round(slope(warm), 4), "grown_mb": round(warm[-1] - warm[0], 1),
-         "held_mb": round(max(held)), "tasks_grown": last[0] - first[0], "threads_grown": last[1] - first[1],
-         "descriptors_grown": last[2] - first[2]},
-    )  # fmt: skip
+        {
+            "slope_mb_an_hour": round(slope(warm), 4),
+            "grown_mb": round(warm[-1] - warm[0], 1),
+            "held_mb": round(max(held)),
+            "tasks_grown": last[0] - first[0],
+            "threads_grown": last[1] - first[1],
+            "descriptors_grown": last[2] - first[2],
+        },
+    )

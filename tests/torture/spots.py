@@ -4,8 +4,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 KINDS = {
-    "l": "line", "m": "memory", "d": "digest", "n": "note", "r": "reminder", "p": "promise", "o": "operator",
-}  # fmt: skip
+    "l": "line",
+    "m": "memory",
+    "d": "digest",
+    "n": "note",
+    "r": "reminder",
+    "p": "promise",
+    "o": "operator",
+}
 OWNERS = ("console", "local")
 """The owner's own chat, at the terminal."""
 

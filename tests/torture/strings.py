@@ -49,10 +49,17 @@ async def told(folder: Path, size: Size) -> Found:
             opened += tags(text) != tags(wanted)
             lines += text.count("\n") != wanted.count("\n")
     await world.close()
-    return Found({
-        "texts": size.units, "strings": size.units * len(PLAIN), "ill-formed": ill, "extra elements": extra,
-        "changed": changed, "tags": opened, "lines": lines,
-    })  # fmt: skip
+    return Found(
+        {
+            "texts": size.units,
+            "strings": size.units * len(PLAIN),
+            "ill-formed": ill,
+            "extra elements": extra,
+            "changed": changed,
+            "tags": opened,
+            "lines": lines,
+        }
+    )
 
 
 def context(strings: Strings) -> str:
@@ -67,9 +74,12 @@ def context(strings: Strings) -> str:
     return turn(
         event(1, f"甲{found}", "event", "", "scene", 60),
         Event(2, 1, NOW - 50_000, "message", 1, name, "早", quote=f"甲{body}", marks=marks),
-        event(3, f"甲{title}", "event", name, "title", 40), event(4, f"甲{name}", "event", name, "rename", 30),
-        event(5, f"甲{found}", "tool", "", "", 20), event(6, body, name=name), answering=(2, 6),
-    ).text  # fmt: skip
+        event(3, f"甲{title}", "event", name, "title", 40),
+        event(4, f"甲{name}", "event", name, "rename", 30),
+        event(5, f"甲{found}", "tool", "", "", 20),
+        event(6, body, name=name),
+        answering=(2, 6),
+    ).text
 
 
 def elements(made: str) -> list[tuple[str, list[str]]]:
@@ -103,9 +113,10 @@ def around(strings: Strings) -> list[str]:
         for number, text in ((1, body), (2, found))
     ]
     known = replace(
-        waking.facts(*memories), present=tuple(Person(number, each) for number, each in enumerate(names, 1)),
+        waking.facts(*memories),
+        present=tuple(Person(number, each) for number, each in enumerate(names, 1)),
         names=dict(enumerate(names, 1)),
-    )  # fmt: skip
+    )
     group = replace(known, chat=Chat(1, "telegram", "1", "group", title=clean_name(title)))
     line = DigestLine(1, 1, 1, name, f"甲{body}", 1, False, f"[file #1 {clean_file(file)}]")
     return [waking.opened(group, limit=5_000).text, waking.opened(known, limit=5_000).text, excerpt((line, line))]
@@ -120,10 +131,18 @@ async def result(world: "World", strings: Strings) -> str:
 
     name, title, body, file, found = strings
     context = ToolContext(Audience(1, "dm", (1,)), 1, 1, (), "zh-Hans", world.clock.now())
-    return await findings_text(world.store, world.parts.current.words, context, (
-        SearchHit(1, "memory", 1, found, 1, name, 1), SearchHit(2, "line", 2, body, 1, name, 1, around=((name, file),)),
-        SearchHit(3, "digest", 3, found, 1, name, 1), SearchHit(4, "note", 4, title, None, "", 1),
-    ), ROOM)  # fmt: skip
+    return await findings_text(
+        world.store,
+        world.parts.current.words,
+        context,
+        (
+            SearchHit(1, "memory", 1, found, 1, name, 1),
+            SearchHit(2, "line", 2, body, 1, name, 1, around=((name, file),)),
+            SearchHit(3, "digest", 3, found, 1, name, 1),
+            SearchHit(4, "note", 4, title, None, "", 1),
+        ),
+        ROOM,
+    )
 
 
 async def logged(folder: Path, size: Size) -> Found:
@@ -144,10 +163,15 @@ async def logged(folder: Path, size: Size) -> Found:
     rows = raw.split("\n")[:-1]
     events = [json.loads(row)["event"] for row in rows]
     broken = sum(event != EVENTS[number % len(EVENTS)] for number, event in enumerate(events))
-    return Found({
-        "texts": size.units, "extra lines": len(rows) - size.units, "broken": broken,
-        "moving": len(MOVING.findall(raw)) + len(MOVING.findall(shown)), "extra shown": shown.count("\n") - size.units,
-    })  # fmt: skip
+    return Found(
+        {
+            "texts": size.units,
+            "extra lines": len(rows) - size.units,
+            "broken": broken,
+            "moving": len(MOVING.findall(raw)) + len(MOVING.findall(shown)),
+            "extra shown": shown.count("\n") - size.units,
+        }
+    )
 
 
 EVENTS = ("turn", "library", "turn", "failed")

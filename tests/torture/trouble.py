@@ -25,14 +25,36 @@ from tests.torture.secrets import packed, spilled
 LAST = "都好了吗"
 ANN = Person(501, "安", language="zh-hans")
 COMMANDS = (
-    ("doctor", "--no-call"), ("doctor",), ("ctx",), ("boot",), ("usage",), ("sections",), ("logs",), ("backup",),
-    ("memory", "list"), ("export", "telegram:501", "ann.zip"), ("run",), ("mcp", "--person", "nobody"),
-)  # fmt: skip
+    ("doctor", "--no-call"),
+    ("doctor",),
+    ("ctx",),
+    ("boot",),
+    ("usage",),
+    ("sections",),
+    ("logs",),
+    ("backup",),
+    ("memory", "list"),
+    ("export", "telegram:501", "ann.zip"),
+    ("run",),
+    ("mcp", "--person", "nobody"),
+)
 """Beside a running nuan; some must fail, and say so without a secret."""
 OF_MODEL: tuple[Fault | None, ...] = (
-    "http", None, "reset", None, "broken_json", None, "html200", None, "cut", None, "error200", None, "error_stream",
+    "http",
     None,
-)  # fmt: skip
+    "reset",
+    None,
+    "broken_json",
+    None,
+    "html200",
+    None,
+    "cut",
+    None,
+    "error200",
+    None,
+    "error_stream",
+    None,
+)
 OF_TELEGRAM: tuple[Misbehaviour, ...] = ("html502", "drop_after", "garbage", "error", "flood", "drop_before")
 OF_DISCORD: tuple[Kind, ...] = ("reset", "502", "503", "429", "reset_after")
 STRICT = ("-X", "dev", "-W", "error::ResourceWarning", "-W", "error::RuntimeWarning")
@@ -71,9 +93,13 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
     model = Failing()
     async with Street(model) as street:
         settings = street.home(
-            folder, LOG__LEVEL="debug", LOG__TEXT="true", MODEL__TRIES="1", TELEGRAM__ALLOW="501",
+            folder,
+            LOG__LEVEL="debug",
+            LOG__TEXT="true",
+            MODEL__TRIES="1",
+            TELEGRAM__ALLOW="501",
             DISCORD__ALLOW=str(street.dana.id),
-        ).settings  # fmt: skip
+        ).settings
         home = (Strict if strict else StreetHome)(folder, settings)
         printed: list[str] = []
         async with running(home, "run") as nuan:
@@ -97,12 +123,21 @@ async def troubled(folder: Path, size: Size, *, strict: bool) -> Found:
         )
         found = spilled(folder, street.model.bodies)
         archives = await asyncio.to_thread(packed, folder)
-        return Found({
-            "rounds": size.units, "requests": len(street.model.bodies), "commands": len(COMMANDS),
-            "files": len(StreetHome(folder).files()), "answers": len(said), "spilled": len(found),
-            "archives": archives, "defects told": crashed.count("this is a defect of nuan"),
-            "strange ends": float(code != 0) + float(refused.code == 0),
-        }, {}, found)  # fmt: skip
+        return Found(
+            {
+                "rounds": size.units,
+                "requests": len(street.model.bodies),
+                "commands": len(COMMANDS),
+                "files": len(StreetHome(folder).files()),
+                "answers": len(said),
+                "spilled": len(found),
+                "archives": archives,
+                "defects told": crashed.count("this is a defect of nuan"),
+                "strange ends": float(code != 0) + float(refused.code == 0),
+            },
+            {},
+            found,
+        )
 
 
 async def _crashed() -> str:

@@ -54,10 +54,13 @@ def _person(field: "Field", spot: "Spot") -> str:
 
 async def _asked(agent: Agent) -> str:
     """All that its tools show."""
-    return "".join([
-        await agent.ask("recall", query="大家的暗号", top_k=20), await agent.ask("boot"),
-        await agent.ask("dialog", limit=30),
-    ])  # fmt: skip
+    return "".join(
+        [
+            await agent.ask("recall", query="大家的暗号", top_k=20),
+            await agent.ask("boot"),
+            await agent.ask("dialog", limit=30),
+        ]
+    )
 
 
 async def box(field: "Field", spot: "Spot") -> None:
@@ -117,13 +120,22 @@ async def first(field: "Field", spot: "Spot") -> None:
 
 
 WAYS: Mapping[str, Callable[["Field", "Spot"], Awaitable[None]]] = {
-    "why": asking(".ai why"), "remind": asking(".ai remind list"), "promise": asking(".ai promise all"),
-    "refs": asking(".ai refs recent"), "full": asking(".ai dialog full"),
-    "named": of_somebody(".ai dialog {who}"), "person": of_somebody(".ai ctx {who} 大家的暗号"),
+    "why": asking(".ai why"),
+    "remind": asking(".ai remind list"),
+    "promise": asking(".ai promise all"),
+    "refs": asking(".ai refs recent"),
+    "full": asking(".ai dialog full"),
+    "named": of_somebody(".ai dialog {who}"),
+    "person": of_somebody(".ai ctx {who} 大家的暗号"),
     "cancel": of_somebody(".ai remind cancel {number}"),
-    "export": export, "agent": agent, "box": box, "web": web,
-    "followed": followed, "fired": fired, "first": first,
-}  # fmt: skip
+    "export": export,
+    "agent": agent,
+    "box": box,
+    "web": web,
+    "followed": followed,
+    "fired": fired,
+    "first": first,
+}
 
 
 MAY_BRING_NONE = ("web", "why", "number", "forget")
@@ -132,6 +144,4 @@ MAY_BRING_NONE = ("web", "why", "number", "forget")
 
 def logged(lines: list[tuple[str, str, dict[str, object]]]) -> str:
     """What of these lines gets into the file, texts being off."""
-    return " ".join(
-        repr(value) for _, _, fields in lines for name, value in fields.items() if name not in TEXT_FIELDS
-    )  # fmt: skip
+    return " ".join(repr(value) for _, _, fields in lines for name, value in fields.items() if name not in TEXT_FIELDS)

@@ -90,18 +90,35 @@ async def bombs(folder: Path, size: Size) -> Found:
 
 FILES = (
     Row(
-        "X19", "an address inside the house as an attachment", "no connection to a private net", "addresses", 29, 29,
-        29, 60, (Bound("read", "==", 0), Bound("connections", "==", 0)), addresses,
+        "X19",
+        "an address inside the house as an attachment",
+        "no connection to a private net",
+        "addresses",
+        29,
+        29,
+        29,
+        60,
+        (Bound("read", "==", 0), Bound("connections", "==", 0)),
+        addresses,
         ("test_discord_extras.py::test_a_file_is_read_from_discords_own_hosts_alone",),
         differs="no tool fetches what people write; these stand in the place of the platform's own addresses, and its "
         "hosts are trusted to resolve to it",
     ),
     Row(
-        "X20", "a file far larger than told", "no more memory than 30 MB beside what was there", "files", 20, 2, 20,
-        120, (Bound("taken", "==", 0), Bound("more MB", "<=", 30)), bombs,
-        ("test_telegram_sending.py::"
-         "test_of_a_file_that_is_larger_than_told_only_as_much_is_read_as_is_wanted",
-         "test_discord_extras.py::test_an_attachment_is_fetched_up_to_a_limit"),
+        "X20",
+        "a file far larger than told",
+        "no more memory than 30 MB beside what was there",
+        "files",
+        20,
+        2,
+        20,
+        120,
+        (Bound("taken", "==", 0), Bound("more MB", "<=", 30)),
+        bombs,
+        (
+            "test_telegram_sending.py::test_of_a_file_that_is_larger_than_told_only_as_much_is_read_as_is_wanted",
+            "test_discord_extras.py::test_an_attachment_is_fetched_up_to_a_limit",
+        ),
         differs="no picture is decoded here and nothing unpacked: pixels and archives are only bytes",
     ),
-)  # fmt: skip
+)

@@ -91,10 +91,17 @@ async def absence(folder: Path, size: Size) -> Found:
         server.world._last = (server.world.now() - EPOCH) << 22  # the bot itself came into the world just now
         guild = server.world.add_guild("家", lin)
         rooms = [server.world.add_channel(guild, f"c{number}") for number in range(3)]
-        home = Home(folder, with_server(model) | {
-            "BUDGET__DAY_TOKENS": "none", "DISCORD__TOKEN": token, "DISCORD__API_URL": server.api_url,
-            "DISCORD__GATEWAY_URL": server.gateway_url, "DISCORD__ALLOW": str(guild.id),
-        })  # fmt: skip
+        home = Home(
+            folder,
+            with_server(model)
+            | {
+                "BUDGET__DAY_TOKENS": "none",
+                "DISCORD__TOKEN": token,
+                "DISCORD__API_URL": server.api_url,
+                "DISCORD__GATEWAY_URL": server.gateway_url,
+                "DISCORD__ALLOW": str(guild.id),
+            },
+        )
         counted = "SELECT text FROM event WHERE kind = 'message'"
         for room in rooms:
             server.people.say(room, lin, "从前")
@@ -114,11 +121,17 @@ async def absence(folder: Path, size: Size) -> Found:
         await end(process, SIGTERM)
         texts = [str(text) for (text,) in some(home, counted)]
         kept = {number for number in range(size.units) if any(text.endswith(f"第{number}句") for text in texts)}
-        return Found({
-            "messages": size.units, "kept": len(kept), "twice": len(texts) - 3 - fresh - size.units,
-            "read at first": fresh, "replies": sum(len(server.texts(room)) for room in rooms) - before,
-            "old ones answered": len(some(home, LATE_TURNS)), "rules broken": len(server.violations),
-        })  # fmt: skip
+        return Found(
+            {
+                "messages": size.units,
+                "kept": len(kept),
+                "twice": len(texts) - 3 - fresh - size.units,
+                "read at first": fresh,
+                "replies": sum(len(server.texts(room)) for room in rooms) - before,
+                "old ones answered": len(some(home, LATE_TURNS)),
+                "rules broken": len(server.violations),
+            }
+        )
 
 
 def _meanwhile(server: FakeDiscord, rooms: list[Channel], who: User, count: int) -> None:
@@ -161,8 +174,9 @@ async def twins(folder: Path, size: Size) -> Found:
         await street.tell(ann, "第1句")
         replies = len(street.telegram.sent(ann.id))
         await end(process, SIGTERM)
-        return Found({"twins": size.units, "refused": refused, "told clearly": clear, "replies": replies},
-                     {"slowest s": slowest})  # fmt: skip
+        return Found(
+            {"twins": size.units, "refused": refused, "told clearly": clear, "replies": replies}, {"slowest s": slowest}
+        )
 
 
 async def zombies(folder: Path, size: Size) -> Found:
@@ -182,9 +196,7 @@ async def zombies(folder: Path, size: Size) -> Found:
         hall = discord.world.add_channel(guild, "hall")
 
         def there(clock: Any, log: Any) -> Any:
-            settings = DiscordSettings(
-                token=SecretStr(token), api_url=discord.api_url, gateway_url=discord.gateway_url
-            )  # fmt: skip
+            settings = DiscordSettings(token=SecretStr(token), api_url=discord.api_url, gateway_url=discord.gateway_url)
             return DiscordAdapter(settings, (), clock, log)
 
         async def one(number: int) -> None:
@@ -193,8 +205,13 @@ async def zombies(folder: Path, size: Size) -> Found:
             tables = {"telegram": {"allow": [str(ANN.id)]}, "discord": {"allow": [str(guild.id)]}}
             async with _supervised(folder / str(number), make, tables) as world:
                 polls = len(server.calls("getUpdates"))
-                await until(lambda: len(server.calls("getUpdates")) > polls if number % 2 else
-                            any(line[1] == "discord_connected" for line in world.log.lines))  # fmt: skip
+                await until(
+                    lambda: (
+                        len(server.calls("getUpdates")) > polls
+                        if number % 2
+                        else any(line[1] == "discord_connected" for line in world.log.lines)
+                    )
+                )
                 if number % 2:
                     for task in asyncio.all_tasks():
                         if task.get_name().startswith("Updater:"):
@@ -241,42 +258,81 @@ class _Kept:
 
 NET = (
     Row(
-        "D10", "layers that each try again", "at most 3 requests for a call, 1 for a try of a send", "calls", 30, 0, 30,
+        "D10",
+        "layers that each try again",
+        "at most 3 requests for a call, 1 for a try of a send",
+        "calls",
+        30,
+        0,
+        30,
         300,
         (Bound("requests of a call", "<=", 3), Bound("requests of a send", "<=", 1)),
         layers,
-        ("test_fallbacks.py::test_three_models_are_three_requests_and_no_more",
-         "test_discord_adapter.py::"
-         "test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_another_try"),
+        (
+            "test_fallbacks.py::test_three_models_are_three_requests_and_no_more",
+            "test_discord_adapter.py::test_a_server_that_fails_is_asked_once_and_the_outbox_decides_about_another_try",
+        ),
     ),
     Row(
-        "D13", "what was said while the program was down",
+        "D13",
+        "what was said while the program was down",
         "30 messages in 3 channels once each, the old ones not answered; a first start reads none",
-        "messages", 30, 0, 30, 180,
-        (Bound("kept", "==", 1, "messages"), Bound("twice", "==", 0), Bound("read at first", "==", 0),
-         Bound("replies", "==", 3), Bound("old ones answered", "==", 0), Bound("rules broken", "==", 0)),
+        "messages",
+        30,
+        0,
+        30,
+        180,
+        (
+            Bound("kept", "==", 1, "messages"),
+            Bound("twice", "==", 0),
+            Bound("read at first", "==", 0),
+            Bound("replies", "==", 3),
+            Bound("old ones answered", "==", 0),
+            Bound("rules broken", "==", 0),
+        ),
         absence,
-        ("test_discord_adapter.py::test_what_was_missed_comes_once_and_before_what_is_new",
-         "test_discord_adapter.py::test_a_fresh_install_reads_no_old_messages"),
+        (
+            "test_discord_adapter.py::test_what_was_missed_comes_once_and_before_what_is_new",
+            "test_discord_adapter.py::test_a_fresh_install_reads_no_old_messages",
+        ),
     ),
     Row(
-        "D22", "two programs with one token", "the second ends with a clear line within 5 s; one reply", "twins", 10,
-        0, 10, 180,
-        (Bound("refused", "==", 1, "twins"), Bound("told clearly", "==", 1, "twins"), Bound("replies", "==", 1),
-         Bound("slowest s", "<=", 5)),
+        "D22",
+        "two programs with one token",
+        "the second ends with a clear line within 5 s; one reply",
+        "twins",
+        10,
+        0,
+        10,
+        180,
+        (
+            Bound("refused", "==", 1, "twins"),
+            Bound("told clearly", "==", 1, "twins"),
+            Bound("replies", "==", 1),
+            Bound("slowest s", "<=", 5),
+        ),
         twins,
-        ("test_run.py::"
-         "test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_second_nuan_out",
-         "test_telegram_adapter.py::test_a_second_program_with_the_same_token_must_go"),
+        (
+            "test_run.py::test_one_process_serves_both_platforms_lets_people_in_and_keeps_a_second_nuan_out",
+            "test_telegram_adapter.py::test_a_second_program_with_the_same_token_must_go",
+        ),
         differs="on one machine; another machine is seen on Telegram only (409)",
     ),
     Row(
-        "D26", "a connection that is open and says nothing", "noticed within 90 s, mended, nothing lost", "zombies", 4,
-        0, 2, 400,
+        "D26",
+        "a connection that is open and says nothing",
+        "noticed within 90 s, mended, nothing lost",
+        "zombies",
+        4,
+        0,
+        2,
+        400,
         (Bound("came", "==", 1, "zombies"), Bound("slowest s", "<=", 90)),
         zombies,
-        ("test_telegram_adapter.py::test_polling_that_hangs_for_90_seconds_is_given_up",
-         "test_telegram_adapter.py::test_polling_that_dies_is_noticed_at_once",
-         "test_discord_trouble.py::test_a_connection_that_falls_silent_is_given_up_and_loses_nothing"),
+        (
+            "test_telegram_adapter.py::test_polling_that_hangs_for_90_seconds_is_given_up",
+            "test_telegram_adapter.py::test_polling_that_dies_is_noticed_at_once",
+            "test_discord_trouble.py::test_a_connection_that_falls_silent_is_given_up_and_loses_nothing",
+        ),
     ),
-)  # fmt: skip
+)

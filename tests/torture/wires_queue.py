@@ -70,10 +70,15 @@ async def fails_once(folder: Path, size: Size) -> Found:
             await world.say(f"这是第{each}句")
             await world.wait(1)
         again = number(world, "SELECT count(*) FROM event WHERE tries = 1 AND outcome = 'answered'")
-        return Found({
-            "messages": size.units, "failed first": len(broken), "answered then": again,
-            "without outcome": number(world, OPEN_ENDS), "replies": world.replies.count("好的"),
-        })  # fmt: skip
+        return Found(
+            {
+                "messages": size.units,
+                "failed first": len(broken),
+                "answered then": again,
+                "without outcome": number(world, OPEN_ENDS),
+                "replies": world.replies.count("好的"),
+            }
+        )
 
 
 async def always_fails(folder: Path, size: Size) -> Found:
@@ -113,13 +118,18 @@ async def always_fails(folder: Path, size: Size) -> Found:
         longest = max((later - first for first, later in pairwise(tried[:TRIES])), default=0)
         dead = "FROM event WHERE state = 'dead' AND text LIKE '坏消息%'"
         found = await store_findings(place_of(world).data, world.clock.now())
-        return Found({
-            "poisons": size.units, "good answered": answered,
-            "attempts": number(world, f"SELECT coalesce(sum(tries), 0) {dead}"),
-            "dead": number(world, f"SELECT count(*) {dead}"),
-            "doctor": sum(f"{size.units} could not be handled" in one.text for one in found),
-            "told": sum("出了点问题" in text for text in world.replies), "without outcome": number(world, OPEN_ENDS),
-        }, {"longest wait s": longest / 1000})  # fmt: skip
+        return Found(
+            {
+                "poisons": size.units,
+                "good answered": answered,
+                "attempts": number(world, f"SELECT coalesce(sum(tries), 0) {dead}"),
+                "dead": number(world, f"SELECT count(*) {dead}"),
+                "doctor": sum(f"{size.units} could not be handled" in one.text for one in found),
+                "told": sum("出了点问题" in text for text in world.replies),
+                "without outcome": number(world, OPEN_ENDS),
+            },
+            {"longest wait s": longest / 1000},
+        )
 
 
 async def long_turns(folder: Path, size: Size) -> Found:
@@ -139,11 +149,15 @@ async def long_turns(folder: Path, size: Size) -> Found:
             await world.let_answer()
             await world.wait(10)
             replies += len(world.replies) - before
-        return Found({
-            "turns": size.units, "replies": replies, "deaths": crashes,
-            "begun anew": number(world, "SELECT count(*) FROM turn") - size.units,
-            "left": number(world, LEFT),
-        })  # fmt: skip
+        return Found(
+            {
+                "turns": size.units,
+                "replies": replies,
+                "deaths": crashes,
+                "begun anew": number(world, "SELECT count(*) FROM turn") - size.units,
+                "left": number(world, LEFT),
+            }
+        )
 
 
 async def backlog(folder: Path, size: Size) -> Found:
@@ -188,8 +202,12 @@ async def order(folder: Path, size: Size) -> Found:
     from tests.torture.crowd import Crowd
 
     chance = random.Random(size.seed)
-    tables = {"bot": {"timezone": "Asia/Shanghai"}, "budget": {"day_tokens": None},
-              "model": {"slots": max(size.units, 4)}, "speak": {"busy": "queue"}}  # fmt: skip
+    tables = {
+        "bot": {"timezone": "Asia/Shanghai"},
+        "budget": {"day_tokens": None},
+        "model": {"slots": max(size.units, 4)},
+        "speak": {"busy": "queue"},
+    }
     world = Crowd(folder / "data", Settings.model_validate(tables), takes_ms=lambda: chance.randint(500, 1_900))
     await world.open()
     try:
@@ -210,57 +228,105 @@ async def order(folder: Path, size: Size) -> Found:
             wrong += [text for text, _ in found] != [f"第{line}句" for line in range(LINES)]
             ends = max(ends, *(int(str(at)) for _, at in found))
             slowest = max(slowest, world.slow.worked_ms[f"人{chat}"])
-        return Found({"chats": size.units, "out of order": wrong}, {
-            "total by slowest": round((ends - begun) / max(slowest, 1), 3), "slowest s": slowest / 1000,
-            "at once": world.slow.most,
-        })  # fmt: skip
+        return Found(
+            {"chats": size.units, "out of order": wrong},
+            {
+                "total by slowest": round((ends - begun) / max(slowest, 1), 3),
+                "slowest s": slowest / 1000,
+                "at once": world.slow.most,
+            },
+        )
     finally:
         await world.close()
 
 
 QUEUE = (
     Row(
-        "D4", "a legitimate retry is taken for a copy, or a message is closed without an outcome",
-        "handled at the second try; nothing done without an outcome", "messages", 200, 3, 100, 300,
-        (Bound("failed first", "==", 1, "messages"), Bound("answered then", "==", 1, "messages"),
-         Bound("replies", "==", 1, "messages"), Bound("without outcome", "==", 0)),
+        "D4",
+        "a legitimate retry is taken for a copy, or a message is closed without an outcome",
+        "handled at the second try; nothing done without an outcome",
+        "messages",
+        200,
+        3,
+        100,
+        300,
+        (
+            Bound("failed first", "==", 1, "messages"),
+            Bound("answered then", "==", 1, "messages"),
+            Bound("replies", "==", 1, "messages"),
+            Bound("without outcome", "==", 0),
+        ),
         fails_once,
     ),
     Row(
-        "D5", "a message on which handling always fails",
-        "8 tries, waits of 1 s to 3 min, then dead and seen in doctor; the 20 behind it are answered", "poisons", 20, 0,
-        20, 300,
-        (Bound("good answered", "==", GOOD, "poisons"), Bound("attempts", "==", TRIES, "poisons"),
-         Bound("dead", "==", 1, "poisons"), Bound("told", "==", 1, "poisons"), Bound("doctor", ">=", 1),
-         Bound("longest wait s", "<=", 180), Bound("without outcome", "==", 0)),
+        "D5",
+        "a message on which handling always fails",
+        "8 tries, waits of 1 s to 3 min, then dead and seen in doctor; the 20 behind it are answered",
+        "poisons",
+        20,
+        0,
+        20,
+        300,
+        (
+            Bound("good answered", "==", GOOD, "poisons"),
+            Bound("attempts", "==", TRIES, "poisons"),
+            Bound("dead", "==", 1, "poisons"),
+            Bound("told", "==", 1, "poisons"),
+            Bound("doctor", ">=", 1),
+            Bound("longest wait s", "<=", 180),
+            Bound("without outcome", "==", 0),
+        ),
         always_fails,
-        ("test_retrying.py::test_a_message_that_always_fails_is_tried_eight_times_and_twenty_others_are_answered",
-         "test_telegram_adapter.py::"
-         "test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_the_others"),
+        (
+            "test_retrying.py::test_a_message_that_always_fails_is_tried_eight_times_and_twenty_others_are_answered",
+            "test_telegram_adapter.py::test_whatever_breaks_the_storing_of_one_update_polling_goes_on_with_the_others",
+        ),
         differs="a turn in which a tool has done something is not begun anew: its person is told at the first failure",
     ),
     Row(
-        "D6", "a lease is held through a long turn, or its owner known by PID",
-        "400 s of model: 1 reply, nothing begun anew; after a death with the same PID the work goes on", "turns", 20, 2,
-        20, 120,
+        "D6",
+        "a lease is held through a long turn, or its owner known by PID",
+        "400 s of model: 1 reply, nothing begun anew; after a death with the same PID the work goes on",
+        "turns",
+        20,
+        2,
+        20,
+        120,
         (Bound("replies", "==", 1, "turns"), Bound("begun anew", "==", 0), Bound("left", "==", 0)),
         long_turns,
         differs="with model.deadline_seconds 500; by default a turn is given up after 90 s and says so (row L1)",
     ),
     Row(
-        "D14", "a backlog after a long absence",
+        "D14",
+        "a backlog after a long absence",
         "all kept and none answered; one reply in each of five chats to what is new",
-        "updates", 500, 0, 500, 120,
-        (Bound("kept", "==", 1, "updates"), Bound("old ones answered", "==", 0), Bound("chats answered", "==", 5),
-         Bound("replies to a chat", "==", 1), Bound("left", "==", 0)),
-        backlog, ("test_late.py::test_a_backlog_is_kept_whole_and_gets_one_reply_in_each_chat",),
+        "updates",
+        500,
+        0,
+        500,
+        120,
+        (
+            Bound("kept", "==", 1, "updates"),
+            Bound("old ones answered", "==", 0),
+            Bound("chats answered", "==", 5),
+            Bound("replies to a chat", "==", 1),
+            Bound("left", "==", 0),
+        ),
+        backlog,
+        ("test_late.py::test_a_backlog_is_kept_whole_and_gets_one_reply_in_each_chat",),
     ),
     Row(
-        "D21", "order within a chat", "40 numbered messages in each of 50 chats: order kept, chats side by side",
-        "chats", 50, 0, 50, 600,
+        "D21",
+        "order within a chat",
+        "40 numbered messages in each of 50 chats: order kept, chats side by side",
+        "chats",
+        50,
+        0,
+        50,
+        600,
         (Bound("out of order", "==", 0), Bound("total by slowest", "<=", 1.2)),
         order,
         ("test_slots.py::test_never_too_many_in_order_within_a_chat_and_no_slot_is_lost",),
         differs="with model.slots as many as chats: by default 4 calls run at once for all",
     ),
-)  # fmt: skip
+)

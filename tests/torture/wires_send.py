@@ -75,9 +75,7 @@ async def _sent(data: Path, kind: str) -> list[str]:
     text = "\n\n".join(part + "好" * 3_900 for part in PARTS) if kind == "parts" else "答复"
     server = FakeTelegram(limits=UNLIMITED)
     await server.__aenter__()
-    async with live(
-        data, telegram(server, placeholder=kind == "sign"), telegram={"allow": [str(ANN.id)]}
-    ) as world:  # fmt: skip
+    async with live(data, telegram(server, placeholder=kind == "sign"), telegram={"allow": [str(ANN.id)]}) as world:
         await until(lambda: bool(server.calls("getUpdates")))
         world.model.script = lambda request: text
         if kind == "refused":
@@ -118,8 +116,10 @@ async def limited(folder: Path, size: Size) -> Found:
 
     async with FakeTelegram(limits=Limits()) as server:
         people = [Person(5_000_001 + number, f"人{number}") for number in range(PLACES)]
-        chats = [server.rooms.group(f"群{number}", people[number]) if number % 2 else people[number].id
-                 for number in range(PLACES)]  # fmt: skip
+        chats = [
+            server.rooms.group(f"群{number}", people[number]) if number % 2 else people[number].id
+            for number in range(PLACES)
+        ]
         allow = [*(str(person.id) for person in people), *(f"group:{chat}" for chat in chats[1::2])]
         make = telegram(server, private_ms=1_000, answer_s=20.0)
         async with live(folder / "data", make, telegram={"allow": allow}) as world:
@@ -148,14 +148,22 @@ async def limited(folder: Path, size: Size) -> Found:
         sends = [method for method in server.requests if method.method == "sendMessage"]
         delivered = sum(map(len, seen.values()))
         disordered = sum(texts != sorted(texts) for texts in seen.values())
-        return Found({
-            "replies": size.units, "delivered": delivered, "out of order": disordered,
-            "inside a wait": len([one for one in server.violations if one.chat is not None]),
-            "others inside a wait for all": sum(_knowing(one) for one in server.violations),
-            "requests": len(sends), "waits": len(server.faults.met),
-            "refused beside": len(sends) - delivered - sum(before.values()) - len(server.faults.met)
-            - len(server.violations),
-        })  # fmt: skip
+        return Found(
+            {
+                "replies": size.units,
+                "delivered": delivered,
+                "out of order": disordered,
+                "inside a wait": len([one for one in server.violations if one.chat is not None]),
+                "others inside a wait for all": sum(_knowing(one) for one in server.violations),
+                "requests": len(sends),
+                "waits": len(server.faults.met),
+                "refused beside": len(sends)
+                - delivered
+                - sum(before.values())
+                - len(server.faults.met)
+                - len(server.violations),
+            }
+        )
 
 
 async def pings(folder: Path, size: Size) -> Found:
@@ -174,9 +182,7 @@ async def pings(folder: Path, size: Size) -> Found:
         hall = server.world.add_channel(guild, "hall")
 
         def make(clock: Any, log: Any) -> Any:
-            settings = DiscordSettings(
-                token=SecretStr(token), api_url=server.api_url, gateway_url=server.gateway_url
-            )  # fmt: skip
+            settings = DiscordSettings(token=SecretStr(token), api_url=server.api_url, gateway_url=server.gateway_url)
             return DiscordAdapter(settings, COMMANDS, clock, log)
 
         async with live(folder / "data", make, discord={"allow": [str(guild.id)]}) as world:
@@ -200,11 +206,15 @@ async def pings(folder: Path, size: Size) -> Found:
             for number in range(size.units):
                 await round_of(number)
         spoken = sum(map(speaks, server.requests))
-        return Found({
-            "rounds": size.units, "texts": spoken, "could ping": len(server.front.pinging),
-            "previews": sum(not one.flags & SUPPRESS_EMBEDS for one in server.sent(hall)),
-            "pinged": sum(one.everyone or bool(one.mentions) for one in server.sent(hall)),
-        })  # fmt: skip
+        return Found(
+            {
+                "rounds": size.units,
+                "texts": spoken,
+                "could ping": len(server.front.pinging),
+                "previews": sum(not one.flags & SUPPRESS_EMBEDS for one in server.sent(hall)),
+                "pinged": sum(one.everyone or bool(one.mentions) for one in server.sent(hall)),
+            }
+        )
 
 
 def forged() -> Iterator[str]:
@@ -233,40 +243,78 @@ async def buttons(folder: Path, size: Size) -> Found:
 
 SEND = (
     Row(
-        "D9", "a send that times out", "one copy; refused connections are tried again; the parts behind go out",
-        "replies", 8, 0, 8, 300,
+        "D9",
+        "a send that times out",
+        "one copy; refused connections are tried again; the parts behind go out",
+        "replies",
+        8,
+        0,
+        8,
+        300,
         (Bound("copies wrong", "==", 0), Bound("parts missing", "==", 0), Bound("retried", ">=", 0.5, "replies")),
         timeouts,
-        ("test_telegram_sending.py::test_what_became_of_a_message_is_told_truly",
-         "test_telegram_sending.py::test_a_server_that_is_gone_took_nothing_and_does_not_hold_up_the_end",
-         "test_sending.py::test_of_five_parts_the_one_of_unknown_fate_is_sent_once_and_the_others_all_arrive",
-         "test_sending.py::test_a_placeholder_of_which_nobody_knows_whether_it_went_out_loses_no_reply"),
+        (
+            "test_telegram_sending.py::test_what_became_of_a_message_is_told_truly",
+            "test_telegram_sending.py::test_a_server_that_is_gone_took_nothing_and_does_not_hold_up_the_end",
+            "test_sending.py::test_of_five_parts_the_one_of_unknown_fate_is_sent_once_and_the_others_all_arrive",
+            "test_sending.py::test_a_placeholder_of_which_nobody_knows_whether_it_went_out_loses_no_reply",
+        ),
     ),
     Row(
-        "D15", "limits of the platform",
+        "D15",
+        "limits of the platform",
         "300 replies to 20 chats and 30 waits: all, in order, none inside a wait, at most one 429 after each",
-        "replies", 300, 0, 300, 600,
-        (Bound("delivered", "==", 1, "replies"), Bound("out of order", "==", 0), Bound("inside a wait", "==", 0),
-         Bound("waits", ">=", 0.1, "replies"),
-         Bound("others inside a wait for all", "<=", 1, "waits")),
-        limited, ("test_telegram_pace.py",),
+        "replies",
+        300,
+        0,
+        300,
+        600,
+        (
+            Bound("delivered", "==", 1, "replies"),
+            Bound("out of order", "==", 0),
+            Bound("inside a wait", "==", 0),
+            Bound("waits", ">=", 0.1, "replies"),
+            Bound("others inside a wait for all", "<=", 1, "waits"),
+        ),
+        limited,
+        ("test_telegram_pace.py",),
         differs="Telegram does not say whether a wait is a chat's or meant for all: one other chat may run into it "
         "once; on Discord its library keeps to the limits (test_discord_adapter.py)",
     ),
     Row(
-        "X15", "a model that writes @everyone", "every text has empty allowed_mentions, and nobody is pinged", "rounds",
-        50, 0, 50, 300,
-        (Bound("texts", ">=", 3, "rounds"), Bound("could ping", "==", 0), Bound("pinged", "==", 0),
-         Bound("previews", "==", 0)),
-        pings, ("test_discord_adapter.py", "test_discord_extras.py"),
+        "X15",
+        "a model that writes @everyone",
+        "every text has empty allowed_mentions, and nobody is pinged",
+        "rounds",
+        50,
+        0,
+        50,
+        300,
+        (
+            Bound("texts", ">=", 3, "rounds"),
+            Bound("could ping", "==", 0),
+            Bound("pinged", "==", 0),
+            Bound("previews", "==", 0),
+        ),
+        pings,
+        ("test_discord_adapter.py", "test_discord_extras.py"),
     ),
     Row(
-        "X28", "a button pressed by another", "nothing in another's name", "pressings", 5_600, 56, 5_600, 60,
+        "X28",
+        "a button pressed by another",
+        "nothing in another's name",
+        "pressings",
+        5_600,
+        56,
+        5_600,
+        60,
         (Bound("in another's name", "==", 0),),
         buttons,
-        ("test_telegram_sending.py::test_a_pressed_button_speaks_for_the_one_it_was_made_for_only",
-         "test_discord_extras.py::test_a_button_works_for_one_person_also_after_a_restart"),
+        (
+            "test_telegram_sending.py::test_a_pressed_button_speaks_for_the_one_it_was_made_for_only",
+            "test_discord_extras.py::test_a_button_works_for_one_person_also_after_a_restart",
+        ),
         differs="bound to the account; a press says its text in the presser's own name and with their rights only, so "
         "neither chat nor expiry is signed: codes and questions behind it end after 5 min to 1 h",
     ),
-)  # fmt: skip
+)

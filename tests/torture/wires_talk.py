@@ -68,8 +68,16 @@ async def deletions(folder: Path, size: Size) -> Found:
             prompts += any(CANARY in str(prompt) for prompt in world.prompts[since:])
             files += bool(holding(world.folder, CANARY))
             kept += number(world, "SELECT count(*) FROM memory WHERE disabled_at IS NULL")
-    return Found({"deletions": size.units, "in the midst": midst, "quoted": quoted, "in a prompt": prompts,
-                  "on disk": files, "memories left": kept})  # fmt: skip
+    return Found(
+        {
+            "deletions": size.units,
+            "in the midst": midst,
+            "quoted": quoted,
+            "in a prompt": prompts,
+            "on disk": files,
+            "memories left": kept,
+        }
+    )
 
 
 async def bots(folder: Path, size: Size) -> Found:
@@ -126,10 +134,16 @@ async def spam(folder: Path, size: Size) -> Found:
         rows = number(world, mine)
         first = number(world, "SELECT count(*) FROM memory WHERE text LIKE '%第0个暗号%' AND disabled_at IS NULL")
         unanswered = size.units - sum("记" in text or "过一分钟" in text for text in world.replies[20:])
-        return Found({"wishes": size.units, "first kept": first}, {
-            "rows": rows, "in a minute": max(lately, default=0), "recall by before": round(after / before, 2),
-            "their recall by another's": round(theirs / after, 2), "unanswered": max(0, unanswered),
-        })  # fmt: skip
+        return Found(
+            {"wishes": size.units, "first kept": first},
+            {
+                "rows": rows,
+                "in a minute": max(lately, default=0),
+                "recall by before": round(after / before, 2),
+                "their recall by another's": round(theirs / after, 2),
+                "unanswered": max(0, unanswered),
+            },
+        )
 
 
 async def outage(folder: Path, size: Size) -> Found:
@@ -168,50 +182,109 @@ async def outage(folder: Path, size: Size) -> Found:
     await world.app.ingest.accept(world.message("好了吗", "人0"))
     await world.wait(5)
     await world.close()
-    return Found({"chats": size.units, "apologies": len(told), "answered after": world.replies.count("好的"),
-                  "typing": begun, "typing after 10 s": late}, {"apologies in a chat": most})  # fmt: skip
+    return Found(
+        {
+            "chats": size.units,
+            "apologies": len(told),
+            "answered after": world.replies.count("好的"),
+            "typing": begun,
+            "typing after 10 s": late,
+        },
+        {"apologies in a chat": most},
+    )
 
 
 TALK = (
     Row(
-        "D18", "an edited message", "one reply, the next request has the last text, the memory says it too", "messages",
-        50, 2, 50, 300,
-        (Bound("replies", "==", 1, "messages"), Bound("last text told", "==", 1, "messages"),
-         Bound("memories right", "==", 1, "messages")),
+        "D18",
+        "an edited message",
+        "one reply, the next request has the last text, the memory says it too",
+        "messages",
+        50,
+        2,
+        50,
+        300,
+        (
+            Bound("replies", "==", 1, "messages"),
+            Bound("last text told", "==", 1, "messages"),
+            Bound("memories right", "==", 1, "messages"),
+        ),
         edits,
         ("test_changes.py::test_any_order_of_messages_edits_and_deletions_ends_in_the_last_text",),
     ),
     Row(
-        "D19", "a message deleted while it is answered", "not quoted, not in the next request, nowhere in the database",
-        "deletions", 60, 2, 20, 300,
-        (Bound("quoted", "==", 0), Bound("in a prompt", "==", 0), Bound("on disk", "==", 0),
-         Bound("memories left", "==", 0), Bound("in the midst", ">=", 0.2, "deletions")),
-        deletions, ("test_deletions.py::test_a_deleted_message_leaves_no_trace",),
+        "D19",
+        "a message deleted while it is answered",
+        "not quoted, not in the next request, nowhere in the database",
+        "deletions",
+        60,
+        2,
+        20,
+        300,
+        (
+            Bound("quoted", "==", 0),
+            Bound("in a prompt", "==", 0),
+            Bound("on disk", "==", 0),
+            Bound("memories left", "==", 0),
+            Bound("in the midst", ">=", 0.2, "deletions"),
+        ),
+        deletions,
+        ("test_deletions.py::test_a_deleted_message_leaves_no_trace",),
         differs="Telegram tells no bot of deletions: there a reply with 忘记 is the way",
     ),
     Row(
-        "D20", "bots that answer each other", "at most 20 replies in 60 s, a human is answered at once", "loops", 5, 0,
-        5, 300,
+        "D20",
+        "bots that answer each other",
+        "at most 20 replies in 60 s, a human is answered at once",
+        "loops",
+        5,
+        0,
+        5,
+        300,
         (Bound("replies in 60 s", "<=", 20), Bound("humans answered", "==", 1, "loops")),
         bots,
-        ("test_bots.py::test_two_nuans_in_one_group_fall_silent",
-         "test_bots.py::test_two_bots_end_after_twenty_exchanges_and_a_human_is_still_answered"),
+        (
+            "test_bots.py::test_two_nuans_in_one_group_fall_silent",
+            "test_bots.py::test_two_bots_end_after_twenty_exchanges_and_a_human_is_still_answered",
+        ),
     ),
     Row(
-        "R7", "one person floods memory", "no more rows than the quota, none dropped, recall as fast as before",
-        "wishes", 10_000, 0, 10_000, 600,
-        (Bound("rows", "<=", 1_000), Bound("in a minute", "<=", 30), Bound("first kept", "==", 1),
-         Bound("recall by before", "<=", 1.5), Bound("their recall by another's", "<=", 3)),
-        spam, ("test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
+        "R7",
+        "one person floods memory",
+        "no more rows than the quota, none dropped, recall as fast as before",
+        "wishes",
+        10_000,
+        0,
+        10_000,
+        600,
+        (
+            Bound("rows", "<=", 1_000),
+            Bound("in a minute", "<=", 30),
+            Bound("first kept", "==", 1),
+            Bound("recall by before", "<=", 1.5),
+            Bound("their recall by another's", "<=", 3),
+        ),
+        spam,
+        ("test_memory_quota.py::test_a_person_keeps_so_many_and_no_more",),
         differs="others' recall is within half as long again, and of whoever has a thousand memories within three "
         "times that of one who has twenty",
     ),
     Row(
-        "D27", "apologies while no model answers",
-        "one in each chat and outage of ten minutes, no sign of typing 10 s later", "chats", 50, 2,
-        50, 300,
-        (Bound("apologies", "==", 1, "chats"), Bound("apologies in a chat", "==", 1), Bound("answered after", "==", 1),
-         Bound("typing", ">=", 1, "chats"), Bound("typing after 10 s", "==", 0)),
+        "D27",
+        "apologies while no model answers",
+        "one in each chat and outage of ten minutes, no sign of typing 10 s later",
+        "chats",
+        50,
+        2,
+        50,
+        300,
+        (
+            Bound("apologies", "==", 1, "chats"),
+            Bound("apologies in a chat", "==", 1),
+            Bound("answered after", "==", 1),
+            Bound("typing", ">=", 1, "chats"),
+            Bound("typing after 10 s", "==", 0),
+        ),
         outage,
     ),
-)  # fmt: skip
+)

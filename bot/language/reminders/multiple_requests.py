@@ -213,9 +213,15 @@ def _day(wish: ReminderWish, before: ReminderWish | None, after: ReminderWish | 
         return parts
     named = other.parts
     return replace(
-        parts, delay=named.delay, day=named.day, every=named.every, tonight=named.tonight, since=named.since,
-        until=named.until, span=named.span,
-    )  # fmt: skip
+        parts,
+        delay=named.delay,
+        day=named.day,
+        every=named.every,
+        tonight=named.tonight,
+        since=named.since,
+        until=named.until,
+        span=named.span,
+    )
 
 
 def _hour(parts: TimeParts, wish: ReminderWish, before: ReminderWish | None, after: ReminderWish | None) -> TimeParts:

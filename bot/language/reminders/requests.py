@@ -304,7 +304,7 @@ def _softly(bare: str) -> ReminderWish | None:
 
 def _wish(
     text: str, folded: str, origin: tuple[int, ...], trigger: re.Match[str], parts: TimeParts, more: bool
-) -> ReminderWish | None:  # fmt: skip
+) -> ReminderWish | None:
     blanked = without_times(folded, parts)
     start = _start(CLAUSE_END, blanked, trigger)
     before, after = blanked[start : trigger.start()], blanked[trigger.end() :].strip(" \x00")
@@ -361,9 +361,16 @@ def _wish(
     sure = sure and bool(parts.clock or parts.delay or CALLED_TO.match(folded, trigger.end()) is None)
     apart = not english and not titled and task_content(after) != ""
     return ReminderWish(
-        "set", in_second_person(heard), parts, HourRules(wakes=bool(wakes)), said, rest=rest, shared=shared,
-        apart=apart, sure=sure
-    )  # fmt: skip
+        "set",
+        in_second_person(heard),
+        parts,
+        HourRules(wakes=bool(wakes)),
+        said,
+        rest=rest,
+        shared=shared,
+        apart=apart,
+        sure=sure,
+    )
 
 
 def _called(folded: str, trigger: re.Match[str], before: str, parts: TimeParts, english: bool) -> bool:
@@ -396,9 +403,7 @@ def requests(words: str) -> bool:
     return any(ZH.finditer(words)) or any(EN.finditer(words))
 
 
-def _beside(
-    text: str, blanked: str, origin: tuple[int, ...], *stretches: tuple[int, int]
-) -> tuple[str, bool]:  # fmt: skip
+def _beside(text: str, blanked: str, origin: tuple[int, ...], *stretches: tuple[int, int]) -> tuple[str, bool]:
     """What a request is of whose own clause does not say it, and whether that is certain: the one other clause.
 
     Of several it is the one with the time.
@@ -484,9 +489,11 @@ def _residue(before: str, english: bool) -> str:
     """What stands before the trigger in its clause that is neither a time nor courtesy."""
     plain = JOINS.sub(TAKEN, before).replace(TAKEN, " ").replace("\x01", "x")
     fill = rf"\b(?:{FILL_EN})\b" if english else FILL_ZH
-    return re.sub(rf"{fill}|[\s、:：@~\-—…]+", "", plain).strip() if not english else re.sub(
-        rf"{fill}|[\s:@~\-—…]+", " ", plain
-    ).strip()  # fmt: skip
+    return (
+        re.sub(rf"{fill}|[\s、:：@~\-—…]+", "", plain).strip()
+        if not english
+        else re.sub(rf"{fill}|[\s:@~\-—…]+", " ", plain).strip()
+    )
 
 
 @dataclass(frozen=True, slots=True)

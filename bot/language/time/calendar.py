@@ -74,8 +74,11 @@ def every_year(today: date, made: Callable[[int], DateRange | None]) -> TimeRead
 def every_month(today: date, number: int) -> TimeReading | None:
     """The day of that number in its month; 0 is the last one."""
     months = [month_off(today, off) for off in range(-13, 14)]
-    days = ((day(month.last) if not number else day_of(month.first.year, month.first.month, number))
-            for month in months if month)  # fmt: skip
+    days = (
+        (day(month.last) if not number else day_of(month.first.year, month.first.month, number))
+        for month in months
+        if month
+    )
     return each(days, "month")
 
 

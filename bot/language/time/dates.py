@@ -133,9 +133,12 @@ def _folded(text: str) -> str:
 
 def _holds(one: DateRange, other: DateRange) -> bool:
     """Whether the other is only a part of this one."""
-    return one != other and one.first <= other.first and other.last <= one.last and (
-        (one.first, one.last) != (other.first, other.last) or one.hours == (0, 24)
-    )  # fmt: skip
+    return (
+        one != other
+        and one.first <= other.first
+        and other.last <= one.last
+        and ((one.first, one.last) != (other.first, other.last) or one.hours == (0, 24))
+    )
 
 
 def moments_of(days: DateRange, tz: tzinfo) -> tuple[int, int]:
@@ -458,10 +461,11 @@ def _numbered(text: str, day: date, today: date) -> bool:
     folded = _folded(text)
     read = [(one.start, one.end) for one in named_times(folded, today)]
     return any(
-        int(found[1]) == day.day and not _MONTH.search(folded, 0, found.start())
+        int(found[1]) == day.day
+        and not _MONTH.search(folded, 0, found.start())
         and not any(start <= found.start() < end for start, end in read)
         for found in _NUMBER.finditer(folded)
-    )  # fmt: skip
+    )
 
 
 def _coarse(first: date, words: Sequence[tuple[str, int]], tz: tzinfo, *, month: bool) -> DatedMoment | None:

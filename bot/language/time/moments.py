@@ -45,10 +45,15 @@ JUST_MS = 15 * MINUTE_MS
 """A time of day that was over no longer ago may be a slip: it is asked, not put off to the next day."""
 
 _HOURS: dict[DayPart, tuple[range, range]] = {
-    "dawn": (range(7), range(0)), "morning": (range(13), range(0)), "noon": (range(11, 15), range(1, 4)),
-    "afternoon": (range(12, 20), range(1, 12)), "dusk": (range(16, 21), range(4, 9)),
-    "night": (range(17, 24), range(5, 12)), "am": (range(12), range(0)), "pm": (range(12, 24), range(1, 12)),
-}  # fmt: skip
+    "dawn": (range(7), range(0)),
+    "morning": (range(13), range(0)),
+    "noon": (range(11, 15), range(1, 4)),
+    "afternoon": (range(12, 20), range(1, 12)),
+    "dusk": (range(16, 21), range(4, 9)),
+    "night": (range(17, 24), range(5, 12)),
+    "am": (range(12), range(0)),
+    "pm": (range(12, 24), range(1, 12)),
+}
 """Of each part of the day the hours that are meant as said, and those that mean twelve hours later."""
 
 _CORRECTS = LazyPattern(
@@ -59,8 +64,9 @@ _CORRECTS = LazyPattern(
 """What stands between a time and the one that was meant."""
 DAY_BEFORE = (
     r"的?(?<!提)[头前]一[天日晚](?!后)|(?a:\b(?:on )?the (?:day|night|evening|morning) before\b(?! (?:yesterday|"
-    + "|".join(FEASTS_EN) + r"))|\bthe eve\b)"
-)  # fmt: skip
+    + "|".join(FEASTS_EN)
+    + r"))|\bthe eve\b)"
+)
 
 _A_DAY_BEFORE = LazyPattern(DAY_BEFORE)
 
@@ -115,10 +121,15 @@ def parts_folded(folded: str) -> TimeParts:
         if before.day is not None or (before.every and before.every.month != "*") or after.day is not None:
             own = after if after.clock or after.half else before
             both = replace(
-                joined_parts(before, after), clock=own.clock, half=own.half or night, lead=Delay(days=1),
-                every=after.every or before.every, day=before.day or after.day,
-                period=before.period or after.period, doubt=before.doubt or after.doubt,
-            )  # fmt: skip
+                joined_parts(before, after),
+                clock=own.clock,
+                half=own.half or night,
+                lead=Delay(days=1),
+                every=after.every or before.every,
+                day=before.day or after.day,
+                period=before.period or after.period,
+                doubt=before.doubt or after.doubt,
+            )
             return periodic(_over(both, before, after, found))
         spans = tuple(sorted((*parts.spans, found.span())))
         return replace(parts, doubt=parts.doubt or "vague", doubts=parts.doubts | {"vague"}, spans=spans)
@@ -156,11 +167,16 @@ def joined_parts(before: TimeParts, answer: TimeParts) -> TimeParts:
         None if delay and not answer.day else answer.day or before.day,
         None if delay and not answer.clock else answer.clock or before.clock,
         answer.half or ("" if answer.clock and (answer.clock.whole or answer.clock.hour > 12) else before.half),
-        delay or (None if answer.day or answer.clock else before.delay), answer.every or every,
-        answer.lead or before.lead, answer.doubt, answer.tonight or (before.tonight and not answer.day),
-        answer.times or (() if answer.clock else before.times), since=answer.since or before.since,
-        until=answer.until or before.until, span=answer.span or before.span,
-    )  # fmt: skip
+        delay or (None if answer.day or answer.clock else before.delay),
+        answer.every or every,
+        answer.lead or before.lead,
+        answer.doubt,
+        answer.tonight or (before.tonight and not answer.day),
+        answer.times or (() if answer.clock else before.times),
+        since=answer.since or before.since,
+        until=answer.until or before.until,
+        span=answer.span or before.span,
+    )
 
 
 def moment_meant(parts: TimeParts, now: datetime, manner: HourRules = HourRules()) -> Moment | None:
@@ -219,9 +235,7 @@ def _every(parts: TimeParts, now: datetime, manner: HourRules) -> Recurring | Un
         times = _times(parts, manner, now)
         if isinstance(times, str):
             return times
-        rule = SEVERAL.join(
-            f"{minute} {hour} {every.day} {every.month} {every.weekdays}" for hour, minute in times
-        )  # fmt: skip
+        rule = SEVERAL.join(f"{minute} {hour} {every.day} {every.month} {every.weekdays}" for hour, minute in times)
     since = date_of_named(parts.since, now.date(), now.hour) if parts.since is not None else now.date()
     if isinstance(since, str):
         return since

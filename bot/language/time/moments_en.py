@@ -135,9 +135,10 @@ _HALF_PAST = LazyPattern(
 )
 _WORD = LazyPattern(
     rf"(?a)\b(?:at|for|around|by) (?P<h>{EN_HOUR})(?: (?P<m>o'clock|thirty|fifteen|forty[- ]five|ten|twenty))?"
-    rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?"
-    .replace("(?P<ap>", "(?:", 1).replace("(?P<ap>", "(?P<ap2>", 1)
-)  # fmt: skip
+    rf"(?:{_AMPM})?\b|\b(?P<h2>{EN_HOUR}) o'clock(?:{_AMPM})?".replace("(?P<ap>", "(?:", 1).replace(
+        "(?P<ap>", "(?P<ap2>", 1
+    )
+)
 _OCLOCK = LazyPattern(
     r"(?a)\b(?:at )?(?P<h>\d{1,2})(?: ?o'?clock\b|(?= (?:in the (?:morning|afternoon|evening)|at night)\b))"
 )
@@ -149,8 +150,9 @@ _HALVES: tuple[tuple[LazyPattern, DayPart], ...] = (
     (LazyPattern(r"(?a)\b(?:in the )?afternoon\b"), "afternoon"),
     (LazyPattern(r"(?a)\b(?:in the )?evening\b"), "pm"),
     (LazyPattern(r"(?a)\b(?:(?:at |in the )?night|tonight)\b"), "night"),
-    (LazyPattern(r"(?a)^ *a\.?m\.? *$"), "am"), (LazyPattern(r"(?a)^ *p\.?m\.? *$"), "pm"),
-)  # fmt: skip
+    (LazyPattern(r"(?a)^ *a\.?m\.? *$"), "am"),
+    (LazyPattern(r"(?a)^ *p\.?m\.? *$"), "pm"),
+)
 _OR = LazyPattern(r"(?a)\b\d{1,2} or (?=\d)|\bbetween\b|" + TAKEN + r" (?:or|to|-|until|till) " + TAKEN)
 _BEFORE = LazyPattern(r"(?a)\b(?:before|by|until|till|no later than) " + TAKEN)
 

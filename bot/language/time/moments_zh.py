@@ -26,8 +26,19 @@ _ONE_UNIT = LazyPattern(
     rf"(?P<n>\d+(?:\.\d+)?|半|{ZH})个?\s?(?P<half>半)?"
     r"(?P<unit>小时|钟头|(?<=个)钟|分钟|分|秒钟|秒|刻钟|天|日|周|星期|礼拜|月|年|min|hour|hr)(?P<more>半)?"
 )
-_MS = {"小时": HOUR_MS, "钟": HOUR_MS, "钟头": HOUR_MS, "分钟": MINUTE_MS, "分": MINUTE_MS, "秒": 1000, "秒钟": 1000,
-       "刻钟": 15 * MINUTE_MS, "min": MINUTE_MS, "hour": HOUR_MS, "hr": HOUR_MS}  # fmt: skip
+_MS = {
+    "小时": HOUR_MS,
+    "钟": HOUR_MS,
+    "钟头": HOUR_MS,
+    "分钟": MINUTE_MS,
+    "分": MINUTE_MS,
+    "秒": 1000,
+    "秒钟": 1000,
+    "刻钟": 15 * MINUTE_MS,
+    "min": MINUTE_MS,
+    "hour": HOUR_MS,
+    "hr": HOUR_MS,
+}
 
 WEEKDAYS = {char: number for number, char in enumerate("一二三四五六日")} | {"天": 6}
 _WEEK = "(?:周|星期|礼拜)"
@@ -61,10 +72,15 @@ _DELAY = LazyPattern(
     rf"(?P<b>(?:{_UNIT})(?:零|又)?(?:{_UNIT})*)\s?(?:以后|之后|过后|后)(?!天)(?:的?(?:这个?时候|此时|同一时间|这个点儿?)|的(?:今|同一)天)?"
 )
 _LETTERS: tuple[tuple[LazyPattern, DayPart], ...] = (
-    (LazyPattern(rf"(?a)(?<={TAKEN})\s?a\.?m\b|"
-        rf"\ba\.?m\.?\s?(?={TAKEN})"), "am"),
+    (
+        LazyPattern(
+            rf"(?a)(?<={TAKEN})\s?a\.?m\b|"
+            rf"\ba\.?m\.?\s?(?={TAKEN})"
+        ),
+        "am",
+    ),
     (LazyPattern(rf"(?a)(?<={TAKEN})\s?p\.?m\b|\bp\.?m\.?\s?(?={TAKEN})"), "pm"),
-)  # fmt: skip
+)
 _SAME = LazyPattern(r"(?P<near>大后|后|明)天的?(?:也是?)?(?:现在)?(?:这个?时候|此时|同一时间|这个点儿?)")
 """明天这个时候 is a day from now."""
 _LENGTH = LazyPattern(rf"(?:\d+|半|{ZH})个?半?(?:小时|钟头|分钟|刻钟)")
@@ -162,10 +178,13 @@ def _short(word: str) -> str:
 
 
 _HALF_WORDS: tuple[tuple[str, DayPart], ...] = (
-    ("凌晨|半夜|深夜|午夜", "dawn"), (f"清晨|清早|一大?早|早晨|早上|朝早|上午|早间|今早|{_short('[早朝]')}", "morning"),
-    ("中午|正午|晌午", "noon"), ("下午|下昼|晏昼|午后", "afternoon"), ("傍晚|黄昏", "dusk"),
+    ("凌晨|半夜|深夜|午夜", "dawn"),
+    (f"清晨|清早|一大?早|早晨|早上|朝早|上午|早间|今早|{_short('[早朝]')}", "morning"),
+    ("中午|正午|晌午", "noon"),
+    ("下午|下昼|晏昼|午后", "afternoon"),
+    ("傍晚|黄昏", "dusk"),
     (f"晚上|晚间|夜里|夜晚|{_short('晚')}|{_short('夜')}", "night"),
-)  # fmt: skip
+)
 _HALVES = tuple((LazyPattern(f"(?:{words}){_AFTER_HALF}"), half) for words, half in _HALF_WORDS)
 
 
@@ -290,9 +309,12 @@ def _date(match: re.Match[str]) -> NamedDay:
     year = match["year"] or ""
     off = {"今年": 0, "明年": 1, "后年": 2}.get(year)
     return NamedDay(
-        "date", count_zh(match["d"]), month=count_zh(match["m"]), year=_year(year),
+        "date",
+        count_zh(match["d"]),
+        month=count_zh(match["m"]),
+        year=_year(year),
         off=off,
-    )  # fmt: skip
+    )
 
 
 def _year(word: str) -> int:

@@ -13,8 +13,27 @@ from bot.text.catalogue import LazyPattern, read_table
 ZH = r"(?:\d{1,4}|[零〇一二三四五六七八九两俩十百]{1,5})"
 DIGITS = {char: number for number, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0, "俩": 2}
 
-_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-         "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
+_ONES = (
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+)
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90}
 _WORDS = {word: number for number, word in enumerate(_ONES, 1)} | _TENS | {"a": 1, "an": 1}
 EN_HOUR = "(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
@@ -49,9 +68,10 @@ _DAY = LazyPattern(
 )
 _NEW_YEAR = LazyPattern(rf"(?:大|过)?年(?P<d>{_TENTH})")
 _FEAST = LazyPattern(
-    r"(?<![后前])(?P<feast>" + "|".join(sorted(map(re.escape, LUNAR_FEASTS), key=len, reverse=True))
+    r"(?<![后前])(?P<feast>"
+    + "|".join(sorted(map(re.escape, LUNAR_FEASTS), key=len, reverse=True))
     + r")(?:节|夜)?(?:当天|那天)?(?!晚会|快乐|节?[前后]|假|联欢)"
-)  # fmt: skip
+)
 
 PAST_DAYS = 92
 """A date without a year that is over by fewer days may be meant for next year, or be a slip: it is asked."""

@@ -57,9 +57,19 @@ _FORMS = (
 _TIME = LazyPattern(r"(?<![a-z0-9])(?:" + "|".join(_FORMS) + r")(?![a-z0-9])")
 _PASSING = frozenset(("weekend", "feast", "number", "short", "shorter", "slash", "ahead", "from", "monthly"))
 _NEAR = {
-    "yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1, "tomorow": 1, "tmr": 1, "tmrw": 1, "tmw": 1,
-    "last night": -1, "this morning": 0, "this afternoon": 0, "this evening": 0,
-}  # fmt: skip
+    "yesterday": -1,
+    "today": 0,
+    "tonight": 0,
+    "tomorrow": 1,
+    "tomorow": 1,
+    "tmr": 1,
+    "tmrw": 1,
+    "tmw": 1,
+    "last night": -1,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+}
 _STEP = {"last": -1, "past": -1, "this": 0, "the": 0, "next": 1}
 
 

@@ -14,8 +14,15 @@ _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大�
 _YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
 _UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
-_HOURS = {"早": (5, 11), "上午": (5, 12), "中午": (11, 14), "下午": (12, 18), "晚": (17, 29), "夜": (17, 29),
-          "凌晨": (0, 6)}  # fmt: skip
+_HOURS = {
+    "早": (5, 11),
+    "上午": (5, 12),
+    "中午": (11, 14),
+    "下午": (12, 18),
+    "晚": (17, 29),
+    "夜": (17, 29),
+    "凌晨": (0, 6),
+}
 
 _LOOSE = "(?![0-9零一二三四五六七八九十个点时分次年天年万千百岁名位家人元块度些:/.])"
 """What may follow a number that has no 日 beside it."""
@@ -204,10 +211,20 @@ def _feast(part: dict[str, str], today: date) -> TimeReading | None:
 
 
 _MEANINGS: dict[str, Callable[[dict[str, str], date], TimeReading | None]] = {
-    "few": _few, "count": _ago, "more": _later, "later": _later, "feast": _feast, "weeks": _week, "months": _month,
-    "roc": _full, "y": _full, "year": _year, "month": _date,
+    "few": _few,
+    "count": _ago,
+    "more": _later,
+    "later": _later,
+    "feast": _feast,
+    "weeks": _week,
+    "months": _month,
+    "roc": _full,
+    "y": _full,
+    "year": _year,
+    "month": _date,
     "slash": lambda part, today: _month_day(int(part["slash"]), int(part["slashed"]), today),
-    "dot": lambda part, today: _month_day(int(part["dot"]), int(part["dotted"]), today), "near": _near,
+    "dot": lambda part, today: _month_day(int(part["dot"]), int(part["dotted"]), today),
+    "near": _near,
     "only": lambda part, today: _number(today, count_zh(part["only"])),
     "dated": lambda part, today: _number(today, int(part["dated"])),
     "bare": lambda part, today: calendar.every_week(today, _WEEKDAYS[part["bare"]]),
@@ -217,7 +234,7 @@ _MEANINGS: dict[str, Callable[[dict[str, str], date], TimeReading | None]] = {
     "alone": lambda part, today: calendar.every_year(
         today, lambda year: calendar.season_of(year, _SEASONS[part["alone"]])
     ),
-}  # fmt: skip
+}
 
 
 def _number(today: date, number: int) -> TimeReading | None:

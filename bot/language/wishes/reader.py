@@ -114,11 +114,15 @@ def understand(text: str, names: tuple[str, ...] = ()) -> ParsedCommands:
         return ParsedCommands((), text)
     commands = tuple(
         MemoryCommand(
-            each.verb, _verbatim(text, origin, each.content), each.number, each.forever,
-            scope=each.scope, chosen=each.chosen,
+            each.verb,
+            _verbatim(text, origin, each.content),
+            each.number,
+            each.forever,
+            scope=each.scope,
+            chosen=each.chosen,
         )
         for each in found
-    )  # fmt: skip
+    )
     return ParsedCommands(commands, _rest(text, shape, origin, found))
 
 
@@ -330,9 +334,12 @@ def object_wish(said: BareObject, known: tuple[Memory, ...], plans: tuple[str, .
         planned = not said.soft and any(names_plan(said.content, plan) for plan in plans)
         return MemoryCommand("forget", said.content, forever=said.forever) if planned else None
     return MemoryCommand(
-        "forget", said.content, forever=said.forever, scope="" if literal and not said.soft else "unsure",
+        "forget",
+        said.content,
+        forever=said.forever,
+        scope="" if literal and not said.soft else "unsure",
         chosen=chosen,
-    )  # fmt: skip
+    )
 
 
 def _tells(place: WishPlace) -> re.Match[str] | None:

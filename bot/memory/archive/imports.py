@@ -39,9 +39,18 @@ _DATED = re.compile(rf"{NOTES_FOLDER}/(\d{{4}}-\d\d-\d\d)-.+\.md")
 _SPOKEN = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\d\d:\d\d [^:]{1,64}: )?(.*)", re.DOTALL)
 
 COMPARED = (
-    "text", "kind", "visibility", "chat", "section", "slot", "asked", "emotion", "emotion_value", "observed_at",
+    "text",
+    "kind",
+    "visibility",
+    "chat",
+    "section",
+    "slot",
+    "asked",
+    "emotion",
+    "emotion_value",
+    "observed_at",
     "protected",
-)  # fmt: skip
+)
 """What a file may change of a memory. How often and when it was told and recalled is never set back."""
 
 Key = tuple[object, ...]
@@ -306,7 +315,7 @@ def _compared(item: ImportItem, said: dict[Key, ExportedMemory], forgotten: Call
 
 def _brought(
     item: ImportItem, said: dict[Key, ExportedMemory], slots: dict[Key, ExportedMemory], seen: set[Key]
-) -> ImportItem:  # fmt: skip
+) -> ImportItem:
     """A memory from elsewhere, or a line that somebody wrote."""
     memory = item.memory
     before = said.get(_statement(memory))
@@ -322,7 +331,7 @@ def _brought(
 
 def _summaries(
     file: ExportContents, here: ImportBase, refs: _Refs, forgotten: Callable[[str], bool]
-) -> tuple[ExportedSummary, ...]:  # fmt: skip
+) -> tuple[ExportedSummary, ...]:
     """The conversations that this installation does not know; one that it knows stays as it is here."""
     known = {(each.chat, each.started_at, each.ended_at) for each in here.carried.summaries}
     found: list[ExportedSummary] = []
@@ -378,17 +387,25 @@ def plan_json(plan: ImportPlan) -> dict[str, object]:
         "conversations": len(plan.summaries),
         "notes": [
             {"fate": item.fate, "path": item.note.path, "from": item.path, "why": item.why}
-            for item in plan.notes if item.fate != "same"
+            for item in plan.notes
+            if item.fate != "same"
         ],
-    }  # fmt: skip
+    }
 
 
 def _item(item: ImportItem) -> dict[str, object]:
     memory = item.memory
     return {
-        "fate": item.fate, "from": item.where, "id": item.before.id if item.before else None, "owner": memory.owner,
-        "chat": memory.chat, "kind": memory.kind, "text": memory.text, "fields": list(item.fields), "why": item.why,
-    }  # fmt: skip
+        "fate": item.fate,
+        "from": item.where,
+        "id": item.before.id if item.before else None,
+        "owner": memory.owner,
+        "chat": memory.chat,
+        "kind": memory.kind,
+        "text": memory.text,
+        "fields": list(item.fields),
+        "why": item.why,
+    }
 
 
 def _some(lines: list[str]) -> list[str]:
@@ -463,10 +480,21 @@ def parse_foreign(text: str, name: str, how: ForeignOwner) -> ParsedExport:
             continue
         memories.append(
             ExportedMemory(
-                0, how.owner, how.chat, "private", kind, told, at, how.now, "command", float(STABILITY_DAYS[kind]),
-                how.now, how.now, asked=True,
+                0,
+                how.owner,
+                how.chat,
+                "private",
+                kind,
+                told,
+                at,
+                how.now,
+                "command",
+                float(STABILITY_DAYS[kind]),
+                how.now,
+                how.now,
+                asked=True,
             )
-        )  # fmt: skip
+        )
         lines.append(where)
     return ParsedExport(ExportContents(memories=tuple(memories)), tuple(lines), tuple(problems))
 

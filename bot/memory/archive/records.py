@@ -52,9 +52,12 @@ _LIST = Field(strict=False, max_length=1_000)
 Count = Annotated[int, Field(ge=0, le=_MOST)]
 
 _KINDS: Mapping[str, type[Record]] = {
-    "person": ExportedPerson, "chat": ExportedChat, "memory": ExportedMemory, "summary": ExportedSummary,
+    "person": ExportedPerson,
+    "chat": ExportedChat,
+    "memory": ExportedMemory,
+    "summary": ExportedSummary,
     "note": ExportedNote,
-}  # fmt: skip
+}
 _SAID = {
     "model_type": "should be a list of merges",
     "union_tag_invalid": f"type should be one of {', '.join(_KINDS)}",
@@ -352,11 +355,19 @@ def header_of(values: Mapping[str, object]) -> _Header:
 
 def write_jsonl(carried: ExportContents) -> Iterator[str]:
     """The lines, each with its line end: header, people, chats, memories and summaries by number, notes."""
-    yield _line({
-        "nuan": "memories", "version": VERSION, "house": carried.house, "exported_at": time_text(carried.exported_at),
-        "people": len(carried.people), "chats": len(carried.chats), "memories": len(carried.memories),
-        "summaries": len(carried.summaries), "notes": len(carried.notes),
-    })  # fmt: skip
+    yield _line(
+        {
+            "nuan": "memories",
+            "version": VERSION,
+            "house": carried.house,
+            "exported_at": time_text(carried.exported_at),
+            "people": len(carried.people),
+            "chats": len(carried.chats),
+            "memories": len(carried.memories),
+            "summaries": len(carried.summaries),
+            "notes": len(carried.notes),
+        }
+    )
     names = {person.accounts[0]: person.name for person in carried.people}
     for person in carried.people:
         yield _line({"type": "person", **to_json(person)})

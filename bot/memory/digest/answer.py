@@ -103,8 +103,11 @@ class BrokenAnswer:
 def object_of(properties: dict[str, object]) -> dict[str, object]:
     """The schema of an object with just these properties, all required."""
     return {
-        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def list_of(properties: dict[str, object]) -> dict[str, object]:
@@ -120,8 +123,14 @@ DIGEST_SHAPE = ResponseFormat(
                 "summary": TEXT,
                 "statements": list_of(
                     {
-                        "text": TEXT, "about": TEXT, "slot": TEXT, "kind": {"type": "string", "enum": [*_KINDS]},
-                        "when": TEXT, "lasting": _FLAG, "replaces": LINES, "from": LINES,
+                        "text": TEXT,
+                        "about": TEXT,
+                        "slot": TEXT,
+                        "kind": {"type": "string", "enum": [*_KINDS]},
+                        "when": TEXT,
+                        "lasting": _FLAG,
+                        "replaces": LINES,
+                        "from": LINES,
                     }
                 ),
                 "moods": list_of({"text": TEXT, "tag": TEXT, "from": LINES}),
@@ -129,14 +138,17 @@ DIGEST_SHAPE = ResponseFormat(
                 "promises": list_of({"title": TEXT, "to": TEXT, "when": TEXT, "from": LINES}),
                 "open": list_of(
                     {
-                        "id": TEXT, "now": {"type": "string", "enum": ["done", "off", "changed"]}, "title": TEXT,
-                        "when": TEXT, "from": LINES,
+                        "id": TEXT,
+                        "now": {"type": "string", "enum": ["done", "off", "changed"]},
+                        "title": TEXT,
+                        "when": TEXT,
+                        "from": LINES,
                     }
                 ),
             }
         )
     ),
-)  # fmt: skip
+)
 """What an answer must look like, for servers that can be told."""
 
 
@@ -200,11 +212,19 @@ def _item(one: object, section: ItemSection, number: int) -> DigestItem | None:
         return None
     kind = one_text(one.get("kind"), 20).lower()
     return DigestItem(
-        section, number, text, line_numbers(one.get("from"))[:CITED], one_text(one.get("about"), SUBJECT_CHARS),
-        slot_of(one_text(one.get("slot"), SLOT_CHARS)), next((name for name in _KINDS if name == kind), "knowledge"),
-        _when(one), _lasting(one), line_numbers(one.get("replaces"))[:CITED],
-        one_text(one.get("tag"), 40), one_text(one.get("to"), SUBJECT_CHARS),
-    )  # fmt: skip
+        section,
+        number,
+        text,
+        line_numbers(one.get("from"))[:CITED],
+        one_text(one.get("about"), SUBJECT_CHARS),
+        slot_of(one_text(one.get("slot"), SLOT_CHARS)),
+        next((name for name in _KINDS if name == kind), "knowledge"),
+        _when(one),
+        _lasting(one),
+        line_numbers(one.get("replaces"))[:CITED],
+        one_text(one.get("tag"), 40),
+        one_text(one.get("to"), SUBJECT_CHARS),
+    )
 
 
 def _lasting(one: dict[str, object]) -> bool:
@@ -227,9 +247,13 @@ def _changes(found: Mapping[str, object]) -> Iterator[DigestChange]:
             mark: Literal["T", "R", "#"] = "R" if sign == "R" else "#" if sign == "#" else "T"
             for number in line_numbers(source)[:1]:
                 yield DigestChange(
-                    mark, number, cast("ChangeState", state),
-                    line_numbers(row.get("from"))[:CITED], one_text(row.get("title"), TEXT_CHARS), _when(row),
-                )  # fmt: skip
+                    mark,
+                    number,
+                    cast("ChangeState", state),
+                    line_numbers(row.get("from"))[:CITED],
+                    one_text(row.get("title"), TEXT_CHARS),
+                    _when(row),
+                )
 
 
 def _when(one: Mapping[str, object]) -> str:
@@ -308,9 +332,11 @@ def first_change(found: DigestAnswer) -> int:
 def _row(item: DigestItem, doubt: str) -> str:
     kind = "" if item.section == "statements" else item.section.removesuffix("s") + ": "
     facets = "; ".join(filter(None, (item.about, item.toward, item.when)))
-    return f"{item.number}. {list(item.cited)} {kind}{item.text}" + (f" ({facets})" if facets else "") + (
-        f" ? {doubt}" if doubt else ""
-    )  # fmt: skip
+    return (
+        f"{item.number}. {list(item.cited)} {kind}{item.text}"
+        + (f" ({facets})" if facets else "")
+        + (f" ? {doubt}" if doubt else "")
+    )
 
 
 def read_check(answer: str) -> Mapping[int, ItemCorrection] | None:

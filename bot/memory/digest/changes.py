@@ -68,10 +68,19 @@ class ChangedPlans:
                 continue
             at = due or (Instant(task.due_at, task.dated == "time") if task.due_at is not None else None)
             yield NewCommitment(
-                task.owner_id, task.chat_id, task.visibility, title, lines[-1].at, "digest",
-                tuple(line.event_id for line in lines), at.at if at else None, nudge_for(at, self.scope.nudging, tz),
-                task.toward, task.dated if due is None else "time" if due.timed else "day", task.id,
-            )  # fmt: skip
+                task.owner_id,
+                task.chat_id,
+                task.visibility,
+                title,
+                lines[-1].at,
+                "digest",
+                tuple(line.event_id for line in lines),
+                at.at if at else None,
+                nudge_for(at, self.scope.nudging, tz),
+                task.toward,
+                task.dated if due is None else "time" if due.timed else "day",
+                task.id,
+            )
 
     def plans(self, replaced: Container[int]) -> Iterator[NewMemory]:
         """Plans that have another day or other words, each in the place of the known one that it changes.
@@ -95,17 +104,30 @@ class ChangedPlans:
             at = plan.observed_at if due is None else due.at if timed else due.at - _TO_DAY_END_MS + DAY_MS // 2
             text = title if title != plan.text or due is None else dayless
             yield NewMemory(
-                plan.owner_id, plan.chat_id, plan.visibility, plan.kind, text, at, "digest",
-                tuple(line.event_id for line in lines), plan.slot, plan.asked, subject=plan.subject,
-                said_at=lines[-1].at, dated="time" if timed else "day", replaces=(plan.id,),
-            )  # fmt: skip
+                plan.owner_id,
+                plan.chat_id,
+                plan.visibility,
+                plan.kind,
+                text,
+                at,
+                "digest",
+                tuple(line.event_id for line in lines),
+                plan.slot,
+                plan.asked,
+                subject=plan.subject,
+                said_at=lines[-1].at,
+                dated="time" if timed else "day",
+                replaces=(plan.id,),
+            )
 
     def over(self, state: ChangeState) -> tuple[int, ...]:
         """Plans that are off, or done: a line tells so; what is done may also be told from the plan's day on."""
         return tuple(
-            plan.id for one, plan, lines in self._plans() if one.state == state
+            plan.id
+            for one, plan, lines in self._plans()
+            if one.state == state
             and (tells_an_end(self.grounds, plan.text, lines) or (state == "done" and self._has_come(plan, lines)))
-        )  # fmt: skip
+        )
 
     def _has_come(self, plan: Memory, lines: Sequence[DigestLine]) -> bool:
         return local_day(plan.observed_at, self.scope.tz) <= local_day(lines[-1].at, self.scope.tz)

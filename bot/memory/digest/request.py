@@ -91,9 +91,7 @@ def _terms(*texts: str) -> frozenset[str]:
     return frozenset(term for text in texts for term in index_terms(text) if len(term) > 1) - STOP_WORDS
 
 
-def touchable(
-    known: KnownFacts, lines: tuple[DigestLine, ...], limit: int = KNOWN_TOKENS
-) -> KnownFacts:  # fmt: skip
+def touchable(known: KnownFacts, lines: tuple[DigestLine, ...], limit: int = KNOWN_TOKENS) -> KnownFacts:
     """What a talk may change, the likeliest first, as much of it as fits into `limit` tokens.
 
     Likely is what shares terms with what people say, or is of a slot that they speak of; then what is newest. A name
@@ -104,10 +102,13 @@ def touchable(
     speakers, ended = {line.person_id for line in lines if not line.is_bot}, max((line.at for line in lines), default=0)
     slots = slots_told(said)
     facts = [
-        one for one in known.memories
+        one
+        for one in known.memories
         if (one.owner_id in speakers or is_plan(one, ended))
-        and not one.is_name and one.former_at is None and one.kind != "emotion"
-    ]  # fmt: skip
+        and not one.is_name
+        and one.former_at is None
+        and one.kind != "emotion"
+    ]
     tasks: list[Commitment | Reminder] = [*known.commitments, *known.reminders]
     newest = max((*(one.created_at for one in facts), *(one.made_at for one in tasks)), default=0)
 
@@ -118,11 +119,16 @@ def touchable(
         return not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))
 
     scored: list[tuple[float, int, Memory | Commitment | Reminder]] = [
-        (shares(f"{one.text} {one.subject}") + SAME_SLOT * of_slot(one) + RECENT * (one.created_at == newest)
-         + PLAN * is_plan(one, ended),
-         one.created_at, one)
+        (
+            shares(f"{one.text} {one.subject}")
+            + SAME_SLOT * of_slot(one)
+            + RECENT * (one.created_at == newest)
+            + PLAN * is_plan(one, ended),
+            one.created_at,
+            one,
+        )
         for one in facts
-    ]  # fmt: skip
+    ]
     scored += [(shares(one.text) + RECENT * (one.made_at == newest), one.made_at, one) for one in tasks]
     scored.sort(key=lambda entry: (-entry[0], -entry[1]))
     kept: list[Memory | Commitment | Reminder] = []

@@ -113,7 +113,7 @@ class Review:
 
 def review(
     answer: str, lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFacts = NOTHING
-) -> Review | BrokenAnswer:  # fmt: skip
+) -> Review | BrokenAnswer:
     """What of a model's answer stands; Broken when it is no digest, or none in a language of the talk."""
     found = read_answer(answer)
     if isinstance(found, BrokenAnswer):
@@ -124,9 +124,12 @@ def review(
 
 
 def checked(
-    first: Review, wrong: Mapping[int, ItemCorrection], lines: tuple[DigestLine, ...], scope: TalkScope,
-    known: KnownFacts = NOTHING
-) -> Review:  # fmt: skip
+    first: Review,
+    wrong: Mapping[int, ItemCorrection],
+    lines: tuple[DigestLine, ...],
+    scope: TalkScope,
+    known: KnownFacts = NOTHING,
+) -> Review:
     """The review after a second look: what that called wrong is out, or as it says; the rest stands.
 
     What the rules refuse then is cut to its clauses that stand, else it is out.
@@ -138,9 +141,11 @@ def checked(
         if change is not None and not change.text:
             left.append(RefusedItem(item, Refusal("checked")))
             continue
-        told = item if change is None else replace(
-            item, text=change.text, when=change.when or item.when, cited=change.cited or item.cited
-        )  # fmt: skip
+        told = (
+            item
+            if change is None
+            else replace(item, text=change.text, when=change.when or item.when, cited=change.cited or item.cited)
+        )
         judged = _judged(told, grounds)
         if told != item:
             again.add(item.number)
@@ -181,26 +186,37 @@ def digest_of(found: Review, lines: tuple[DigestLine, ...], scope: TalkScope, kn
     # Several values of a slot in one answer: it holds no single one.
     several = Counter((one.owner_id, one.subject, one.slot) for one in memories.values())
     memories = {
-        key: one if is_single_valued(one.slot) or several[one.owner_id, one.subject, one.slot] == 1
-        else replace(one, slot="") for key, one in memories.items()
-    }  # fmt: skip
+        key: one
+        if is_single_valued(one.slot) or several[one.owner_id, one.subject, one.slot] == 1
+        else replace(one, slot="")
+        for key, one in memories.items()
+    }
     summary = _summary(found, lines, scope, grounds) or rule_digest(lines, scope).summary
     kept = len(memories) + len(tasks)
     reasons = Counter(one.refusal.reason for one in found.refused)
     counts = DigestCounts(
-        len(found.answer.items), kept, len(found.mended), len(found.refused), tuple(sorted(reasons.items())),
+        len(found.answer.items),
+        kept,
+        len(found.mended),
+        len(found.refused),
+        tuple(sorted(reasons.items())),
         found.answer.left_out,
-    )  # fmt: skip
+    )
     settled, ended = _settled(found.answer.changes, known, grounds, scope)
     moved = ChangedPlans(found.answer.changes, known, grounds, scope)
     replaced = {number for memory in memories.values() for number in memory.replaces}
     done = moved.over("done")
     return Digest(
-        summary, (*memories.values(), *moved.plans(replaced)), "model", (*tasks.values(), *moved.tasks()), settled,
+        summary,
+        (*memories.values(), *moved.plans(replaced)),
+        "model",
+        (*tasks.values(), *moved.tasks()),
+        settled,
         counts,
         reminders=(*moved.reminders(), *(ChangedReminder(number) for number in ended)),
-        former=(*moved.over("off"), *done), done=done,
-    )  # fmt: skip
+        former=(*moved.over("off"), *done),
+        done=done,
+    )
 
 
 def _grounds(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFacts) -> TalkEvidence:
@@ -290,11 +306,22 @@ def _memory(item: DigestItem, grounded: GroundedItem, scope: TalkScope, known: K
     slot = item.slot if held and (is_single_valued(item.slot) or not _ONE_MORE.search(folded_plain(text))) else ""
     dated: Dated = when.precision if when is not None and not mood else ""
     memory = NewMemory(
-        owner, scope.chat_id, visibility, kind, text, said_at if mood else _observed(when, said_at), "digest",
-        tuple(dict.fromkeys(line.event_id for line in cited)), slot, emotion=tag,
-        emotion_value=(feeling(tag) or feeling(text)) if mood else 0.0, subject=grounded.subject,
-        lasting=lasting, said_at=said_at, dated=dated,
-    )  # fmt: skip
+        owner,
+        scope.chat_id,
+        visibility,
+        kind,
+        text,
+        said_at if mood else _observed(when, said_at),
+        "digest",
+        tuple(dict.fromkeys(line.event_id for line in cited)),
+        slot,
+        emotion=tag,
+        emotion_value=(feeling(tag) or feeling(text)) if mood else 0.0,
+        subject=grounded.subject,
+        lasting=lasting,
+        said_at=said_at,
+        dated=dated,
+    )
     return with_replaced(memory, item.replaces, cited, known.memories)
 
 
@@ -311,9 +338,12 @@ def _observed(when: DatedMoment | None, said_at: int) -> int:
 
 
 def _is_slot(slot: str, screened: bool) -> bool:
-    return bool(slot) and harmless(slot, screened) and slot not in ("address", "no_address", "name") and (
-        len(slot.split()) <= SLOT_WORDS
-    )  # fmt: skip
+    return (
+        bool(slot)
+        and harmless(slot, screened)
+        and slot not in ("address", "no_address", "name")
+        and (len(slot.split()) <= SLOT_WORDS)
+    )
 
 
 def _task(item: DigestItem, grounded: GroundedItem, scope: TalkScope) -> NewCommitment:
@@ -328,10 +358,18 @@ def _task(item: DigestItem, grounded: GroundedItem, scope: TalkScope) -> NewComm
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     toward = item.toward if harmless(item.toward, scope.screened) else ""
     return NewCommitment(
-        grounded.owner, scope.chat_id, visibility, _plainly(item, cited, tz), said_at, "digest",
-        tuple(dict.fromkeys(line.event_id for line in cited)), due.at if due else None,
-        nudge_for(due, scope.nudging, tz), toward, when.precision if due and when else "",
-    )  # fmt: skip
+        grounded.owner,
+        scope.chat_id,
+        visibility,
+        _plainly(item, cited, tz),
+        said_at,
+        "digest",
+        tuple(dict.fromkeys(line.event_id for line in cited)),
+        due.at if due else None,
+        nudge_for(due, scope.nudging, tz),
+        toward,
+        when.precision if due and when else "",
+    )
 
 
 def _last_day(at: int, cited: tuple[DigestLine, ...], tz: tzinfo) -> int:
@@ -378,9 +416,10 @@ def _settled(
         off = one.state == "off"
         named = fold(f"{text} {toward}") if off and one.mark == "T" else ""
         own = [
-            line for line in cited
+            line
+            for line in cited
             if line.at > made_at and (line.person_id == owner or (line.name and fold(line.name) in named))
-        ]  # fmt: skip
+        ]
         parts = [part for line in own for part in grounds.parts((line,)) if not _to_come(part, line.at, scope.tz)]
         later = [part for part in grounds.after(owner, own[-1].number) if wanted & part.terms] if own else []
         if off and not tells_an_end(grounds, text, cited):

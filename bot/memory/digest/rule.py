@@ -50,8 +50,13 @@ SUMMARY_TOKENS = 60
 """Longest summary."""
 
 _RANK: dict[MemoryKind, int] = {
-    "identity": 0, "anniversary": 0, "knowledge": 1, "event": 2, "emotion": 3, "experience": 4,
-}  # fmt: skip
+    "identity": 0,
+    "anniversary": 0,
+    "knowledge": 1,
+    "event": 2,
+    "emotion": 3,
+    "experience": 4,
+}
 _NAME_CHARS, _TELLING, _MOST_WEIGHT = 8, 3, 10
 """In the summary: a name, how many telling words make a sentence worth it, and how many of them count."""
 
@@ -88,9 +93,7 @@ class OvertakenPlans:
     def without(self, told: LineWords) -> LineWords:
         """The lines without these sentences; a correction stands with the line that it corrects."""
         behind = {one.event_id for one in self.corrected.values()}
-        return tuple(
-            (line, "" if line.event_id in behind else self._left(line, words)) for line, words in told
-        )  # fmt: skip
+        return tuple((line, "" if line.event_id in behind else self._left(line, words)) for line, words in told)
 
     def _left(self, line: DigestLine, words: str) -> str:
         gone = self.sentences.get(line.event_id, frozenset())
@@ -105,8 +108,12 @@ def overtaken_plans(told: LineWords, scope: TalkScope) -> OvertakenPlans:
     plans, changes = _plans(told, scope), list[_Change]()
     corrected = _corrected(told, plans, scope)
     behind = {one.event_id for one in corrected.values()}
-    changes = [change for line, words in told if line.event_id not in behind
-               for change in _changes(line, words or _kept(line), scope)]  # fmt: skip
+    changes = [
+        change
+        for line, words in told
+        if line.event_id not in behind
+        for change in _changes(line, words or _kept(line), scope)
+    ]
     found: dict[int, set[str]] = {}
     moved = {change.line.event_id: change.text for change in changes if change.text}
     for change in changes:
@@ -173,11 +180,13 @@ def _meant(change: _Change, plans: list[_Plan], scope: TalkScope) -> list[_Plan]
     last of the same talk."""
     line, today = change.line, local_day(change.line.at, scope.tz)
     before = [
-        plan for plan in plans
+        plan
+        for plan in plans
         if (plan.line.event_id < line.event_id or (plan.line.event_id == line.event_id and plan.text not in line.text))
-        and plan.line.at >= line.at - DAYS * DAY_MS and plan.day >= today - timedelta(days=1)
+        and plan.line.at >= line.at - DAYS * DAY_MS
+        and plan.day >= today - timedelta(days=1)
         and (plan.line.person_id == line.person_id or scope.kind == "group")
-    ]  # fmt: skip
+    ]
     shared = {id(plan): len(change.words & plan.words) for plan in before}
     most = max(shared.values(), default=0)
     if most:
@@ -200,9 +209,12 @@ def _matter(text: str) -> frozenset[str]:
 
 
 def rule_digest(
-    lines: tuple[DigestLine, ...], scope: TalkScope, around: tuple[DigestLine, ...] = (),
-    open_: tuple[Commitment, ...] = (), known: tuple[Memory, ...] = (),
-) -> Digest:  # fmt: skip
+    lines: tuple[DigestLine, ...],
+    scope: TalkScope,
+    around: tuple[DigestLine, ...] = (),
+    open_: tuple[Commitment, ...] = (),
+    known: tuple[Memory, ...] = (),
+) -> Digest:
     """The digest without a model: the same for the same lines; only what people plainly said, never the bot's words.
 
     `around` are the lines of that chat before and after these and these: what a later one overtook is not told, and of
@@ -239,9 +251,14 @@ def rule_digest(
         if not _asked(words)
     )
     return Digest(
-        rule_summary(mended, gone, events), tuple(kept), "rule", tasks, over,
-        overtook=tuple(sorted(set(past.sentences) - here)), former=moved,
-    )  # fmt: skip
+        rule_summary(mended, gone, events),
+        tuple(kept),
+        "rule",
+        tasks,
+        over,
+        overtook=tuple(sorted(set(past.sentences) - here)),
+        former=moved,
+    )
 
 
 def _asked(words: str) -> bool:
@@ -266,10 +283,22 @@ def _memory(
         other = date_in(behind.text, behind.at, tz)
         when, dated = (other, other.precision) if other else (when, "day" if dated == "time" else dated)
     return NewMemory(
-        owner, scope.chat_id, _seen(scope), statement.kind, text, when.at if when else line.at, "digest", events,
-        slot=statement.slot, emotion=statement.emotion, emotion_value=statement.value, subject=statement.subject,
-        lasting=statement.lasting, said_at=line.at, dated=dated,
-    )  # fmt: skip
+        owner,
+        scope.chat_id,
+        _seen(scope),
+        statement.kind,
+        text,
+        when.at if when else line.at,
+        "digest",
+        events,
+        slot=statement.slot,
+        emotion=statement.emotion,
+        emotion_value=statement.value,
+        subject=statement.subject,
+        lasting=statement.lasting,
+        said_at=line.at,
+        dated=dated,
+    )
 
 
 def _commitment(text: str, line: DigestLine, scope: TalkScope) -> NewCommitment | None:
@@ -280,9 +309,16 @@ def _commitment(text: str, line: DigestLine, scope: TalkScope) -> NewCommitment 
     tz = scope.zones.get(owner, scope.tz)
     due = due_in(text, line.at, tz)
     return NewCommitment(
-        owner, scope.chat_id, _seen(scope), text, line.at, "digest", (line.event_id,), due.at if due else None,
+        owner,
+        scope.chat_id,
+        _seen(scope),
+        text,
+        line.at,
+        "digest",
+        (line.event_id,),
+        due.at if due else None,
         nudge_for(due, scope.nudging, tz),
-    )  # fmt: skip
+    )
 
 
 def _seen(scope: TalkScope) -> Visibility:

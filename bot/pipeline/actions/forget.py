@@ -89,11 +89,13 @@ class MatterForgetting:
         lines = await self.told_of(replace(command, scope="matter"), told.event, told.chat)
         text = self._receipts.text
         listed = [
-            *(f"{number_mark('memory', each.id)} "
+            *(
+                f"{number_mark('memory', each.id)} "
                 f"{brief(memory_line_for_people(each, lambda key, **v: text(key, told, **v)))}"
-              for each in memories),
+                for each in memories
+            ),
             *(f"{number_mark(each.kind, each.number)} {brief(each.told.text)}" for each in plans),
-        ]  # fmt: skip
+        ]
         if len(listed) > MATTERS_SHOWN:
             listed = [*listed[:MATTERS_SHOWN], text("forgot_more", told, n=len(listed) - MATTERS_SHOWN)]
         if lines:
@@ -309,9 +311,14 @@ class ForgetActions:
         return self._receipts.text("with_original", told, text=text, original=original)
 
     async def _disable(
-        self, found: tuple[Memory, ...], owner_id: int, forever: bool, told: CommandContext, unwished: bool = False,
+        self,
+        found: tuple[Memory, ...],
+        owner_id: int,
+        forever: bool,
+        told: CommandContext,
+        unwished: bool = False,
         missing: tuple[int, ...] = (),
-    ) -> str:  # fmt: skip
+    ) -> str:
         """Forget these memories of that person; they alone can take it back. `missing` are numbers without one."""
         now = self._clock.now()
         days = self._current.settings.memory.undo_days

@@ -51,20 +51,32 @@ async def open_plans(store: Store, person_id: int, audience: Audience) -> tuple[
     return (
         *(
             PlannedItem(
-                "promise", each.id,
-                Memory(0, person_id, each.chat_id, each.visibility, "event", each.text, each.made_at, each.made_at,
-                       "digest"),
+                "promise",
+                each.id,
+                Memory(
+                    0,
+                    person_id,
+                    each.chat_id,
+                    each.visibility,
+                    "event",
+                    each.text,
+                    each.made_at,
+                    each.made_at,
+                    "digest",
+                ),
             )
             for each in promises
         ),
         *(
             PlannedItem(
-                "reminder", each.id,
+                "reminder",
+                each.id,
                 Memory(0, person_id, each.chat_id, seen, "event", each.text, each.made_at, each.made_at, "command"),
             )
-            for each in waiting if each.text and not each.promise  # that of a promise goes with it
+            for each in waiting
+            if each.text and not each.promise  # that of a promise goes with it
         ),
-    )  # fmt: skip
+    )
 
 
 async def plans_meant(store: Store, person_id: int, audience: Audience, content: str) -> tuple[PlannedItem, ...]:

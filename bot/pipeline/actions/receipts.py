@@ -96,9 +96,13 @@ class Receipts:
         return named, tuple(ReceiptQuote(each) for each in texts)
 
     async def say(
-        self, key: str, told: CommandContext, question: MemoryQuestion | None = None, choices: Choices = (),
-        **values: object
-    ) -> str:  # fmt: skip
+        self,
+        key: str,
+        told: CommandContext,
+        question: MemoryQuestion | None = None,
+        choices: Choices = (),
+        **values: object,
+    ) -> str:
         """An answer that changes nothing; with a `question` the person's next words may answer it, or the buttons of
         these `choices`."""
         receipt = self.receipt(
@@ -107,9 +111,14 @@ class Receipts:
         return await self._store.memories.answer(receipt, self._clock.now())
 
     def receipt(
-        self, told: CommandContext, text: Callable[[int, bool], str], takes_back: str = "",
-        question: MemoryQuestion | None = None, choices: Choices = (), quotes: tuple[ReceiptQuote, ...] = (),
-    ) -> Receipt:  # fmt: skip
+        self,
+        told: CommandContext,
+        text: Callable[[int, bool], str],
+        takes_back: str = "",
+        question: MemoryQuestion | None = None,
+        choices: Choices = (),
+        quotes: tuple[ReceiptQuote, ...] = (),
+    ) -> Receipt:
         """The receipt; with `takes_back`, the key of what a person says for it, a button that takes the change back."""
 
         def buttons(number: int) -> tuple[Button, ...]:
@@ -132,9 +141,21 @@ class Receipts:
         until = self._clock.now() + self._current.settings.memory.confirm_seconds * 1000
         asked = OpenQuestion(question, until) if question is not None else None
         return Receipt(
-            told.event.id, told.chat.id, self.key(told), text, not told.rest, told.rest,
-            told.hide, told.last, buttons, whole, told.person_id, asked, address, quotes,
-        )  # fmt: skip
+            told.event.id,
+            told.chat.id,
+            self.key(told),
+            text,
+            not told.rest,
+            told.rest,
+            told.hide,
+            told.last,
+            buttons,
+            whole,
+            told.person_id,
+            asked,
+            address,
+            quotes,
+        )
 
     def joined(self, done: Sequence[DoneCommand], script: Script) -> tuple[str, ...]:
         """The receipts of one message, where a name refused and the one in its place are one."""

@@ -133,9 +133,11 @@ class RememberActions:
             said = BareObject(command.content, False, command.forever)
         if said is not None:
             held = await known(said.forever)
-            all_about = None if said.soft else await self._forget_actions.about.wish(
-                said.content, event, *held, forever=said.forever
-            )  # fmt: skip
+            all_about = (
+                None
+                if said.soft
+                else await self._forget_actions.about.wish(said.content, event, *held, forever=said.forever)
+            )
             command = all_about or object_wish(said, *held)
         if command is None and corrects(text):
             command = _correction(text, event, (await known(False))[0])
@@ -232,10 +234,17 @@ class RememberActions:
             return await self.receipts.say("remember_thin", told, MemoryQuestion("what"), text=text)
         now = self._clock.now()
         memory = NewMemory(
-            owner_id=told.person_id, chat_id=told.chat.id, visibility="private" if told.chat.kind == "dm" else "chat",
-            kind=kind, text=text, observed_at=said.at, source="command", event_ids=said.event_ids, slot=slot,
+            owner_id=told.person_id,
+            chat_id=told.chat.id,
+            visibility="private" if told.chat.kind == "dm" else "chat",
+            kind=kind,
+            text=text,
+            observed_at=said.at,
+            source="command",
+            event_ids=said.event_ids,
+            slot=slot,
             asked=True,
-        )  # fmt: skip
+        )
         if not slot:
             memory = with_day(memory, said.at, self._current.words.tz(await self._zone(told)))
         older = await self._replaced(command, told, memory)
@@ -251,8 +260,11 @@ class RememberActions:
                 kind=memory.kind if memory.dated else older.kind,
             )
         one = "remembered_one" if (told.several or command.scope == "bare") and "\n" not in text else "remembered"
-        keys = {"": (one, "remembered_again"), "address": ("nick_set", "nick_set"),
-                "no_address": ("nick_revoked", "nick_revoked")}[slot]  # fmt: skip
+        keys = {
+            "": (one, "remembered_again"),
+            "address": ("nick_set", "nick_set"),
+            "no_address": ("nick_revoked", "nick_revoked"),
+        }[slot]
 
         quote = self.receipts.text("told_quote", told, text=brief(text)) if keys[0] == "remembered" else ""
 
@@ -273,10 +285,13 @@ class RememberActions:
         self._store.tombstones.remove_tombstone(text, now)
         return await self._store.memories.remember(
             memory,
-            self.receipts.receipt(told, receipt, "say_forget", quotes=(ReceiptQuote(quote),) if quote else ()), now,
-            rule, rewrite=rewrite, quota=quota,
+            self.receipts.receipt(told, receipt, "say_forget", quotes=(ReceiptQuote(quote),) if quote else ()),
+            now,
+            rule,
+            rewrite=rewrite,
+            quota=quota,
             refused=lambda over: self.receipts.text(f"remember_{over}", told, n=quota.most),
-        )  # fmt: skip
+        )
 
     async def _replaced(self, command: MemoryCommand, told: CommandContext, new: NewMemory) -> Memory | None:
         """What a statement takes the place of: what is corrected, or what they asked to keep and it contradicts."""
@@ -342,8 +357,15 @@ class RememberActions:
 def _correction(text: str, event: Event, owned: Iterable[Memory]) -> MemoryCommand | None:
     """The wish to change what the same person had kept there just before, where it is clear what changes."""
     late = event.at - CORRECTS_MS
-    just = [each for each in owned if each.asked and each.chat_id == event.chat_id and late <= each.created_at
-            and each.former_at is None and not each.is_name]  # fmt: skip
+    just = [
+        each
+        for each in owned
+        if each.asked
+        and each.chat_id == event.chat_id
+        and late <= each.created_at
+        and each.former_at is None
+        and not each.is_name
+    ]
     last = max(just, key=lambda each: each.id, default=None)
     changed = corrected(last.text, text) if last is not None else None
     return MemoryCommand("remember", changed[0], last.id) if last is not None and changed is not None else None

@@ -40,10 +40,14 @@ async def pack_person(store: Store, person_id: int, at: int, zone: str) -> Perso
     own = await store.personal_data.records(person_id)
     data = await asyncio.to_thread(person_archive, carried, own, at, zone_or(str(own.person["timezone"]), zone))
     counts = {
-        "memories": len(carried.memories), "talks": len(carried.summaries), "notes": len(carried.notes),
-        "promises": len(own.promises), "reminders": len(own.reminders), "lines": len(own.lines),
+        "memories": len(carried.memories),
+        "talks": len(carried.summaries),
+        "notes": len(carried.notes),
+        "promises": len(own.promises),
+        "reminders": len(own.reminders),
+        "lines": len(own.lines),
         "files": len(own.files),
-    }  # fmt: skip
+    }
     return PersonArchive(data, counts)
 
 

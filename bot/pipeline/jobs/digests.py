@@ -142,9 +142,15 @@ class DigestMaker:
     """Makes digests; stores none."""
 
     def __init__(
-        self, store: Store, writer: BackgroundWriter, planner: Planner, clock: Clock, current: Current,
-        thread: TextThread, log: Log,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        writer: BackgroundWriter,
+        planner: Planner,
+        clock: Clock,
+        current: Current,
+        thread: TextThread,
+        log: Log,
+    ) -> None:
         self._store = store
         self._writer = writer
         self._planner = planner
@@ -224,8 +230,9 @@ class DigestMaker:
             wrong, settlement = read_check(written.text), written.settlement
         if wrong is None:
             await self._store.ledger.settle(settlement, self._clock.now())
-            self._log.warning("digest_broken", session=asked.session.number, chat=asked.session.chat_id, tried=2,
-                              fault="check")  # fmt: skip
+            self._log.warning(
+                "digest_broken", session=asked.session.number, chat=asked.session.chat_id, tried=2, fault="check"
+            )
             raise ModelError("invalid", "the second look is no list")
         whole = await self._thread.run(checked, found.review, wrong, asked.lines, asked.scope, asked.known)
         return await self._digest(whole, asked), settlement
@@ -275,9 +282,12 @@ class DigestMaker:
         """One line of an answer that was no digest; `tried` 2 where none came of it."""
         again = isinstance(second, _Failed) and second is not first
         self._log.warning(
-            "digest_broken", session=session.number, chat=session.chat_id, tried=1 + again,
+            "digest_broken",
+            session=session.number,
+            chat=session.chat_id,
+            tried=1 + again,
             fault=f"{first.fault}; {second.fault}" if isinstance(second, _Failed) and again else first.fault,
-        )  # fmt: skip
+        )
 
     async def _by_rule(self, asked: _Asked) -> Digest:
         """The deterministic digest, made off the event loop: a busy group's session has thousands of lines."""
@@ -313,9 +323,12 @@ class SessionCloser:
         begins = session.state == "closing" and session.digest_from is None and not session.digest_attempts
         if begins:
             self._log.info(
-                "session_closed", chat=chat.id, session=session.number, reason=session.close_reason,
+                "session_closed",
+                chat=chat.id,
+                session=session.number,
+                reason=session.close_reason,
                 opened=session.open_reason,
-            )  # fmt: skip
+            )
         before = await self._store.sessions.waiting(session) if session.state == "closing" else ()
         if session.close_reason == "clear" and before:
             await self._digest(before[-1])
@@ -341,24 +354,44 @@ class SessionCloser:
             await self._put_off(session, defect)
             return
         named = [(one.owner_id, one.text) for one in known.called]
-        news = tuple(new for new in digest.memories if not any(
-            new.owner_id == owner and only_names(new.text, name) for owner, name in named
-        ))  # fmt: skip
+        news = tuple(
+            new
+            for new in digest.memories
+            if not any(new.owner_id == owner and only_names(new.text, name) for owner, name in named)
+        )
         kept = self._store.digests.allowed(replace(digest, memories=news))
         remake = session.state == "closing" and kept.by == "rule" and self._digest_maker.wanted(lines)
         people = _people(lines)
         told = Digested(
-            whole, kept, scope.owner_id, tuple(people.values()), tuple(line.event_id for line in lines), settlement,
-            merge_rule(people, judged=kept.by == "model"), tuple(each.id for each in before),
-            min(each.opened_at for each in (*before, session)), remake, seen,
-        )  # fmt: skip
+            whole,
+            kept,
+            scope.owner_id,
+            tuple(people.values()),
+            tuple(line.event_id for line in lines),
+            settlement,
+            merge_rule(people, judged=kept.by == "model"),
+            tuple(each.id for each in before),
+            min(each.opened_at for each in (*before, session)),
+            remake,
+            seen,
+        )
         if await self._store.digests.store(told, self._clock.now()):
             self._log.info(
-                "digest", chat=chat.id, session=session.number, reason=session.close_reason, by=kept.by,
-                lines=len(lines), talks=1 + len(before), memories=len(kept.memories),
-                commitments=len(kept.commitments), proposed=kept.counts.proposed, kept=kept.counts.kept,
-                mended=kept.counts.mended, refused=kept.counts.refused, left_out=kept.counts.left_out,
-            )  # fmt: skip
+                "digest",
+                chat=chat.id,
+                session=session.number,
+                reason=session.close_reason,
+                by=kept.by,
+                lines=len(lines),
+                talks=1 + len(before),
+                memories=len(kept.memories),
+                commitments=len(kept.commitments),
+                proposed=kept.counts.proposed,
+                kept=kept.counts.kept,
+                mended=kept.counts.mended,
+                refused=kept.counts.refused,
+                left_out=kept.counts.left_out,
+            )
 
     async def _known(self, chat: Chat, session: Session, lines: tuple[DigestLine, ...]) -> KnownFacts:
         """What is kept of those who spoke, as far as this chat may see it, and open of theirs; in a group also what
@@ -374,8 +407,15 @@ class SessionCloser:
         everybody = dict.fromkeys((*people, *here.person_ids))
         seen = [Audience(chat.id, chat.kind, (person,)) for person in everybody]
         memories = [each for who in seen for each in await self._store.memories.owned(who.person_ids[0], who)]
-        current = tuple(m for m in memories if m.disabled_at is None and m.former_at is None and not m.is_name
-                        and m.id not in own and (m.owner_id in people or is_plan(m, lines[-1].at)))  # fmt: skip
+        current = tuple(
+            m
+            for m in memories
+            if m.disabled_at is None
+            and m.former_at is None
+            and not m.is_name
+            and m.id not in own
+            and (m.owner_id in people or is_plan(m, lines[-1].at))
+        )
         open_ = await self._store.commitments.open(here, OPEN)
         asked = [each for person in here.person_ids for each in await self._store.reminders.open(person, chat.id)]
         called = tuple(m for m in memories if m.slot == "address" and m.disabled_at is None and m.owner_id in people)
@@ -393,9 +433,14 @@ class SessionCloser:
         wait = min(FIRST_WAIT_MS * 2**session.digest_attempts, LONGEST_WAIT_MS)
         await self._store.sessions.postpone_digest(session.id, self._clock.now() + wait)
         self._log.warning(
-            "digest_postponed", session=session.number, chat=session.chat_id, wait_ms=wait, fault=error.fault,
-            detail=error.detail, text=error.said,
-        )  # fmt: skip
+            "digest_postponed",
+            session=session.number,
+            chat=session.chat_id,
+            wait_ms=wait,
+            fault=error.fault,
+            detail=error.detail,
+            text=error.said,
+        )
 
     async def _scope(self, chat: Chat, lines: tuple[DigestLine, ...]) -> TalkScope:
         """Whose talk it was, and by which calendars."""

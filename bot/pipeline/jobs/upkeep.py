@@ -108,17 +108,22 @@ class MemoryAging:
         """What becomes of one owner's memories; each comes with when its count was last looked at."""
         rules = self._current.settings.memory.life
         limits = Capacity(
-            rules.max_emotion, rules.max_knowledge, rules.max_event, rules.max_experience, rules.max_total,
+            rules.max_emotion,
+            rules.max_knowledge,
+            rules.max_event,
+            rules.max_experience,
+            rules.max_total,
             rules.max_lasting,
-        )  # fmt: skip
+        )
         memories = [memory for memory, _ in known]
         worn = {memory.id for memory in worn_out(memories, now)}
         crowded = crowded_out([memory for memory in memories if memory.id not in worn], now, limits)
         archived = worn.union(memory.id for memory in crowded)
         counts = [
             (memory.id, count_after(memory.importance, used_at(memory), since, now, rules.interval_hours * HOUR_MS))
-            for memory, since in known if not memory.kept and memory.importance > 1 and memory.id not in archived
-        ]  # fmt: skip
+            for memory, since in known
+            if not memory.kept and memory.importance > 1 and memory.id not in archived
+        ]
         before = {memory.id: memory.importance for memory in memories}
         return UpkeepPlan(
             tuple((number, count) for number, count in counts if count < before[number]),

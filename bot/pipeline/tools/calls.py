@@ -161,10 +161,14 @@ class ToolRunner:
             if rounds == MOST_CALLS - 1:
                 answer = replace(answer, text=f"{answer.text}\n{text('tool_enough')}")
         return ToolOutcome(
-            f"{rounds}:{call.id}", call.id, answer, estimate_tokens(answer.text, self._planner.vocabulary),
-            tool.spec.name if tool is not None else "", self._current.settings.memory.life.interval_hours * HOUR_MS,
+            f"{rounds}:{call.id}",
+            call.id,
+            answer,
+            estimate_tokens(answer.text, self._planner.vocabulary),
+            tool.spec.name if tool is not None else "",
+            self._current.settings.memory.life.interval_hours * HOUR_MS,
             merge_rule({bench.person.id: bench.person.name}),
-        )  # fmt: skip
+        )
 
     async def _carried_out(self, bench: ToolRound, tool: Tool, call: ToolCall, text: Sentence) -> ToolAnswer:
         """What the tool did; where it did nothing, why."""
@@ -188,9 +192,13 @@ class ToolRunner:
     async def _context(self, bench: ToolRound) -> ToolContext:
         turn, person = bench.turn, bench.person
         return ToolContext(
-            await self._planner.audience(bench.chat, person), person.id, turn.session_id, turn.event_ids,
-            self._current.words.script(person), self._clock.now(),
-        )  # fmt: skip
+            await self._planner.audience(bench.chat, person),
+            person.id,
+            turn.session_id,
+            turn.event_ids,
+            self._current.words.script(person),
+            self._clock.now(),
+        )
 
 
 def _forgets(call: ToolCall) -> bool:

@@ -99,9 +99,15 @@ class Consent:
         return found
 
     async def carrier(
-        self, context: ToolContext, text: str, known: Iterable[str] = (), section: ItemSection = "statements", *,
-        again: bool = False, since: int = 0,
-    ) -> Ground:  # fmt: skip
+        self,
+        context: ToolContext,
+        text: str,
+        known: Iterable[str] = (),
+        section: ItemSection = "statements",
+        *,
+        again: bool = False,
+        since: int = 0,
+    ) -> Ground:
         """What a text to be written rests on.
 
         The words may be cleaned: their numbers, names, days and denials must stand there, or in what is `known`, the
@@ -154,9 +160,10 @@ def _firm(words: str, text: str) -> bool:
     """Whether the sentence that carries a promise neither asks, nor guesses, nor tells what others say."""
     wanted = fold(text)
     carrying = [
-        each for each in sentences(words[:READ_CHARS])
+        each
+        for each in sentences(words[:READ_CHARS])
         if wanted in each.folded or (len(each.folded) >= LEAST and each.folded in wanted)
-    ]  # fmt: skip
+    ]
     return not any(each.asks or UNSURE.search(each.folded) for each in carrying)
 
 

@@ -70,9 +70,14 @@ class MemoryTools:
     """What a person asks of memory, and what the model concludes from a talk."""
 
     def __init__(
-        self, store: Store, words: Texts, names: tuple[str, ...], thread: TextThread, consent: Consent,
+        self,
+        store: Store,
+        words: Texts,
+        names: tuple[str, ...],
+        thread: TextThread,
+        consent: Consent,
         change_promise: ChangePromise,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """`names` are those the bot is called by; what takes long runs in `thread`."""
         self._store = store
         self._words = words
@@ -111,10 +116,15 @@ class MemoryTools:
             raise ToolRefused("experience_kept")
         alone = context.audience.kind == "dm"
         memory = NewMemory(
-            owner_id=context.person_id if alone else None, chat_id=context.audience.chat_id,
-            visibility="private" if alone else "chat", kind="experience", text=text, observed_at=context.now,
-            source="tool", event_ids=context.event_ids,
-        )  # fmt: skip
+            owner_id=context.person_id if alone else None,
+            chat_id=context.audience.chat_id,
+            visibility="private" if alone else "chat",
+            kind="experience",
+            text=text,
+            observed_at=context.now,
+            source="tool",
+            event_ids=context.event_ids,
+        )
         return ToolAnswer(await self._consent.answer(context, "experience_saved"), memory)
 
     async def _remember(self, context: ToolContext, arguments: str) -> ToolAnswer:
@@ -142,10 +152,16 @@ class MemoryTools:
                 raise ToolRefused("remember_known", str(known.id))
         self._store.tombstones.remove_tombstone(text, context.now)
         memory = NewMemory(
-            owner_id=context.person_id, chat_id=context.audience.chat_id,
-            visibility="private" if context.audience.kind == "dm" else "chat", kind="knowledge", text=text,
-            observed_at=context.now, source="tool", event_ids=(event,), asked=True,
-        )  # fmt: skip
+            owner_id=context.person_id,
+            chat_id=context.audience.chat_id,
+            visibility="private" if context.audience.kind == "dm" else "chat",
+            kind="knowledge",
+            text=text,
+            observed_at=context.now,
+            source="tool",
+            event_ids=(event,),
+            asked=True,
+        )
         if slot:
             memory = replace(memory, kind="identity", slot=slot)
         else:
@@ -179,11 +195,21 @@ class MemoryTools:
             raise ToolRefused("update_words", as_data(clip(ground.missing or text, SHOWN_CHARS)))
         away = old.visibility == "chat" and old.chat_id != context.audience.chat_id
         new = NewMemory(
-            context.person_id, context.audience.chat_id if away else old.chat_id,
-            "private" if away else old.visibility, old.kind, text,
-            context.now, "tool", (ground.event_id,), old.slot, asked=True,
-            subject=old.subject, lasting=old.lasting, said_at=context.now, replaces=(old.id,),
-        )  # fmt: skip
+            context.person_id,
+            context.audience.chat_id if away else old.chat_id,
+            "private" if away else old.visibility,
+            old.kind,
+            text,
+            context.now,
+            "tool",
+            (ground.event_id,),
+            old.slot,
+            asked=True,
+            subject=old.subject,
+            lasting=old.lasting,
+            said_at=context.now,
+            replaces=(old.id,),
+        )
         new = with_day(new, context.now, await timezone_of(self._store, self._words, context), besides=old.observed_at)
         told = await self._consent.answer(context, "update_done")
         for mark, said in (("{new}", text), ("{old}", old.text)):
@@ -231,10 +257,16 @@ class MemoryTools:
             if not lines or not said.erases:
                 return await self._set_aside(context, wanted, said)
             named = Memory(
-                0, context.person_id, context.audience.chat_id,
-                "chat" if context.audience.kind == "group" else "private", "knowledge", wanted, context.now,
-                context.now, "command",
-            )  # fmt: skip
+                0,
+                context.person_id,
+                context.audience.chat_id,
+                "chat" if context.audience.kind == "group" else "private",
+                "knowledge",
+                wanted,
+                context.now,
+                context.now,
+                "command",
+            )
             gone = tuple((line.event_id, line.text) for line in lines)
             return ToolAnswer(
                 "", forget=UnlearnRequest((named,), said.event_id, said.without(said.drops), said.forever, gone)

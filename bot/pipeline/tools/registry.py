@@ -29,9 +29,19 @@ from bot.tools.recall import RecallRequest, SearchFunction, recall_tool
 from bot.tools.stop_listen import listen_tool
 
 TOOLS = (
-    "memory_recall", "memory_get", "save_experience", "remember", "forget", "update_memory", "add_commitment", "remind",
-    "cancel_reminder", "stop_listen", "look", "skill",
-)  # fmt: skip
+    "memory_recall",
+    "memory_get",
+    "save_experience",
+    "remember",
+    "forget",
+    "update_memory",
+    "add_commitment",
+    "remind",
+    "cancel_reminder",
+    "stop_listen",
+    "look",
+    "skill",
+)
 """The files of prompts/tools, in the order in which the tools are sent; what is not named here comes after them."""
 
 
@@ -39,9 +49,15 @@ class ToolRegistry:
     """The tools of each configuration, made once for it."""
 
     def __init__(
-        self, store: Store, current: Current, recalling: Recall, notes: ReadNote, reminders: ReminderService,
-        media: MediaReader, thread: TextThread,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        current: Current,
+        recalling: Recall,
+        notes: ReadNote,
+        reminders: ReminderService,
+        media: MediaReader,
+        thread: TextThread,
+    ) -> None:
         """`notes` reads lines of notes; long work runs in `thread`."""
         self._store = store
         self._current = current
@@ -106,11 +122,20 @@ def searching(store: Store, recalling: Recall, settings: Settings) -> SearchFunc
         heard, said = await store.search.beside(context.session_id, chat_id, context.person_id)
         chat = await store.people.chat(chat_id)
         asking = RecallQuery(
-            context.audience, context.person_id, wish.query, context.now, wish.most, kinds=wish.finding_kinds,
-            memory_kinds=wish.memory_kinds, since=wish.since, until=wish.until, heard=heard,
-            own=own_lines(said, (), context.now), said=said[-1].text if said else "",
+            context.audience,
+            context.person_id,
+            wish.query,
+            context.now,
+            wish.most,
+            kinds=wish.finding_kinds,
+            memory_kinds=wish.memory_kinds,
+            since=wish.since,
+            until=wish.until,
+            heard=heard,
+            own=own_lines(said, (), context.now),
+            said=said[-1].text if said else "",
             scene=scene_text(chat.scene, scene.max_chars) if scene.include else "",
-        )  # fmt: skip
+        )
         return tuple(one.finding for one in (await recalling.recall(asking)).chosen)
 
     return search
@@ -158,6 +183,6 @@ def read_spec(path: Path, arguments: type[ToolArguments] | None = None) -> ToolS
             schema = arguments.schema_told(body.get("about", {}))
         return ToolSpec(
             body["name"], body["description"], json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
-        )  # fmt: skip
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError((f"prompts: {path.parent.name}/{path.name} cannot be used ({error})",)) from error

@@ -114,9 +114,13 @@ class CancelArguments(ToolArguments, tool="cancel_reminder"):
 
 
 def remind_tools(
-    store: Store, words: Texts, reminding: ReminderService, specs: Mapping[str, ToolSpec], consent: Consent,
+    store: Store,
+    words: Texts,
+    reminding: ReminderService,
+    specs: Mapping[str, ToolSpec],
+    consent: Consent,
     thread: TextThread,
-) -> tuple[Tool, ...]:  # fmt: skip
+) -> tuple[Tool, ...]:
     """Both tools; what loads a dictionary runs in `thread`."""
 
     async def asked(context: ToolContext) -> ReminderRequest:
@@ -273,9 +277,13 @@ def _same(one: str, other: str) -> bool:
 
 
 def _checked(
-    found: NewReminder | str | None, dated: re.Match[str], said: tuple[Event, ...], reminding: ReminderService,
-    at: ReminderRequest, task: str,
-) -> NewReminder | str | None:  # fmt: skip
+    found: NewReminder | str | None,
+    dated: re.Match[str],
+    said: tuple[Event, ...],
+    reminding: ReminderService,
+    at: ReminderRequest,
+    task: str,
+) -> NewReminder | str | None:
     """A model's own date, where the person's lines name its day: at their hour, or one of the part of the day in them.
 
     Of a day alone it is the configured hour, whatever the model says; None where they name another day or hour.
