@@ -36,7 +36,7 @@ from bot.language.small_talk import asks_something, is_casual
 from bot.language.statements import tasks_in
 from bot.language.stop_commands import stop_command
 from bot.language.time.dates import coming_spans
-from bot.language.wishes.reader import bare_wish, reply_wish, understand
+from bot.language.wishes.reader import bare_object, bare_wish, has_wish_word, reply_wish, understand, wish_cue
 from bot.mcp.agents import read_texts as read_agent_texts
 from bot.model.client import OpenAIModel
 from bot.model.pool import ModelPool
@@ -59,8 +59,12 @@ T = TypeVar("T")
 TEXT_SUFFIXES = (".md", ".txt", ".toml", ".json", ".j2")
 """What a persona and prompts are written in; what editors leave beside them is none of it."""
 
-SAMPLE = "小暖，昨天下午和朋友去了公园，明天三点提醒我带伞吧"
-"""A message that has what messages have."""
+SAMPLES = (
+    "小暖，昨天下午和朋友去了公园，明天三点提醒我带伞吧",
+    "我叫小陈，以后叫我阿陈，别叫我老板。帮我记一下，我答应周五交报告。忘记上周那件事，这个别记",
+    "hey nuan, remember that i moved to Leeds last week, call me Max, i promised to call mum tomorrow, forget my old job",
+)
+"""Messages that have what messages have."""
 
 FileStamps = Mapping[Path, tuple[int, int, int]]
 """Of each file when it was changed, ns, its size and its number: a new file of the same name has another."""
@@ -211,31 +215,35 @@ async def read_only(
 async def preload(configuration: Configuration, now: int) -> None:
     """Load what the first message needs before it comes."""
     pool = configuration.pool
-    await asyncio.to_thread(_read_sample, configuration, now)
+    for sample in SAMPLES:
+        await asyncio.to_thread(_read_sample, configuration, now, sample)
     if pool.embedding is not None:
         await asyncio.to_thread(import_module, "numpy")
     if isinstance(pool.first.model, OpenAIModel):
         await pool.first.model.prepare()
 
 
-def _read_sample(configuration: Configuration, now: int) -> None:
+def _read_sample(configuration: Configuration, now: int, sample: str) -> None:
     """Read a message as those are read that come: dictionaries and holidays are loaded, expressions compiled."""
     words, names = configuration.texts.words, configuration.settings.bot.names
     prepare_table()
-    query_terms(SAMPLE)
-    section_registry(()).named(SAMPLE)
-    understand(SAMPLE, names)
-    bare_wish(SAMPLE, names)
-    reply_wish(SAMPLE, names)
-    stop_command(SAMPLE, names)
-    feedback_signals(SAMPLE, names)
-    reminder_wishes(SAMPLE, names)
-    is_casual(SAMPLE, names)
-    asks_something(SAMPLE)
-    coming_spans(SAMPLE, now, words.default_tz)
-    tuple(tasks_in(SAMPLE))
-    words.frame(now, words.zone, words.script_of(SAMPLE, ""), (), group=False)
-    SAMPLE.encode("utf-16-le")  # in which Telegram counts
+    query_terms(sample)
+    section_registry(()).named(sample)
+    understand(sample, names)
+    bare_wish(sample, names)
+    bare_object(sample, names)
+    wish_cue(sample, names)
+    has_wish_word(sample, names)
+    reply_wish(sample, names)
+    stop_command(sample, names)
+    feedback_signals(sample, names)
+    reminder_wishes(sample, names)
+    is_casual(sample, names)
+    asks_something(sample)
+    coming_spans(sample, now, words.default_tz)
+    tuple(tasks_in(sample))
+    words.frame(now, words.zone, words.script_of(sample, ""), (), group=False)
+    sample.encode("utf-16-le")  # in which Telegram counts
 
 
 def owner_name(settings: Settings) -> str:
