@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.text.dictionary import cutter
+from bot.text.fold import simplified
+from bot.text.tables import keep_tables_in
 from tests.e2e import KEY, running, with_server
 from tests.fakes.openai_server import FakeOpenAI
 from tests.nursery import TABLES
@@ -57,11 +60,20 @@ def loaded(errors: str) -> set[str]:
     }
 
 
+def earlier_start(data: Path) -> None:
+    """The tables of libraries are in the data folder, as an earlier start left them."""
+    keep_tables_in(TABLES)
+    for read in (cutter, simplified):
+        read.cache_clear()
+        read()
+    shutil.copytree(TABLES, data / "cache")
+
+
 async def test_the_first_message_waits_for_no_import(tmp_path: Path) -> None:
     async with Street() as street:
         made = street.home(tmp_path, TELEGRAM__ALLOW=str(ANN.id))
         home = Told(tmp_path, {name: value for name, value in made.settings.items() if name != "DISCORD__TOKEN"})
-        shutil.copytree(TABLES, home.data_folder / "cache")
+        earlier_start(home.data_folder)
         async with running(home, "run") as nuan:
             await street.telegram.until(lambda: bool(street.telegram.calls("getUpdates")), WAIT_S)
             before = len(nuan.errors)
@@ -94,7 +106,7 @@ def test_a_command_loads_only_what_it_needs(tmp_path: Path, words: tuple[str, ..
 async def test_the_prompt_of_a_talk_waits_for_no_model_and_no_dictionary(tmp_path: Path) -> None:
     async with FakeOpenAI(key=KEY) as server:
         home = Told(tmp_path, with_server(server))
-        shutil.copytree(TABLES, home.data_folder / "cache")  # as an earlier start left them
+        earlier_start(home.data_folder)
         async with running(home, "chat", tty=True) as nuan:
             assert loaded(nuan.errors) & {*LIBRARIES, "rich.console", "prompt_toolkit"} == {"prompt_toolkit"}
             assert await nuan.ask("今天过得怎么样？") == "好的，我知道了。"
