@@ -34,6 +34,7 @@ if Path(MEMORY).is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 # Once for all tests of this machine: no folder of a test makes its own.
+TABLES.parent.mkdir(exist_ok=True)  # pytest makes it at its end
 keep_tables_in(TABLES)
 simplified()
 cutter()
