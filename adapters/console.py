@@ -138,12 +138,12 @@ class PromptTerminal:
         self._session = session
         session.default_buffer.on_text_changed += lambda _: self._use()
         # Whatever else writes meanwhile must not tear the prompt, and no key may be lost between two prompts.
-        with self.source.raw_mode(), patch_stdout(raw=True), suppress(EOFError, KeyboardInterrupt):
-            try:
+        try:
+            with self.source.raw_mode(), patch_stdout(raw=True), suppress(EOFError, KeyboardInterrupt):
                 while True:
                     yield await session.prompt_async()
-            finally:
-                self._told.set()
+        finally:
+            self._told.set()
 
     async def show(self, text: str) -> None:
         """Print it above the prompt; done when it is on the screen."""

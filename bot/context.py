@@ -42,6 +42,7 @@ NAME_CHARS, EVENT_CHARS, QUOTE_CHARS = 32, 100, 30
 TOOL_CHARS, TOOL_LINES = 120, 3
 """Code points of a tool line, and how many of the newest are kept (C8)."""
 
+_CTX = "<ctx "
 _ELEMENT = re.compile(r"<([pbtseg])[ >]")
 _LEGEND_ITEM = re.compile(r"\s+(?=[pbtseg]=)")
 """Before what a legend says of one element: p=…, b=…"""
@@ -285,8 +286,12 @@ def render_delta(
 
 
 def explained(messages: Iterable[str]) -> frozenset[str]:
-    """The elements that these messages of a log show, which it has explained."""
-    return frozenset(name for text in messages for name in _ELEMENT.findall(text))
+    """The elements that the <ctx> in these messages of a log show, which it has explained; those of an opening are not."""
+    return _elements_in(text[text.find(_CTX) :] for text in messages if _CTX in text)
+
+
+def _elements_in(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for text in texts for name in _ELEMENT.findall(text))
 
 
 def told_date(messages: Sequence[str]) -> str:
@@ -311,7 +316,7 @@ def render(elements: Iterable[str], frame: CtxFrame) -> str:
 
 def _legend(body: Sequence[str], frame: CtxFrame) -> str:
     """What is said of the elements in here that are not explained yet, and in the first <ctx> the note."""
-    new, is_first = explained(body) - frame.explained, not frame.explained
+    new, is_first = _elements_in(body) - frame.explained, not frame.explained
     items = [item for item in _LEGEND_ITEM.split(frame.legend) if item[:1] in new or (item[1:2] != "=" and is_first)]
     return " ".join((*items, frame.note) if is_first else items)
 

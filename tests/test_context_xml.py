@@ -6,7 +6,17 @@ from xml.etree.ElementTree import fromstring
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.context import ContextLine, CtxDelta, CtxFrame, CtxLimits, element, render, render_delta, scene_text
+from bot.context import (
+    ContextLine,
+    CtxDelta,
+    CtxFrame,
+    CtxLimits,
+    element,
+    explained,
+    render,
+    render_delta,
+    scene_text,
+)
 from bot.core.events import Event, EventKind
 from bot.text.clean import clean, clean_name
 
@@ -151,6 +161,17 @@ def test_a_silence_is_measured_between_the_lines_that_are_shown() -> None:
     bots = [event(n, "b", "bot", ago=900 - n) for n in range(3, 8)]
     made = turn(event(1, "b", "bot", ago=2_000), event(2, "hi", ago=1_900), *bots, event(9, "back", ago=100))
     assert body(made)[:4] == ['<g n="3" d="18m"/>', '<p n="alice">hi</p>', '<g d="16m"/>', "<b>b</b>"]
+
+
+def test_an_element_is_explained_where_a_log_shows_it_first_and_an_opening_explains_none() -> None:
+    opening = '# What nuan remembers\n<people>\n<p n="ann">tall</p>\n</people>\n'
+    legend = "p=people b=what you sent"
+    first = render(["<b>hi</b>"], CtxFrame("2026-11-21 09:05", "Saturday", legend=legend))
+    assert "b=what you sent" in first
+    assert "p=people" not in first
+    then = render(['<p n="ann">yo</p>'], CtxFrame("09:06", "", legend=legend, explained=explained([opening + first])))
+    assert "p=people" in then
+    assert "b=what" not in then
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), ANYTHING, ANYTHING, ANYTHING), max_size=8))

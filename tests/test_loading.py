@@ -167,3 +167,17 @@ def test_parts_of_a_package_load_when_they_are_asked_for(tmp_path: Path) -> None
         "assert sys.modules['gathers'] is gathers\n",
         "done",
     )
+
+
+def test_several_connections_load_at_once() -> None:
+    """As of a talk, its small model and its embedding."""
+    program(
+        "import asyncio\n"
+        "from bot.model.client import ServerClient\n"
+        "async def load():\n"
+        "    clients = [ServerClient('http://127.0.0.1:9/v1', 'k', name) for name in 'abc']\n"
+        "    await asyncio.gather(*(client.prepare() for client in clients))\n"
+        "asyncio.run(load())\n"
+        "print('done', end='')\n",
+        "done",
+    )

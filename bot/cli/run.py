@@ -304,7 +304,8 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
                 reloading.cancel()
                 await asyncio.wait((reloading,))
                 await app.stop()
-                await warm
+                warm.cancel()  # where the prompt never came up no key is typed
+                await asyncio.wait((warm,))
                 await app.parts.current.pool.close()
 
 

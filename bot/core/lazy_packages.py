@@ -3,12 +3,16 @@ only loads in case it is used is not there for it."""
 
 import ast
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
+
+_HIDING = threading.RLock()
+"""What one thread hides from its imports is hidden from all: one at a time."""
 
 
 def load_parts_when_asked(*packages: str) -> None:
@@ -23,16 +27,17 @@ def load_parts_when_asked(*packages: str) -> None:
 def loading_without(*modules: str) -> Iterator[None]:
     """What is imported inside finds none of these, as if they were not installed: libraries load them in case they are
     used."""
-    before = {name: sys.modules.get(name) for name in modules}
-    sys.modules.update(dict.fromkeys(modules))  # type: ignore[arg-type]  # an import of None fails
-    try:
-        yield
-    finally:
-        for name, module in before.items():
-            if module is None:
-                del sys.modules[name]
-            else:
-                sys.modules[name] = module
+    with _HIDING:
+        before = {name: sys.modules.get(name) for name in modules}
+        sys.modules.update(dict.fromkeys(modules))  # type: ignore[arg-type]  # an import of None fails
+        try:
+            yield
+        finally:
+            for name, module in before.items():
+                if module is None:
+                    del sys.modules[name]
+                else:
+                    sys.modules[name] = module
 
 
 class _Finder(MetaPathFinder):

@@ -34,8 +34,8 @@ CONNECT_S = 5.0
 """Seconds to reach the server (the library's own default); everything else is under the request's deadline."""
 MOST_CONNECTIONS, MOST_IDLE = 1_000, 100
 """As the library has it."""
-KEPT_OPEN_S = 60.0
-"""How long an idle connection is kept for the next request, seconds: servers and routers keep theirs for longer."""
+KEPT_OPEN_S = 45.0
+"""How long an idle connection is kept for the next request, seconds: less than load balancers keep theirs (60 s)."""
 DETAIL_CHARS = 300
 """Characters of an error's detail: one line of a log."""
 
