@@ -305,7 +305,8 @@ async def chat(source: ConfigSource, place: Installation, group: str, name: str,
                 await asyncio.wait((reloading,))
                 await app.stop()
                 warm.cancel()  # where the prompt never came up no key is typed
-                await asyncio.wait((warm,))
+                with contextlib.suppress(asyncio.CancelledError):
+                    await warm
                 await app.parts.current.pool.close()
 
 

@@ -152,11 +152,10 @@ def _is_past(line: str) -> bool:
     return not other and _PAST.search(line) is not None
 
 
-def asks_for_fact(said: str) -> bool:
+def is_looked_up(said: str) -> bool:
     """Whether it asks for something that may have been told (钥匙在哪), and not for advice or about nuan."""
-    text = fold(said).strip()
-    other = _ADVICE.search(text) or _ABOUT_BOT.search(text)
-    return not other and mood_of(said) == "question"
+    mood, text = mood_of(said), fold(said).strip()
+    return mood == "past" or (mood == "question" and not (_ADVICE.search(text) or _ABOUT_BOT.search(text)))
 
 
 def names_what_is_asked(question: str, line: str) -> bool:
@@ -243,7 +242,7 @@ class OfflineModel:
 
     def _answer(self, request: ModelRequest) -> Completion:
         heard = read_prompt(request.prompt)
-        asks = not heard.forwarded and (mood_of(heard.said) == "past" or asks_for_fact(heard.said))
+        asks = not heard.forwarded and is_looked_up(heard.said)
         if asks and heard.results is None and any(tool.name == RECALL for tool in request.prompt.tools):
             query = json.dumps({"query": clip(heard.said.strip(), QUERY_CHARS)}, ensure_ascii=False)
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)

@@ -400,9 +400,10 @@ class ReminderService:
     async def _ended(self, at: ReminderRequest, wish: ReminderWish) -> bool:
         """End what a wish names; what may be about something else is not answered where it fits none."""
         open_ones = await self.mine(at)
-        if not wish.named and not _meant(wish.task, open_ones) and (wish.task or not open_ones):
-            return False
         text, ends = self._cancelling(at, wish.task, open_ones)
+        nothing = not ends and (wish.task or not open_ones) and not _meant(wish.task, open_ones)
+        if not wish.named and nothing:
+            return False
         return await self._store.say(self._answer(at, lambda _: text), at.person.id, at.now, ends=ends)
 
     async def _answered(self, at: ReminderRequest, waiting: IncompleteReminder, reply: TimeReply) -> bool | None:
@@ -546,7 +547,7 @@ class ReminderService:
 
 
 def _meant(words: str, open_ones: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
-    return reminders_meant(words, open_ones, task_of(words)[0] if words != "*" else words)
+    return reminders_meant(words, open_ones, task_of(words)[0])
 
 
 def _same(waiting: IncompleteReminder | None, numbers: tuple[int, ...]) -> IncompleteReminder | None:
