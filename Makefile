@@ -40,7 +40,7 @@ check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -p tests.stacks -p tests.workers --workers 4 --assert=plain || { $(BIN)/pytest --lf --lfnf none; exit 1; }
+	$(BIN)/python -m pytest -p tests.stacks -n 4 --assert=plain || { $(BIN)/pytest --lf --lfnf none; exit 1; }
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)

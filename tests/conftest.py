@@ -1,7 +1,6 @@
 """What every test may ask for."""
 
 import gc
-import importlib
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
@@ -15,9 +14,8 @@ from bot.config.settings import Settings
 from bot.text.dictionary import cutter
 from bot.text.fold import simplified
 from bot.text.tables import keep_tables_in
-from tests.blank import blank
 from tests.fakes.media import MediaWorld
-from tests.nursery import LIBRARIES, TABLES
+from tests.fork_server import TABLES
 from tests.reloading import Filed
 from tests.world import World
 
@@ -57,16 +55,11 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
+def pytest_collection_finish() -> None:
     """What was loaded and collected stays to the end: no look for garbage goes through all of it again.
 
-    Looks at every 700th object, as is usual, were a tenth of the time. What most processes load at some time they have
-    in common when they are forked from here.
+    Looks at every 700th object, as is usual, were a tenth of the time.
     """
-    if session.config.getoption("workers", 0):
-        for name in LIBRARIES:
-            importlib.import_module(name)
-        blank()
     gc.freeze()
     gc.set_threshold(20_000)
     gc.enable()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.fakes.openai_rules import mapping
 from tests.fakes.openai_server import FakeOpenAI
-from tests.nursery import Child, Order, nursery
+from tests.fork_server import Child, Order, fork_server
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_S = 30.0
@@ -55,7 +55,7 @@ class Home:
         line = self.command(*command)
         if line[: len(PROGRAM)] == PROGRAM:
             words = line[len(PROGRAM) :]
-            return nursery().start(Order("bot", words, str(self.folder), self.environment()), streams)
+            return fork_server().start(Order("bot", words, str(self.folder), self.environment()), streams)
         stdin, stdout, stderr = streams
         return await asyncio.create_subprocess_exec(
             *line,

@@ -19,7 +19,7 @@ from bot.core.people import Audience
 from bot.core.sessions import Turn
 from bot.core.tools import ToolAnswer, ToolOutcome
 from bot.store.store import Store, open_store
-from tests.nursery import ROOT, Order, nursery
+from tests.fork_server import ROOT, Order, fork_server
 from tests.storing import NOW, Where, begin, drop, ids, keep, paid, reply, room_for, say, statement
 
 
@@ -37,7 +37,7 @@ def kill(folder: Path, seed: int, after: int, module: str = "tests.kill") -> lis
     """Start a child, kill -9 it when it has said `after` lines, and return all that it said."""
     out_of, into = os.pipe()
     order = Order(module, (str(folder), str(seed)), str(ROOT), dict(os.environ))
-    child = nursery().start(order, (0, into, 2))
+    child = fork_server().start(order, (0, into, 2))
     os.close(into)
     with open(out_of, "rb") as told:  # noqa: PTH123 - it has no path
         said = list(itertools.islice(told, after + 1))

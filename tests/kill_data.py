@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bot.store import backups
 from bot.store.store import open_store
-from tests.nursery import run_module
+from tests.fork_server import run_module
 from tests.storing import NOW
 
 AT = {"erase": "UPDATE person SET name = ''", "restore": "wal_checkpoint"}

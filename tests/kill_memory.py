@@ -13,7 +13,7 @@ from bot.memory.archive.imports import make_plan
 from bot.memory.archive.records import parse_jsonl
 from bot.memory.lifecycle import ownership_fault
 from bot.store.store import Store, open_store
-from tests.nursery import run_module
+from tests.fork_server import run_module
 from tests.storing import NOW
 
 CHANGES = ("INSERT INTO memory", "UPDATE memory", "INSERT INTO doc_text")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bot.memory.dialogue import plan_rolls
 from bot.store.store import Store, open_store
-from tests.nursery import run_module
+from tests.fork_server import run_module
 
 CHANGES = ("INSERT INTO digest", "UPDATE digest", "DELETE FROM doc", "INSERT INTO doc", "COMMIT")
 

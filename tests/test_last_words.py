@@ -5,7 +5,7 @@ import sys
 
 from bot.cli.terminal import ExitCode
 from tests.e2e import KEY
-from tests.nursery import ROOT
+from tests.fork_server import ROOT
 
 BROKEN = f"""
 import asyncio, gc, logging, threading

@@ -14,7 +14,7 @@ from bot.text.fold import simplified
 from bot.text.tables import keep_tables_in
 from tests.e2e import KEY, running, with_server
 from tests.fakes.openai_server import FakeOpenAI
-from tests.nursery import TABLES
+from tests.fork_server import TABLES
 from tests.source import ROOT
 from tests.street import WAIT_S, Street, StreetHome, stop
 from tests.test_run import ANN

@@ -13,7 +13,7 @@ from bot.core.people import Audience
 from bot.store.store import Store
 from tests.blank import open_laid
 from tests.carrying import BOB, fill, in_installation, nuan
-from tests.nursery import ROOT
+from tests.fork_server import ROOT
 from tests.storing import Where, drop, ids, keep, look, sound, talk
 
 ACTIVE = "SELECT text FROM memory WHERE disabled_at IS NULL ORDER BY id"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.nursery import ROOT
+from tests.fork_server import ROOT
 from tests.torture.keys import imported
 from tests.torture.registry import FUZZING, IDS, at_home, by_id, delivered
 from tests.torture.row import Bound, Found, Row, Size

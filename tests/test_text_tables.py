@@ -16,7 +16,7 @@ from bot.text.dictionary import cutter
 from bot.text.fold import fold, simplified
 from bot.text.tables import keep_tables_in, read_table_file
 from bot.text.terms import NO_NAMES, proper_names
-from tests.nursery import TABLES
+from tests.fork_server import TABLES
 from tests.source import ROOT
 
 SENTENCES = 3_000

@@ -10,7 +10,7 @@ from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, Signals
 
 import pytest
 
-from tests.nursery import ROOT
+from tests.fork_server import ROOT
 from tests.torture.__main__ import main
 from tests.torture.keys import keys
 from tests.torture.live import until

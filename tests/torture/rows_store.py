@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from bot.store.schema import SCHEMA_VERSION
-from tests.nursery import ROOT, Order, nursery
+from tests.fork_server import ROOT, Order, fork_server
 from tests.torture.row import Bound, Found, Row, Size, merge
 
 PAGES_AT_ALL = 400
@@ -28,7 +28,7 @@ MIGRATIONS_EACH = 5
 async def child(module: str, *words: str) -> str:
     """Run a module of the project to its end; what it printed. RuntimeError when it failed."""
     out_of, into = os.pipe()
-    process = nursery().start(Order(module, words, str(ROOT), dict(os.environ)), (0, into, 2))
+    process = fork_server().start(Order(module, words, str(ROOT), dict(os.environ)), (0, into, 2))
     os.close(into)
     said = await asyncio.to_thread(Path(f"/dev/fd/{out_of}").read_text, "utf-8")
     os.close(out_of)

@@ -14,7 +14,7 @@ from tests.fakes.openai_script import Asked, Fault, Reply
 from tests.fakes.telegram_faults import Fault as TelegramFault
 from tests.fakes.telegram_faults import Misbehaviour
 from tests.fakes.telegram_shapes import Person
-from tests.nursery import ROOT
+from tests.fork_server import ROOT
 from tests.street import Street, StreetHome, echo
 from tests.test_last_words import BROKEN
 from tests.torture.autopsy import WAITING

@@ -1,6 +1,6 @@
 """Real processes without the seconds that importing takes: one process imports everything, and forks those that run.
 
-`python -m tests.nursery N …` is that process, with one end of a pair of sockets as each descriptor N, and somebody who
+`python -m tests.fork_server N` is that process, with one end of a pair of sockets as descriptor N, and somebody who
 orders at the other. It has one thread, opens nothing, and imports at the first order. What it forks takes over folder,
 environment and the three streams, runs its module as `python -m` would and ends as any program: it can be asked,
 interrupted and killed like one, and starts in a tenth of the time.
@@ -66,10 +66,10 @@ class Order:
 class Child:
     """A process that was forked here, used as one of asyncio's or, with `join`, as one of subprocess."""
 
-    def __init__(self, nursery: "Nursery", pid: int) -> None:
+    def __init__(self, server: "ForkServer", pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
-        self._nursery = nursery
+        self._server = server
         self._handle = os.pidfd_open(pid)
 
     async def wait(self) -> int:
@@ -88,7 +88,7 @@ class Child:
         """As `wait`; nothing else happens meanwhile."""
         if self.returncode is None:
             select.select([self._handle], [], [])  # others may order meanwhile
-            self.returncode = self._nursery.status(self.pid)
+            self.returncode = self._server.status(self.pid)
             os.close(self._handle)
         return self.returncode
 
@@ -103,71 +103,54 @@ class Child:
         self.send_signal(signal.SIGKILL)
 
 
-class Nursery:
-    """The process that forks, seen from those that order. It ends with the last of them."""
+class ForkServer:
+    """The process that forks, seen from the one that orders. It ends with it."""
 
-    def __init__(self, seats: int = 1) -> None:
-        """With several `seats` those that order are forked from here, and each takes its own."""
-        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(seats)]
-        theirs = [their.fileno() for _, their in pairs]
-        self._wires = [our for our, _ in pairs]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.nursery", *map(str, theirs)],
-            cwd=ROOT,
-            pass_fds=theirs,
-            env={**os.environ, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"},
-            start_new_session=True,
-        )
+    def __init__(self) -> None:
+        self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())],
+                cwd=ROOT,
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"},
+                start_new_session=True,
+            )
         self._handle = os.pidfd_open(self._process.pid)
-        for _, their in pairs:
-            their.close()
         atexit.register(self.end)
-
-    def take(self, seat: int) -> None:
-        """Order from this seat; the others' ends are closed here."""
-        for number, wire in enumerate(self._wires):
-            if number != seat:
-                wire.close()
-        self._wires = [self._wires[seat]]
-        _started().append(self)
 
     def start(self, order: Order, streams: tuple[int, int, int]) -> Child:
         """Run it with these descriptors as standard input, output and error; they stay open here."""
-        socket.send_fds(self._wires[0], [json.dumps(asdict(order)).encode()], streams)
-        return Child(self, int(self._wires[0].recv(ORDER_BYTES)))
+        socket.send_fds(self._wire, [json.dumps(asdict(order)).encode()], streams)
+        return Child(self, int(self._wire.recv(ORDER_BYTES)))
 
     def status(self, pid: int) -> int:
         """Wait for the end of that child; how it ended."""
-        self._wires[0].send(str(pid).encode())
-        return int(self._wires[0].recv(ORDER_BYTES))
+        self._wire.send(str(pid).encode())
+        return int(self._wire.recv(ORDER_BYTES))
 
     def ended(self) -> bool:
         """Whether somebody has killed it."""
         return bool(select.select([self._handle], [], [], 0)[0])
 
-    def leave(self) -> None:
-        """Order nothing more from here."""
-        for wire in self._wires:
-            wire.close()
-
     def end(self) -> None:
-        """Order nothing more, and wait until nobody else does."""
-        self.leave()
+        """Order nothing more, and wait for its end."""
+        self._wire.close()
         self._process.wait()
 
 
 @cache
-def _started() -> list[Nursery]:
+def _started() -> list[ForkServer]:
     return []
 
 
-def nursery() -> Nursery:
+def fork_server() -> ForkServer:
     """The one of this process, started when it is first needed, and anew when somebody has killed it."""
     started = _started()
     if not started or started[-1].ended():
         if started:
-            os.write(2, b"the nursery has ended: a new one starts\n")
-        started.append(Nursery())
+            os.write(2, b"the fork server has ended: a new one starts\n")
+        started.append(ForkServer())
     return started[-1]
 
 
@@ -175,7 +158,7 @@ def run_module(module: str, *words: str) -> int:
     """Run a module of the project to its end, with the streams of this process; how it ended."""
     order = Order(module, words, str(ROOT), dict(os.environ))
     with Path(os.devnull).open("rb") as nothing:
-        return nursery().start(order, (nothing.fileno(), 1, 2)).join()
+        return fork_server().start(order, (nothing.fileno(), 1, 2)).join()
 
 
 def _load() -> None:
@@ -192,33 +175,32 @@ def _load() -> None:
     gc.freeze()
 
 
-def _serve(wires: list[socket.socket]) -> Order | None:
+def _serve(wire: socket.socket) -> Order | None:
     """Fork for every order and tell how children ended; returns in the child with its order, here with None.
 
-    When nobody is left to order at a wire, those of it that still run are killed: none outlives its test.
+    When nobody is left to order, those that still run are killed: none outlives its test.
     """
-    running: dict[socket.socket, set[int]] = {wire: set() for wire in wires}
-    while running:
-        for wire in select.select(list(running), [], [])[0]:
-            told, streams, _, _ = socket.recv_fds(wire, ORDER_BYTES, 3)
-            if not told:
-                for pid in running.pop(wire):
-                    os.kill(pid, signal.SIGKILL)
-                    os.waitpid(pid, 0)
-            elif not streams:
-                wire.send(str(os.waitstatus_to_exitcode(os.waitpid(int(told), 0)[1])).encode())
-                running[wire].discard(int(told))
-            elif (pid := _forked()) != 0:
-                running[wire].add(pid)
-                for stream in streams:
-                    os.close(stream)
-                wire.send(str(pid).encode())
-            else:
-                for each in wires:
-                    each.close()
-                order = Order(**json.loads(told))
-                _become(order, streams)
-                return order
+    running: set[int] = set()
+    while True:
+        told, streams, _, _ = socket.recv_fds(wire, ORDER_BYTES, 3)
+        if not told:
+            break
+        if not streams:
+            wire.send(str(os.waitstatus_to_exitcode(os.waitpid(int(told), 0)[1])).encode())
+            running.discard(int(told))
+        elif (pid := _forked()) != 0:
+            running.add(pid)
+            for stream in streams:
+                os.close(stream)
+            wire.send(str(pid).encode())
+        else:
+            wire.close()
+            order = Order(**json.loads(told))
+            _become(order, streams)
+            return order
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
     return None
 
 
@@ -258,7 +240,7 @@ def _stream(number: int, mode: str, before: TextIO) -> io.TextIOWrapper:
 
 
 def _main() -> None:
-    order = _serve([socket.socket(fileno=int(number)) for number in sys.argv[1:]])
+    order = _serve(socket.socket(fileno=int(sys.argv[1])))
     if order is not None:
         sys.argv[1:] = order.words
         _end(_run(order.module))
