@@ -19,10 +19,11 @@ from tests.world import World
 
 FILES = (".py", ".db", ".token", ".jsonl")
 MODULES = ("bot.core", "bot.core.ports", "bot.core.errors", "bot.text", "bot.config.base")
-TEXTS = {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")}
+TEXTS = {str(path.relative_to(DOCS)): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}
 ROOT = DOCS.parent
 BESIDE = ("README.md", "README.zh.md", "SECURITY.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "deploy/README.md")
 """What else names files of the code."""
+README_BYTES = 8_192
 MADE_UP = (
     "adapters/socket/",
     "adapters/socket/__init__.py",
@@ -42,12 +43,6 @@ def test_every_key_and_every_listed_command_is_there() -> None:
         assert f"| `{key.path[-1]}` |" in TEXTS["configuration.md"], key.dotted
     for command in COMMANDS:
         assert (f"`.ai {command.name}" in TEXTS["commands.md"]) == command.listed, command.name
-
-
-def test_the_picture_of_one_message_is_the_same_wherever_it_stands() -> None:
-    texts = (TEXTS["architecture.md"], (ROOT / "README.md").read_text(encoding="utf-8"))
-    pictures = [re.findall(r"(?m)^## One message\n\n((?: {4,}.*\n)+)", text) for text in texts]
-    assert pictures[0] == pictures[1] != []
 
 
 def test_no_table_row_has_an_empty_cell_or_one_too_many() -> None:
@@ -101,11 +96,31 @@ def test_the_table_of_packages_has_every_package_in_its_layer() -> None:
     assert {name: int(number) for number, name in rows} == {name: layers[name] for name in folders}
 
 
-def test_the_trees_of_the_readmes_have_every_package() -> None:
+def test_the_trees_of_the_guides_have_every_package() -> None:
     folders = {path.parent.name for path in (ROOT / "bot").glob("*/__init__.py")}
-    for name in ("README.md", "README.zh.md"):
-        tree = (ROOT / name).read_text(encoding="utf-8").partition("    bot/\n")[2].partition("    adapters/")[0]
+    for name in ("guide/en/development.md", "guide/zh/development.md"):
+        tree = TEXTS[name].partition("    bot/\n")[2].partition("    adapters/")[0]
         assert set(re.findall(r"(?:^|  )(\w+)/  ?", tree, re.MULTILINE)) == folders, name
+
+
+def test_every_link_between_the_documents_leads_to_a_file() -> None:
+    pages = [ROOT / name for name in BESIDE if name.endswith(".md")] + [DOCS / name for name in TEXTS]
+    broken = [
+        (page.name, link)
+        for page in pages
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+        if "://" not in link and not (page.parent / link).exists()
+    ]
+    assert broken == []
+
+
+def test_the_readmes_are_short_and_say_the_same() -> None:
+    texts = [(ROOT / name).read_text("utf-8") for name in ("README.md", "README.zh.md")]
+    assert all(len(text.encode()) <= README_BYTES for text in texts)
+    assert len({len(re.findall(r"(?m)^## ", text)) for text in texts}) == 1
+    assert {path.name for path in (DOCS / "guide/en").iterdir()} == {
+        path.name for path in (DOCS / "guide/zh").iterdir()
+    }
 
 
 async def test_the_adapter_of_the_document_talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
