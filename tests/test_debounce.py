@@ -9,7 +9,8 @@ import pytest
 
 from bot.core.events import Place
 from bot.speaking.pacing import REMEMBERED, Typists
-from tests.conftest import NewWorld
+from tests.conftest import NewWorld, OpenMedia
+from tests.fakes.media import image
 from tests.reloading import Filed
 from tests.slow import SlowWorld
 from tests.test_bursts import GROUP, answered, speaking
@@ -90,6 +91,20 @@ async def test_two_quick_lines_are_answered_together_though_the_first_is_asked_a
     await world.close()
 
 
+async def test_two_quick_lines_are_answered_together_though_the_first_is_not_asked_yet(open_world: OpenMedia) -> None:
+    world = await open_world({"speak": {"debounce_seconds": 0.6}})
+
+    async def meanwhile() -> None:
+        await world.app.ingest.accept(world.message("它今天三岁了。"))
+
+    world.files.meanwhile = meanwhile
+    await world.send(image(), text="这是我家的猫。")
+    assert world.replies == []
+    await world.wait(0.6)
+    assert answered(world) == [["这是我家的猫。", "它今天三岁了。"]]
+    assert (len(world.replies), len(world.eyes.looked)) == (1, 1)
+
+
 async def test_what_comes_a_second_later_is_answered_after_the_first(tmp_path: Path) -> None:
     world = SlowWorld(tmp_path)
     world.talk = Chatty()
@@ -100,6 +115,27 @@ async def test_what_comes_a_second_later_is_answered_after_the_first(tmp_path: P
     await world.wait(5)
     assert answered(world) == [["我今天被老板骂了。"], ["他说我做得太慢。"]]
     await world.close()
+
+
+async def test_in_a_group_a_whole_sentence_does_not_wait_for_what_others_write(chatty: World) -> None:
+    await chatty.say("小暖，今天下班路上看到一只橘猫。", "阿明", GROUP)
+    await chatty.wait(0.5)
+    await chatty.say("小暖，明天会下雨吗？", "阿红", GROUP)
+    assert len(answered(chatty)) == 2
+    await chatty.wait(0.5)
+    await chatty.say("小暖，它跟了我一路。", "阿明", GROUP)
+    assert len(answered(chatty)) == 3
+
+
+async def test_in_a_group_a_line_within_a_second_of_ones_own_waits_though_others_write_between(chatty: World) -> None:
+    await chatty.say("小暖，今天下班路上看到一只橘猫。", "阿明", GROUP)
+    await chatty.wait(0.5)
+    await chatty.say("小暖，明天会下雨吗？", "阿红", GROUP)
+    await chatty.wait(0.4)
+    await chatty.say("小暖，它跟了我一路。", "阿明", GROUP)
+    assert len(answered(chatty)) == 2
+    await chatty.wait(0.6)
+    assert answered(chatty)[2:] == [["小暖，它跟了我一路。"]]
 
 
 async def test_without_a_wait_no_answer_is_cut_short(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ NuanError
 ├── StoreError        the database cannot be used; says what to do
 │   ├── FolderLockedError     another nuan answers from this data folder
 │   ├── StatementError    the database is well, but cannot do this one thing
-│   └── LogForgottenError  what a turn would send was forgotten meanwhile
+│   ├── LogForgottenError  what a turn would send was forgotten meanwhile
+│   └── JoinedError       what a turn would answer is answered later, with what came meanwhile
 ├── ModelError        a model call gave nothing usable
 ├── SendError         a platform did not take a message; says what became of it
 ├── PlatformError     a platform cannot be talked to (token, second poller, intents); says what to do
@@ -45,6 +46,10 @@ class StatementError(StoreError):
 
 class LogForgottenError(StoreError):
     """What a running turn was about to send again was forgotten meanwhile; nothing was stored."""
+
+
+class JoinedError(StoreError):
+    """What a turn would answer got a later deadline while it was composed: a line that belongs to it came meanwhile."""
 
 
 class FolderLockedError(StoreError):

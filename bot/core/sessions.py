@@ -165,6 +165,7 @@ class Occasion:
     """Why a turn is composed: the messages being answered what was already done for them, how often one may.
 
     `cues` are what they may ask of memory, or end (done, and numbers of promises), which only the model can tell.
+    `due_by`: they were due then, ms; None: whatever their deadlines are.
     """
 
     chat: Chat
@@ -174,6 +175,7 @@ class Occasion:
     receipts: tuple[str, ...] = ()
     pace: AnswerLimits | None = None
     cues: tuple[str, ...] = ()
+    due_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

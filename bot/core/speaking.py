@@ -163,13 +163,14 @@ class PendingMessages:
     """What a decision must know of a chat's other messages, ms, 0 for none.
 
     `since`: the first message of this person that is not due yet; `last` and `before`: the two newest messages for
-    nuan; `rush_since` and `rush_until`: the time in which the messages of a flood are gathered. `calls`: that
+    nuan; `seen`: when this person did something last; `rush_since` and `rush_until`: the time in which the messages of a flood are gathered. `calls`: that
     first message is a call.
     """
 
     since: int = 0
     last: int = 0
     before: int = 0
+    seen: int = 0
     rush_since: int = 0
     rush_until: int = 0
     calls: bool = False

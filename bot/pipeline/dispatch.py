@@ -280,7 +280,8 @@ class Dispatcher:
         person = people[caller.person_id]
         pace = self._limiter.pace(person, unparked(batch, waiting))
         cues = (*await self._cues(answering, chat, person, waiting.promising), *(("remind",) if reminds else ()))
-        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues)
+        now = self._clock.now()
+        occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues, now)
         self._sender.typing(chat, True)
         try:
             said = await self._stopper.run(chat.id, self._turn(occasion, timer))

@@ -239,6 +239,7 @@ class Planner:
             shown=tuple(number for line in shown.lines for number in line.event_ids),
             logged_upto=upto,
             answering=answering,
+            due_by=occasion.due_by,
             why=occasion.why,
             person_id=occasion.person.id,
             receipts=occasion.receipts,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.core.clock import DAY_MS
-from bot.core.errors import LogForgottenError, ModelError, OverBudget, StoreError
+from bot.core.errors import JoinedError, LogForgottenError, ModelError, OverBudget, StoreError
 from bot.core.events import Button, Draft, Event
 from bot.core.models import Completion, Message, ModelRequest, ToolSpec
 from bot.core.people import Chat, Person
@@ -105,6 +105,8 @@ class TurnRunner:
             plan, asked = await self._affordable(occasion, timer)
         except OverBudget as error:
             await self._refusing.refuse(occasion, error)
+            return False
+        except JoinedError:
             return False
         turn, reserved = asked.turn, (plan.endpoint, asked.call)
         with log_context(turn.numbers):

@@ -69,7 +69,7 @@ QUEUE_MOST = 3
 """With `queue`: when more messages than this wait, they are answered together."""
 
 TOGETHER_MS = 1_000
-"""A line so soon after another belongs to it, though that one looked whole: nobody thinks of something new so fast."""
+"""A line so soon after another of the same person belongs to it, though that one looked whole: nobody thinks of something new so fast."""
 
 WHOLE_SIZE = 8
 """Characters of a script without spaces, or half as many words of another, that make a sentence without any mark."""
@@ -235,7 +235,7 @@ def with_deadline(decision: Decision, seen: Situation, waiting: PendingMessages,
     pauses = rules.debounce_ms and rules.busy != "queue"
     if decision.action == "follow" and not (pauses and waiting.calls):
         due = max(seen.at, min(due, since + FOLLOW_MOST_MS))
-    elif pauses and (not seen.whole or waiting.since or seen.at - waiting.last < TOGETHER_MS):
+    elif pauses and (not seen.whole or waiting.since or seen.at - min(waiting.last, waiting.seen) < TOGETHER_MS):
         # Also what follows a call that still waits: 小暖 and, in a line of its own, what she is called for.
         due = max(seen.at, min(seen.at + rules.debounce_ms, since + DEBOUNCE_MOST_MS))
         rush = replace(rush, joins=True)

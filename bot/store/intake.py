@@ -41,9 +41,11 @@ from bot.store.turns import has_acted, running_turns, void_turn
 from bot.store.windows import (
     FOR_MODEL,
     IN_RUNNING_TURNS,
+    INTERRUPTED_KEY,
     UNSENT_TURNS,
     answers_person,
     arm_join,
+    composed_messages,
     cut_replies_to,
     cut_reply,
     end_conversations,
@@ -59,9 +61,6 @@ STOPPED_OUTCOME = "stopped"
 
 UNCOUNTED_REASONS = ("copy", "stranger", "old")
 """Why nuan listens to what does not count as said in the chat just now."""
-
-INTERRUPTED_KEY = "interrupted"
-"""The error of the turn, and how the key of the effect begins that keeps what it answered from a second time."""
 
 KEPT_MS = 7 * DAY_MS
 """How long the row of a memory that an edit ended is kept, as after 忘记 (ARCHITECTURE §6)."""
@@ -191,8 +190,6 @@ class Intake(ScrubbingRepository):
             return Accepted(None, chat, None), None
         incoming = came = retargeted(tx, chat.id, incoming)
         person_id = find_person(tx, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
-        if person_id is not None:
-            _member(tx, chat.id, person_id, incoming, at)
         situation = with_permissions(tx, self._lists, chat.id, person_id, arrival.situation)
         gone, until = tx.row(
             "SELECT gone, coalesce((SELECT until FROM conversation_window WHERE chat_id = chat.id AND person_id = ?), 0) "
@@ -206,6 +203,8 @@ class Intake(ScrubbingRepository):
         new = print_of(incoming, person_id, at)
         twin = find_copy(tx, chat.id, new)
         before = pending_messages(tx, chat.id, person_id, at)
+        if person_id is not None:
+            _member(tx, chat.id, person_id, incoming, at)
         paced = arrival.pace(decision, before) if twin is None else PacedDecision(Decision("listen", "copy", 0, until))
         decision = paced.decision
         incoming, stranger = stored_part(incoming, situation, decision.why)
@@ -553,20 +552,18 @@ def _composing(tx: Tx, chat_id: int, at: int) -> bool:
 def _interrupt(tx: Tx, event: Event, person_id: int, decision: Decision, arrival: Arrival) -> Halted | None:
     """Void the turns that answer the sender; what they answer is due again, with the new message. None: there is none.
 
-    Not what was interrupted before, nor a turn of which a tool was carried out: nothing is done or paid twice.
+    What a turn is just being composed for is due with the new message, too, so that this turn is not asked. Not what was interrupted before, nor a turn of which a tool was carried out: nothing is done or paid twice.
     """
     at = arrival.situation.at
     if event.kind != "message" or decision.action == "listen" or decision.why in COMMAND_REASONS:
         return None
     if arrival.situation.is_memory_command:
         return None
-    newest = tuple(
-        turn
-        for turn in running_turns(tx, event.chat_id)
-        if arrival.interrupts_ms is None or at - turn.asked_at < arrival.interrupts_ms
-    )
-    ended = tuple(turn for turn in newest if _may_interrupt(tx, turn, person_id))
-    if not ended:
+    oldest = 0 if arrival.interrupts_ms is None else at - arrival.interrupts_ms
+    running = running_turns(tx, event.chat_id)
+    ended = tuple(turn for turn in running if turn.asked_at > oldest and _may_interrupt(tx, turn, person_id))
+    composed = () if running else composed_messages(tx, event.chat_id, person_id, oldest, at, event.id)
+    if not (ended or composed):
         return None
     due = decision.due_at
     if decision.why == "window":  # a follow-up that interrupts waits for no silence, though for the end of a flood
@@ -576,7 +573,11 @@ def _interrupt(tx: Tx, event: Event, person_id: int, decision: Decision, arrival
         void_turn(tx, turn, INTERRUPTED_KEY, at)
         requeue_events(tx, turn.event_ids, due)
         note_effect(tx, f"{INTERRUPTED_KEY}:{min(turn.event_ids)}", at)
-    return Halted(tuple(turn.id for turn in ended), 0)
+    for number in composed:
+        tx.run("UPDATE event SET due_at = ? WHERE id = ?", due, number)
+        note_effect(tx, f"{INTERRUPTED_KEY}:{number}", at)
+    # What is composed goes on to its end unless any turn may be cut: a picture is not looked at twice.
+    return Halted(tuple(turn.id for turn in ended), 0) if ended or arrival.interrupts_ms is None else None
 
 
 def _may_interrupt(tx: Tx, turn: Turn, person_id: int) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.core.clock import DAY_MS
-from bot.core.errors import LogForgottenError, StoreError
+from bot.core.errors import JoinedError, LogForgottenError, StoreError
 from bot.core.events import Draft, Outgoing
 from bot.core.models import Message
 from bot.core.recall import RecallRound
@@ -76,7 +76,7 @@ class TurnToAsk:
     `ends` is why a session that is still open, though its time is over, ends with this turn; `memories`, `digests`,
     `commitments` and `reminders` are those that the opening tells, `recalled` the memories that are told
     besides, `brought` is noted of both; what is told is strengthened at most once in `rest_ms`. `round` is what its own
-    recall found in which section.
+    recall found in which section. What it answers was due by `due_by`, if that is known.
     """
 
     chat_id: int
@@ -103,6 +103,7 @@ class TurnToAsk:
     brought: tuple[ToldItem, ...] = ()
     rest_ms: int = DAY_MS
     round: RecallRound | None = None
+    due_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,14 @@ def check_still_there(tx: Tx, shown: tuple[int, ...], answering: tuple[int, ...]
             raise StoreError(f"event {number!r} was taken back meanwhile: nothing was stored, compose again")
 
 
+def check_still_due(tx: Tx, answering: tuple[int, ...], due_by: int | None) -> None:
+    """JoinedError when all of what was due by then has a later deadline now."""
+    if due_by is not None and all(
+        tx.has("SELECT 1 FROM event WHERE id = ? AND due_at > ?", number, due_by) for number in answering
+    ):
+        raise JoinedError(f"events {answering!r} are answered later, with what came meanwhile: nothing was stored")
+
+
 def check_not_forgotten(tx: Tx, epoch_id: int) -> None:
     """LogForgottenError when what the log tells was forgotten while its turn ran: it is not sent again."""
     if tx.has("SELECT 1 FROM epoch WHERE id = ? AND stale = 'forgotten'", epoch_id):
@@ -209,9 +218,11 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
     """Commit the composed bytes and the reservation: session and epoch when new, the turn, its entry with source edges.
 
     OverBudget stores nothing. StoreError when the session it was composed for was closed meanwhile: compose again.
+    JoinedError when what it answers is to be answered later, with something that came meanwhile.
     """
     session_id, epoch_id, answering = asking.session_id, asking.epoch_id, asking.answering
     check_still_there(tx, asking.shown, answering)
+    check_still_due(tx, answering, asking.due_by)
     if session_id is None:
         # A session whose time is over may still be open, when a message comes before its alarm.
         for still in tx.ids("SELECT id FROM session WHERE chat_id = ? AND state = 'open'", asking.chat_id):

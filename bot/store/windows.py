@@ -11,6 +11,9 @@ from bot.store.transactions import Tx
 QUIET_KEY = "quiet:"
 """How the key of the effect begins that keeps a turn, by its number, from opening windows."""
 
+INTERRUPTED_KEY = "interrupted"
+"""The error of the turn, and how the key of the effect begins that keeps what it answered from a second time."""
+
 CUT_LABEL = "cut"
 """The label of what people saw of a reply that was not said whole."""
 
@@ -55,11 +58,34 @@ def arm_join(tx: Tx, chat_id: int, at: int) -> bool:
 
 def pending_messages(tx: Tx, chat_id: int, person_id: int | None, at: int) -> PendingMessages:
     """What a decision made at that time must know of the chat's other messages."""
-    rush = tx.one("SELECT last, before, since, until FROM rush WHERE chat_id = ?", chat_id)
-    last, before, rush_since, rush_until = rush or (0, 0, 0, 0)
+    rush = tx.one(
+        "SELECT last, before, coalesce((SELECT seen_at FROM member WHERE member.chat_id = rush.chat_id AND person_id = ?), 0), "
+        "since, until FROM rush WHERE chat_id = ?",
+        person_id,
+        chat_id,
+    )
+    last, before, seen, rush_since, rush_until = rush or (0, 0, 0, 0, 0)
     first = f"SELECT at, why <> 'window' {NOT_YET} AND person_id = ? ORDER BY due_at, id LIMIT 1"
     since, calls = tx.one(first, chat_id, at, person_id) or (0, 0)
-    return PendingMessages(since, last, before, rush_since, rush_until, bool(calls))
+    return PendingMessages(since, last, before, seen, rush_since, rush_until, bool(calls))
+
+
+def composed_messages(tx: Tx, chat_id: int, person_id: int, oldest: int, at: int, before: int) -> tuple[int, ...]:
+    """The messages before that one that a turn is composed for at `at`, if one of this person's is due since `oldest`, ms.
+
+    Not what was interrupted before.
+    """
+    due = tx.all(
+        f"SELECT id, person_id = ? AND due_at > ? FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' "
+        f"AND due_at <= ? AND id < ? AND {FOR_MODEL} AND tries = 0 AND NOT EXISTS "
+        f"(SELECT 1 FROM effect WHERE key = '{INTERRUPTED_KEY}:' || event.id)",
+        person_id,
+        oldest,
+        chat_id,
+        at,
+        before,
+    )
+    return tuple(number for number, _ in due) if any(own for _, own in due) else ()
 
 
 def keep_pace(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecision, before: PendingMessages) -> None:
