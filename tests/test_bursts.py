@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.config.settings import Settings
+from tests.fakes.clock import let_others_run
 from tests.fakes.model import calls
 from tests.fakes.platform import Lively, StreamingModel
 from tests.reloading import Filed
@@ -115,26 +116,30 @@ async def test_a_follow_up_interrupts_and_what_is_said_to_others_or_needs_no_mod
     assert answered(world) == [["小暖，讲个故事", "要短的"]]
 
 
-async def test_what_people_saw_of_an_interrupted_reply_is_told_and_not_repeated(tmp_path: Path) -> None:
-    world, model, talk = World(tmp_path / "data", speaking(busy="interrupt")), StreamingModel(), Lively(size=10_000)
+@pytest.mark.parametrize("speak", [{"busy": "interrupt"}, {"debounce_seconds": 0.6}])
+async def test_what_people_saw_of_an_interrupted_reply_is_taken_away(tmp_path: Path, speak: dict[str, object]) -> None:
+    world, model, talk = (
+        World(tmp_path / "data", speaking(**speak)),
+        StreamingModel(),
+        Lively(size=10_000, edit_interval_ms=300),
+    )
     world.model, world.talk = model, talk
     await world.open()
-    await world.app.ingest.accept(world.message("讲个故事", "阿明"))
+    await world.app.ingest.accept(world.message("讲个故事吧。", "阿明"))
     await until(lambda: model.writing)
     for piece in (ONCE, "停在这里"):
         model.write(piece)
-        await pass_interval(world, 1_500)
-        await until(lambda: world.peek.outbox("preview_id") == [("m1",)])
-    await until(lambda: talk.shown["m1"] == model.written)
-    half = model.written
-    await world.app.ingest.accept(world.message("短一点", "阿明"))
+        await pass_interval(world, 300)
+    await until(lambda: list(talk.shown.values()) == [model.written])
+    await world.app.ingest.accept(world.message("要短一点的。", "阿明"))
+    await world.clock.advance(600, let_others_run)
     await until(lambda: len(model.requests) == 2 and model.writing)
-    assert f'<b cut="1">{ONCE[:20]}' in world.last_user
+    assert ONCE[:20] not in world.last_user
     model.write("好吧")
     model.finish()
     await world.app.settled()
-    assert talk.shown == {"m1": half, "m2": "好吧"}
-    assert answered(world) == [["讲个故事", "短一点"]]
+    assert list(talk.shown.values()) == ["好吧"]
+    assert answered(world) == [["讲个故事吧。", "要短一点的。"]]
     await world.close()
 
 

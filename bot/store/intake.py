@@ -552,7 +552,9 @@ def _composing(tx: Tx, chat_id: int, at: int) -> bool:
 def _interrupt(tx: Tx, event: Event, person_id: int, decision: Decision, arrival: Arrival) -> Halted | None:
     """Void the turns that answer the sender; what they answer is due again, with the new message. None: there is none.
 
-    What a turn is just being composed for is due with the new message, too, so that this turn is not asked. Not what was interrupted before, nor a turn of which a tool was carried out: nothing is done or paid twice.
+    What was shown of their replies is taken away. What a turn is being composed for is due with the new message, too, so
+    that this turn is not asked. Not what was interrupted before, nor a turn of which a tool was carried out: nothing is
+    done or paid twice.
     """
     at = arrival.situation.at
     if event.kind != "message" or decision.action == "listen" or decision.why in COMMAND_REASONS:
@@ -570,7 +572,7 @@ def _interrupt(tx: Tx, event: Event, person_id: int, decision: Decision, arrival
         due = max(at + arrival.pause_ms, tx.number("SELECT until FROM rush WHERE chat_id = ?", event.chat_id))
         tx.run("UPDATE event SET due_at = ? WHERE id = ? AND state = 'queued'", due, event.id)
     for turn in ended:
-        void_turn(tx, turn, INTERRUPTED_KEY, at)
+        void_turn(tx, turn, INTERRUPTED_KEY, at, withdrawn=True)
         requeue_events(tx, turn.event_ids, due)
         note_effect(tx, f"{INTERRUPTED_KEY}:{min(turn.event_ids)}", at)
     for number in composed:
