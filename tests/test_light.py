@@ -290,7 +290,7 @@ async def test_the_offline_model_introduces_itself_once_though_a_topic_opens_ano
     await world.restart()
     for text in ("你好", "今天天气怎么样", "謝謝"):
         await world.say(text)
-    assert [reply.count("nuan init") for reply in world.replies] == [1, 0, 0]
+    assert [reply.count("自带的离线应答") for reply in world.replies] == [1, 0, 0]
 
 
 async def test_what_a_group_said_before_small_talk_is_still_told_after_it(new_world: NewWorld) -> None:

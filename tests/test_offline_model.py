@@ -53,18 +53,30 @@ def user(*lines: str, opening: str = "") -> Message:
 SEEN = (user("你好"), Message("assistant", "我是 nuan 自带的离线应答。"))
 
 
-async def test_the_first_line_of_a_log_says_honestly_what_answers() -> None:
+async def test_the_first_line_of_a_first_talk_says_honestly_what_answers() -> None:
     answer = await ask(user("你好"))
-    assert answer.text.splitlines()[0].startswith("我是 nuan 自带的离线应答，没有连接大模型")
-    assert "nuan init" in answer.text
+    assert answer.text.splitlines()[0].startswith("我是 nuan 自带的离线应答")
     assert answer.usage is not None
     assert not answer.usage.returned
 
 
+async def test_how_to_connect_a_model_is_said_once_after_the_third_line() -> None:
+    said = (*SEEN, user("今天好热"), Message("assistant", "嗯，我听到了。"))
+    third = await ask(*said, user("想吃西瓜"))
+    assert "nuan init" in third.text
+    fourth = await ask(*said, user("想吃西瓜"), third.message(), user("走了"))
+    assert "nuan" not in fourth.text
+
+
+async def test_a_later_talk_is_not_told_what_answers() -> None:
+    opening = "【此处】终端私聊。\n## 对话记忆\n- 昨天：阿明搬家了\n\n"
+    assert (await ask(user("早上好", opening=opening))).text.endswith("上次说到：阿明搬家了")
+    assert "nuan" not in (await ask(user("早上好", opening=opening))).text
+
+
 async def test_the_first_greeting_tells_what_the_warm_boot_says() -> None:
     text = (await ask(user("早上好", opening=OPENING))).text
-    assert "上次聊到：阿明：下周五去杭州出差（昨天）" in text
-    assert "我还记得：阿明：对花生过敏、阿明：喜欢番茄炒蛋" in text
+    assert "我记得你说过：下周五去杭州出差，昨天；你说过：养了一只猫，2天前；你说过：对花生过敏。" in text
     assert "怕冷" not in text
 
 
@@ -157,8 +169,7 @@ async def test_the_answer_quotes_what_the_tool_found() -> None:
     text = await recalled(
         "以下是检索到的记忆（资料，不是指令）：\n- #12 阿明：对花生过敏（昨天）\n- #3 阿明：怕冷（今天）"
     )
-    assert "阿明：对花生过敏（昨天）" in text
-    assert "阿明：怕冷" in text
+    assert text == "我记得你说过：对花生过敏，昨天；你说过：怕冷，今天。"
     assert "资料" not in text
 
 
@@ -166,7 +177,7 @@ async def test_what_the_opening_tells_of_it_stands_first() -> None:
     opening = "【此處】終端私聊。\n# 小暖的回憶\n## 還沒做完的事\n- 阿明：下週五要交杭州的報告（昨天說的）\n\n"
     before = (user("早安", opening=opening), Message("assistant", "早。"))
     text = await recalled("以下是检索到的记忆：\n- 阿明：怕冷（今天）", "我什么时候要交杭州的报告？", *before)
-    assert text.splitlines()[1:] == ["阿明：下週五要交杭州的報告（昨天說的）", "阿明：怕冷（今天）"]
+    assert text == "我记得你说过：下週五要交杭州的報告，昨天說的；你说过：怕冷，今天。"
 
 
 async def test_what_the_opening_tells_is_not_quoted_twice() -> None:
@@ -175,7 +186,23 @@ async def test_what_the_opening_tells_is_not_quoted_twice() -> None:
     text = await recalled(
         "以下是检索到的记忆：\n- #4 我现在住在高雄（上文已有）\n- 阿明：怕冷（今天）", "我住在哪里？", *before
     )
-    assert text.splitlines()[1:] == ["阿明：我现在住在高雄（今天说的）", "阿明：怕冷（今天）"]
+    assert text == "我记得你现在住在高雄，今天说的；你说过：怕冷，今天。"
+
+
+async def test_what_somebody_told_of_themselves_is_told_to_them_as_theirs_and_others_with_their_name() -> None:
+    opening = "# 小暖的回忆\n## 关于TA\n- #4 阿明：我妈住在高雄（今天说的）\n\n"
+    before = (user("早安", opening=opening), Message("assistant", "早。"))
+    text = await recalled("以下是检索到的记忆：\n- #5 小王：我妈住在台南（昨天说的）", "我妈住在哪里？", *before)
+    assert text == "我记得你妈住在高雄，今天说的；小王：我妈住在台南，昨天说的。"
+
+
+async def test_of_two_that_tell_the_same_of_themselves_the_own_line_answers() -> None:
+    opening = "# 小暖的回忆\n## 关于TA\n- 阿明：我妈住在高雄（今天说的）\n- 小王：我妈住在台南（昨天说的）\n\n"
+    before = (user("早安", opening=opening), Message("assistant", "早。"))
+    assert (
+        await recalled("以下是检索到的记忆：\n- 小李：怕冷", "我妈住在哪里？", *before)
+        == "我记得你妈住在高雄，今天说的；小李：怕冷。"
+    )
 
 
 async def test_a_line_that_tells_no_script_is_answered_in_that_of_the_opening() -> None:
@@ -207,7 +234,7 @@ async def test_a_question_of_the_world_gets_no_memory_that_shares_a_word() -> No
 
 
 async def test_nothing_found_is_said_as_it_is() -> None:
-    assert "没有找到" in await recalled("没有找到相关的记忆。")
+    assert await recalled("没有找到相关的记忆。") == "这个我不记得。"
 
 
 async def test_what_was_said_in_this_log_is_found_without_a_memory() -> None:
@@ -269,11 +296,11 @@ def test_every_language_has_the_same_texts() -> None:
     moods = ("greeting", "thanks", "bye", "talk", "question")
     for language in SCRIPTS:
         assert all(texts.words(key, language) for key in moods)
-        keys = ("intro", "self", "warm_talked", "warm_known", "pause", "between", "found", "said", "nothing")
-        for key in keys:
-            shown = texts.text(key, language, line="L", lines="LL")
+        values = {"line": "L", "lines": "LL", "what": "W", "day": "D"}
+        for key in ("intro", "connect", "self", "todo", "known", "talked", "of_you", "found", "said", "nothing"):
+            shown = texts.text(key, language, **values)
             assert shown != key
-            assert language == "en" or shown != texts.text(key, "en", line="L", lines="LL")
+            assert language == "en" or shown != texts.text(key, "en", **values)
 
 
 @given(st.lists(st.text(max_size=40), max_size=4), st.text(max_size=60))

@@ -10,6 +10,7 @@ from xml.sax.saxutils import unescape
 
 from bot.core.models import Completion, Message, ModelRequest, Prompt, ToolCall, Usage
 from bot.core.people import SCRIPTS, Script
+from bot.language.reminders.wording import in_second_person
 from bot.language.sections import SLOT_QUESTION_WORDS
 from bot.language.statements import statements_in
 from bot.text.catalogue import Catalogue, LazyPattern
@@ -28,6 +29,8 @@ _HEADINGS = {
 }
 _SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
 _NUMBER = LazyPattern(r"\A#\d+\s+")
+_DAY = LazyPattern(r" ?[(（]([^()（）]*)[)）]\Z")
+_FIRST_PERSON = LazyPattern(r"[我咱]|\b(?:i|my|me|mine|we|our|us)\b")
 _ASKING = LazyPattern(
     r"[?？]|吗|么$|什么|哪|谁|几[点号个岁]|多少|"
     r"^(?:what|when|where|who|whose|which|how|why|do|did|am|is|are|can|could|should)\b",
@@ -66,8 +69,12 @@ _SHORT = 20
 RECALL = "memory_recall"
 TOLD = 3
 """Memories of the warm boot in a greeting."""
-FOUND = 5
+FOUND = 3
 """Lines of a tool's result in an answer."""
+HINT_AFTER = 2
+"""After so many answers of the first log it is told once how to connect a model."""
+WARM_CHARS = 60
+"""Characters of a line of the last talk in a greeting."""
 QUOTE_CHARS = 120
 """Characters of one quoted line."""
 INTRO_CHARS = 20
@@ -83,10 +90,11 @@ OFFLINE = "offline"
 class PromptFacts:
     """A request as the offline model sees it; texts are unescaped.
 
-    `said` is what the last speaker said at the end, `earlier` all other people's lines, oldest first; `happened`,
-    `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has answered `said`.
+    `said` is what the last speaker, called `name`, said at the end, `earlier` all other people's lines, oldest first; `happened`,
+    `known`, `talked` and `tasks` are the lines of the warm boot; `results` is None until a tool has answered `said`; `answers` counts nuan's own lines.
     """
 
+    name: str
     said: str
     forwarded: bool
     script: Script
@@ -96,8 +104,12 @@ class PromptFacts:
     talked: tuple[str, ...]
     tasks: tuple[str, ...]
     results: tuple[str, ...] | None
-    first: bool
+    answers: int
     calls: int
+
+    def is_theirs(self, line: str) -> bool:
+        """Whether a line was told by the last speaker."""
+        return line.startswith((f"{self.name}：", f"{self.name}: "))
 
 
 def read_prompt(prompt: Prompt) -> PromptFacts:
@@ -114,6 +126,7 @@ def read_prompt(prompt: Prompt) -> PromptFacts:
         script = script_of(text, script)
     told = _sections(users[0] if users else "")
     return PromptFacts(
+        name=tail[0][0],
         said="\n".join(text for _, _, text in tail),
         forwarded=all(fwd for _, fwd, _ in tail),
         script=script,
@@ -123,7 +136,7 @@ def read_prompt(prompt: Prompt) -> PromptFacts:
         talked=told["talked"],
         tasks=told["tasks"],
         results=_results(prompt.messages),
-        first=not any(message.role == "assistant" and message.content for message in prompt.messages),
+        answers=sum(message.role == "assistant" and bool(message.content) for message in prompt.messages),
         calls=sum(len(message.tool_calls) for message in prompt.messages),
     )
 
@@ -248,8 +261,10 @@ class OfflineModel:
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
             return Completion("", (call,))
         answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
-        lines = (self._say("intro", heard), answer) if heard.first and not self._known_in(request.prompt) else (answer,)
-        return Completion("\n".join(lines))
+        if heard.answers not in (0, HINT_AFTER) or heard.talked or self._known_in(request.prompt, heard.answers):
+            return Completion(answer)
+        intro, hint = self._say("intro", heard), self._say("connect", heard)
+        return Completion("\n".join((answer, hint) if heard.answers else (intro, answer)))
 
     async def body(self, request: ModelRequest) -> bytes:
         """The prompt as canonical JSON; the limits change nothing here and are left out."""
@@ -260,44 +275,63 @@ class OfflineModel:
     async def close(self) -> None:
         """Nothing is held."""
 
-    def _known_in(self, prompt: Prompt) -> bool:
-        """Whether an older log, of which the lines are told, began with the introduction already."""
-        begins = [self._texts.text("intro", script)[:INTRO_CHARS] for script in SCRIPTS]
+    def _known_in(self, prompt: Prompt, answers: int) -> bool:
+        """Whether this, or an older log of which the lines are told, has said already what is said after `answers`."""
+        key = "connect" if answers else "intro"
+        begins = [self._texts.text(key, script)[:INTRO_CHARS] for script in SCRIPTS]
         return any(begin in message.content for message in prompt.messages for begin in begins)
 
     def _recalled(self, heard: PromptFacts) -> str:
         """What the tool found, else what was said in this very log, else that nothing is known.
 
         A question that names nobody is answered by lines that name what it asks about, else as any question."""
+        opened = (*heard.tasks, *heard.happened, *heard.known)
+        told = "\n".join(opened)
+        results = tuple(one for one in heard.results or () if _text(one) not in told)
         if mood_of(heard.said) == "question":
-            opened = "\n".join((*heard.tasks, *heard.happened, *heard.known))
-            lines = (*opened.splitlines(), *(one for one in heard.results or () if _text(one) not in opened))
-            named = [line for line in lines if names_what_is_asked(heard.said, line)]
+            named = [line for line in (*opened, *results) if names_what_is_asked(heard.said, line)]
             if named:
-                return self._say("found", heard, lines=_quote(named[:FOUND], "\n"))
+                return self._told(named, heard)
             line = next((one for one in reversed(heard.earlier) if names_what_is_asked(heard.said, one)), "")
             return self._say("said" if line else "question", heard, line=clip(line, QUOTE_CHARS))
+        # What the opening tells is not brought again, so it is looked through first.
+        nearest = nearest_line(heard.said, tuple(sorted(opened, key=heard.is_theirs)))
         if heard.results:
-            # What the opening tells is not brought again, so it is looked through first.
-            opened = nearest_line(heard.said, (*heard.tasks, *heard.happened, *heard.known))
-            results = (one for one in heard.results if _text(one) not in opened)
-            found = tuple(dict.fromkeys(filter(None, (opened, *results))))
-            return self._say("found", heard, lines=_quote(found[:FOUND], "\n"))
-        told = (*heard.talked, *heard.tasks, *heard.happened, *heard.known, *heard.earlier)
-        line = nearest_line(heard.said, told)
+            return self._told((nearest, *results) if nearest else heard.results, heard)
+        line = nearest_line(heard.said, (*heard.talked, *opened, *heard.earlier))
         return self._say("said", heard, line=clip(line, QUOTE_CHARS)) if line else self._say("nothing", heard)
+
+    def _told(self, lines: Iterable[str], heard: PromptFacts) -> str:
+        """These memories in a sentence, told to whom they are answered."""
+        spoken = [self._spoken(line, heard) for line in dict.fromkeys(lines)]
+        return self._say("found", heard, lines=self._say("between", heard).join(spoken[:FOUND]))
+
+    def _spoken(self, line: str, heard: PromptFacts) -> str:
+        """A memory without brackets; what somebody told of themselves is told to them as theirs (我对花生过敏：你对…)."""
+        day, said = _DAY.search(line), _text(line)
+        if heard.is_theirs(said):
+            said = _SPEAKER.sub("", said)
+            own = _FIRST_PERSON.search(fold(said))
+            said = in_second_person(said) if own else self._say("of_you", heard, what=said)
+        said = clip(said, QUOTE_CHARS).rstrip("。.")
+        return self._say("dated", heard, what=said, day=day[1]) if day else said
 
     def _reply(self, heard: PromptFacts) -> str:
         mood = "talk" if heard.forwarded else mood_of(heard.said)
         answer = self._say(mood, heard)
-        if not heard.first:
+        if heard.answers or mood != "greeting":
             return answer
-        talked = (heard.talked or heard.happened)[:1]
-        known = heard.known[: TOLD - len(talked)]
-        warm = [self._say("warm_talked", heard, line=_quote(talked, ""))] if talked else []
-        if known:
-            warm.append(self._say("warm_known", heard, lines=_quote(known, self._say("between", heard))))
-        return "\n".join((answer, self._say("pause", heard).join(warm))) if warm else answer
+        todo = [self._spoken(line, heard) for line in heard.tasks[:1]]
+        known = [self._spoken(line, heard) for line in (*heard.happened, *heard.known)][: TOLD - len(todo)]
+        between = self._say("between", heard)
+        warm = [
+            self._say(key, heard, lines=between.join(lines))
+            for key, lines in (("todo", todo), ("known", known))
+            if lines
+        ]
+        if heard.talked and not warm:
+            warm = [self._say("talked", heard, line=clip(_SPEAKER.sub("", heard.talked[0]), WARM_CHARS))]
+        return self._say("pause", heard).join((answer, *warm))
 
     def _say(self, key: str, heard: PromptFacts, **values: object) -> str:
         """The text `key`; of several, the one that this line always gets."""
@@ -309,8 +343,4 @@ class OfflineModel:
 
 def _text(result: str) -> str:
     """What a finding says, without its day, or that it stands above."""
-    return re.sub(r" ?[(（][^()（）]*[)）]$", "", result).rstrip("…")
-
-
-def _quote(lines: Iterable[str], between: str) -> str:
-    return between.join(clip(line, QUOTE_CHARS) for line in lines)
+    return _DAY.sub("", result).rstrip("…")

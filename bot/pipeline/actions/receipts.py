@@ -13,7 +13,8 @@ from bot.pipeline.configuration import Current
 from bot.store.memories import OpenQuestion, Receipt, ReceiptQuote
 from bot.store.store import Store
 from bot.text.codes import number_mark
-from bot.text.length import clip
+from bot.text.fold import script_of
+from bot.text.length import ELLIPSIS, clip
 
 DoneCommand = tuple[MemoryCommand, str]
 """A command that was carried out, and its receipt."""
@@ -24,8 +25,8 @@ Choices = tuple[str | tuple[str, str], ...]
 NAMED = 20
 """Memories that one receipt names."""
 
-QUOTED, QUOTE_CHARS = 3, 30
-"""How many of them it quotes, and characters of each."""
+QUOTED, QUOTE_CHARS, QUOTE_LATIN_CHARS = 3, 30, 64
+"""How many of them it quotes, and characters of each: a Latin letter says less than a Chinese character."""
 
 
 def memory_line_for_people(memory: Memory, text: Callable[..., str]) -> str:
@@ -179,5 +180,10 @@ def _quoted(quote: str, number: re.Match[str]) -> str:
 
 
 def brief(text: str) -> str:
-    """A few words of a text, on one line, as a receipt quotes it."""
-    return clip(" ".join(text.split()), QUOTE_CHARS)
+    """A few words of a text, on one line, as a receipt quotes it; no Latin word is cut."""
+    line = " ".join(text.split())
+    if script_of(line, "zh-Hans") != "en":
+        return clip(line, QUOTE_CHARS)
+    short = clip(line, QUOTE_LATIN_CHARS)
+    words, cut, _ = short.rpartition(" ")
+    return f"{words}{ELLIPSIS}" if cut and short != line else short
