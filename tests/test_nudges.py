@@ -10,6 +10,7 @@ from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.living import later
 from tests.peek import Like
+from tests.test_moved_plans import digests, talks
 from tests.world import NINE, World
 
 HOUR = 3_600
@@ -59,6 +60,47 @@ async def test_a_promise_is_noted_silently_and_said_once_at_its_time(
     assert world.replies == [*quiet, heard]
     await world.wait(3 * DAY)
     assert world.replies == [*quiet, heard]
+
+
+@pytest.mark.parametrize(
+    ("said", "hours"),
+    [
+        ("我明天早上八点把报告发给你", 22),
+        ("我明天早上九點半把報告發給你", 23.5),
+        ("I'll send you the file tomorrow at 7am", 21),
+        ("我明天上午十点把报告发给你", 25),
+    ],
+)
+async def test_of_what_is_early_one_is_reminded_an_hour_before(world: World, said: str, hours: float) -> None:
+    await world.say(said)
+    quiet = world.replies
+    await world.wait(hours * HOUR - 1)
+    assert world.replies == quiet
+    await world.wait(1)
+    assert len(world.replies) == len(quiet) + 1
+
+
+async def test_who_promises_it_within_the_hour_is_reminded_at_its_time(world: World) -> None:
+    await world.wait(22.5 * HOUR)
+    await world.say("我今天早上八点把报告发给你")
+    assert waiting(world) == [(NINE + 23 * HOUR * 1000,)]
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "hours"),
+    [
+        ("我明天8点要去面试", "去面试", 22),
+        ("我明天要去面試，明天八點半", "去面試", 22.5),
+        ("我明天要去面试", "去面试", 24),
+        ("我今天早上8点起的床，明天要去面试", "去面试", 24),
+    ],
+)
+async def test_of_a_plan_whose_hour_only_the_line_tells_one_is_reminded_before(
+    world: World, line: str, title: str, hours: float
+) -> None:
+    digests(world, {"tasks": [{"title": title, "when": "2026-06-13", "from": [1]}]})
+    await talks(world, line)
+    assert waiting(world) == [(NINE + hours * HOUR * 1000,)]
 
 
 @pytest.mark.parametrize(

@@ -194,8 +194,9 @@ def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, s
     ],
 )
 def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_installation(said: str, due: str) -> None:
-    found = due_in(said, ms_of(datetime(2026, 11, 18, 10, tzinfo=SHANGHAI)), SHANGHAI)
-    nudge = nudge_for(found, nudging_rules(RemindRules()), SHANGHAI)
+    at = ms_of(datetime(2026, 11, 18, 10, tzinfo=SHANGHAI))
+    found = due_in(said, at, SHANGHAI)
+    nudge = nudge_for(found, at, nudging_rules(RemindRules()), SHANGHAI)
     assert (shown(nudge.at, SHANGHAI) if nudge is not None else "") == due
 
 
@@ -223,10 +224,10 @@ def test_a_promise_is_told_without_who_makes_it_and_when(said: str, task: str) -
 @pytest.mark.parametrize(("hour", "said"), [(7, "08:00"), (10, "10:00"), (23, "08:00")])
 def test_the_hour_for_promises_keeps_the_quiet_hours(hour: int, said: str) -> None:
     due = Instant(ms_of(datetime(2026, 11, 19, 23, 59, tzinfo=SHANGHAI)), timed=False)
-    nudge = nudge_for(due, nudging_rules(RemindRules(commitment_hour=hour)), SHANGHAI)
+    nudge = nudge_for(due, 0, nudging_rules(RemindRules(commitment_hour=hour)), SHANGHAI)
     assert nudge is not None
     assert shown(nudge.at, SHANGHAI) == f"2026-11-19 {said}"
-    assert nudge_for(due, nudging_rules(RemindRules(commitments=False)), SHANGHAI) is None
+    assert nudge_for(due, 0, nudging_rules(RemindRules(commitments=False)), SHANGHAI) is None
 
 
 @pytest.mark.parametrize(
@@ -243,7 +244,7 @@ def test_on_a_day_when_the_clocks_change_it_is_still_the_hour_of_the_wall_clock(
     assert found is not None
     assert not found.timed
     assert (shown(found.at, tz), shown(found.at + 1, tz)[11:]) == (f"{day} 23:59:59", "00:00")
-    nudge = nudge_for(found, nudging_rules(RemindRules()), tz)
+    nudge = nudge_for(found, 0, nudging_rules(RemindRules()), tz)
     assert nudge is not None
     assert shown(nudge.at, tz) == said
 

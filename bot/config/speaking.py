@@ -118,7 +118,7 @@ class RemindRules(SettingsTable):
     """Whether nuan reminds people of what they promised, or have still to do, on its day."""
     commitment_hour: Hour = 9
     """Local hour of the person at which nuan reminds of a promise that names a day and no time, 0 to 23; in the quiet
-    hours it waits for their end."""
+    hours it waits for their end. What is due before it, or within an hour after it, comes an hour before it is due."""
 
 
 class SpeakRules(SettingsTable):

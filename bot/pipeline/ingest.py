@@ -248,7 +248,7 @@ class Ingest:
             tz = texts.tz(zone or texts.zone)
             found = ((said, due_in(said, at, tz)) for said in made)
             return tuple(
-                SpokenPromise(said, due.at if due else None, nudge_for(due, nudging, tz)) for said, due in found
+                SpokenPromise(said, due.at if due else None, nudge_for(due, at, nudging, tz)) for said, due in found
             )
 
         return promised

@@ -96,7 +96,7 @@ def commitment_tool(
             "tool",
             (event,),
             due.at if due else None,
-            nudge_for(due, nudging, tz),
+            nudge_for(due, context.now, nudging, tz),
         )
         return ToolAnswer(await done(context, "commitment_saved"), commitment=new)
 
@@ -129,7 +129,7 @@ def promise_changer(
             "tool",
             (event,),
             due.at if due else old.due_at,
-            nudge_for(due, nudging, tz),
+            nudge_for(due, context.now, nudging, tz),
             old.toward,
             "" if due else old.dated,
             old.id,

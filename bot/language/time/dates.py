@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
-from bot.core.clock import MINUTE_MS, DatedMoment, Instant, Precision, UnclearTime
+from bot.core.clock import HOUR_MS, MINUTE_MS, DatedMoment, Instant, Precision, UnclearTime
 from bot.core.commitments import Nudge, NudgeRules
 from bot.language.time import spans_en, spans_zh
 from bot.language.time.calendar import DateRange, NamedTime, day, day_of
@@ -219,12 +219,34 @@ def comes_before(text: str, at: int, until: int, tz: tzinfo) -> bool:
     return any(at < ms_of(now.replace(hour=hour, minute=parts.clock.minute % 60)) <= until for hour in hours)
 
 
-def nudge_for(due: Instant | None, how: NudgeRules | None, tz: tzinfo) -> Nudge | None:
-    """When its person is reminded of what is due: then, or at the configured hour on its day; None without."""
+def nudge_for(
+    due: Instant | None, at: int, how: NudgeRules | None, tz: tzinfo, words: Sequence[tuple[str, int]] = ()
+) -> Nudge | None:
+    """When its person is reminded, as seen from `at`, ms, of what is due: then, or at the configured hour on its day.
+
+    What is earlier on that day than an hour after the configured one comes with an hour to go. `words` are the lines
+    that may name a time of day where `due` has none, each with when it was said. None without `due`.
+    """
     if due is None or how is None:
         return None
-    at = due.at if due.timed else next_local_time(day_start(due.at, tz) - 1, how.hour, tz)
-    return Nudge(at, how.most_open)
+    usual = next_local_time(day_start(due.at, tz) - 1, how.hour, tz)
+    begins = due.at if due.timed else _beginning(words, local_day(due.at, tz), tz)
+    if begins is not None and begins < usual + HOUR_MS:
+        return Nudge(begins - HOUR_MS if begins - HOUR_MS > at else begins, how.most_open)
+    return Nudge(due.at if due.timed else usual, how.most_open)
+
+
+def _beginning(words: Sequence[tuple[str, int]], day: date, tz: tzinfo) -> int | None:
+    """The earliest moment on that day that a line names, in the morning where it leaves the half of the day open."""
+    found = []
+    for text, said_at in words:
+        for clause in _CLAUSE.split(text):
+            parts, about = parts_folded(_folded(clause)[:FOLDED_READ]), date_in(clause, said_at, tz)
+            if parts.clock is None or "several" in parts.doubts or about is None or local_day(about.at, tz) != day:
+                continue
+            open_hour = parts.clock.hour * HOUR_MS + parts.clock.minute * MINUTE_MS
+            found.append(about.at if about.precision == "time" else about.at + open_hour)
+    return min(found, default=None)
 
 
 def checked_when(when: str, words: Sequence[tuple[str, int]], tz: tzinfo) -> DatedMoment | None:

@@ -76,7 +76,7 @@ class ChangedPlans:
                 "digest",
                 tuple(line.event_id for line in lines),
                 at.at if at else None,
-                nudge_for(at, self.scope.nudging, tz),
+                nudge_for(at, lines[-1].at, self.scope.nudging, tz, [(line.text, line.at) for line in lines]),
                 task.toward,
                 task.dated if due is None else "time" if due.timed else "day",
                 task.id,

@@ -366,7 +366,7 @@ def _task(item: DigestItem, grounded: GroundedItem, scope: TalkScope) -> NewComm
         "digest",
         tuple(dict.fromkeys(line.event_id for line in cited)),
         due.at if due else None,
-        nudge_for(due, scope.nudging, tz),
+        nudge_for(due, said_at, scope.nudging, tz, [(line.text, line.at) for line in cited]),
         toward,
         when.precision if due and when else "",
     )

@@ -317,7 +317,7 @@ def _commitment(text: str, line: DigestLine, scope: TalkScope) -> NewCommitment 
         "digest",
         (line.event_id,),
         due.at if due else None,
-        nudge_for(due, scope.nudging, tz),
+        nudge_for(due, line.at, scope.nudging, tz),
     )
 
 
