@@ -343,3 +343,11 @@ async def test_a_reminder_without_a_text_stands_in_the_next_opening(world: World
     await world.say("帮我想想这个周末可以去哪里玩，有什么好推荐的吗")
     assert "⏰1" in world.last_user
     assert "到时叫一声" in world.last_user
+
+
+@pytest.mark.parametrize(("answer", "day"), [("周五", 12), ("今晚", 12), ("下周", 19), ("下周五", 19)])
+async def test_a_weekday_that_is_today_is_asked_about_once(world: World, answer: str, day: int) -> None:
+    await world.say("提醒我周五晚上给我爸打电话")
+    await world.say(answer)
+    assert world.replies[0] == "周五晚上 — 是今天，还是之后哪一天？"
+    assert world.replies[1].startswith(f"好，周五（6月{day}日）晚上8:00提醒你：给你爸打电话")

@@ -37,9 +37,13 @@ from bot.store.store import Store
 from bot.text.codes import number_mark
 from bot.text.dates import local
 from bot.text.fold import fold, script_of
+from bot.text.length import clip
 
 SHOWN = 20
 """Reminders that one list names."""
+
+SAID_CHARS = 40
+"""Characters of somebody's words for a time, in a question about it."""
 
 JUST_MS = 5 * MINUTE_MS
 """So soon after a line that names a day an hour alone may be of that day."""
@@ -425,12 +429,14 @@ class ReminderService:
             parts = replace(parts, clock=None, half="", doubt=None)
             parts = parts if parts.day or parts.every or parts.delay else replace(parts, day=NamedDay("near", 1))
         elif not reply.agreed:
-            parts = joined_parts(parts, reply.parts) if not parts.empty else reply.parts
+            parts = _with_weekday(parts, reply.parts) or (
+                joined_parts(parts, reply.parts) if not parts.empty else reply.parts
+            )
         # A day that was said before midnight is counted from then, a delay from now.
         then = at if reply.parts.delay is not None else replace(at, now=waiting.asked_at)
         manner = HourRules(waiting.wakes, waiting.plain)
         wish = ReminderWish(
-            "set", waiting.text, parts, manner, f"{waiting.said[-1]}{reply.said}", shared=waiting.shared
+            "set", waiting.text, parts, manner, f"{waiting.said[-1]} {reply.said}", shared=waiting.shared
         )
         made = self._made(then, wish)
         if reply.agreed and not isinstance(made, NewReminder):
@@ -498,7 +504,7 @@ class ReminderService:
 
     def _question(self, at: ReminderRequest, found: Unclear | None, said: str, task: str = "") -> str:
         what = found.what if found is not None else "vague"
-        said = " ".join(said.split())[:SHOWN]
+        said = clip(" ".join(said.split()), SAID_CHARS)
         if what == "task":
             return self._text(at.script, "remind_ask_task" if task else "remind_ask_bare", said=said, task=task)
         return self._text(
@@ -544,6 +550,17 @@ class ReminderService:
 
     def _text(self, script: Script, key: str, **values: object) -> str:
         return self._current.words.messages.text(key, script, **values)
+
+
+def _with_weekday(parts: TimeParts, answer: TimeParts) -> TimeParts | None:
+    """What was meant when a weekday was asked about: said once more it is today, with "next week" that of next week."""
+    day = parts.day
+    if day is None or day.kind != "weekday":
+        return None
+    if answer.day == day:
+        return replace(parts, day=NamedDay("near"))
+    next_week = answer.day is None and answer.doubt == "day"
+    return replace(parts, day=NamedDay("week", 1, day.weekday)) if next_week else None
 
 
 def _meant(words: str, open_ones: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
