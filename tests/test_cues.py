@@ -122,20 +122,21 @@ async def test_ordinary_talk_is_no_cue(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "tool", "arguments", "kept_"),
+    ("text", "tool", "arguments", "kept_", "asks"),
     [
-        ("你心里要有数，我弟有忧郁症", "remember", '{"text": "我弟有忧郁症"}', ["我弟有忧郁症"]),
-        ("我现在网名是Kiki啦，你也跟着改口呗", "remember", '{"text": "Kiki", "name": "call"}', ["Kiki"]),
+        ("你心里要有数，我弟有忧郁症", "remember", '{"text": "我弟有忧郁症"}', ["我弟有忧郁症"], "要我记住"),
+        ("我现在网名是Kiki啦，你也跟着改口呗", "remember", '{"text": "Kiki", "name": "call"}', ["Kiki"], "怎么叫你"),
         (
             "hold on to one thing, my dog is called Biscuit",
             "remember",
             '{"text": "my dog is called Biscuit"}',
             ["my dog is called Biscuit"],
+            "Shall I remember",
         ),
     ],
 )
-async def test_words_of_a_wish_are_pointed_out_to_a_model_and_nobody_is_asked_back(
-    new_world: NewWorld, text: str, tool: str, arguments: str, kept_: list[str]
+async def test_words_of_a_wish_are_pointed_out_to_a_model_and_asked_back_without_one(
+    new_world: NewWorld, text: str, tool: str, arguments: str, kept_: list[str], asks: str
 ) -> None:
     world = await new_world()
     world.model.script = lambda request: (
@@ -146,7 +147,80 @@ async def test_words_of_a_wish_are_pointed_out_to_a_model_and_nobody_is_asked_ba
     assert kept(world) == kept_
     alone = await new_world(prompt={"tools": False})
     await alone.say(text)
-    assert alone.replies == ["好的"]
+    assert asks in alone.replies[-1]
+    assert kept(alone) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "yes", "left"),
+    [
+        ("你心里要有数，我弟有忧郁症", "是", "我弟有忧郁症"),
+        ("My husband's name is spelled Jon, no h. Do remember it, dear.", "yes", "My husband's name is spelled Jon"),
+        ("把這個記下來，阿明欠我兩千三", "是", "阿明欠我兩千三"),
+    ],
+)
+async def test_a_yes_keeps_what_was_told(new_world: NewWorld, text: str, yes: str, left: str) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say(text)
+    await world.say(yes)
+    assert left in str(kept(world)[0])
+
+
+async def test_a_yes_keeps_nothing_of_the_line_before(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say("记住我住杭州")
+    await world.say("记住我不吃香菜")
+    await world.say("不用存啦")
+    await world.say("是的")
+    assert kept(world) == ["我住杭州"]
+
+
+@pytest.mark.parametrize("text", ["这个 don't save 哈，我 crush 上我 roommate 了", "这话听过就算，我被裁了"])
+async def test_a_yes_keeps_nothing_of_the_line_that_asks_so(new_world: NewWorld, text: str) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say(text)
+    await world.say("是的")
+    assert world.rows("SELECT 1 FROM edge WHERE kind = 'aside'")
+
+
+async def test_a_yes_forgets_what_is_kept_of_it_and_asks_first_which(new_world: NewWorld) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say("记住我鞋码41半")
+    await world.say("你存的我鞋码，抹掉")
+    await world.say("是")
+    assert "我鞋码41半" in world.replies[-1]
+    await world.say("是")
+    assert kept(world) == []
+
+
+@pytest.mark.parametrize("said", ["以后别这么叫我了好吗 就这个昵称 怪怪的", "我改名了 现在用林知远这个名字叫我"])
+async def test_nobody_is_called_by_what_is_no_name(new_world: NewWorld, said: str) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say(said)
+    await world.say("是")
+    assert kept(world) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我boss叫我redo整个deck，崩溃",
+        "forget it, i'll walk",
+        "記得小時候外婆都會煮綠豆湯給我喝",
+        "mum calls me every night",
+        "这游戏存档没了",
+    ],
+)
+async def test_nobody_is_asked_about_ordinary_talk(new_world: NewWorld, said: str) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say(said)
+    assert world.replies == ["好的"]
+
+
+async def test_what_is_not_to_be_remembered_any_more_goes_though_a_reason_follows(world: World) -> None:
+    await world.say("remember that i like k-pop")
+    await world.say("stop remembering that i like k-pop my friends can see this account")
+    assert kept(world) == []
 
 
 @pytest.mark.parametrize("line", ["這件事你不要忘記喔，我兒子讀資源班", "别忘了哈，我对花生过敏"])

@@ -36,7 +36,15 @@ from bot.language.small_talk import asks_something, is_casual
 from bot.language.statements import tasks_in
 from bot.language.stop_commands import stop_command
 from bot.language.time.dates import coming_spans
-from bot.language.wishes.reader import bare_object, bare_wish, has_wish_word, reply_wish, understand, wish_cue
+from bot.language.wishes.reader import (
+    bare_object,
+    bare_wish,
+    has_wish_word,
+    reply_wish,
+    understand,
+    wish_cue,
+    wish_hint,
+)
 from bot.mcp.agents import read_texts as read_agent_texts
 from bot.model.client import OpenAIModel
 from bot.model.pool import ModelPool
@@ -234,6 +242,7 @@ def _read_sample(configuration: Configuration, now: int, sample: str) -> None:
     bare_object(sample, names)
     wish_cue(sample, names)
     has_wish_word(sample, names)
+    wish_hint(sample, names)
     reply_wish(sample, names)
     stop_command(sample, names)
     feedback_signals(sample, names)

@@ -378,7 +378,7 @@ class Dispatcher:
         """Whether a message may ask something of memory, or end one of several promises, and its writer was asked, as
         no model can tell."""
         left = person.is_bot or self._current.value.uses_tools or event.why == "window"
-        found = None if left else self._remember_actions.cue(event)
+        found = None if left else self._remember_actions.asked(event)
         if found is None and not over.asks:
             return False
         audience = await self._planner.audience(chat, person)

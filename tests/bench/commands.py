@@ -3,8 +3,8 @@
 Each line of FILE is JSON with id, text, script, label, content and note; scorer.py beside it defines the metric.
 One JSON object is printed: shares from 0 to 1, for the headline rows (no `ambig` note) and for all rows. Or a line is
 id, lang, text, kind (remember, forget, call, nocall, norecord, none) and content, which needs no scorer: of what is
-done the share that is right (precision), of the wishes what is done or a cue (coverage), done, and told rightly
-(content); of the rest what acts, and what writes. With `--by-hand DIR` such rows are played in the installation
+done the share that is right (precision), of the wishes what is done or asked about without a model (answered), what is
+done or a cue for one (cued), done, and told rightly (content); of the rest what acts, is asked about, and writes. With `--by-hand DIR` such rows are played in the installation
 instead, each in one of its own, with a model that is played in that folder (byhand.py), and what is kept afterwards
 is looked at.
 """
@@ -26,7 +26,15 @@ from bot.config.settings import BotSettings
 from bot.core.memories import Memory, MemoryCommand
 from bot.core.people import Audience
 from bot.language.wishes.forget import matter_in
-from bot.language.wishes.reader import bare_object, bare_wish, has_wish_word, menu_command, understand, wish_cue
+from bot.language.wishes.reader import (
+    bare_object,
+    bare_wish,
+    has_wish_word,
+    menu_command,
+    understand,
+    wish_cue,
+    wish_hint,
+)
 from bot.text.fold import fold
 from tests.bench.byhand import ByHand
 from tests.world import World
@@ -50,7 +58,7 @@ def main() -> int:
         type=Path,
         nargs="*",
         default=[],
-        help="JSON lines with text, or folders of them: how often ordinary messages act or are a cue.",
+        help="JSON lines with text, or folders of them: how often ordinary messages act, are asked about, or are a cue.",
     )
     who = parser.add_mutually_exclusive_group()
     who.add_argument("--by-hand", type=Path, metavar="DIR", help="A model is played there; recorded answers replay.")
@@ -88,7 +96,7 @@ def main() -> int:
             label, content = answers[row["id"]]
             known = row["content"] is None or label != row["label"] or scorer.content_ok(content, row)
             if label != row["label"] or not known:
-                asks = "" if label != "none" or wish_cue(row["text"], NAMES) is None else "cue"
+                asks = "asks" if label == "none" and is_asked(row["text"]) else ""
                 print(row["id"], row["text"], row["label"], row["content"], "->", label, content, asks, file=sys.stderr)
     return 0
 
@@ -138,11 +146,13 @@ def measured(scorer: ModuleType, rows: Sequence[Row], answers: dict[str, Answer]
         recall[script] = {"recall": _rounded(found / len(mine) if mine else None), "rows": len(mine)}
     wishes = [row for row in rows if row["label"] != "none"]
     done = [row for row in wishes if scorer.gold_ok(answers[str(row["id"])][0], row)]
-    asked = [row for row in wishes if answers[str(row["id"])][0] == "none" and is_cued(str(row["text"]))]
+    left = [str(row["text"]) for row in wishes if answers[str(row["id"])][0] == "none"]
     none = [row for row in rows if row["label"] == "none"]
     return {
         "done": _share(len(done), len(wishes)),
-        "coverage": _share(len(done) + len(asked), len(wishes)),
+        "answered": _share(len(done) + sum(map(is_asked, left)), len(wishes)),
+        "cued": _share(len(done) + sum(map(is_cued, left)), len(wishes)),
+        "asked_on_none": _share(sum(is_asked(str(row["text"])) for row in none), len(none)),
         "cues_on_none": _share(sum(is_cued(str(row["text"])) for row in none), len(none)),
         "rows": len(rows),
         "labels": labels,
@@ -155,28 +165,32 @@ def measured(scorer: ModuleType, rows: Sequence[Row], answers: dict[str, Answer]
 
 def measured_kinds(rows: Sequence[Row], *, show: bool) -> dict[str, object]:
     """The figures of rows that tell their kind."""
-    wishes = nothing = acted = right = done = covered = told = acts = writes = 0
+    wishes = nothing = acted = right = done = asked = cued = told = acts = writes = doubts = 0
     for row in rows:
         text, wanted = str(row["text"]), KINDS.get(str(row["kind"]), str(row["kind"]))
         label, content = answer_to(text)
         acted, right = acted + (label != "none"), right + (wanted != "none" and label == wanted)
         fits = label == wanted and (not row["content"] or alike(content, str(row["content"])))
+        asks, cues = label == "none" and is_asked(text), label == "none" and is_cued(text)
         if wanted == "none":
             nothing, acts, writes = nothing + 1, acts + (label != "none"), writes + (label == "remember")
+            doubts += asks
         else:
             wishes, done, told = wishes + 1, done + (label == wanted), told + fits
-            covered += label == wanted or (label == "none" and is_cued(text))
+            asked, cued = asked + (label == wanted or asks), cued + (label == wanted or cues)
         if show and not fits:
-            cued = "cue" if is_cued(text) else ""
-            print(row["id"], text, wanted, row["content"], "->", label, content, cued, sep=" | ", file=sys.stderr)
+            told_how = "asks" if asks else "cue" if cues else ""
+            print(row["id"], text, wanted, row["content"], "->", label, content, told_how, sep=" | ", file=sys.stderr)
     return {
         "wishes": wishes,
         "precision": _share(right, acted),
-        "coverage": _share(covered, wishes),
+        "answered": _share(asked, wishes),
+        "cued": _share(cued, wishes),
         "done": _share(done, wishes),
         "content": _share(told, wishes),
         "nothing": nothing,
         "acts": acts,
+        "asked": doubts,
         "false_writes": writes,
     }
 
@@ -313,15 +327,23 @@ def texts_in(places: Iterable[Path]) -> Iterator[str]:
 
 def measured_ordinary(texts: Iterable[str], show: bool) -> dict[str, object]:
     """The shares of ordinary messages on which something is done, and that are a cue."""
-    count = acted = cued = 0
+    count = acted = asked = cued = 0
     for text in texts:
         count += 1
         acts = bool(understand(text, NAMES).commands)
-        asks = not acts and is_cued(text)
-        acted, cued = acted + acts, cued + bool(asks)
-        if show and (acts or asks):
-            print("ordinary:", "acts" if acts else asks, text[:160].replace("\n", " "), file=sys.stderr)
-    return {"ordinary": {"messages": count, "acts": _share(acted, count), "cues": _share(cued, count)}}
+        asks = not acts and is_asked(text)
+        cues = not acts and is_cued(text)
+        acted, asked, cued = acted + acts, asked + asks, cued + cues
+        if show and (acts or cues):
+            which = "acts" if acts else "asks" if asks else "cue"
+            print("ordinary:", which, text[:160].replace("\n", " "), file=sys.stderr)
+    shares = {"acts": _share(acted, count), "asked": _share(asked, count), "cues": _share(cued, count)}
+    return {"ordinary": {"messages": count, **shares}}
+
+
+def is_asked(text: str) -> bool:
+    """Whether its writer is asked, without a model, whether a message is a wish."""
+    return wish_cue(text, NAMES) is not None or wish_hint(text, NAMES) is not None
 
 
 def is_cued(text: str) -> bool:

@@ -243,8 +243,9 @@ def holds(text: str, part: str) -> bool:
 
 
 def _nearly_all(wanted: str, core: str) -> bool:
-    """Whether a memory is the larger part of what was asked for."""
-    return 2 * len(core) >= len(wanted) and bool(features_of(core)) and holds(wanted, core)
+    """Whether a memory is the larger part of what was asked for, or all of it that is more than a word."""
+    told = len(features_of(core))
+    return (told > 1 or (told == 1 and 2 * len(core) >= len(wanted))) and holds(wanted, core)
 
 
 def _most_shared(features: frozenset[str], cores: list[tuple[Memory, str]]) -> tuple[Memory, ...]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands, WishScope
 from bot.language.wishes.forget import forget_wish, matching, names_plan, perhaps_matching
-from bot.language.wishes.keep import opens, remember_wish, says_nothing
+from bot.language.wishes.keep import has_predicate, opens, remember_wish, says_nothing
 from bot.language.wishes.names import name_wish
 from bot.language.wishes.patterns import (
     CALLED,
@@ -53,6 +53,7 @@ _BLANK = " \n,，。.!！?？、:：;；~～"
 
 CueVerb = Literal["remember", "forget", "nick_set", "nick_revoke"]
 _CUES: tuple[CueVerb, ...] = ("nick_revoke", "nick_set", "forget", "remember")
+_HINTS: tuple[CueVerb, ...] = ("nick_set", "forget", "remember")
 
 MOST_BARE, MOST_POINTING, MOST_NAMED = 60, 100, 80
 """Characters: such a wish is short; names and courtesies around it as well."""
@@ -144,14 +145,28 @@ def wish_cue(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
             if found and long and found.start() > CUE_LEAD:
                 return None  # a document; what begins with the wish is kept shortened
             if found and _may_ask(shape, clause, found, verb.startswith("nick")):
-                about = _about(text, shape, origin, found, clause.end())
+                about = (_name if verb.startswith("nick") else _about)(text, shape, origin, clause, found)
                 empty = verb == "remember" and says_nothing(about)  # 好的，记住了
                 return None if empty or understand(text, names).commands else WishCue(verb, about)
     return None
 
 
+def wish_hint(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
+    """What a message that is neither a wish nor a cue may ask in words of its own: it is about the whole of it.
+
+    Never raises.
+    """
+    shape = shaped(fold(text), names) if len(text) <= CUE_CHARS else ""
+    for verb in _HINTS:
+        for clause in _CLAUSE.finditer(shape):
+            found = pattern(f"hint_{verb}").search(shape, *clause.span())
+            if found and _may_ask(shape, clause, found, named=True):
+                return WishCue(verb, "" if verb == "nick_set" else text.strip(_BLANK))
+    return None
+
+
 def has_wish_word(text: str, names: tuple[str, ...] = ()) -> bool:
-    """Whether a message that is neither a wish nor a cue holds a word of one: a model is told so, nobody is asked."""
+    """Whether a message that is neither a wish nor a cue holds a word of one: a model is told so."""
     return len(text) <= CUE_CHARS and pattern("cue_hint").search(shaped(fold(text), names)) is not None
 
 
@@ -166,15 +181,29 @@ def _may_ask(shape: str, clause: re.Match[str], found: re.Match[str], named: boo
     return not told and not speaks(shape, found.start())
 
 
-def _about(text: str, shape: str, origin: tuple[int, ...], found: re.Match[str], end: int) -> str:
+def _about(text: str, shape: str, origin: tuple[int, ...], clause: re.Match[str], found: re.Match[str]) -> str:
     """The words after the cue and to the end of its sentence, else those before it."""
-    stop = re.compile(r"[。?\n]|$").search(shape, end)
+    stop = re.compile(r"[。?\n]|$").search(shape, clause.end())
+    a, b = _after(shape, clause, found), stop.start() if stop else clause.end()
+    line = shape.rfind("\n", 0, found.start()) + 1
+    if not has_predicate(shape[a:b]) and has_predicate(shape[line : found.start()]):  # 我鞋码41，你记准了
+        lead = pattern("lead").match(shape, clause.start())
+        apart = line < clause.start() and lead is not None and lead.end() >= found.start()
+        a, b = line, clause.start() if apart else found.start()
+    elif len(shape[a:b].strip(_BLANK)) < 2:
+        a, b = line, found.start()
+    return unfold(text, origin, a, b).strip(_BLANK)[:ABOUT_CHARS]
+
+
+def _name(text: str, shape: str, origin: tuple[int, ...], clause: re.Match[str], found: re.Match[str]) -> str:
+    """The words after the cue in its clause, where they can be a name."""
+    said = unfold(text, origin, _after(shape, clause, found), clause.end()).strip(_BLANK)
+    return said if 1 < len(said) <= NAME_CHARS else ""
+
+
+def _after(shape: str, clause: re.Match[str], found: re.Match[str]) -> int:
     after = pattern("cue_object").match(shape, found.end())
-    said = unfold(text, origin, after.end() if after else end, stop.start() if stop else end).strip(_BLANK)
-    if len(said) < 2:
-        line = shape.rfind("\n", 0, found.start()) + 1
-        said = unfold(text, origin, line, found.start()).strip(_BLANK)
-    return said[:ABOUT_CHARS]
+    return after.end() if after else clause.end()
 
 
 def _read(shape: str) -> list[FoundWish]:

@@ -22,6 +22,7 @@ from bot.store.store import Store
 from bot.text.codes import number_mark
 from bot.text.fold import fold
 from bot.text.length import clip
+from bot.text.similarity import shares_words
 
 MATTERS_SHOWN = 8
 """How many memories, promises and reminders the list names."""
@@ -225,8 +226,12 @@ class ForgetActions:
             if plans:
                 return await self._unplan(plans[0], told)
             matter = replace(command, scope="matter") if command.content and not command.scope else None
-            if matter is not None and await self.about.told_of(matter, told.event, told.chat):
+            lines = await self.about.told_of(matter, told.event, told.chat) if matter is not None else ()
+            if matter is not None and any(line.event_id != command.said_in for line in lines):
                 return await self.about.forget(matter, told)
+            if command.said_in is not None and command.content:  # nothing is kept of it, so the line itself is meant
+                near = tuple(memory for memory in owned if shares_words(memory.text, command.content))
+                return await (self._which(near, command, told) if near else self._set_aside(command, told))
             if asked := perhaps_matching(command.content or "", owned):
                 return await self._which(asked, command, told)
             if told.judged and matter is not None:
@@ -377,7 +382,7 @@ class ForgetActions:
 
     async def _set_aside(self, command: MemoryCommand, told: CommandContext) -> str:
         """别记这个: the message it stands in, the one replied to or the one before is kept nowhere."""
-        events: tuple[int, ...] = (told.event.id,)
+        events: tuple[int, ...] = (told.event.id, *((command.said_in,) if command.said_in is not None else ()))
         if command.scope == "ahead":
             says = self._receipts.receipt(told, lambda number, _: self._receipts.text("aside_ahead", told), "say_undo")
             nothing = Forgetting((), told.person_id, None)
@@ -386,9 +391,10 @@ class ForgetActions:
         if replied:
             events = (*replied, told.event.id)
         elif not told.rest and not command.content and not told.before:
-            before = [event for event in await self._lines(told) if event.at >= told.event.at - JUST_MS]
+            late = told.event.at - JUST_MS
+            before = [event for event in await self._lines(told) if event.at >= late and event.id != command.said_in]
             said = before[-1].text if before else ""
-            events = (*(event.id for event in before[-1:]), told.event.id)
+            events = (*(event.id for event in before[-1:]), *events)
         events = tuple(sorted({*events, *await self._said(command, told)}))
         owned = await self._store.memories.owned(told.person_id, told.audience)
         kept = await self._store.forgetting.kept_from(events, told.person_id)

@@ -13,7 +13,7 @@ from bot.core.memories import (
     NameSlot,
     NewMemory,
     ParsedCommands,
-    QuestionKind,
+    WishScope,
 )
 from bot.core.ports import Clock
 from bot.language.corrections import corrected, corrects
@@ -34,6 +34,7 @@ from bot.language.wishes.reader import (
     takes_back,
     understand,
     wish_cue,
+    wish_hint,
 )
 from bot.memory.lifecycle import with_day
 from bot.memory.supersession import contradicted, merge_rule, tells_a_change, with_slot
@@ -157,12 +158,20 @@ class RememberActions:
             named = bare_object(said[0].text, self._current.settings.bot.names)
             content = named.content if named is not None else said[0].text.strip()
             return MemoryCommand("forget", content, scope="matter", forever=command.forever, said_in=number)
-        found = self.cue(said[0])
-        return MemoryCommand(found.verb, found.about, said_in=number) if found is not None else None
+        found = self.asked(said[0])
+        if found is None:
+            return None
+        this: WishScope = "aside" if found.verb == "forget" and not found.about else ""
+        return MemoryCommand(found.verb, found.about or None, scope=this, said_in=number)
 
     def cue(self, event: Event) -> WishCue | None:
         """What a message may ask of memory that is not certain."""
         return None if event.forwarded else wish_cue(event.text[:READ_CHARS], self._current.settings.bot.names)
+
+    def asked(self, event: Event) -> WishCue | None:
+        """What the writer of a message is asked about, where no model can tell."""
+        hinted = None if event.forwarded else wish_hint(event.text[:READ_CHARS], self._current.settings.bot.names)
+        return self.cue(event) or hinted
 
     async def cues(self, event: Event) -> list[str]:
         """What a message may ask of memory, for a model that answers it: what it seems to, a change of what is kept, or
@@ -188,13 +197,11 @@ class RememberActions:
 
     async def ask_back(self, found: WishCue, told: CommandContext) -> str:
         """Whether a message asks for what it seems to: asked in one line."""
-        if found.about:
-            question, choices = MemoryQuestion("cue", (told.event.id,)), YES_NO
-            about = clip(" ".join(found.about.split()), OLD_CHARS)
-            return await self.receipts.say(f"cue_{found.verb}", told, question, choices, text=about)
-        kinds: dict[str, QuestionKind] = {"remember": "what", "forget": "drop", "nick_revoke": "name"}
-        missing = MemoryQuestion(kinds[found.verb]) if found.verb in kinds else None
-        return await self.receipts.say(f"cue_bare_{found.verb}", told, missing)
+        about = clip(" ".join(found.about.split()), OLD_CHARS)
+        key = f"cue_{found.verb}" if about else f"cue_bare_{found.verb}"
+        if about or not found.verb.startswith("nick"):
+            return await self.receipts.say(key, told, MemoryQuestion("cue", (told.event.id,)), YES_NO, text=about)
+        return await self.receipts.say(key, told, MemoryQuestion("name") if found.verb == "nick_revoke" else None)
 
     async def _matter(self, event: Event, known: Callable[[bool], Awaitable[KnownOfPerson]]) -> MemoryCommand | None:
         """The wish to forget a matter its writer talked of, also said again; None where they said nothing of it."""
@@ -226,7 +233,7 @@ class RememberActions:
         if command.scope == "bare":
             said = await self._just_before(told)
         elif command.content is None:
-            said = await self._before(told)
+            said = await self._before(told, command.said_in)
         text = said.text
         if not text:
             return await self.receipts.say("remember_what", told, MemoryQuestion("what"))
@@ -309,13 +316,14 @@ class RememberActions:
         """The zone in which a day that they name is meant."""
         return self._current.words.zone_of(told.chat, await self._store.people.person(told.person_id))
 
-    async def _before(self, told: CommandContext) -> KeptText:
-        """What 把这个记下来 points at, with the lines it came from: the line replied to, else what they said before."""
+    async def _before(self, told: CommandContext, said_in: int | None) -> KeptText:
+        """What 把这个记下来 (`said_in` that line) points at, with the lines it came from: the line replied to, else what
+        they said before."""
         lines, text, at = await self._store.forgetting.replied_lines(told.event.id)
         if text and not says_nothing(text):
             return KeptText((*lines, told.event.id), text, at)
         for event in reversed(await self.mine(told)):
-            if bare_wish(event.text, self._current.settings.bot.names):
+            if event.id == said_in or bare_wish(event.text, self._current.settings.bot.names):
                 continue
             understood = await self._read(event.text)
             kept = next((each.content for each in understood.commands if each.verb == "remember" and each.content), "")
