@@ -42,12 +42,12 @@ NAME_CHARS, EVENT_CHARS, QUOTE_CHARS = 32, 100, 30
 TOOL_CHARS, TOOL_LINES = 120, 3
 """Code points of a tool line, and how many of the newest are kept (C8)."""
 
-_CTX = "<ctx "
-_ELEMENT = re.compile(r"<([pbtseg])[ >]")
-_LEGEND_ITEM = re.compile(r"\s+(?=[pbtseg]=)")
-"""Before what a legend says of one element: p=…, b=…"""
+_CTX = "<ctx"
+_ELEMENT = re.compile(r"<(p) [^>]*\b(r)=|<([pbtseg])[ >]")
+_LEGEND_ITEM = re.compile(r"\s+(?=[prbtseg]=)")
+"""Before what a legend says of one element or attribute: b=…, r=…"""
 
-_DATED = re.compile(r'<ctx now="([0-9-]{10}) ')
+_NOW = re.compile(r'<ctx now="(?:([0-9-]{10}) )?(\d\d:\d\d)')
 """Nothing that people write looks so: it is escaped."""
 
 NAMES = ", "
@@ -56,7 +56,7 @@ NAMES = ", "
 CUT_LABEL = "cut"
 """A bot line with this label is what people saw of a cancelled turn: <b cut="1">."""
 
-AGAIN = '<p again="1" '
+AGAIN = '<p again="1"'
 """How a message begins that the log holds already, and that is answered now."""
 
 RECEIPT_LABEL = "memory"
@@ -211,7 +211,7 @@ def scene_text(text: str, max_chars: int) -> str:
 @dataclass(frozen=True, slots=True)
 class CtxFrame:
     """The words around the lines. `now` is local time as "2026-11-21 09:05", or "09:05" where the log has told the
-    date; "" leaves weekday, holiday or legend out.
+    date; "" leaves it, weekday, holiday or legend out. `alone` is who talks with nuan alone and is not named.
 
     `to` names those who wait for the answer, where that is not plain, `follow` those who did not call. `legend`
     explains the elements, each where a log shows it first: it knows those `explained` before. `note` belongs into the
@@ -229,6 +229,7 @@ class CtxFrame:
     forgotten: str = "(forgotten)"
     to: tuple[str, ...] = ()
     follow: tuple[str, ...] = ()
+    alone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +278,7 @@ def render_delta(
     """
     lines = fold_events(events)
     shown = _shown(lines, answering_ids, frame, limits, cost)
-    shown |= {ids: shown[ids].replace("<p ", AGAIN, 1) for ids in shown if ids[-1] <= upto}
+    shown |= {ids: shown[ids].replace("<p", AGAIN, 1) for ids in shown if ids[-1] <= upto}
     _drop_receipts(lines, shown, earlier)
     kept = tuple(line for line in lines if line.event_ids in shown)
     folded = earlier + sum(len(line.event_ids) for line in lines) - sum(len(line.event_ids) for line in kept)
@@ -291,13 +292,13 @@ def explained(messages: Iterable[str]) -> frozenset[str]:
 
 
 def _elements_in(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(name for text in texts for name in _ELEMENT.findall(text))
+    return frozenset(name for text in texts for found in _ELEMENT.findall(text) for name in found if name)
 
 
-def told_date(messages: Sequence[str]) -> str:
-    """The date that the newest <ctx> with one in these messages of a log tells; "" where none does."""
-    dated = filter(None, map(_DATED.search, reversed(messages)))
-    return next((found[1] for found in dated), "")
+def told_now(messages: Sequence[str]) -> tuple[str, str]:
+    """The newest date and the newest time that a <ctx> in these messages of a log tells; "" where none does."""
+    told = [found for text in reversed(messages) if (found := _NOW.search(text))]
+    return next((found[1] for found in told if found[1]), ""), told[0][2] if told else ""
 
 
 def render(elements: Iterable[str], frame: CtxFrame) -> str:
@@ -308,10 +309,12 @@ def render(elements: Iterable[str], frame: CtxFrame) -> str:
     weekday = f' weekday="{_attribute(frame.weekday)}"' if frame.weekday else ""
     holiday = f' holiday="{_attribute(frame.holiday)}"' if frame.holiday else ""
     whom = f"{_names('to', frame.to)}{_names('follow', frame.follow)}"
-    head = f'<ctx now="{_attribute(frame.now)}"{weekday}{holiday}{whom}>'
+    now = f' now="{_attribute(frame.now)}"' if frame.now else ""
+    head = f"<ctx{now}{weekday}{holiday}{whom}>"
     comment = re.sub(r"-{2,}", "—", " ".join(clean(_legend(body, frame)).split()))
     legend = (f"<!-- {comment} -->",) if comment else ()
-    return "\n".join((head, *legend, *body, "</ctx>"))
+    between = "" if frame.alone is not None and len(body) == 1 and not legend else "\n"
+    return between.join((head, *legend, *body, "</ctx>"))
 
 
 def _legend(body: Sequence[str], frame: CtxFrame) -> str:
@@ -326,20 +329,20 @@ def _names(attribute: str, names: tuple[str, ...]) -> str:
     return f' {attribute}="{_attribute(told)}"' if names else ""
 
 
-def element(line: ContextLine, limits: CtxLimits, whole: str | None = None) -> str:
+def element(line: ContextLine, limits: CtxLimits, whole: str | None = None, alone: str | None = None) -> str:
     """One line as XML, cut to its limit with …; a line being answered gives its cut note as `whole`.
 
-    r="…" is the beginning of the older line that a message replies to.
+    What `alone` writes does not say so. r="…" is the beginning of the older line that a message replies to.
     """
     match line.kind:
         case "message":
             forwarded = ' forwarded="1"' if line.forwarded else ""
-            name = _attribute(clip(clean_name(line.name), NAME_CHARS))
+            name = f' n="{_attribute(clip(clean_name(line.name), NAME_CHARS))}"' if line.name != alone else ""
             quote = _attribute(clip(" ".join(clean(line.quote).split()), QUOTE_CHARS))
             replies = f' r="{quote}"' if quote else ""
             said = _content(line.text, limits.message, limits, whole)
             marks = _escape(clip(clean(line.marks), limits.message if whole is None else limits.answered))
-            return f'<p n="{name}"{replies}{forwarded}>{said}{" " if said and marks else ""}{marks}</p>'
+            return f'<p{name}{replies}{forwarded}>{said}{" " if said and marks else ""}{marks}</p>'
         case "server" if whole is None:
             return f"<s>{_escape(_counted(line, limits.message))}</s>"
         case "server":
@@ -397,7 +400,7 @@ def _told(line: ContextLine, limits: CtxLimits, frame: CtxFrame, whole: str | No
     """One line as XML; of one that was forgotten, that it was."""
     if line.label == FORGOTTEN:
         line = replace(line, text=frame.forgotten, label="")
-    return element(line, limits, whole)
+    return element(line, limits, whole, frame.alone)
 
 
 def _newest_first(others: list[ContextLine], limits: CtxLimits) -> Iterable[ContextLine]:

@@ -52,7 +52,7 @@ async def promised(
 
 def block(world: World) -> str:
     """The opening block of the newest log."""
-    return world.turns[-1][1].content.partition("\n\n<ctx ")[0]
+    return world.turns[-1][1].content.partition("\n\n<ctx")[0]
 
 
 def place(world: World) -> Installation:
@@ -189,7 +189,7 @@ async def test_the_light_opening_hints_at_the_pause_in_at_most_forty_tokens(new_
     await world.say("/new")
     await world.wait(40 * DAY_S)
     await world.say(said)
-    opened = world.prompts[-1][1].content.partition("\n\n<ctx ")[0]
+    opened = world.prompts[-1][1].content.partition("\n\n<ctx")[0]
     hint = opened.splitlines()[-1]
     assert hint in ("【间隔】隔了一个多月没聊。", "[Pause] over a month since the last talk.")
     assert estimate_tokens(hint) <= 40

@@ -35,7 +35,7 @@ async def promised(world: World, text: str, due: int | None) -> None:
 
 def opened(world: World) -> str:
     """What stands before the lines of the newest request."""
-    return world.last_user.partition("<ctx ")[0]
+    return world.last_user.partition("<ctx")[0]
 
 
 async def test_the_morning_of_an_interview_that_was_told_yesterday_knows_of_it(new_world: NewWorld) -> None:

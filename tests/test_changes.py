@@ -137,6 +137,7 @@ async def test_a_reply_to_an_older_line_says_to_what(world: World) -> None:
     await world.say("吃饭了吗", who="阿明", group="g", external_id="m2")
     await world.say("小暖，这部呢", who="阿红", group="g", target="m1")
     assert '<p n="阿红" r="我昨天看了&lt;一部&gt;很好看的电影，讲的是一个人在月球上修灯塔…">小暖' in world.last_user
+    assert "<!-- r=所回复的话" in world.last_user
     await world.say("小暖，刚才那句", who="阿明", group="g", external_id="m5", target="unknown")
     assert world.last_user.count(" r=") == 0
 
@@ -157,10 +158,10 @@ async def test_a_reply_to_the_line_before_needs_no_mark(world: World) -> None:
 async def test_attachments_show_as_short_marks_and_as_what_is_known_of_them(world: World) -> None:
     sent = (Attachment("image", "h1"), Attachment("file", "h2", "a<b>.txt"), Attachment("voice", "h3", "v.ogg"))
     await world.say("看", attachments=sent, external_id="m1")
-    shown = re.search('<p n="小王">看 \\[image.*\\] \\[file.* a&lt;b&gt;.txt.*\\] \\[voice.*\\]</p>', world.last_user)
+    shown = re.search('<p>看 \\[image.*\\] \\[file.* a&lt;b&gt;.txt.*\\] \\[voice.*\\]</p>', world.last_user)
     assert shown is not None
     await world.say("", attachments=(Attachment("image", "h4"),))
-    assert re.search('<p n="小王">\\[image.*\\]</p>', world.last_user) is not None
+    assert re.search('<p>\\[image.*\\]</p>', world.last_user) is not None
     assert world.rows("SELECT kind, handle FROM attachment WHERE event_id = 1 ORDER BY position") == [
         ("image", "h1"),
         ("file", "h2"),

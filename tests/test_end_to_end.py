@@ -60,7 +60,7 @@ class Companion:
         """The next reply."""
         if not asked.tool_names:
             return Reply(DIGEST)
-        line = re.findall(r"<p [^>]*>(.*?)</p>", asked.last_user)[-1]
+        line = re.findall(r"<p\b[^>]*>(.*?)</p>", asked.last_user)[-1]
         if SLOWLY in line and not self.talking.is_set():
             self.talking.set()
             return Reply("从前有一座灯塔", fault="drip")
@@ -144,7 +144,7 @@ def check_facts(chats: list[bytes], opened: list[int]) -> None:
 def opening(body: bytes) -> str:
     """The block that a request's log opens with."""
     first = next(message for message in map(mapping, json.loads(body)["messages"]) if message["role"] == "user")
-    return str(first["content"]).partition("<ctx ")[0]
+    return str(first["content"]).partition("<ctx")[0]
 
 
 def check_log(home: Home, companion: Companion, printed: str) -> None:

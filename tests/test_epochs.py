@@ -66,13 +66,23 @@ async def test_a_log_tells_a_date_once_and_explains_an_element_where_it_first_sh
     await world.say("小暖，今天去哪里吃好呢", group=GROUP)
     first = re.findall(r"<ctx .*>|<!-- .* -->", world.last_user)
     assert re.fullmatch(r'<ctx now="\d{4}-\d\d-\d\d \d\d:\d\d" weekday="星期.">', first[0])
-    assert re.findall(r"\b([a-z])=", first[1].partition("to ")[0]) == ["p", "r"]
+    assert re.findall(r"\b([a-z])=", first[1].partition("to ")[0]) == []
     await world.wait(120)
     await world.say("小暖，那吃完去哪里玩呢", group=GROUP)
     assert re.search(r'^<ctx now="\d\d:\d\d">\n<p ', world.last_user)
     await world.wait(90)
     await world.say("小暖，这里可以做什么呢", group=GROUP, scene="海边")
     assert re.findall(r"<!-- (.*) -->", world.last_user) == ["e=事件"]
+
+
+async def test_alone_with_somebody_a_line_tells_no_name_and_no_minute_that_the_log_has_told(world: World) -> None:
+    await world.say("今天去哪里吃好呢")
+    assert "><p>今天去哪里吃好呢</p></ctx>" in world.last_user
+    await world.say("那吃完去哪里玩呢")
+    assert world.last_user == "<ctx><p>那吃完去哪里玩呢</p></ctx>"
+    await world.wait(90)
+    await world.say("这里可以做什么呢")
+    assert re.fullmatch(r'<ctx now="\d\d:\d\d"><p>这里可以做什么呢</p></ctx>', world.last_user)
 
 
 async def test_a_new_date_is_told_whole(new_world: NewWorld) -> None:

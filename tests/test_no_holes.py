@@ -31,7 +31,7 @@ SMALL = ("你好", "早上好呀", "么么哒", "辛苦了！", "吃了吗", "�
 MARK = re.compile(r"〔(\w+)〕")
 ELEMENT = re.compile(r"<(?P<tag>[pbest])(?P<rest>[ >/].*?)(?=\n<|\Z)", re.DOTALL)
 COUNT = re.compile(r'<g n="(\d+)"')
-CTX = re.compile(r"<ctx .*?</ctx>", re.DOTALL)
+CTX = re.compile(r"<ctx.*?</ctx>", re.DOTALL)
 TOLD = """SELECT id, text, state = 'queued' AND turn_id IS NOT NULL, state = 'queued' AND turn_id IS NULL FROM event
     WHERE hidden IN ('', 'forgotten') ORDER BY id"""
 
@@ -75,7 +75,7 @@ class Watching(SlowModel):
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Look, then think."""
-        if any("<ctx " in message.content for message in request.prompt.messages):
+        if any("<ctx" in message.content for message in request.prompt.messages):
             events = tuple(
                 Known(int(str(number)), mark_of(str(text)), bool(answered), bool(waits))
                 for number, text, answered, waits in self._world.rows(TOLD)
@@ -265,13 +265,13 @@ async def test_what_was_forgotten_leaves_a_line_and_its_receipts_keep_theirs(wor
     body = world.last_user.partition("-->\n")[2]
     assert "花生" not in world.last_user
     expected = (
-        '<p n="小王">（已忘记）</p>',
+        "<p>（已忘记）</p>",
         '<b f="memory">记住啦',
-        '<p n="小王">我对什么过敏？</p>',
+        "<p>我对什么过敏？</p>",
         "<b>（已忘记）</b>",
-        '<p n="小王">（已忘记）</p>',
+        "<p>（已忘记）</p>",
         '<b f="memory">好，忘掉了',
-        '<p n="小王">那明天吃什么好？</p>',
+        "<p>那明天吃什么好？</p>",
         "</ctx>",
     )
     assert all(line.startswith(begin) for line, begin in zip(body.split("\n"), expected, strict=True)), body
@@ -290,7 +290,7 @@ async def test_a_receipt_whose_wish_does_not_fit_is_counted_with_it(new_world: N
 async def test_a_reminder_set_beside_a_question_is_known_to_its_answer(world: World) -> None:
     await world.say("明天早上8点提醒我开会。另外帮我想个午饭")
     body = world.last_user.partition("-->\n")[2].split("\n")
-    assert body[0] == '<p n="小王">明天早上8点提醒我开会。另外帮我想个午饭</p>'
+    assert body[0] == "<p>明天早上8点提醒我开会。另外帮我想个午饭</p>"
     assert body[1].startswith('<b f="reminder">')
     await world.say("好")
     assert world.peek.events.count(label="reminder") == 1

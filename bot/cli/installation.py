@@ -251,7 +251,7 @@ def _read_sample(configuration: Configuration, now: int, sample: str) -> None:
     asks_something(sample)
     coming_spans(sample, now, words.default_tz)
     tuple(tasks_in(sample))
-    words.frame(now, words.zone, words.script_of(sample, ""), (), group=False)
+    words.frame(now, words.zone, words.script_of(sample, ""), (), sample)
     sample.encode("utf-16-le")  # in which Telegram counts
 
 

@@ -39,7 +39,8 @@ _FENCED_CALL = LazyPattern(
     re.DOTALL | re.MULTILINE,
 )
 _OWN_WHOLE = LazyPattern(
-    r"<!-- [pbtseg]=[^\n]*?-->"  # the legend of <ctx>
+    r"<!-- [prbtseg]=[^\n]*?-->"  # the legend of <ctx>
+    r"|<ctx\b[^>\n]*>\s*<p>.*?</p>"
     r'|<p n="[^"\n]*"[^>\n]*>(?:.*?</p>|[^\n]*)|<e t="[^"\n]*"[^>\n]*>.*?</e>|<t f="[^"\n]*"[^>\n]*>.*?</t>'
     r"|<people>(?:\n.*?(?:</people>|\Z)|\Z)"
     # the first lines of an opening block
@@ -114,7 +115,7 @@ _STARTS = (
     "</｜",
     "<function",
     "</function",
-    *(f"<!-- {name}=" for name in "pbtseg"),
+    *(f"<!-- {name}=" for name in "prbtseg"),
     "<invoke name=",
     "</invoke>",
     "<<SYS>>",

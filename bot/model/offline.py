@@ -20,7 +20,7 @@ from bot.text.terms import STOP_WORDS, index_terms, search_terms
 
 Mood = Literal["greeting", "thanks", "bye", "self", "past", "question", "talk"]
 
-_LINE = LazyPattern(r'<p n="([^"]*)"( forwarded="1")?>(.*?)</p>', re.DOTALL)
+_LINE = LazyPattern(r'<p(?: n="([^"]*)")?( forwarded="1")?>(.*?)</p>', re.DOTALL)
 _HEADINGS = {
     "happened": LazyPattern("发生|happened"),
     "known": LazyPattern("关于|知识|about|know"),
@@ -117,7 +117,7 @@ def read_prompt(prompt: Prompt) -> PromptFacts:
     users = [message.content for message in prompt.messages if message.role == "user"]
     last = users[-1] if users else ""
     lines = [(name, bool(fwd), unescape(text)) for name, fwd, text in _LINE.findall(_new(last))]
-    unframed = "" if "<ctx " in last else last
+    unframed = "" if "<ctx" in last else last
     tail = [line for line in lines if line[0] == lines[-1][0]] if lines else [("", False, unframed)]
     earlier = [unescape(text) for user in users[:-1] for _, _, text in _LINE.findall(user)]
     earlier += [text for name, _, text in lines if name != tail[0][0]]
@@ -201,12 +201,12 @@ def _terms(text: str) -> set[str]:
 
 def _new(content: str) -> str:
     """What came with the last <ctx>, after what nuan said there; people's words are escaped and forge nothing."""
-    return content[max(content.rfind("<ctx "), content.rfind("\n<b>"), content.rfind("\n<b "), 0) :]
+    return content[max(content.rfind("<ctx"), content.rfind("\n<b>"), content.rfind("\n<b "), 0) :]
 
 
 def _opened_in(content: str) -> Script:
     """The script of the opening block, in which nuan speaks with them until a line says more."""
-    block, framed, _ = content.partition("<ctx ")
+    block, framed, _ = content.partition("<ctx")
     first = block.split("\n", 1)[0]
     return script_of(first, "zh-Hans") if framed and first.startswith(("【", "[")) else "zh-Hans"
 
@@ -215,7 +215,7 @@ def _sections(content: str) -> dict[str, tuple[str, ...]]:
     """The `- ` lines of the opening block under each heading that is known, without their numbers."""
     found: dict[str, list[str]] = {name: [] for name in _HEADINGS}
     inside: list[str] = []
-    for line in content.partition("<ctx ")[0].splitlines():
+    for line in content.partition("<ctx")[0].splitlines():
         if line.startswith("#"):
             heading = fold(line)
             inside = next((found[name] for name, known in _HEADINGS.items() if known.search(heading)), [])

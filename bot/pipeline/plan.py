@@ -212,7 +212,7 @@ class Planner:
         room = window_room(self._current.settings) // 2
         answered = whole_lines(occasion.answering, room, told.limits.answered, estimate_tokens) | told.unanswered
         logged = [entry.message.content for entry in epoch.entries if entry.message.role == "user"] if epoch else []
-        frame = self._current.words.frame(now, zone, script, logged, group=not alone)
+        frame = self._current.words.frame(now, zone, script, logged, occasion.person.name if alone else None)
         to, follow = waiting_names(occasion.answering, every), following_names(occasion.answering)
         frame = replace(frame, to=to, follow=follow)
         before = epoch.logged_upto if epoch is not None and not first else 0

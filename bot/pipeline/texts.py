@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
-from bot.context import CtxFrame, explained, told_date
+from bot.context import CtxFrame, explained, told_now
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from bot.core.commitments import DueReminder, Reminder
 from bot.core.errors import ConfigError
@@ -115,24 +115,26 @@ class Texts:
             text("days_ahead", script, days="{n}"),
         )
 
-    def frame(self, now: int, zone: str, script: Script, log: Sequence[str], *, group: bool) -> CtxFrame:
-        """Time, legend and words of a <ctx> that follows these user messages of a log; date, weekday and holiday where
-        the log has not told that date yet."""
+    def frame(self, now: int, zone: str, script: Script, log: Sequence[str], alone: str | None = None) -> CtxFrame:
+        """Time, legend and words of a <ctx> that follows these user messages of a log; the minute, date, weekday and
+        holiday where the log has not told them yet. `alone` is the name of who talks with nuan alone, None in a group."""
         tz = self.tz(zone)
         day = local_day(now, tz)
         weekdays = self.messages.words("weekdays", script)
         label = clock_label(now, tz)
         date, _, time = label.partition(" ")
-        is_news = date != told_date(log)
+        told_day, told_time = told_now(log)
+        is_news = date != told_day
         return CtxFrame(
-            now=label if is_news else time,
+            now=label if is_news else "" if time == told_time else time,
             weekday=weekdays[day.weekday()] if weekdays and is_news else "",
             holiday=holiday_name(day, self.holidays, script) if self.holidays and is_news else "",
             legend=self.openings.text("legend", script),
             explained=explained(log),
-            note=self.openings.text("legend_group", script) if group else "",
+            note=self.openings.text("legend_group", script) if alone is None else "",
             cut_note=self.openings.text("cut", script, n="{n}"),
             forgotten=self.openings.text("forgotten", script),
+            alone=alone,
         )
 
 

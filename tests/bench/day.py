@@ -48,7 +48,7 @@ CALLS = """SELECT call.cause, coalesce(call.turn_id, 0), coalesce(turn.epoch_id,
 TURNS = """SELECT turn.id, turn.chat_id, asked_at, max(event_id), group_concat(event_id) FROM turn
     JOIN turn_event ON turn_id = turn.id WHERE turn.state = 'said' GROUP BY turn.id ORDER BY turn.id"""
 PROMPTS = PromptFiles(None)
-_LINE = re.compile(r"<p [^>]*>(.*?)</p>", re.DOTALL)
+_LINE = re.compile(r"<p\b[^>]*>(.*?)</p>", re.DOTALL)
 _SAID = re.compile(r"^(\d+)\. \[[^\]]*\] (?!.*?\(bot\): )", re.MULTILINE)
 
 
@@ -104,7 +104,7 @@ class Companion:
         """Answer at once; nothing is counted."""
         prompt = request.prompt
         completion = Completion(reply_text())
-        if not prompt.tools and "<ctx " not in prompt.messages[1].content:
+        if not prompt.tools and "<ctx" not in prompt.messages[1].content:
             completion = Completion(self._digest(request))
         elif self._wants_tool(prompt):
             line = _LINE.findall(prompt.messages[-1].content)[-1]
@@ -273,7 +273,7 @@ def _day(
         for (cause, turn, epoch, _), (at, prompt, answer) in zip(rows, asked, strict=True)
     )
     assert all((call.cause == "digest") == (call.turn == 0) for call in calls)
-    assert all(("<ctx " in call.prompt.messages[1].content) == (call.turn > 0) for call in calls)
+    assert all(("<ctx" in call.prompt.messages[1].content) == (call.turn > 0) for call in calls)
     said = tuple(Turn(row[0], row[1], row[2], row[3], frozenset(map(int, row[4].split(",")))) for row in turns)
     return Day(calls, said, events, words, name, trouble)
 

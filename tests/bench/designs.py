@@ -29,7 +29,7 @@ from tests.bench.prices import Ask, Piece, chain, piece
 
 WINDOW, TAIL, MEMORY, WARM = 60, 50, 350, 900
 SILENCE_MS = 1_800_000
-OPENS = "\n\n<ctx "
+OPENS = "\n\n<ctx"
 NONE: tuple[int, ...] = ()
 
 Arranged = tuple[Ask, ...]
@@ -126,7 +126,7 @@ def _clock(day: Day, at: int) -> int:
 
 def _frame(day: Day, at: int) -> CtxFrame:
     """These designs tell the whole date each time, and explain nothing."""
-    return replace(day.words.frame(at, day.words.zone, "zh-Hans", (), group=False), legend="")
+    return replace(day.words.frame(at, day.words.zone, "zh-Hans", (), "x"), legend="")
 
 
 def _arranged(day: Day, arrange: Callable[[Turn, tuple[Event, ...]], list[Piece]]) -> tuple[Ask, ...]:

@@ -62,7 +62,7 @@ class Companion:
     def __call__(self, asked: Asked) -> Reply:
         """Answer, and remember what was answered to these bytes."""
         self.asked.set()
-        if "<ctx " not in asked.last_user:
+        if "<ctx" not in asked.last_user:
             return Reply('{"summary":"聊了几件小事","statements": []}')
         if self.endless:
             return Reply("从前有一座灯塔", fault="drip")
@@ -88,7 +88,7 @@ async def kept_after_kills(kills: int, seed: int) -> Kept:
                 await _talk(nuan, chance, 2)
                 nuan.send(SIGTERM)
                 await nuan.ended()
-            bodies = [body for body in server.bodies if b"<ctx " in body]
+            bodies = [body for body in server.bodies if b"<ctx" in body]
             with closing(sqlite3.connect(home.data_folder / DATABASE)) as db:
                 epochs = int(db.execute("SELECT count(*) FROM epoch").fetchone()[0])
             return judged(bodies, companion.replies, kills, epochs, len(server.violations))

@@ -100,7 +100,7 @@ def sent_of(asked: Asked, at: float) -> Sent:
         for message in asked.messages
     ]
     fixed = tokens(tools + texts[0])
-    return Sent(at, "\n".join(texts), fixed, tokens("".join(texts[1:])), any("<ctx " in text for text in texts))
+    return Sent(at, "\n".join(texts), fixed, tokens("".join(texts[1:])), any("<ctx" in text for text in texts))
 
 
 def compact(value: object) -> str:

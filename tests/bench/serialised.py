@@ -28,7 +28,7 @@ SOUL = 150
 """Tokens of what a persona says of itself: what a person would write."""
 
 PERSONA = "mine"
-_SAID = re.compile(r"<p [^>]*>(.*?)</p>", re.DOTALL)
+_SAID = re.compile(r"<p\b[^>]*>(.*?)</p>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def weighed(turn: int, body: bytes, before: Sequence[str], count: Count) -> tupl
         if message["role"] == "system":
             parts["system"] += count(content)
         elif message["role"] == "user":
-            head, mark, rest = content.partition("<ctx ")
+            head, mark, rest = content.partition("<ctx")
             said = "".join(_SAID.findall(rest))
             parts["opening"] += count(head)
             parts["frame"] += count(mark + rest) - count(said)
@@ -90,7 +90,7 @@ async def held(script: Sequence[Line], folder: Path, count: Count) -> list[tuple
                 for line in part:
                     await nuan.ask(line.text or "/new")
                     new = server.bodies[len(found) :]
-                    found += [(line.number if b"<ctx " in body else 0, body) for body in new]
+                    found += [(line.number if b"<ctx" in body else 0, body) for body in new]
                 nuan.send(signal.SIGTERM)
                 await nuan.ended()
     return found
