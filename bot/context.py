@@ -342,7 +342,7 @@ def element(line: ContextLine, limits: CtxLimits, whole: str | None = None, alon
             replies = f' r="{quote}"' if quote else ""
             said = _content(line.text, limits.message, limits, whole)
             marks = _escape(clip(clean(line.marks), limits.message if whole is None else limits.answered))
-            return f'<p{name}{replies}{forwarded}>{said}{" " if said and marks else ""}{marks}</p>'
+            return f"<p{name}{replies}{forwarded}>{said}{' ' if said and marks else ''}{marks}</p>"
         case "server" if whole is None:
             return f"<s>{_escape(_counted(line, limits.message))}</s>"
         case "server":

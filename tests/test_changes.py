@@ -158,10 +158,10 @@ async def test_a_reply_to_the_line_before_needs_no_mark(world: World) -> None:
 async def test_attachments_show_as_short_marks_and_as_what_is_known_of_them(world: World) -> None:
     sent = (Attachment("image", "h1"), Attachment("file", "h2", "a<b>.txt"), Attachment("voice", "h3", "v.ogg"))
     await world.say("看", attachments=sent, external_id="m1")
-    shown = re.search('<p>看 \\[image.*\\] \\[file.* a&lt;b&gt;.txt.*\\] \\[voice.*\\]</p>', world.last_user)
+    shown = re.search("<p>看 \\[image.*\\] \\[file.* a&lt;b&gt;.txt.*\\] \\[voice.*\\]</p>", world.last_user)
     assert shown is not None
     await world.say("", attachments=(Attachment("image", "h4"),))
-    assert re.search('<p>\\[image.*\\]</p>', world.last_user) is not None
+    assert re.search("<p>\\[image.*\\]</p>", world.last_user) is not None
     assert world.rows("SELECT kind, handle FROM attachment WHERE event_id = 1 ORDER BY position") == [
         ("image", "h1"),
         ("file", "h2"),

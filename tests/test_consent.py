@@ -175,7 +175,7 @@ async def test_the_model_may_move_what_was_set_for_this_very_message(world: Worl
     await hears(world, "小宝周六有课，下午五点下课")
     await world.wait(6 * 60)
     moved = json.dumps({"text": "接小宝", "when": "2026-06-13T16:00"}, ensure_ascii=False)
-    answers = iter((calls(("cancel_reminder", '{"id": 1}')), calls(("remind", moved))))
+    answers = iter((calls(("remind", '{"id": 1, "cancel": true}')), calls(("remind", moved))))
     world.model.script = lambda request: next(answers, "改到周六啦")
     await world.say("下午四点提醒我接小宝啦。外面好像在下雨呀，你说要不要带伞")
     assert reminders(world) == [("接小宝", "06-13 16:00")]
@@ -183,7 +183,7 @@ async def test_the_model_may_move_what_was_set_for_this_very_message(world: Worl
 
 async def test_the_model_takes_back_nothing_that_another_message_set(world: World) -> None:
     await world.say("下午三点提醒我买菜")
-    uses(world, "cancel_reminder", id=1)
+    uses(world, "remind", id=1, cancel=True)
     await world.say("外面好像在下雨呀，你说要不要带伞")
     assert reminders(world) == [("买菜", "06-12 15:00")]
 
@@ -208,7 +208,7 @@ async def test_a_promise_of_which_nobody_spoke_stays_open(world: World) -> None:
 
 async def test_a_change_is_told_as_a_short_fact(world: World) -> None:
     await world.say("记住我的猫叫年糕")
-    uses(world, "update_memory", id="1", text="我的猫叫豆包")
+    uses(world, "remember", id="1", text="我的猫叫豆包")
     await world.say("我的猫改名啦，现在叫豆包")
     assert result(world) == "改好了，现在是 #2：我的猫叫年糕 → 我的猫叫豆包"
 
@@ -256,14 +256,14 @@ async def test_a_matter_of_which_nothing_is_kept_is_forgotten_in_a_whole_sentenc
 )
 async def test_a_day_alone_changes_what_is_kept(world: World, kept: str, said: str, changed: str) -> None:
     await world.say(f"记住{kept}" if kept[0] == "我" else f"remember {kept}")
-    uses(world, "update_memory", id=1, text=changed)
+    uses(world, "remember", id=1, text=changed)
     await world.say(said)
     assert memories(world) == [changed]
 
 
 async def test_a_day_that_nobody_said_changes_nothing(world: World) -> None:
     await world.say("记住我妈生日5月3日")
-    uses(world, "update_memory", id=1, text="我妈生日5月6日")
+    uses(world, "remember", id=1, text="我妈生日5月6日")
     await world.say("哎呀说错了，5月4日那天才是")
     assert memories(world) == ["我妈生日5月3日"]
 
@@ -354,7 +354,7 @@ async def test_several_memories_that_a_model_forgets_at_once_go_together(world: 
 
 async def test_a_plan_that_is_put_off_stands_on_its_new_day(world: World) -> None:
     await world.say("remember the roofer comes on Friday June 19")
-    uses(world, "update_memory", id=1, text="the roofer let me down for June 19 and says June 23 now")
+    uses(world, "remember", id=1, text="the roofer let me down for June 19 and says June 23 now")
     await world.say("the roofer let me down for june 19, says june 23 now")
     ((day,),) = world.rows("SELECT strftime('%m-%d', observed_at / 1000 + 28800, 'unixepoch') FROM memory WHERE id = 2")
     assert day == "06-23"
@@ -448,7 +448,7 @@ async def test_a_change_may_name_whom_it_is_of_and_leave_out_what_was_denied(
     world: World, kept: str, said: str, changed: str
 ) -> None:
     await world.say(f"记住{kept}")
-    uses(world, "update_memory", id=1, text=changed)
+    uses(world, "remember", id=1, text=changed)
     await world.say(said)
     assert memories(world) == [changed]
 
@@ -466,7 +466,7 @@ async def test_a_refused_change_says_what_stands_nowhere(
 ) -> None:
     await world.say(f"记住{kept}")
     await world.wait(900)
-    uses(world, "update_memory", id=1, text=changed)
+    uses(world, "remember", id=1, text=changed)
     await world.say(said)
     assert memories(world) == [kept]
     assert strange in result(world).rpartition("：")[2]
@@ -476,7 +476,7 @@ async def test_a_promise_that_is_moved_is_due_on_its_new_day(world: World) -> No
     uses(world, "add_commitment", text="周五下午两点 pitch 饮料客户")
     await world.say("我答应周五下午两点 pitch 饮料客户")
     await world.wait(60)
-    uses(world, "update_memory", id="✓1", text="下星期二（2026-06-16）下午两点 pitch 饮料客户，因为客户的老板出国")
+    uses(world, "remember", id="✓1", text="下星期二（2026-06-16）下午两点 pitch 饮料客户，因为客户的老板出国")
     await world.say("客户说他们老板出国，改下星期二 一样两点")
     assert world.rows(
         "SELECT strftime('%m-%d %H:%M', due_at / 1000 + 28800, 'unixepoch') FROM commitment WHERE state = 'pending'"
@@ -499,7 +499,7 @@ async def test_a_name_within_another_one_is_refused_for_itself(world: World) -> 
 
 async def test_the_receipt_of_a_change_names_the_old_number_and_the_new(world: World) -> None:
     await world.say("记住我的猫叫年糕")
-    uses(world, "update_memory", id=1, text="我的猫叫豆包")
+    uses(world, "remember", id=1, text="我的猫叫豆包")
     await world.say("不对，我的猫其实叫豆包")
     assert any("#1 → #2" in reply for reply in world.replies)
 
@@ -519,6 +519,13 @@ async def test_a_number_and_the_words_of_the_same_memory_forget_it(
     uses(world, "forget", id=number, text=text)
     await world.say("欸等等 存这个好像不太安全 wifi那个删掉好了")
     assert memories(world) == left
+
+
+async def test_a_number_with_its_sign_names_the_memory_to_forget(world: World) -> None:
+    await hears(world, "记住wifi密码是8888", "记住我的猫叫年糕")
+    uses(world, "forget", text="#1")
+    await world.say("欸等等 存这个好像不太安全 wifi那个删掉好了")
+    assert memories(world) == ["我的猫叫年糕"]
 
 
 async def test_what_is_not_to_be_kept_is_set_aside_though_a_memory_has_a_word_of_it(world: World) -> None:

@@ -35,14 +35,11 @@ async def test_after_a_day_of_silence_there_is_one_message(new_world: NewWorld) 
     (asked,) = firsts(world)
     assert [tool.name for tool in asked.prompt.tools] == [
         "memory_recall",
-        "memory_get",
         "save_experience",
         "remember",
         "forget",
-        "update_memory",
         "add_commitment",
         "remind",
-        "cancel_reminder",
         "skill",
     ]
     assert 'd="没有人说话，已经安静了 1d。' in asked.prompt.messages[-1].content

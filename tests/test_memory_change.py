@@ -19,7 +19,7 @@ def texts(world: World) -> list[str]:
 
 def updates(world: World, number: object, text: str) -> None:
     """From now on the model changes that memory and then repeats what it was told."""
-    wish = ("update_memory", json.dumps({"id": number, "text": text}, ensure_ascii=False))
+    wish = ("remember", json.dumps({"id": number, "text": text}, ensure_ascii=False))
     world.model.script = lambda request: (
         request.prompt.messages[-1].content if request.prompt.messages[-1].role == "tool" else calls(wish)
     )

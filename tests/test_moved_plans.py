@@ -95,7 +95,7 @@ async def test_a_change_by_tool_moves_the_task_too(world: World) -> None:
     await talks(world, SAID)
     script = world.model.script
     world.model.script = lambda request: (
-        calls(("update_memory", '{"id": "#1", "text": "面试改到6月19日"}'))
+        calls(("remember", '{"id": "#1", "text": "面试改到6月19日"}'))
         if request.prompt.tools and "改到下周五" in request.prompt.messages[-1].content
         else script(request)
     )
@@ -227,7 +227,7 @@ async def test_what_is_kept_and_tells_a_change_is_shown_to_the_model_with_what_i
     digests(world)
     await world.say("记住周日早上八点在A口集合爬山", "老周")
     world.model.script = lambda request: (
-        calls(("update_memory", '{"id": "#1", "text": "周日早上八点爬山，集合改到B口"}'))
+        calls(("remember", '{"id": "#1", "text": "周日早上八点爬山，集合改到B口"}'))
         if request.prompt.messages[-1].role == "user" and "可能改了以前" in request.prompt.messages[-1].content
         else "好的"
     )

@@ -29,10 +29,9 @@ from bot.memory.grounding import parse_verdict
 from bot.model.transport import _seconds
 from bot.ops.control import _REQUEST
 from bot.ops.log_files import _keeper
-from bot.pipeline.findings import GetArguments
 from bot.pipeline.media import LookArguments
 from bot.pipeline.tools.memories import ExperienceArguments, ForgetArguments, RememberArguments
-from bot.pipeline.tools.tasks import CancelArguments, RemindArguments
+from bot.pipeline.tools.tasks import RemindArguments
 from bot.prompt.persona import FOLDER, FULL, Persona, SkillArguments, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
 from bot.store.files import ERASURES_FILE, ErasureFile, Tombstones
@@ -46,8 +45,6 @@ SHAPES = (
     ToolArguments,
     LookArguments,
     RemindArguments,
-    CancelArguments,
-    GetArguments,
     RecallArguments,
     ListenArguments,
     SkillArguments,

@@ -55,7 +55,7 @@ async def test_light_talk_names_the_group_of_what_is_today(new_world: NewWorld) 
     assert "【今天】在群「家」里：小王6月17日体检" in world.last_user
 
 
-async def test_recall_and_memory_get_bring_the_memory_with_its_day_and_the_group(world: World) -> None:
+async def test_recall_by_words_and_by_number_brings_the_memory_with_its_day_and_the_group(world: World) -> None:
     await in_group(world, statements=[CHECK_UP])
     await world.say("你好呀", "小王")
     await world.say("/new", "小王")
@@ -64,7 +64,7 @@ async def test_recall_and_memory_get_bring_the_memory_with_its_day_and_the_group
     assert "#1 " in result(world)
     assert "6月17日" in result(world)
     world.model.script = lambda request: (
-        says("好") if request.prompt.messages[-1].role == "tool" else calls(("memory_get", '{"id": "#1"}'))
+        says("好") if request.prompt.messages[-1].role == "tool" else calls(("memory_recall", '{"query": "#1"}'))
     )
     await world.say("细说", "小王")
     assert "小王在群「家」里：小王6月17日体检" in world.turns[-1][-1].content
@@ -74,7 +74,7 @@ async def test_recall_and_memory_get_bring_the_memory_with_its_day_and_the_group
 
 async def test_a_change_told_in_private_stays_private(world: World) -> None:
     await in_group(world, statements=[CHECK_UP])
-    wish = ("update_memory", json.dumps({"id": 1, "text": "体检改到6月18日"}, ensure_ascii=False))
+    wish = ("remember", json.dumps({"id": 1, "text": "体检改到6月18日"}, ensure_ascii=False))
     world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(wish)
     await world.say("体检改到6月18日了", "小王")
     world.model.script = lambda request: "好"

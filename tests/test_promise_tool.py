@@ -110,10 +110,10 @@ async def test_a_crash_after_the_tool_notes_nothing_twice(world: World) -> None:
 @pytest.mark.parametrize(
     ("tool", "changed"),
     [
-        ("update_memory", "带水果，桌布不带"),
+        ("remember", "带水果，桌布不带"),
         ("add_commitment", "带水果，桌布不带"),
-        ("update_memory", "带水果"),
-        ("update_memory", "桌布不带了，就带水果"),
+        ("remember", "带水果"),
+        ("remember", "桌布不带了，就带水果"),
     ],
 )
 async def test_a_promise_is_changed_by_its_number_in_the_words_of_its_person(

@@ -142,7 +142,7 @@ async def test_a_former_value_is_marked_wherever_it_is_told(new_world: NewWorld)
     await world.say("/new")
     await world.say("我以前住在杭州西湖区的哪条路？")
     assert "#1 小王：以前：住在杭州西湖区文三路" in world.last_user, "it comes by itself"
-    asked = ("memory_get", json.dumps({"id": "#1"}))
+    asked = ("memory_recall", json.dumps({"query": "#1"}))
     world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else calls(asked)
     await world.say("你看看那一条")
     assert "以前：住在杭州" in found(world)[0]

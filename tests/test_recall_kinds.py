@@ -38,9 +38,9 @@ async def test_last_nights_story_is_found_by_its_time_and_words(world: World) ->
     recalls(world, "昨晚 海獭 故事 结尾")
     await world.say("昨晚那个故事，海獭最后怎么样了？")
     line = re.search(r"- (@[0-9]+) 小暖: 从前有一只海獭.*（上文已有）", result(world))
-    assert line is not None, "a line is cited as memory_get takes it, in short where the prompt shows it"
+    assert line is not None, "a line is cited as the tool takes it, in short where the prompt shows it"
     assert any("鲸鱼" in message.content for message in world.prompts[-1])
-    asked = ("memory_get", json.dumps({"id": line[1]}))
+    asked = ("memory_recall", json.dumps({"query": line[1]}))
     world.model.script = lambda request: "嗯" if request.prompt.messages[-1].role == "tool" else calls(asked)
     await world.say("再看看前后都说了什么")
     assert "给我讲个睡前故事吧" in result(world)

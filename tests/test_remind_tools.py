@@ -1,4 +1,4 @@
-"""The tools remind and cancel_reminder: the model points at the person's words, the installation reads the time."""
+"""The tool remind: the model points at the person's words, the installation reads the time."""
 
 import json
 
@@ -101,7 +101,7 @@ async def test_to_be_called_in_any_words_is_to_be_reminded(world: World, line: s
 
 async def test_the_model_cancels_one_that_they_name(world: World) -> None:
     await world.say("下午三点提醒我开会")
-    uses(world, "cancel_reminder", text="开会")
+    uses(world, "remind", text="开会", cancel=True)
     await world.say("那个开会的事不用你喊我啦，改期了")
     assert result(world) == "已取消提醒 ⏰1。"
     await world.wait(24 * HOUR)
@@ -110,7 +110,7 @@ async def test_the_model_cancels_one_that_they_name(world: World) -> None:
 
 async def test_the_model_cancels_one_that_is_over_in_other_words(world: World) -> None:
     await world.say("remind me tomorrow at one to ring the council about the bins")
-    uses(world, "cancel_reminder", id="⏰1")
+    uses(world, "remind", id="⏰1", cancel=True)
     await world.say("what was the thing about the bins again?")
     assert world.peek.reminders.count(ended_at=None) == 1, "they only asked"
     await world.say("did the council thing online just now, scrap that shout")
@@ -119,7 +119,7 @@ async def test_the_model_cancels_one_that_is_over_in_other_words(world: World) -
 
 async def test_another_persons_reminder_cannot_be_cancelled(world: World) -> None:
     await world.say("小暖，下午三点提醒我开会", who="小美", group="闲聊")
-    uses(world, "cancel_reminder", id=1)
+    uses(world, "remind", id=1, cancel=True)
     await world.say("小暖，取消她那个吧", who="小李", group="闲聊")
     assert result(world).startswith("没有取消")
     await world.say(".ai remind cancel 1", who="小李", group="闲聊")
@@ -233,7 +233,7 @@ async def test_what_is_for_everyone_anybody_of_the_group_may_move_or_end(world: 
         ("06-20 15",)
     ]
     assert any("20" in reply and "⏰1" in reply for reply in world.replies[1:])
-    uses(world, "cancel_reminder", id="⏰1")
+    uses(world, "remind", id="⏰1", cancel=True)
     await world.say("小暖 豆腐的提醒取消吧，超市关门", who="大鹏", group="3B")
     assert world.rows("SELECT outcome FROM reminder") == [("cancelled",)]
 
@@ -264,7 +264,7 @@ async def test_a_reminder_ends_where_its_person_tells_that_its_thing_is_over(
 ) -> None:
     await world.say("以后每晚九点提醒我打给爸")
     await world.wait(13 * HOUR)
-    uses(world, "cancel_reminder", id="⏰1")
+    uses(world, "remind", id="⏰1", cancel=True)
     await world.say(said)
     assert bool(world.rows("SELECT 1 FROM reminder WHERE outcome = 'cancelled'")) is ended
     assert any("取消了：⏰1 打给爸" in reply for reply in world.replies) is ended

@@ -218,7 +218,7 @@ async def test_an_experience_is_told_as_nuans_own_and_not_as_the_persons_words(w
     tool_first(world, save("先问预算再推荐礼物"))
     await world.say("礼物买到了")
     await world.say("/new")
-    tool_first(world, recall("预算"), ("memory_get", '{"id": "#1"}'))
+    tool_first(world, recall("预算"), recall("#1"))
     await world.say("送礼物要注意什么")
     assert "- #1 先问预算再推荐礼物" in world.turns[-1][1].content
     assert all("小王：先问" not in told for told in results(world))

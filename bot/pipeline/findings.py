@@ -1,19 +1,15 @@
-"""Findings told to a model: whose words, where and of which day; and what memory_get tells of one of them."""
+"""Findings told to a model: whose words, where and of which day; and what memory_recall tells of one that is cited."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import tzinfo
 
-from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
-
 from bot.core.archive import NotePart
 from bot.core.events import Event
 from bot.core.memories import Memory
-from bot.core.models import ToolSpec
 from bot.core.people import Audience
 from bot.core.recall import SearchHit
-from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
+from bot.core.tools import ToolAnswer, ToolContext, ToolRefused
 from bot.pipeline.media import RESULT_TOKENS
 from bot.pipeline.texts import Texts
 from bot.prompt.days import DayFormatter, said_at
@@ -21,6 +17,7 @@ from bot.store.store import Store
 from bot.text.clean import as_data, is_named, named_once
 from bot.text.dates import clock_label, local_day, next_yearly, relative_day
 from bot.text.length import clip, estimate_tokens
+from bot.tools.recall import CitedReader
 
 REACH = 3
 """Lines before and after the one that is asked for."""
@@ -41,29 +38,19 @@ MOST_LINES = 100
 """Lines of a note that one call reads; the result itself has a bound in tokens."""
 
 LINES = 40
-"""Lines that are read when the model does not say."""
+"""Lines that are read of a note where none are cited."""
 
 MOST_SHOWN = 60
 """Characters of an unknown number or path that a refusal repeats."""
 
-_ID = re.compile(r"(?P<kind>[#@]?)(?P<number>[0-9]{1,18})")
-_CITED = re.compile(r"(?P<path>.+?)#L(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
+_ID = re.compile(r"(?P<kind>[#＃@＠])(?P<number>[0-9]{1,18})")
+_NOTE = re.compile(r"(?P<path>\S+\.md)(?:#L(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?)?")
 
 
-class GetArguments(ToolArguments, tool="memory_get"):
-    """What the model may ask for: a number, or a note with its lines, in one field as a recall cites it or in several."""
+def cited_reader(store: Store, words: Texts, notes: ReadNote, bot: str) -> CitedReader:
+    """What reads what a recall cites: memories (#12), lines with their neighbourhood (@345), and notes from a line on.
 
-    id: str | int | None = None
-    path: SkipJsonSchema[str | None] = Field(default=None, max_length=300)
-    first: SkipJsonSchema[int | None] = Field(default=None, alias="from", ge=1, le=10**9)
-    lines: SkipJsonSchema[int | None] = Field(default=None, ge=1, le=MOST_LINES)
-
-
-def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot: str) -> Tool:
-    """The tool over the store: memories (#12), lines with their neighbourhood (@345), and notes from a line on.
-
-    Every reader filters by the audience of the turn; None where it may see nothing of that number or path. What a
-    recall cites (notes/2026-05-02.md#L3-9) is taken as `id`, too. `bot` is nuan's name.
+    Every reader filters by the audience of the turn. `bot` is nuan's name.
     """
 
     async def memory(context: ToolContext, number: int) -> ToolAnswer | None:
@@ -107,33 +94,20 @@ def memory_get(store: Store, words: Texts, spec: ToolSpec, notes: ReadNote, bot:
         rows = [as_data(row) for row in part.text.splitlines()]
         return ToolAnswer(_fitting((text("get_head"), f"{as_data(part.citation)} / {part.total}", *rows)))
 
-    async def numbered(context: ToolContext, given: str) -> ToolAnswer | None:
-        named = _ID.fullmatch(given)
-        if named is None:
-            raise ToolRefused("tool_bad_arguments", "id: #12 | @345")
-        return await (lines if named["kind"] == "@" else memory)(context, int(named["number"]))
-
-    async def noted(context: ToolContext, path: str, asked: GetArguments) -> ToolAnswer | None:
-        cited = _CITED.fullmatch(path)
-        if cited is None:
-            return await note(context, path, asked.first or 1, asked.lines or LINES)
-        first, last = int(cited["first"]), int(cited["last"] or cited["first"])
-        count = asked.lines or min(max(last - first + 1, 1), MOST_LINES)
-        return await note(context, cited["path"], asked.first or max(first, 1), count)
-
-    async def run(context: ToolContext, arguments: str) -> ToolAnswer:
-        asked = read_arguments(GetArguments, arguments)
-        given, path = str(asked.id if asked.id is not None else "").strip(), (asked.path or "").strip()
-        if not path and (_CITED.fullmatch(given) or given.endswith(".md")):
-            given, path = "", given
-        if bool(given) == bool(path):
-            raise ToolRefused("tool_bad_arguments", "id | path")
-        found = await (noted(context, path, asked) if path else numbered(context, given))
+    async def read(context: ToolContext, given: str) -> ToolAnswer | None:
+        if numbered := _ID.fullmatch(given):
+            found = await (lines if numbered["kind"] in "@＠" else memory)(context, int(numbered["number"]))
+        elif cited := _NOTE.fullmatch(given):
+            first = max(int(cited["first"] or 1), 1)
+            last = int(cited["last"] or cited["first"] or LINES)
+            found = await note(context, cited["path"], first, min(max(last - first + 1, 1), MOST_LINES))
+        else:
+            return None
         if found is None:
-            raise ToolRefused("get_none", (given or path)[:MOST_SHOWN])
+            raise ToolRefused("get_none", given[:MOST_SHOWN])
         return found
 
-    return Tool(spec, run, reads=True)
+    return read
 
 
 async def timezone_of(store: Store, words: Texts, context: ToolContext) -> tzinfo:

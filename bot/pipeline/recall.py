@@ -46,7 +46,7 @@ NEAREST = 60
 """Documents that likeness may bring."""
 
 LINE_CHARS = 160
-"""Characters of one line; memory_get brings the whole."""
+"""Characters of one line; memory_recall of its number brings the whole."""
 
 CANDIDATES = 20
 """Results that are looked through for those that a log does not tell yet."""

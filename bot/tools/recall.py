@@ -27,6 +27,9 @@ OTHERS: Mapping[AskedKind, HitKind] = {"summary": "digest", "note": "note", "lin
 
 RenderFindings = Callable[[ToolContext, tuple[SearchHit, ...]], Awaitable[str]]
 
+CitedReader = Callable[[ToolContext, str], Awaitable[ToolAnswer | None]]
+"""What a query cites, whole, as #12; None for one that is to be searched for."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
@@ -65,14 +68,21 @@ class RecallArguments(ToolArguments, tool="memory_recall"):
 
 
 def recall_tool(
-    spec: ToolSpec, search: SearchFunction, render: RenderFindings, zone: Callable[[ToolContext], Awaitable[tzinfo]]
+    spec: ToolSpec,
+    search: SearchFunction,
+    render: RenderFindings,
+    zone: Callable[[ToolContext], Awaitable[tzinfo]],
+    cited: CitedReader | None = None,
 ) -> Tool:
-    """The tool over a search that filters by audience, and the words it answers in; `zone` is the person's calendar."""
+    """The tool over a search, and a reader, that filter by audience, and the words it answers in; `zone` is the person's
+    calendar."""
 
     async def run(context: ToolContext, arguments: str) -> ToolAnswer:
         asked = read_arguments(RecallArguments, arguments)
         if not asked.query.strip():
             raise ToolRefused("recall_empty")
+        if cited is not None and (whole := await cited(context, asked.query.strip())) is not None:
+            return whole
         tz = await zone(context) if asked.since or asked.until else None
         since = parse_moment(asked.since, tz) if asked.since and tz else None
         until = parse_moment(asked.until, tz, after=True) if asked.until and tz else None

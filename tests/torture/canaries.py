@@ -158,9 +158,9 @@ class Field:
         tools: dict[str, list[tuple[str, dict[str, object]]]] = {
             "recall": [("memory_recall", {"query": f"{self.chosen.choice(PEOPLE)}的暗号", "top_k": 20})],
             "kinds": [("memory_recall", {"query": "大家的暗号", "top_k": 20, "kinds": [kind]})],
-            "note": [("memory_get", {"path": path})],
-            "get": [("memory_get", {"id": f"#{number % 60}"}), ("memory_get", {"path": "MEMORY.md"})],
-            "line": [("memory_get", {"id": f"@{number}"})],
+            "note": [("memory_recall", {"query": path})],
+            "get": [("memory_recall", {"query": f"#{number % 60}"}), ("memory_recall", {"query": "MEMORY.md"})],
+            "line": [("memory_recall", {"query": f"@{number}"})],
             "keep": [("remember", {"text": "大家的暗号"})],
             "followed": [("memory_recall", {"query": "大家的暗号", "top_k": 20})],
             "first": [("memory_recall", {"query": "暗号", "top_k": 20})],

@@ -228,7 +228,7 @@ def obeying(order: str) -> "partial[Answer]":
         ("save_experience", {"summary": order}),
         ("add_commitment", {"text": order}),
         ("remind", {"text": order, "when": "明天早上九点"}),
-        ("cancel_reminder", {"id": 1}),
+        ("remind", {"id": 1, "cancel": True}),
     )
     return partial(_obeyed, (("memory_recall", {"query": order}),), writes)
 

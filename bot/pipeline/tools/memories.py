@@ -1,10 +1,11 @@
-"""The tools remember, forget, update_memory and save_experience over the store, by the person's own words."""
+"""The tools remember, forget and save_experience over the store, by the person's own words."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from bot.core.events import Event
 from bot.core.memories import Memory, NameSlot, NewMemory
@@ -23,7 +24,7 @@ from bot.pipeline.tools.consent import Consent
 from bot.store.events import OWN_WORDS_MS
 from bot.store.store import Store
 from bot.text.clean import as_data, clean_line
-from bot.text.codes import SIGNS
+from bot.text.codes import SIGNS, number_of
 from bot.text.fold import fold
 from bot.text.length import clip
 from bot.text.similarity import echoes, shares_words
@@ -45,25 +46,20 @@ class ExperienceArguments(ToolArguments, tool="save_experience"):
     summary: str = Field(max_length=500)
 
 
-class UpdateArguments(ToolArguments, tool="update_memory"):
-    """What the model may want to say otherwise: the number of a memory, and the whole new sentence."""
-
-    id: int | str
-    text: str = Field(max_length=500)
-
-
 class RememberArguments(ToolArguments, tool="remember"):
-    """What the model may want to be kept: a fact, or with `name` how they are called, or not."""
+    """What the model may want to be kept: a fact, with `id` in place of the memory of that number, or with `name` how
+    they are called, or not."""
 
     text: str = Field(max_length=500)
+    id: int | str | None = None
     name: Literal["", "call", "not"] = ""
 
 
 class ForgetArguments(ToolArguments, tool="forget"):
     """What the model may want to be forgotten: a number, or words."""
 
-    id: int | str | None = None
     text: str | None = Field(default=None, max_length=500)
+    id: SkipJsonSchema[int | str | None] = None
 
 
 class MemoryTools:
@@ -92,7 +88,6 @@ class MemoryTools:
             Tool(specs["save_experience"], self._save_experience),
             Tool(specs["remember"], self._remember),
             Tool(specs["forget"], self._forget),
-            Tool(specs["update_memory"], self._update),
         )
 
     async def _save_experience(self, context: ToolContext, arguments: str) -> ToolAnswer:
@@ -130,9 +125,11 @@ class MemoryTools:
     async def _remember(self, context: ToolContext, arguments: str) -> ToolAnswer:
         """Keep what the person asks to keep, once; a day in their words is meant by their own calendar."""
         asked = read_arguments(RememberArguments, arguments)
-        text = clean_line(asked.text)
+        text, which = clean_line(asked.text), str(asked.id if asked.id is not None else "").strip()
         if not text:
             raise ToolRefused("remember_empty")
+        if which and not asked.name:
+            return await self._update(context, which, text)
         said = await self._said(context)
         ground = await self._consent.carrier(context, text)
         event = ground.event_id
@@ -175,18 +172,17 @@ class MemoryTools:
         receipt = await self._receipt(context, "memory_replaced", text, older) if older is not None else ""
         return ToolAnswer(await self._consent.answer(context, "remember_done"), memory, receipt=receipt)
 
-    async def _update(self, context: ToolContext, arguments: str) -> ToolAnswer:
-        """A memory of the person's becomes former, and what they now say of it takes its place.
+    async def _update(self, context: ToolContext, which: str, text: str) -> ToolAnswer:
+        """The memory of that number becomes former, and what its person now says of it takes its place.
 
         What they said in a group is changed in their own chat for themselves alone. To correct is to ask: what is new
         in the text must stand in their own words.
         """
-        asked = read_arguments(UpdateArguments, arguments)
-        if str(asked.id).strip().startswith(tuple(SIGNS["promise"])) and clean_line(asked.text):
-            return await self._change_promise(context, str(asked.id), clean_line(asked.text))
-        number, text = str(asked.id).strip().lstrip("#"), clean_line(asked.text)
-        if not (number.isascii() and number.isdigit()) or not text:
-            raise ToolRefused("tool_bad_arguments", "id, text")
+        if which.startswith(tuple(SIGNS["promise"])):
+            return await self._change_promise(context, which, text)
+        number = which.lstrip("#")
+        if not (number.isascii() and number.isdigit()):
+            raise ToolRefused("tool_bad_arguments", "id")
         old = next((memory for memory in await self._owned(context) if memory.id == int(number[:18])), None)
         if old is None or old.is_name or old.former_at is not None:
             raise ToolRefused("forget_none")
@@ -229,6 +225,8 @@ class MemoryTools:
         asked = read_arguments(ForgetArguments, arguments)
         number = str(asked.id if asked.id is not None else "").strip().lstrip("#")
         wanted = (asked.text or "").strip()
+        if not number and number_of(wanted) is not None and wanted.startswith(tuple(SIGNS["memory"])):
+            number, wanted = wanted[1:].strip(), ""
         if not (number or wanted) or (number and not (number.isascii() and number.isdigit())):
             raise ToolRefused("tool_bad_arguments", "id | text")
         asking = [own for own in await self._said(context) if own.drops]

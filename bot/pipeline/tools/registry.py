@@ -14,13 +14,13 @@ from bot.core.recall import RecallQuery, SearchHit
 from bot.core.tools import Tool, ToolArguments, ToolContext
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Configuration, Current
-from bot.pipeline.findings import ReadNote, findings_text, memory_get, timezone_of
+from bot.pipeline.findings import ReadNote, cited_reader, findings_text, timezone_of
 from bot.pipeline.media import MediaReader, look_tool
 from bot.pipeline.recall import Recall
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.tools.consent import Consent
 from bot.pipeline.tools.memories import MemoryTools
-from bot.pipeline.tools.tasks import promise_tool, remind_tools
+from bot.pipeline.tools.tasks import promise_tool, remind_tool
 from bot.prompt.persona import skill_tool
 from bot.recall.query import own_lines
 from bot.speaking.reminders import nudging_rules
@@ -30,14 +30,11 @@ from bot.tools.stop_listen import listen_tool
 
 TOOLS = (
     "memory_recall",
-    "memory_get",
     "save_experience",
     "remember",
     "forget",
-    "update_memory",
     "add_commitment",
     "remind",
-    "cancel_reminder",
     "stop_listen",
     "look",
     "skill",
@@ -99,13 +96,15 @@ class ToolRegistry:
         tools = [
             *MemoryTools(store, words, names, thread, consent, change).tools(specs),
             promise,
-            *remind_tools(store, words, self._reminders, specs, consent, thread),
+            remind_tool(store, words, self._reminders, specs["remind"], consent, thread),
             listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
         ]
         if "memory_recall" in specs:
-            search = searching(store, self._recalling, settings)
-            tools.append(recall_tool(specs["memory_recall"], search, render, zone))
-            tools.append(memory_get(store, words, specs["memory_get"], self._notes, names[0]))
+            search, cited = (
+                searching(store, self._recalling, settings),
+                cited_reader(store, words, self._notes, names[0]),
+            )
+            tools.append(recall_tool(specs["memory_recall"], search, render, zone, cited))
         if "look" in specs:
             tools.append(look_tool(specs["look"], store, self._media, words))
         if "skill" in specs:
@@ -149,7 +148,7 @@ def sent_specs(settings: Settings, find: Callable[[str], Path]) -> dict[str, Too
     if not settings.prompt.tools:
         return {}
     recalls, looks = settings.memory.inject in ("tool", "both"), bool(settings.media.images)
-    wanted = {"memory_recall": recalls, "memory_get": recalls, "look": looks}
+    wanted = {"memory_recall": recalls, "look": looks}
     specs = read_specs(find)
     order = sorted(specs, key=lambda name: TOOLS.index(name) if name in TOOLS else len(TOOLS))
     return {name: specs[name] for name in order if wanted.get(name, True)}

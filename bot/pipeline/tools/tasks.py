@@ -1,4 +1,4 @@
-"""The tools add_commitment, remind and cancel_reminder: promise and time stand in the person's own words."""
+"""The tools add_commitment and remind: promise and time stand in the person's own words."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,6 @@ from functools import partial
 from itertools import pairwise
 
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
 from bot.core.clock import MINUTE_MS
 from bot.core.commitments import Commitment, CommitmentState, NewReminder, NudgeRules, Reminder
@@ -99,29 +98,24 @@ _SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
 
 
 class RemindArguments(ToolArguments, tool="remind"):
-    """What the model may want to be said later, and the person's words for when; with `id` what changes of that one."""
+    """What the model may want to be said later, and the person's words for when; with `id` what changes of that one, and
+    with `cancel` that it is not to be said."""
 
     text: str = Field(default="", max_length=500)
     when: str = Field(default="", max_length=200)
     id: int | str | None = None
+    cancel: bool = False
 
 
-class CancelArguments(ToolArguments, tool="cancel_reminder"):
-    """Which reminder is not to be said."""
-
-    id: int | str | None = None
-    text: SkipJsonSchema[str | None] = Field(default=None, max_length=200)
-
-
-def remind_tools(
+def remind_tool(
     store: Store,
     words: Texts,
     reminding: ReminderService,
-    specs: Mapping[str, ToolSpec],
+    spec: ToolSpec,
     consent: Consent,
     thread: TextThread,
-) -> tuple[Tool, ...]:
-    """Both tools; what loads a dictionary runs in `thread`."""
+) -> Tool:
+    """The tool; what loads a dictionary runs in `thread`."""
 
     async def asked(context: ToolContext) -> ReminderRequest:
         chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
@@ -129,6 +123,8 @@ def remind_tools(
 
     async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
         given = read_arguments(RemindArguments, arguments)
+        if given.cancel:
+            return await cancel(context, str(given.id if given.id is not None else given.text))
         at, old = await asked(context), None
         mine = await reminding.within_reach(at)
         if given.id is not None:
@@ -160,10 +156,8 @@ def remind_tools(
         told = replace(new, text=as_data(task))
         return ToolAnswer(reminding.confirmation(at, told, "{id}"), remind=new)  # the commit fills in the number
 
-    async def cancel(context: ToolContext, arguments: str) -> ToolAnswer:
-        given = read_arguments(CancelArguments, arguments)
+    async def cancel(context: ToolContext, wanted: str) -> ToolAnswer:
         at = await asked(context)
-        wanted = str(given.id if given.id is not None else given.text or "")
         mine = await reminding.within_reach(at)
         found = reminders_meant(wanted, mine, wanted) if wanted != "*" else ()
         # What was set without a model for a message of this turn, the model may set right.
@@ -182,7 +176,7 @@ def remind_tools(
         said = words.messages.text("remind_cancelled", script, list=title)
         return ToolAnswer(text, unremind=(old.id,), receipt=said if told or old.person_id != at.person.id else "")
 
-    return Tool(specs["remind"], remind), Tool(specs["cancel_reminder"], cancel)
+    return Tool(spec, remind)
 
 
 def _wants(line: Event) -> bool:
