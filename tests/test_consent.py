@@ -149,7 +149,7 @@ async def test_an_hour_that_nobody_named_is_set_for_nothing(world: World, when: 
     uses(world, "remind", text="get up", when=when)
     await world.say("dont let me oversleep lol")
     assert reminders(world) == []
-    assert "ask first" in result(world) or "先问" in result(world)
+    assert "the day alone" in result(world) or "只写日子" in result(world)
 
 
 async def test_a_title_holds_no_number_and_no_name_of_the_models_own(world: World) -> None:

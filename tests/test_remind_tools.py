@@ -32,12 +32,16 @@ async def test_the_model_sets_one_by_the_words_and_the_installation_works_out_wh
 @pytest.mark.parametrize(
     ("said", "when", "told"),
     [
-        ("小宝放学，你可别忘了告诉我", "下午三点", "没有设：when 的日子和钟点要出自对方最近几句自己的话；没说就先问。"),
+        (
+            "小宝放学，你可别忘了告诉我",
+            "下午三点",
+            "没有设：when 照抄对方最近几句里的时间，或写那几句说的日子和钟点；没说钟点就只写日子。",
+        ),
         ("等会儿小宝放学，你可别忘了告诉我", "等会儿", "还没设，要先问对方：什么时候提醒你？"),
         (
             "下午三点小宝放学",
             "下午三点",
-            "没有设：对方最近几句没有要你提醒，或者这条刚设过。要紧就先问一句，对方答应了再设。",
+            "没有设：对方最近几句没有要你提醒。要紧就先问一句，对方答应了再设。",
         ),
     ],
 )
@@ -287,3 +291,14 @@ async def test_only_the_words_of_a_reminder_may_change_with_its_time_said_again(
     uses(world, "remind", id="⏰1", text="去3号门旁的B口集合爬山", when="2026-06-13T21:00")
     await world.say("小暖 3号门封了，改旁边B口", who="老周", group="爬山")
     assert world.peek.reminders("text", "due_at") == [("去3号门旁的B口集合爬山", before[0])]
+
+
+async def test_which_days_are_meant_the_model_says_where_their_hour_stands(world: World) -> None:
+    when = ("2026-06-13T16:00", "2026-06-14T16:00")
+    asked = [("remind", json.dumps({"text": "浇花", "when": each})) for each in when]
+    world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(*asked)
+    await world.say("明后两天下午四点都叫我浇花")
+    assert world.rows("SELECT strftime('%m-%d %H', due_at / 1000 + 28800, 'unixepoch') FROM reminder") == [
+        ("06-13 16",),
+        ("06-14 16",),
+    ]

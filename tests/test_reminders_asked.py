@@ -351,3 +351,20 @@ async def test_a_weekday_that_is_today_is_asked_about_once(world: World, answer:
     await world.say(answer)
     assert world.replies[0] == "周五晚上 — 是今天，还是之后哪一天？"
     assert world.replies[1].startswith(f"好，周五（6月{day}日）晚上8:00提醒你：给你爸打电话")
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("每週三晚上七點倒垃圾要提醒我", "要我每週三晚上七點提醒你「倒垃圾要提醒你」嗎？"),
+        ("pills! 8am every day pls remind", "Shall I remind you 8am every day: “pills! pls remind”?"),
+    ],
+)
+async def test_a_request_that_is_not_wholly_read_is_asked_back_where_no_model_has_tools(
+    new_world: NewWorld, text: str, question: str
+) -> None:
+    world = await new_world(prompt={"tools": False})
+    await world.say(text)
+    assert world.replies == [question]
+    await world.say("要" if "你" in question else "yes")
+    assert "⏰1" in world.replies[-1]

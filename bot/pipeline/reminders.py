@@ -13,7 +13,15 @@ from bot.core.events import Event
 from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.language.reminders.multiple_requests import reminder_wishes
-from bot.language.reminders.requests import ReminderWish, TimeReply, hinted, is_getting_up, task_of, time_reply
+from bot.language.reminders.requests import (
+    ReminderWish,
+    TimeReply,
+    hinted,
+    hinted_wish,
+    is_getting_up,
+    task_of,
+    time_reply,
+)
 from bot.language.reminders.wording import ABOUT, FRAME, in_second_person, without_frame
 from bot.language.statements import idle
 from bot.language.time.moments import HourRules, joined_parts, moment_meant, time_parts
@@ -140,6 +148,15 @@ class ReminderService:
         if self._asking is None:
             self._asking = set(await self._store.questions())
         at, found = self._read(event, chat, person), reminder_wishes(event.text, self._names)
+        judges = self._current.value.judges
+        hint = hinted_wish(event.text, self._names) if not found else None
+        if (
+            hint is not None
+            and not self._current.value.uses_tools
+            and event.why != "window"
+            and self._may_ask(at, hint)
+        ):
+            found = (hint,)
         if found and found[0].verb == "cancel":
             return RequestOutcome(await self._ended(at, found[0]))
         if found:
@@ -147,14 +164,14 @@ class ReminderService:
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             bare = at.chat.kind == "group" and any(not wish.task for wish in found)  # what it is of stands in the talk
-            if self._current.value.judges and (bare or any(_left(each) for each in made)):
+            if judges and (bare or any(_left(each) for each in made)):
                 return RequestOutcome(False, cued=True)
             if rest := found[-1].rest or kept:
                 receipt = await self._plain(at, found, "words")
                 await self._store.told_besides(at.chat.id, at.event_id, receipt, at.now)
                 return RequestOutcome(False, receipt, rest)
             return RequestOutcome(await self._settle(at, found, made))
-        other = RequestOutcome(False, cued=self._current.value.judges and hinted(event.text))
+        other = RequestOutcome(False, cued=judges and not found and hinted(event.text))
         if (chat.id, person.id) not in self._asking:
             return other
         waiting = await self._store.question(chat.id, person.id, at.now)
@@ -168,6 +185,11 @@ class ReminderService:
             self._asking.discard((chat.id, person.id))  # not before: what the disk refuses is heard once more
             return other
         return RequestOutcome(answer)
+
+    def _may_ask(self, at: ReminderRequest, hint: ReminderWish) -> bool:
+        """Whether a time is named that can be asked about."""
+        made = self._made(at, hint)
+        return isinstance(made, Unclear) and made.what in ("task", "several")
 
     def _kept(self, text: str) -> str:
         """What a message that asks to be reminded asks to keep besides: 记住我爸生日3月8日，提前一天提醒我."""

@@ -175,6 +175,20 @@ def hinted(text: str) -> bool:
     return (bool(parts.spans) and "past" not in parts.doubts) or MUST.search(folded) is not None
 
 
+def hinted_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None:
+    """What a message that is no plain request may ask, by its word for it and its time; its writer is asked."""
+    if not hinted(text):
+        return None
+    text = unaddressed(clean(text[:READ_CHARS]), names)
+    folded, origin = fold_mapped(text)
+    word = ABOUT.search(folded)
+    if word is None or KIN.search(folded, 0, word.start()) or folded[word.end() : word.end() + 1] in ("他", "她"):
+        return None  # who reminds, or is reminded, is somebody else
+    parts = parts_folded(folded)
+    task = without_courtesy(cut_out(text, without_times(folded, parts), origin, ()))
+    return ReminderWish("set", in_second_person(task), parts, said=time_words(text, folded, origin, parts), sure=False)
+
+
 def _clause(folded: str, trigger: re.Match[str]) -> TimeParts:
     """The time that stands in the clause of a trigger."""
     return parts_folded(folded[_start(CLAUSE_END, folded, trigger) : _stop(CLAUSE_END, folded, trigger)])

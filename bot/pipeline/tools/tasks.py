@@ -147,7 +147,7 @@ def remind_tool(
         if known := tuple(each for each in mine if each.due_at == found.due_at and _same(each.text, task)):
             raise ToolRefused("remind_known", _listed(words, at, known))
         if await store.reminders.set_for(carrier, found.due_at):  # by an earlier call, or ended since
-            raise ToolRefused("remind_unasked")
+            raise ToolRefused("remind_done")
         if not await reminding.has_room(at):
             raise ToolRefused("remind_full")
         words_of = next(each.text for each in reversed(said) if each.id == carrier)
@@ -248,6 +248,9 @@ def _resolved(
                 carrier = answer.id
     if carrier is not None:
         return found, carrier
+    carrier = next((each.id for each in reversed(said) if _leaves_day(each, found, at.tz)), None)
+    if carrier is not None:
+        return found, carrier
     dated, lines = _ISO.fullmatch(wanted), [(each.text, each.at) for each in said]
     if dated is None and isinstance(found, NewReminder) and not found.rule and not found.assumed:
         # The day stands in one line, the hour in another: 约了周四看牙医 … 四点叫我一下.
@@ -259,6 +262,20 @@ def _resolved(
     found = _checked(found, dated, said, reminding, at, task)
     named_in = (each.id for each in reversed(said) if checked_when(dated["day"], [(each.text, each.at)], at.tz))
     return found, next(named_in, None)
+
+
+def _leaves_day(event: Event, found: NewReminder | str | None, tz: tzinfo) -> bool:
+    """Whether a line names that hour and no other day, or one of the hours of each day: which days, the model judges."""
+    if not isinstance(found, NewReminder) or found.assumed:
+        return False
+    parts, due = time_parts(event.text), local(found.due_at, tz)
+    if bool(found.rule) != (parts.every is not None) or (parts.day is not None and not found.rule):
+        return False
+    hours = parts.times or (((parts.clock, parts.half),) if parts.clock is not None else ())
+    return any(
+        (clock.hour - due.hour) % 12 == 0 and clock.minute == due.minute and (not half or hour_in(half, due.hour))
+        for clock, half in hours
+    )
 
 
 def _night(said: tuple[Event, ...], carrier: int) -> bool:
