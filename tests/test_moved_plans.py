@@ -55,6 +55,32 @@ INTERVIEW: dict[str, object] = {
 SAID = "我下周三去宠物公司面试，好紧张"
 
 
+@pytest.mark.parametrize("when", ["2027-03", ""])
+async def test_of_a_plan_for_a_month_the_month_is_kept(world: World, when: str) -> None:
+    statement = {"text": "小王三月要做手术", "when": when, "kind": "event", "from": [1]}
+    digests(world, {"statements": [statement]})
+    await talks(world, "我三月要做手术，有点怕")
+    await world.say("我们聊聊别的吧，最近有什么安排吗")
+    assert told(world, "手术") == ["- #1 小王三月要做手术（2027年3月）"]
+
+
+async def test_of_a_task_for_a_month_the_month_is_kept_and_no_day_of_it_is_made_up(world: World) -> None:
+    digests(world, {"tasks": [{"title": "做手术", "when": "2027-03", "from": [1]}]})
+    await talks(world, "我三月要做手术，有点怕")
+    await world.say("我们聊聊别的吧，最近有什么安排吗")
+    assert told(world, "手术") == ["- ✓1 小王：做手术（2027年3月）"]
+    await world.say(".ai promise")
+    assert world.replies[-1] == "✓1 做手术 · 还没做 · 2027-03"
+    assert world.peek.reminders.count() == 0
+
+
+async def test_a_month_that_is_over_is_no_plan(world: World) -> None:
+    digests(world, {"statements": [{"text": "小王三月做了手术", "when": "", "kind": "event", "from": [1]}]})
+    await talks(world, "我三月做了手术，现在好多了")
+    await world.say("我们聊聊别的吧，最近有什么安排吗")
+    assert not any("2027" in line for line in told(world, "手术"))
+
+
 async def test_a_task_of_the_same_line_moves_with_the_statement(world: World) -> None:
     moved: dict[str, object] = {
         "text": "面试改到6月19日了",

@@ -67,6 +67,8 @@ def _promise_list(call: Invocation, found: list[Commitment]) -> str:
         if each.due_at is not None and each.state in OPEN_STATES:
             today, day = local_day(now, tz), local_day(each.due_at, tz)
             ahead, due = (day - today).days, relative_day(day, today, days)
+            if each.dated == "month":
+                ahead, due = 0, f"{day:%Y-%m}"
             if each.due_at < now:
                 due = call.text("due_over", day=due)
             elif 1 < ahead <= RELATIVE_DAYS:

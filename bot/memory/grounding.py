@@ -133,12 +133,11 @@ def _of_another(text: str, said: str, known: str, name: str) -> str:
 
 
 def _day(item: DigestItem, talk: TalkText, here: Iterable[Clause], at: int) -> DatedMoment | None:
-    """The day that a statement's own words name, where the model names none; no month: whether it is to come the model
-    would have said."""
+    """The day that a statement's own words name, where the model names none; a month where the lines tell it as to come."""
     found = date_in(item.text, at, talk.tz) if times(item.text, at, talk.tz) else None
+    there = tuple(date_in(part.folded, at, talk.tz) for part in here) if found else ()
     if found is not None and found.precision not in ("day", "time"):
-        return None
-    there = (date_in(part.folded, at, talk.tz) for part in here) if found else ()
+        return found if found.precision == "month" and found.at > at and found in there else None
     # 搬来的: which year it was the line's words tell.
     return next(
         (

@@ -38,7 +38,7 @@ from bot.memory.talk import GroundedItem, Refusal, TalkEvidence
 from bot.memory.transcript import DigestLine, TalkScope, forgets
 from bot.text.catalogue import LazyPattern
 from bot.text.clean import named_once, one_row
-from bot.text.dates import local, local_day, ms_of
+from bot.text.dates import local, local_day, month_start, ms_of
 from bot.text.fold import fold, fold_mapped, script_of, unfold
 from bot.text.length import estimate_tokens
 from bot.text.similarity import echoes
@@ -48,6 +48,8 @@ SUMMARY_TOKENS, STATEMENT_TOKENS = 60, 80
 TAG_CHARS, SLOT_WORDS = 12, 3
 """Longest word for a feeling, and most words of a slot's name."""
 WEEK_DAYS = 7
+LONGEST_MONTH_MS = 32 * DAY_MS
+"""From the first moment of a month into the next one, whatever the clocks do."""
 
 _OFF, _DENIED, _NO_DENIAL = (VOCABULARY.patterns[name] for name in ("failed", "denial", "no_denial"))
 _CHANGED, _ONE_MORE = (VOCABULARY.patterns[name] for name in ("changed", "one_more"))
@@ -351,10 +353,12 @@ def _task(item: DigestItem, grounded: GroundedItem, scope: TalkScope) -> NewComm
     tz = scope.zones.get(grounded.owner, scope.tz)
     said_at = cited[-1].at
     due: Instant | None = None
-    if when is not None and when.precision in ("time", "day"):
-        timed = when.precision == "time"
-        end = when.at if timed else _day_end(_last_day(when.at, cited, tz), tz)
-        due = Instant(end, timed) if end > said_at else None
+    if when is not None and when.precision != "year":
+        end = _due_end(when, cited, tz)
+        due = Instant(end, when.precision == "time") if end > said_at else None
+    # Of a month no day is the one to be reminded on.
+    reminded = None if when is not None and when.precision == "month" else due
+    nudge = nudge_for(reminded, said_at, scope.nudging, tz, [(line.text, line.at) for line in cited])
     visibility: Visibility = "private" if scope.kind == "dm" else "chat"
     toward = item.toward if harmless(item.toward, scope.screened) else ""
     return NewCommitment(
@@ -366,10 +370,21 @@ def _task(item: DigestItem, grounded: GroundedItem, scope: TalkScope) -> NewComm
         "digest",
         tuple(dict.fromkeys(line.event_id for line in cited)),
         due.at if due else None,
-        nudge_for(due, said_at, scope.nudging, tz, [(line.text, line.at) for line in cited]),
+        nudge,
         toward,
         when.precision if due and when else "",
     )
+
+
+def _due_end(when: DatedMoment, cited: tuple[DigestLine, ...], tz: tzinfo) -> int:
+    """The last moment, ms, at which it is not overdue."""
+    match when.precision:
+        case "time":
+            return when.at
+        case "month":
+            return month_start(month_start(when.at, tz) + LONGEST_MONTH_MS, tz) - 1
+        case _:
+            return _day_end(_last_day(when.at, cited, tz), tz)
 
 
 def _last_day(at: int, cited: tuple[DigestLine, ...], tz: tzinfo) -> int:
