@@ -28,6 +28,7 @@ _HEADINGS = {
     "tasks": LazyPattern("即将|没做完|coming up|to do"),
 }
 _SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
+_PRESENT = LazyPattern(r"^(?:【在[场場]】|\[Here\] ?)([^,，(（\n]+)", re.MULTILINE)
 _NUMBER = LazyPattern(r"\A#\d+\s+")
 _DAY = LazyPattern(r" ?[(（]([^()（）]*)[)）]\Z")
 _FIRST_PERSON = LazyPattern(r"[我咱]|\b(?:i|my|me|mine|we|our|us)\b")
@@ -126,7 +127,7 @@ def read_prompt(prompt: Prompt) -> PromptFacts:
         script = script_of(text, script)
     told = _sections(users[0] if users else "")
     return PromptFacts(
-        name=tail[0][0],
+        name=tail[0][0] or _present(users[0] if users else ""),
         said="\n".join(text for _, _, text in tail),
         forwarded=all(fwd for _, fwd, _ in tail),
         script=script,
@@ -204,6 +205,12 @@ def _new(content: str) -> str:
     return content[max(content.rfind("<ctx"), content.rfind("\n<b>"), content.rfind("\n<b "), 0) :]
 
 
+def _present(content: str) -> str:
+    """The one whom the opening names: the lines of a DM name nobody."""
+    found = _PRESENT.search(content.partition("<ctx")[0])
+    return found[1].strip() if found else ""
+
+
 def _opened_in(content: str) -> Script:
     """The script of the opening block, in which nuan speaks with them until a line says more."""
     block, framed, _ = content.partition("<ctx")
@@ -261,7 +268,7 @@ class OfflineModel:
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
             return Completion("", (call,))
         answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
-        if heard.answers not in (0, HINT_AFTER) or heard.talked or self._known_in(request.prompt, heard.answers):
+        if heard.answers not in (0, HINT_AFTER) or heard.talked or heard.known or self._known_in(request.prompt, heard.answers):
             return Completion(answer)
         intro, hint = self._say("intro", heard), self._say("connect", heard)
         return Completion("\n".join((answer, hint) if heard.answers else (intro, answer)))
@@ -296,9 +303,9 @@ class OfflineModel:
             return self._say("said" if line else "question", heard, line=clip(line, QUOTE_CHARS))
         # What the opening tells is not brought again, so it is looked through first.
         nearest = nearest_line(heard.said, tuple(sorted(opened, key=heard.is_theirs)))
-        if heard.results:
-            return self._told((nearest, *results) if nearest else heard.results, heard)
-        line = nearest_line(heard.said, (*heard.talked, *opened, *heard.earlier))
+        if nearest or heard.results:
+            return self._told((nearest, *results) if nearest else heard.results or (), heard)
+        line = nearest_line(heard.said, (*heard.talked, *heard.earlier))
         return self._say("said", heard, line=clip(line, QUOTE_CHARS)) if line else self._say("nothing", heard)
 
     def _told(self, lines: Iterable[str], heard: PromptFacts) -> str:
