@@ -181,3 +181,27 @@ def test_several_connections_load_at_once() -> None:
         "print('done', end='')\n",
         "done",
     )
+
+
+def test_the_first_message_waits_for_no_long_expression(tmp_path: Path) -> None:
+    program(
+        "import asyncio, re._compiler as compiler\n"
+        "from pathlib import Path\n"
+        "from bot.cli.installation import preload\n"
+        "from tests.world import World\n"
+        "long, compile = [], compiler.compile\n"
+        "def noted(pattern, flags=0):\n"
+        "    if len(pattern) > 500:\n"
+        "        long.append(pattern)\n"
+        "    return compile(pattern, flags)\n"
+        "async def talk():\n"
+        f"    world = World(Path({str(tmp_path)!r}))\n"
+        "    await world.open()\n"
+        "    await preload(world.parts.current.newest, world.clock.now())\n"
+        "    compiler.compile = noted\n"
+        "    await world.say('在吗？ hello there @0@')\n"
+        "    await world.close()\n"
+        "asyncio.run(talk())\n"
+        "print(long)\n",
+        "[]\n",
+    )

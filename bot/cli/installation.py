@@ -29,28 +29,32 @@ from bot.core.files import PromptFiles, lock_file, resource_dir
 from bot.core.lazy_packages import loading_without
 from bot.core.models import ToolSpec
 from bot.core.ports import Adapter, Clock, Log, SettingChanges
+from bot.language.corrections import corrects
 from bot.language.feedback import feedback_signals
 from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.sections import section_registry
 from bot.language.small_talk import asks_something, is_casual
 from bot.language.statements import tasks_in
 from bot.language.stop_commands import stop_command
-from bot.language.time.dates import coming_spans
+from bot.language.wishes.names import introduced_name
 from bot.language.wishes.reader import (
     bare_object,
     bare_wish,
     has_wish_word,
+    plan_named,
     reply_wish,
     understand,
     wish_cue,
     wish_hint,
 )
 from bot.mcp.agents import read_texts as read_agent_texts
+from bot.memory.transcript import own_words
 from bot.model.client import OpenAIModel
 from bot.model.pool import ModelPool
 from bot.ops.log_files import NullLog
 from bot.pipeline.configuration import INSTRUCTIONS, Configuration, Current, PromptTexts, read_texts, texts_key
 from bot.pipeline.endpoints import make_pool, price_problems, vision_rate, with_provider_defaults
+from bot.pipeline.recall import rank_nothing
 from bot.pipeline.texts import Texts, read_instructions
 from bot.pipeline.tools.registry import read_specs, sent_specs
 from bot.prompt.persona import Persona, Skill, persona_folders, read_bootstraps, read_skills
@@ -59,6 +63,7 @@ from bot.store.settings import settings_in
 from bot.store.store import DATABASE, Store, open_store
 from bot.text.catalogue import catalogue
 from bot.text.dictionary import prepare_table
+from bot.text.links import checked_links
 from bot.text.tables import keep_tables_in
 from bot.text.terms import query_terms
 
@@ -71,6 +76,7 @@ SAMPLES = (
     "小暖，昨天下午和朋友去了公园，明天三点提醒我带伞吧",
     "我叫小陈，以后叫我阿陈，别叫我老板。帮我记一下，我答应周五交报告。忘记上周那件事，这个别记",
     "hey nuan, remember that i moved to Leeds last week, call me Max, i promised to call mum tomorrow, forget my old job",
+    "ok, thanks",
 )
 """Messages that have what messages have."""
 
@@ -247,10 +253,14 @@ def _read_sample(configuration: Configuration, now: int, sample: str) -> None:
     stop_command(sample, names)
     feedback_signals(sample, names)
     reminder_wishes(sample, names)
+    plan_named(sample)
+    corrects(sample)
+    introduced_name(sample)
     is_casual(sample, names)
     asks_something(sample)
-    coming_spans(sample, now, words.default_tz)
-    tuple(tasks_in(sample))
+    checked_links(sample, bool)
+    rank_nothing(sample, names, configuration.settings.memory, now, words.default_tz)
+    tuple(tasks_in(own_words(sample, names)))
     words.frame(now, words.zone, words.script_of(sample, ""), (), sample)
     sample.encode("utf-16-le")  # in which Telegram counts
 

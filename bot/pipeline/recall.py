@@ -215,6 +215,13 @@ def _ranked(task: RankTask, matches: Matches, candidates: Sequence[Candidate], l
     return with_context(rank(task, matches, candidates, like))
 
 
+def rank_nothing(text: str, names: tuple[str, ...], rules: MemoryRules, now: int, tz: tzinfo) -> None:
+    """Read a question and rank as if nothing were found, so that dictionaries and expressions are there for the first."""
+    asking = RecallQuery(Audience(0, "dm", (0,)), 0, text, now)
+    asked = _question(asking, tuple(Talker(None, name, True) for name in names), tz)
+    rank(RankTask(rules.mode, rules.profile, rules_of(rules, rules.profile), asked, now, 1), Matches((), 0, 0), ())
+
+
 def _shared(text: str, names: tuple[str, ...], others: tuple[str, ...]) -> float:
     rest = text
     for name in names:
