@@ -95,8 +95,20 @@ async def test_one_of_many_costs_what_one_of_few_costs(tmp_path: Path, what: str
     assert large <= WRITTEN
 
 
+READINGS = (
+    "SELECT id, text || ",
+    "SELECT epoch_id, message FROM entry",
+    "SELECT id, session_id FROM digest",
+    "SELECT id, summary FROM digest WHERE (",
+    "SELECT id, text, original FROM memory",
+    "SELECT id, text FROM outbox",
+    "SELECT key, result FROM effect",
+)
+"""How the statements begin that read all that was said, logged, told or kept in a chat."""
+
+
 async def restored(folder: Path, forgotten: int) -> tuple[int, int]:
-    """Statements of a restore after 小王 forgot so many memories, and how many of them read what was said in the chat."""
+    """Statements of a restore after 小王 forgot so many memories, and how many of them read a chat."""
     await make(folder, SMALL)
     copy = copy_to(folder, folder / "copy.db")
     with closing(sqlite3.connect(folder / DATABASE)) as db, db:
@@ -109,7 +121,7 @@ async def restored(folder: Path, forgotten: int) -> tuple[int, int]:
     with meter.watching():
         _, count = await roll_back(folder, copy, "20260612T010000000Z", NINE)
     assert count == forgotten
-    readings = sum(count for sql, count in meter.statements.items() if sql.startswith("SELECT id, text || "))
+    readings = sum(count for sql, count in meter.statements.items() if sql.startswith(READINGS))
     return meter.asked, readings
 
 
@@ -117,4 +129,26 @@ async def test_a_restore_reads_a_chat_once_for_all_that_was_forgotten_there(tmp_
     few, once = await restored(tmp_path / "few", 3)
     many, again = await restored(tmp_path / "many", 13)
     assert once == again
-    assert many - few <= 10 * 200
+    assert many - few <= 10 * 130
+
+
+async def test_a_summary_is_emptied_once_however_many_of_its_lines_go(tmp_path: Path) -> None:
+    await make(tmp_path / "data", Size(400, 60, 8))
+    meter = Meter()
+    with meter.watching():
+        world = await World(tmp_path / "data").open()
+        ((talks,),) = world.rows("SELECT count(*) FROM digest WHERE summary <> '' AND chat_id = 5")
+        meter.start()
+        await world.store.personal_data.erase(6, world.clock.now())
+        emptied = sum(n for sql, n in meter.statements.items() if sql.startswith("UPDATE digest SET summary = ''"))
+        await world.close()
+    assert isinstance(talks, int)
+    assert emptied <= 2 * talks, "with the lines, and as one that they took part in"
+
+
+async def test_however_many_memories_go_with_a_message_the_disk_is_waited_for_once(world: World) -> None:
+    await world.say("记住我爱吃面\n记住我怕狗\n记住我住在杭州", external_id="m1")
+    assert world.rows("SELECT count(*) FROM memory WHERE disabled_at IS NULL") == [(3,)]
+    await happens(world, "delete", "m1")
+    written = (world.folder / "tombstones.jsonl").read_text("utf-8")
+    assert len(written.splitlines()) == 1 + 3, "each time it is written to it begins with an empty line"

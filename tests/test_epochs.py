@@ -215,6 +215,17 @@ async def test_forgotten_text_begins_a_new_log_that_does_not_hold_it(world: Worl
     assert world.peek.epochs("reason") == [("open",), ("forgotten",)]
 
 
+async def test_a_memory_said_otherwise_by_hand_begins_only_logs_anew_that_may_tell_it(world: World) -> None:
+    await world.say("记住我怕狗")
+    for _ in range(2):
+        for who in ("小王", "阿明"):
+            await world.say("今天过得怎么样呀", who)
+        await world.store.lives.reword(1, "我怕大狗", world.clock.now())
+    await world.say("今天过得怎么样呀", "阿明")
+    assert [len(log) for log in logs_of(world.turns)] == [1, 3, 1]
+    assert "怕大狗" in str(world.turns[2])
+
+
 def own_prompts(folder: Path, text: str) -> Path:
     folder.mkdir()
     shipped = (resource_dir("prompts") / "ai-system.txt").read_text("utf-8")

@@ -233,7 +233,7 @@ def carry_out_import(tx: Tx, plan: ImportPlan, at: int, tell: ImportProgress = l
         index_memory(tx, item.before.id)
     for summary in plan.summaries:
         _add_summary(tx, summary, accounts.get(summary.owner), places[summary.chat])
-    begin_logs_anew(tx)
+    begin_logs_anew(tx, tx.ids("SELECT chat_id FROM session WHERE state = 'open'"))
 
 
 def _add_people(tx: Tx, plan: ImportPlan, at: int) -> None:

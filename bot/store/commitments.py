@@ -16,7 +16,7 @@ from bot.store.sqlite import GREATEST
 from bot.store.supersession import note_moved
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
-from bot.text.similarity import content_words, reminds_of, same_promise
+from bot.text.similarity import content_words, reminds_of, repeating, same_promise
 
 SELECT_COMMITMENT = """SELECT id, owner_id, chat_id, visibility, text, state, made_at, due_at, source, updated_at, toward,
     dated FROM commitment """
@@ -418,14 +418,15 @@ def reread_promises(tx: Tx, event_id: int, text: str) -> None:
         withdraw_promises(tx, (event_id,))
 
 
-def forget_promises(tx: Tx, owner_id: int | None, chat_id: int, repeats: Callable[[str], bool]) -> None:
+def forget_promises(tx: Tx, owner_id: int | None, chat_id: int, wordings: Iterable[str]) -> None:
     """What was promised and says what is forgotten is gone; open or not."""
     whose, value = (
         ("owner_id = ?", owner_id) if owner_id is not None else ("(owner_id IS NULL OR chat_id = ?)", chat_id)
     )
-    for number, text in tx.all(f"SELECT id, text FROM commitment WHERE text <> '' AND {whose}", value):
-        if repeats(text):
-            _undo(tx, number)
+    for number in sorted(
+        repeating(wordings, tx.all(f"SELECT id, text FROM commitment WHERE text <> '' AND {whose}", value))
+    ):
+        _undo(tx, number)
 
 
 def join_promises(tx: Tx, owner_id: int) -> None:

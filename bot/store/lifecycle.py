@@ -27,6 +27,7 @@ from bot.store.memories import (
     active_memory,
     begin_logs_anew,
     bring_back_forgotten,
+    chats_of_memory,
     known_memory,
     replace_same,
     visible_memory,
@@ -317,7 +318,7 @@ class MemoryLifecycle(ScrubbingRepository):
         tx.run("UPDATE memory SET original = text WHERE id = ? AND original = ''", number)
         tx.run("DELETE FROM rewriting WHERE memory_id = ?", number)
         reword_memory(tx, number, text, at)
-        begin_logs_anew(tx)
+        begin_logs_anew(tx, chats_of_memory(tx, memory))
         return "done"
 
     async def forget(self, number: int, purge_at: int | None, at: int) -> bool:
@@ -332,7 +333,7 @@ class MemoryLifecycle(ScrubbingRepository):
 
         def forget(tx: Tx) -> None:
             disable_memories(tx, forgetting, memory.chat_id, at, self._files)
-            begin_logs_anew(tx)
+            begin_logs_anew(tx, chats_of_memory(tx, memory))
 
         await self._carry_out(forgetting, forget, at)
         return True
@@ -350,7 +351,7 @@ class MemoryLifecycle(ScrubbingRepository):
         forgotten = f"disabled_reason IN ({placeholders(FORGOTTEN_REASONS)})"
         found = bring_back_forgotten(tx, number, at, forgotten, *FORGOTTEN_REASONS)
         if found is not None:
-            begin_logs_anew(tx)
+            begin_logs_anew(tx, chats_of_memory(tx, found))
         return found
 
 

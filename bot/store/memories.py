@@ -320,12 +320,26 @@ def bring_back_forgotten(tx: Tx, number: int, at: int, whose: str = "1", *values
     return memory
 
 
-def begin_logs_anew(tx: Tx) -> None:
-    """Open logs begin anew, and with them what they were told from memory."""
-    tx.run(
-        "UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN "
-        "(SELECT id FROM session WHERE state = 'open')"
-    )
+def chats_of_memory(tx: Tx, memory: Memory) -> set[int]:
+    """The chats in which it may have been told: its own, and unless it was only for that one, all of its owner's."""
+    if memory.visibility == "chat":
+        return {memory.chat_id}
+    return {
+        memory.chat_id,
+        *tx.ids(
+            "SELECT chat_id FROM member WHERE person_id = ? "
+            "UNION SELECT chat_id FROM conversation_window WHERE person_id = ?",
+            memory.owner_id,
+            memory.owner_id,
+        ),
+    }
+
+
+def begin_logs_anew(tx: Tx, chats: Iterable[int]) -> None:
+    """The open logs of these chats begin anew, and with them what they were told from memory."""
+    opened = "SELECT id FROM session WHERE state = 'open' AND chat_id = ?"
+    for chat_id in sorted(chats):
+        tx.run(f"UPDATE epoch SET stale = 'memory' WHERE stale = '' AND session_id IN ({opened})", chat_id)
 
 
 def store_receipt(tx: Tx, receipt: Receipt, text: str, at: int, changed: int = 0) -> str:

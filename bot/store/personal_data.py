@@ -274,7 +274,7 @@ def _talks(tx: Tx, who: ErasureScope) -> None:
         left = [name for name in json.loads(names) if name not in who.names]
         tx.run("UPDATE digest SET names = ? WHERE id = ?", json.dumps(left, ensure_ascii=False), number)
         if session_id is not None:
-            empty_talk(tx, number, session_id, who.at)
+            empty_talk(tx, number, who.at)
     tx.run("DELETE FROM edge WHERE kind = 'digest' AND event_id IN (SELECT id FROM event WHERE person_id = ?)", who.id)
 
 

@@ -13,7 +13,7 @@ from bot.store.events import add_line, finish_events
 from bot.store.outbox import enqueue
 from bot.store.sessions import end_direct_logs
 from bot.store.transactions import Row, Tx, row_reader
-from bot.text.similarity import reminds_of
+from bot.text.similarity import reminds_of, repeating
 
 REMINDER_LABEL = "reminder"
 """The label of nuan's own lines about reminders: told to models that answer and digest, in no note or index."""
@@ -130,10 +130,10 @@ def drop_reminders(tx: Tx, events: Iterable[int], why: ReminderEnd, at: int) -> 
         tx.run("DELETE FROM reminder_question WHERE event_id = ?", event)
 
 
-def forget_reminders(tx: Tx, owner_id: int | None, repeats: Callable[[str], bool], at: int) -> None:
+def forget_reminders(tx: Tx, owner_id: int | None, wordings: Iterable[str], at: int) -> None:
     """What repeats a forgotten statement is not said to its owner later."""
     rows = tx.all("SELECT id, text FROM reminder WHERE person_id IS NOT DISTINCT FROM ? AND text <> ''", owner_id)
-    _drop(tx, tuple(number for number, text in rows if repeats(text)), "forgotten", at)
+    _drop(tx, tuple(sorted(repeating(wordings, rows))), "forgotten", at)
 
 
 def _drop(tx: Tx, numbers: tuple[int, ...], why: ReminderEnd, at: int) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -17,7 +17,7 @@ from bot.store.files import DataFiles
 from bot.store.index import drop_documents
 from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
-from bot.store.memories import Receipt, address_lines, earlier_receipt, store_receipt
+from bot.store.memories import Receipt, address_lines, chats_of_memory, earlier_receipt, store_receipt
 from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.outbox import withdraw
 from bot.store.reminders import drop_reminders, forget_reminders, reminder_lines
@@ -25,7 +25,7 @@ from bot.store.schema import IS_NAME
 from bot.store.sessions import drop_log, end_logs
 from bot.store.supersession import bring_back, drop_merges, end_memory, restore_former, scrub_merges
 from bot.store.transactions import Tx
-from bot.text.similarity import EchoIndex, echoes, shares_words
+from bot.text.similarity import EchoIndex, repeating, shares_words
 
 T = TypeVar("T")
 
@@ -137,41 +137,55 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, file
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     if forgetting.purge_at is None and forgetting.person_id:
         note_effect(tx, final_key(forgetting.person_id, chat_id), at)
-    told: dict[tuple[int, ...], EchoIndex] = {}  # who forgets all they told forgets hundreds
+    # Who forgets all they told forgets hundreds: what may repeat them is read once for all of one place.
+    places: dict[tuple[int | None, int, bool], list[Memory]] = {}
     for memory in forgetting.memories:
         end_memory(tx, memory.id, "asked", at, purge_at)
         tx.run("DELETE FROM rewriting WHERE memory_id = ?", memory.id)
         drop_merges(tx, memory.id, at, purge_at)
-        chats = _reach(tx, memory, chat_id)
+        places.setdefault((memory.owner_id, memory.chat_id, memory.visibility == "chat"), []).append(memory)
+    told: dict[tuple[int, ...], EchoIndex] = {}
+    for memories in places.values():
+        chats = tuple(sorted({chat_id, *chats_of_memory(tx, memories[0])}))
         if chats not in told:
             told[chats] = EchoIndex(lines_said_in(tx, chats, forgetting.person_id))
-        repeating = {number for text in memory.wordings for number in told[chats].echoing(text)}
-        _scrub(tx, memory, repeating, chats, at, purge_at, files)
-
-
-def _reach(tx: Tx, memory: Memory, chat_id: int) -> tuple[int, ...]:
-    """The chats in which it may have been told: its own, and unless it was only for that one, all of its owner's."""
-    found = {memory.chat_id, chat_id}
-    if memory.visibility != "chat":
-        found.update(
-            tx.ids(
-                "SELECT chat_id FROM member WHERE person_id = ? "
-                "UNION SELECT chat_id FROM conversation_window WHERE person_id = ?",
-                memory.owner_id,
-                memory.owner_id,
-            )
-        )
-    return tuple(sorted(found))
+        _scrub(tx, memories, told[chats], chats, at, purge_at, files)
 
 
 def _scrub(
-    tx: Tx, memory: Memory, hidden: set[int], chats: tuple[int, ...], at: int, purge_at: int, files: DataFiles
+    tx: Tx,
+    memories: Sequence[Memory],
+    lines: EchoIndex,
+    chats: tuple[int, ...],
+    at: int,
+    purge_at: int,
+    files: DataFiles,
 ) -> None:
-    """Everything derived from the same events, and the lines that repeat the statement (`hidden`) in these chats."""
+    """Everything derived from the same events as these memories of one place, and what repeats them in these chats, of
+    which `lines` were said.
+    """
+    logged = (
+        "SELECT epoch_id, message FROM entry JOIN epoch ON epoch.id = epoch_id JOIN session ON session.id = session_id"
+    )
+    logs = EchoIndex(row for chat in chats for row in tx.all(f"{logged} WHERE session.chat_id = ?", chat))
+    hidden, stale = set[int](), set[int]()
+    for memory in memories:
+        found, ended = _lines_and_logs(tx, memory, lines, logs)
+        hidden |= found
+        stale |= ended
+    end_logs(tx, stale)
+    owner_id, chat_id = memories[0].owner_id, memories[0].chat_id
+    # What was for one chat is in that chat's notes, else in its owner's own, too.
+    whose = None if memories[0].visibility == "chat" else owner_id
+    told = tuple(dict.fromkeys(text for memory in memories for text in memory.wordings))
+    take_lines_away(tx, files, RemovedContent(frozenset(hidden), told, chats, whose), "forgotten", at)
+    _scrub_same(tx, (owner_id, chat_id), told, hidden, at, purge_at)
+    _unsay(tx, chats, told)
 
-    def repeats(line: str) -> bool:
-        return any(echoes(text, line) for text in memory.wordings)
 
+def _lines_and_logs(tx: Tx, memory: Memory, lines: EchoIndex, logs: EchoIndex) -> tuple[set[int], set[int]]:
+    """Of these the lines from which a memory was made, that repeat it or answer those, and the epochs that tell it."""
+    hidden = {number for text in memory.wordings for number in lines.echoing(text)}
     if memory.source != "tool" or memory.asked:
         # The messages that it was told in; also one whose text is gone by its age may stand in a note.
         hidden.update(
@@ -183,15 +197,10 @@ def _scrub(
             )
         )
     hidden |= reminder_lines(tx, hidden)
-    stale = _stale_epochs(tx, hidden, chats, repeats)
+    stale = logs_of(tx, hidden) | {epoch for text in memory.wordings for epoch in logs.echoing(text)}
     for text in memory.wordings:
         hidden |= replies_to(tx, text, hidden, stale)
-    # What was for one chat is in that chat's notes, else in its owner's own, too.
-    whose = None if memory.visibility == "chat" else memory.owner_id
-    content = RemovedContent(frozenset(hidden), memory.wordings, chats, whose)
-    take_lines_away(tx, files, content, "forgotten", at)
-    _scrub_same(tx, memory, hidden, repeats, at, purge_at)
-    _unsay(tx, chats, repeats)
+    return hidden, stale
 
 
 def replies_to(tx: Tx, text: str | None, hidden: set[int], stale: set[int]) -> set[int]:
@@ -252,78 +261,60 @@ def logs_of(tx: Tx, events: set[int]) -> set[int]:
 
 def empty_digests(tx: Tx, events: Collection[int], at: int) -> None:
     """The digests made from these lines are emptied, and made again by rule from what is left."""
-    for number in sorted(events):
-        for digest, session_id in tx.all(
-            "SELECT digest.id, session_id FROM edge JOIN digest ON digest.id = derived_id "
-            "WHERE edge.kind = 'digest' AND event_id = ?",
-            number,
-        ):
-            empty_talk(tx, digest, session_id, at)
+    made = "SELECT derived_id FROM edge WHERE kind = 'digest' AND event_id = ?"
+    for digest in sorted(tx.ids_for(made, events)):
+        empty_talk(tx, digest, at)
 
 
-def empty_talk(tx: Tx, digest_id: int, session_id: int | None, at: int) -> None:
+def empty_talk(tx: Tx, digest_id: int, at: int) -> None:
     """A summary is gone; that of a talk is made again by rule from what is left of its lines."""
     tx.run("UPDATE digest SET summary = '' WHERE id = ?", digest_id)
     summary_changed(tx, digest_id)
+    session_id = tx.value("SELECT session_id FROM digest WHERE id = ?", digest_id)
     tx.run("UPDATE session SET digest_due_at = ? WHERE id = ?", at, session_id)
 
 
-def _stale_epochs(tx: Tx, hidden: set[int], chats: tuple[int, ...], repeats: Callable[[str], bool]) -> set[int]:
-    """Logs that hold it are never sent again. Returns them."""
-    found = logs_of(tx, hidden)
-    for chat_id in chats:
-        for epoch_id, text in tx.all(
-            "SELECT epoch_id, message FROM entry JOIN epoch ON epoch.id = entry.epoch_id "
-            "JOIN session ON session.id = epoch.session_id WHERE session.chat_id = ?",
-            chat_id,
-        ):
-            if epoch_id not in found and repeats(text):
-                found.add(epoch_id)
-    end_logs(tx, found)
-    return found
-
-
 def _scrub_same(
-    tx: Tx, memory: Memory, hidden: set[int], repeats: Callable[[str], bool], at: int, purge_at: int
+    tx: Tx, whose: tuple[int | None, int], told: tuple[str, ...], hidden: set[int], at: int, purge_at: int
 ) -> None:
-    """Summaries, reminders and promises that say the same go with it, and memories that do or are of the same lines."""
-    forget_reminders(tx, memory.owner_id, repeats, at)
-    # Rolled-up ones last: where none of its talks says it, all together may.
-    for number, session_id in tx.all(
-        "SELECT id, session_id FROM digest WHERE (owner_id IS NOT DISTINCT FROM ? OR chat_id = ?) "
-        "ORDER BY session_id IS NULL",
-        memory.owner_id,
-        memory.chat_id,
-    ):
-        if repeats(tx.value("SELECT summary FROM digest WHERE id = ?", number) or ""):
-            empty_talk(tx, number, session_id, at)
-    same = {number for event in hidden for number in tx.derived("memory", event)}
-    for number, text, original in tx.all(
-        "SELECT id, text, original FROM memory WHERE id <> ? AND ((disabled_at IS NULL AND asked = 0) OR "
+    """Summaries, reminders and promises of an owner and in a chat that say the same go, and memories that do or are of
+    the same lines.
+    """
+    owner_id, chat_id = whose
+    forget_reminders(tx, owner_id, told, at)
+    digests = "FROM digest WHERE (owner_id IS NOT DISTINCT FROM ? OR chat_id = ?)"
+    talks = tx.all(f"SELECT id, summary {digests} AND session_id IS NOT NULL AND summary <> ''", *whose)
+    for number in sorted(repeating(told, talks)):
+        empty_talk(tx, number, at)
+    # Rolled-up ones last, each as it reads by then: where none of its talks says it, all together may.
+    for number in tx.ids(f"SELECT id {digests} AND session_id IS NULL", *whose):
+        if repeating(told, tx.all("SELECT id, summary FROM digest WHERE id = ?", number)):
+            empty_talk(tx, number, at)
+    made = {number for event in hidden for number in tx.derived("memory", event)}
+    rows = tx.all(
+        "SELECT id, text, original FROM memory WHERE ((disabled_at IS NULL AND asked = 0) OR "
         "disabled_reason IN ('replaced', 'merged', 'archived')) AND "
         "(owner_id IS NOT DISTINCT FROM ? OR (owner_id IS NULL AND chat_id = ?))",
-        memory.id,
-        memory.owner_id,
-        memory.chat_id,
-    ):
-        if number in same or repeats(text) or (original and repeats(original)):
-            end_memory(tx, number, "derived", at, purge_at)
-            drop_merges(tx, number, at, purge_at)
-    scrub_merges(tx, hidden, (memory.owner_id, memory.chat_id), repeats)
-    forget_promises(tx, memory.owner_id, memory.chat_id, repeats)
+        *whose,
+    )
+    same = repeating(told, ((number, text) for number, *texts in rows for text in texts))
+    for number in (number for number, *_ in rows if number in same | made):
+        end_memory(tx, number, "derived", at, purge_at)
+        drop_merges(tx, number, at, purge_at)
+    scrub_merges(tx, hidden, whose, told)
+    forget_promises(tx, owner_id, chat_id, told)
 
 
-def _unsay(tx: Tx, chats: tuple[int, ...], repeats: Callable[[str], bool]) -> None:
+def _unsay(tx: Tx, chats: tuple[int, ...], told: tuple[str, ...]) -> None:
     """Receipts that a crash may repeat, and what waits to be sent or was."""
     for chat_id in chats:
-        for number, text in tx.all("SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", chat_id):
-            if repeats(text):
-                # A preview keeps its row: the message on the screen is still to be edited.
-                left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
-                tx.run(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", number)
-        for key, text in tx.all("SELECT key, result FROM effect WHERE chat_id = ? AND result <> ''", chat_id):
-            if repeats(text):
-                tx.run("UPDATE effect SET result = '' WHERE key = ?", key)
+        for number in repeating(told, tx.all("SELECT id, text FROM outbox WHERE chat_id = ? AND text <> ''", chat_id)):
+            # A preview keeps its row: the message on the screen is still to be edited.
+            left = "CASE state WHEN 'preview' THEN state ELSE 'cancelled' END"
+            tx.run(f"UPDATE outbox SET text = '', state = {left} WHERE id = ?", number)
+        receipts = tx.all("SELECT key, result FROM effect WHERE chat_id = ? AND result <> ''", chat_id)
+        for place in repeating(told, enumerate(result for _, result in receipts)):
+            tx.run("UPDATE effect SET result = '' WHERE key = ?", receipts[place][0])
 
 
 def lines_said_in(tx: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tuple[int, str]]:
@@ -441,6 +432,7 @@ def _stop(tx: Tx, epochs: set[int], at: int) -> None:
 
 def _forget(tx: Tx, events: set[int], at: int, files: DataFiles) -> None:
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
+    buried: list[tuple[int, str]] = []
     for event_id in sorted(events):
         for number, text, original, asked in tx.all(
             "SELECT memory.id, text, original, asked FROM edge JOIN memory ON memory.id = derived_id "
@@ -451,8 +443,9 @@ def _forget(tx: Tx, events: set[int], at: int, files: DataFiles) -> None:
             if asked and other:
                 continue
             if not other:
-                files.tombstones.add_tombstones([(number, each) for each in (text, original) if each], at)
+                buried += [(number, each) for each in (text, original) if each]
             take_memory_back(tx, number, "deleted", at)
+    files.tombstones.add_tombstones(buried, at)
     scrub_merges(tx, events)
 
 

@@ -1,6 +1,6 @@
 """Which memories hold: one current in a slot, ended and brought back, merged; tasks whose day moves with theirs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from bot.core.clock import DAY_MS
 from bot.core.memories import INTO_OLDER, MOST_IMPORTANCE, STABILITY_DAYS, Memory, Merge, NewMemory, PastMerge
@@ -9,6 +9,7 @@ from bot.store.index import index_memory, index_section, matching_memories, scop
 from bot.store.schema import IS_CURRENT, IS_NAME, placeholders
 from bot.store.transactions import Tx
 from bot.text.fold import fold
+from bot.text.similarity import repeating
 from bot.text.terms import STOP_WORDS, search_terms
 
 MOST_NEAR = 12
@@ -292,21 +293,17 @@ def drop_merges(tx: Tx, memory_id: int, at: int, purge_at: int) -> None:
 
 
 def scrub_merges(
-    tx: Tx,
-    events: set[int],
-    whose: tuple[int | None, int] | None = None,
-    tells: Callable[[str], bool] = lambda text: False,
+    tx: Tx, events: set[int], whose: tuple[int | None, int] | None = None, wordings: Iterable[str] = ()
 ) -> None:
-    """Of merges from these events nothing is kept, nor of those of `whose` (owner, chat) that `tells`."""
+    """Of merges from these events nothing is kept, nor of those of `whose` (owner, chat) that repeat these words."""
     gone = {merge for event in events for merge in tx.derived("merge", event)}
     if whose is not None:
-        for number, before, said in tx.all(
+        rows = tx.all(
             "SELECT merged.id, before, said FROM merged JOIN memory ON memory.id = memory_id "
             "WHERE owner_id IS NOT DISTINCT FROM ?1 OR (owner_id IS NULL AND chat_id = ?2)",
             *whose,
-        ):
-            if tells(before) or tells(said):
-                gone.add(number)
+        )
+        gone |= repeating(wordings, ((number, text) for number, *texts in rows for text in texts))
     delete_merges(tx, gone)
 
 

@@ -181,6 +181,12 @@ class EchoIndex:
             at = self._all.find(part, self._starts[place + 1])
 
 
+def repeating(statements: Iterable[str], lines: Iterable[tuple[int, str]]) -> set[int]:
+    """The numbers of the lines that repeat one of the statements (`echoes`)."""
+    index = EchoIndex(lines)
+    return {number for statement in statements for number in index.echoing(statement)}
+
+
 def shares_words(statement: str, line: str) -> bool:
     """True when `line` has even one telling word of `statement`: enough for a line that was made from it."""
     _, telling, _, _ = _read_statement(statement)
