@@ -119,7 +119,7 @@ async def test_that_thing_is_quoted_and_asked_about(world: World, line: str, wis
     ("line", "wish", "receipt"),
     [
         ("我妹妹下周结婚", "别记这个", "好，“我妹妹下周结婚”我不记"),
-        ("我妹妹下週結婚", "別記這個", "好，“我妹妹下週結婚”我不記"),
+        ("我妹妹下週結婚", "別記這個", "好，「我妹妹下週結婚」我不記"),
         ("my cat is sick", "don't remember this", "All right, I won't keep “my cat is sick”"),
     ],
 )

@@ -37,7 +37,7 @@ async def test_a_fact_is_kept_through_new_clear_restart_and_crash(
     ("told", "forget", "receipt", "undo", "back"),
     [
         ("记住我对花生过敏", "忘记我对花生过敏", "好，忘掉了 #1“我对花生过敏”。", "撤销 #1", "找回来啦 #1"),
-        ("請記住我對花生過敏", "忘記我對花生過敏", "好，忘掉了 #1“我對花生過敏”。", "撤銷", "找回來啦 #1"),
+        ("請記住我對花生過敏", "忘記我對花生過敏", "好，忘掉了 #1「我對花生過敏」。", "撤銷", "找回來啦 #1"),
         (
             "remember that I like nuts",
             "forget that I like nuts",
