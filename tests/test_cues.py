@@ -46,6 +46,27 @@ async def test_a_pets_name_and_what_is_settled_are_no_words_of_a_wish(world: Wor
 @pytest.mark.parametrize(
     "said",
     [
+        "明天8点叫我起床，千万别忘了叫我。我现在去洗澡",
+        "Remind me to call mom tomorrow at 8am, don't forget. I'm so tired today, what should I do",
+        "我叫阿明，以后就这么叫我吧，你今天干嘛了",
+    ],
+)
+async def test_of_what_is_done_already_nothing_is_hinted(world: World, said: str) -> None:
+    await world.say("我昨天去爬山了，腿好酸，你呢最近怎么样")
+    await world.say(said)
+    assert said[:6] in world.last_user
+    assert "remember" not in world.last_user
+
+
+async def test_whoever_asks_to_be_reminded_is_not_offered_it(world: World) -> None:
+    await world.say("记一下我明天要面试，到时候提醒我，我好紧张啊怎么办")
+    assert "⏰1" in world.replies[-1]
+    assert "要我到时候提醒你吗" not in world.replies[-1]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "帮我几一下，空调保修到后年六月",
         "麻煩建檔，會員編號 7781",
         "以後你要知道 我對貓過敏",

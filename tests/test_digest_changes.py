@@ -173,8 +173,22 @@ async def test_the_talk_that_told_a_day_says_that_it_was_changed_later(world: Wo
     await world.say("最近有什么安排来着，帮我想想")
     told = [line for line in world.prompts[-1][1].content.splitlines() if line.startswith("- ")]
     first, second = (next(line for line in told if said in line) for said in ("：周六去爬山", "：爬山改到周日了"))
-    assert first.endswith("（日子后来改了）")
+    assert first.endswith("（后来有变）")
     assert "后来" not in second
+
+
+async def test_a_talk_whose_job_or_task_has_more_to_tell_now_does_not_say_that_a_day_changed(world: World) -> None:
+    begun = {"text": "小王6月1日入职了甲公司", "slot": "job", "when": "2026-06-01", "kind": "identity", "from": [1]}
+    await after(world, "我6月1日入职了甲公司，还要交报告", statements=[begun], tasks=[{"title": "交报告", "from": [1]}])
+    await world.wait(3 * 86_400)
+    ((number,),) = world.peek.memories("id")
+    now = {"text": "小王在乙公司上班", "slot": "job", "kind": "identity", "replaces": [number], "from": [1]}
+    task = {"title": "交报告", "when": "2026-06-26", "from": [1]}
+    await after(world, "我现在在乙公司上班，报告6月26日交", statements=[now], tasks=[task])
+    await world.say("最近有什么安排来着，帮我想想")
+    told = [line for line in world.prompts[-1][1].content.splitlines() if line.startswith("- ")]
+    assert [line for line in told if "：我6月1日入职了甲公司" in line], told
+    assert not any("后来" in line for line in told)
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,7 @@ class Dispatcher:
         timer = self._timings.begin(self._clock, (event.id for event in batch))
         receipts: list[str] = []
         answering: list[Event] = []
+        cueing: list[tuple[Event, bool]] = []
         reminds = False
         batch = await self._limiter.within_limits(batch, waiting)
         for event in batch:
@@ -265,10 +266,13 @@ class Dispatcher:
                     receipts.append(heard.receipt)
                     event = replace(event, text=heard.rest)
             promised = event.person_id in waiting.promising
-            done, left = await self._commands(event, chat, people[event.person_id], question, promised)
+            done, left = await self._commands(
+                event, chat, people[event.person_id], question, promised, reminded=event is not whole
+            )
             receipts += done
             if left is not None:  # the model is told the wish, too, whose receipt it is told
                 answering.append(whole if left is event else left)
+                cueing.append((left, bool(done)))
         if not answering:
             if receipts:  # what they came with was done without an answer
                 await self._store.outbox.confirm(chat.id, batch[0].id, "\n".join(receipts), self._clock.now())
@@ -279,7 +283,7 @@ class Dispatcher:
         caller = next((event for event in reversed(called) if not people[event.person_id].is_bot), called[-1])
         person = people[caller.person_id]
         pace = self._limiter.pace(person, unparked(batch, waiting))
-        cues = (*await self._cues(answering, chat, person, waiting.promising), *(("remind",) if reminds else ()))
+        cues = (*await self._cues(cueing, chat, person, waiting.promising), *(("remind",) if reminds else ()))
         now = self._clock.now()
         occasion = Occasion(chat, person, tuple(answering), caller.why, tuple(receipts), pace, cues, now)
         self._sender.typing(chat, True)
@@ -301,12 +305,19 @@ class Dispatcher:
         return await self._runner.begin(replace(occasion, answering=known), timer)
 
     async def _commands(
-        self, event: Event, chat: Chat, person: Person, question: MemoryQuestion | None, promised: bool = True
+        self,
+        event: Event,
+        chat: Chat,
+        person: Person,
+        question: MemoryQuestion | None,
+        promised: bool = True,
+        *,
+        reminded: bool = False,
     ) -> tuple[list[str], Event | None]:
         """Carry out the memory commands of a message; the receipts still to be said, and what is left to answer.
 
         Of what was stopped nothing else is left. A message without one may answer the `question` its writer was asked, and
-        end what they `promised`.
+        end what they `promised`. `reminded`: a reminder that it asks for is set.
         """
         stopped = event.why in STOP_REASONS
         reads = partial(self._known, chat, person)
@@ -336,7 +347,7 @@ class Dispatcher:
         several = sum(command.verb == "remember" for _, command in commands) > 1
         script, done = await self._script(event, person), list[DoneCommand]()
         dated = [command.content for _, command in commands if command.verb == "remember" and command.content]
-        offer = await self._reminders.offer(event, chat, person, dated[0]) if len(dated) == 1 else ""
+        offer = await self._reminders.offer(event, chat, person, dated[0]) if len(dated) == 1 and not reminded else ""
         judged = len(commands) == 1 and chat.kind == "dm" and self._current.value.uses_tools
         for place, command in commands:
             last = len(done) + 1 == len(commands)
@@ -393,14 +404,17 @@ class Dispatcher:
         return True
 
     async def _cues(
-        self, answering: Iterable[Event], chat: Chat, person: Person, promising: Collection[int]
+        self, answering: Iterable[tuple[Event, bool]], chat: Chat, person: Person, promising: Collection[int]
     ) -> tuple[str, ...]:
-        """What messages may ask of memory, and which promises they may end, for the model that answers them."""
+        """What messages may ask of memory, and which promises they may end, for the model that answers them.
+
+        Of each what is left of it, and whether something of that was done.
+        """
         if not self._current.value.uses_tools:
             return ()
         found: list[str] = []
-        for event in answering:
-            found += await self._remember_actions.cues(event)
+        for event, done in answering:
+            found += await self._remember_actions.cues(event, done=done)
             if event.person_id == person.id and person.id in promising and not event.forwarded:
                 found += await self._remember_actions.settling.cue(event, await self._planner.audience(chat, person))
         return tuple(dict.fromkeys(found))

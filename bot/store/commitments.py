@@ -229,6 +229,7 @@ def store_commitment(tx: Tx, new: NewCommitment, at: int) -> int:
         )
         if moves:
             set_nudge(tx, number, new, at)
+        if moves and due is not None:
             note_moved(tx, number, at)
     tx.link("commitment", number, new.event_ids)
     return number
@@ -281,6 +282,7 @@ def _change(tx: Tx, new: NewCommitment, at: int) -> int:
     )
     if row[0] != new.due_at:
         set_nudge(tx, new.changes, new, at)
+    if row[0] not in (None, new.due_at):
         note_moved(tx, new.changes, at)
     tx.link("commitment", new.changes, new.event_ids)
     return new.changes

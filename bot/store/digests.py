@@ -17,7 +17,7 @@ from bot.store.reminders import change_reminder
 from bot.store.schema import placeholders
 from bot.store.sessions import end_logs
 from bot.store.sqlite import GREATEST
-from bot.store.supersession import drop_merges, end_memory, restore_former
+from bot.store.supersession import PLAN_CHANGED, drop_merges, end_memory, restore_former
 from bot.store.transactions import Row, Tx
 from bot.text.fold import fold
 from bot.text.length import gist
@@ -34,9 +34,7 @@ ROW_AND_PARTS = """SELECT digest.id UNION ALL SELECT part.id FROM digest AS part
 
 DAY_CHANGED = f"""EXISTS (SELECT 1 FROM edge AS line JOIN digest AS talk ON talk.id = line.derived_id
     JOIN edge AS told ON told.event_id = line.event_id AND told.kind IN ('memory', 'commitment')
-    LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND memory.dated <> ''
-    AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = memory.replaced_by
-    AND abs(now.observed_at - memory.observed_at) < 43200000)
+    LEFT JOIN memory ON told.kind = 'memory' AND memory.id = told.derived_id AND {PLAN_CHANGED.format(was="memory")}
     LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
     WHERE line.kind = 'digest' AND line.derived_id IN ({ROW_AND_PARTS})
     AND {GREATEST}(coalesce(memory.former_at, 0), coalesce(commitment.moved_at, 0)) >

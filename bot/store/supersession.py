@@ -18,6 +18,12 @@ MOST_NEAR = 12
 MOST_TERMS = 48
 """Terms of a statement that are searched for."""
 
+PLAN_CHANGED = """{was}.dated <> '' AND ({was}.former_at < {was}.observed_at + 43200000 OR ({was}.slot = '' AND EXISTS
+    (SELECT 1 FROM memory AS now WHERE now.id = {was}.replaced_by AND now.dated <> ''))) AND NOT EXISTS (SELECT 1 FROM
+    memory AS now WHERE now.id = {was}.replaced_by AND abs(now.observed_at - {was}.observed_at) < 43200000)"""
+"""Whether a former memory told a day that was moved or called off: before it came, or told otherwise after it. A job or a
+home that is another now has moved no day."""
+
 RELATED = {
     "搬到": ("住在",),
     "搬去": ("住在",),

@@ -22,6 +22,7 @@ from bot.store.memories import SELECT_QUESTION, question_of, visible_memory
 from bot.store.schema import IS_CURRENT, LAYER, MEMORY_COLUMNS, memory_of, placeholders
 from bot.store.sessions import NEWEST_EPOCH_OF, SELECT_ENTRY, SELECT_EPOCH, SELECT_SESSION, Sessions, session_of
 from bot.store.sqlite import EVENT_QUEUE, GREATEST
+from bot.store.supersession import PLAN_CHANGED
 from bot.store.transactions import Tx
 from bot.text.dates import day_start, local_day, month_start, next_local_time
 
@@ -89,10 +90,8 @@ class OpeningMaterial:
 
 CHANGED_MEMORIES = f"""SELECT DISTINCT own.derived_id FROM edge AS own JOIN memory ON memory.id = own.derived_id
     JOIN edge AS told ON told.event_id = own.event_id AND told.kind IN ('memory', 'commitment')
-    LEFT JOIN memory AS was ON told.kind = 'memory' AND was.id = told.derived_id AND was.dated <> ''
+    LEFT JOIN memory AS was ON told.kind = 'memory' AND was.id = told.derived_id AND {PLAN_CHANGED.format(was="was")}
     AND was.id <> memory.id AND coalesce(was.replaced_by, 0) <> memory.id
-    AND NOT EXISTS (SELECT 1 FROM memory AS now WHERE now.id = was.replaced_by
-    AND abs(now.observed_at - was.observed_at) < 43200000)
     LEFT JOIN commitment ON told.kind = 'commitment' AND commitment.id = told.derived_id
     WHERE own.kind = 'memory' AND own.derived_id IN ({{}})
     AND {GREATEST}(coalesce(was.former_at, 0), coalesce(commitment.moved_at, 0)) > memory.created_at"""

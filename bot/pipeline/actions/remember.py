@@ -173,22 +173,20 @@ class RememberActions:
         hinted = None if event.forwarded else wish_hint(event.text[:READ_CHARS], self._current.settings.bot.names)
         return self.cue(event) or hinted
 
-    async def cues(self, event: Event) -> list[str]:
+    async def cues(self, event: Event, *, done: bool) -> list[str]:
         """What a message may ask of memory, for a model that answers it: what it seems to, a change of what is kept, or
-        anything that its words are of."""
-        if event.forwarded:
+        anything that its words are of. `done`: something was done that it says."""
+        commands = (await self.understand(event)).commands
+        if event.forwarded or (done and not commands):  # their name, or the end of a promise: no wish besides
             return []
         seems = self.cue(event)
         if seems is not None:
             return [seems.verb]
         if await self.changes(event):
             return ["update"]
-        if any(each.verb == "forget" for each in (await self.understand(event)).commands):
+        if any(each.verb == "forget" for each in commands):
             return ["forget"]  # nothing was found that it names
-        some = (
-            has_wish_word(event.text, self._current.settings.bot.names) and not (await self.understand(event)).commands
-        )
-        return ["any"] if some else []
+        return ["any"] if has_wish_word(event.text, self._current.settings.bot.names) and not commands else []
 
     async def changes(self, event: Event) -> bool:
         """Whether a wish to keep something tells a change: what it changes only a model can tell."""
