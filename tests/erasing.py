@@ -80,6 +80,8 @@ PLANTED = (
     "INSERT INTO outbox (chat_id, kind, text, state, due_at, only_for, buttons) SELECT chat_id, 'notice', '{c}', "
     "'pending', 9e15, 'person:{a}', '[[\"x\", \"y\", \"person:{a}\"]]' FROM member WHERE person_id = {n}",
     "UPDATE event SET quote = '{c}' WHERE person_id = {n}",
+    'INSERT INTO link (person_id, at, accounts, was, had, upto) VALUES ({n}, 9e15, \'[["x", "person:{a}"]]\', '
+    "'[\"{a}\"]', '[\"{a}\"]', '{{}}')",
     'UPDATE digest SET names = \'["{a}", "小王"]\' WHERE chat_id IN (SELECT chat_id FROM member WHERE person_id = {n})',
     "UPDATE chat SET title = '{a}', scene = '{c}' WHERE id IN (SELECT chat_id FROM member WHERE person_id = {n}) "
     "AND kind = 'dm'",

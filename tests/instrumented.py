@@ -130,7 +130,7 @@ def free_port() -> int:
 
 async def get(port: int, path: str) -> tuple[int, str]:
     """The status and the body of a page."""
-    head, _, body = (await raw(port, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())).partition("\r\n\r\n")
+    head, _, body = (await raw(port, f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())).partition("\r\n\r\n")
     return int(head.split()[1]), body
 
 

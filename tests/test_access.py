@@ -117,7 +117,7 @@ async def test_an_approved_person_is_told_and_may_talk(nuan: World) -> None:
     await nuan.say(f".ai approve {code.lower()}")
     assert sorted((out.external_chat_id, out.text) for out in nuan.talk.said) == [
         ("dm:阿生", "主人同意啦，以后直接跟我说话就好"),
-        ("local", "好，阿生现在可以跟我聊天了"),
+        ("local", "好，阿生 (telegram:t-阿生)现在可以跟我聊天了"),
     ]
     await nuan.say("谢谢", "阿生", platform="telegram")
     assert nuan.replies[-1] == "好的"
@@ -181,10 +181,35 @@ async def test_a_group_works_only_after_an_owner_allows_it(enter: Enter) -> None
     assert world.replies == []
     await world.say(".ai allow", "王", "大群", **TELEGRAM)
     await world.say("在吗", "谁都行", **call)  # type: ignore[arg-type]
-    assert world.replies == ["好，我可以在那个群里说话了", "好的"]
+    assert world.replies == ["好，我可以在大群 (telegram:group:大群)说话了", "好的"]
     await world.say(".ai deny", "王", "大群", **TELEGRAM)
     await world.say("在吗", "谁都行", **call)  # type: ignore[arg-type]
-    assert world.replies[2:] == ["好，我不在那个群里说话了"]
+    assert world.replies[2:] == ["好，我不在大群 (telegram:group:大群)说话了"]
+
+
+async def test_a_name_lets_nobody_in_but_asks_with_ids(nuan: World) -> None:
+    await asked(nuan, "阿生")
+    await nuan.say("你好", "阿生", platform="discord")
+    for command in ("allow", "deny"):
+        await nuan.say(f".ai {command} 阿生")
+        said = nuan.talk.said[-1]
+        assert sorted(each.text for each in said.buttons) == [
+            f".ai {command} discord:d-阿生",
+            f".ai {command} telegram:t-阿生",
+        ]
+        assert all(each.text in said.text for each in said.buttons)
+    assert nuan.peek.people("access", name="阿生") == [("",), ("",)]
+    await nuan.say(".ai allow telegram:t-阿生")
+    assert nuan.replies[-1] == "好，阿生 (telegram:t-阿生)现在可以跟我聊天了"
+    assert nuan.peek.people("access", name="阿生") == [("allowed",), ("",)]
+
+
+async def test_a_name_that_looks_like_an_id_is_only_a_name(nuan: World) -> None:
+    await asked(nuan, "telegram:t-阿生", "discord")
+    await asked(nuan, "阿生")
+    await nuan.say(".ai allow telegram:t-阿生")
+    assert nuan.peek.people("access", name="telegram:t-阿生") == [("",)]
+    assert nuan.peek.people("access", name="阿生") == [("allowed",)]
 
 
 async def test_what_is_allowed_in_a_guild_holds_for_all_its_channels(enter: Enter) -> None:

@@ -3,18 +3,19 @@
 import asyncio
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from bot.cli.logs import log_view
 from bot.config.settings import WebPage
 from bot.core.errors import StoreError
 from bot.ops.log_files import parse_record
-from bot.web.requests import WRONG_TRIES
-from bot.web.server import MOST_CONNECTIONS, open_server
+from bot.web.requests import WRONG_TRIES, Logins
+from bot.web.server import MOST_CONNECTIONS, MOST_OF_ADDRESS, Site, open_server
 from tests.belonging import copies, nuan
 from tests.blank import open_laid
 from tests.carrying import fill, in_installation
-from tests.webbed import Visitor, Webbed, webbed
+from tests.webbed import TOKEN, Visitor, Webbed, webbed
 from tests.world import World
 
 
@@ -42,9 +43,9 @@ async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: Wor
             ended = [asyncio.ensure_future(reader.read()) for reader, _ in lines]
             done: set[asyncio.Future[bytes]] = set()
             async with asyncio.timeout(10):
-                while len(done) < 40:
+                while len(done) < len(lines) - MOST_OF_ADDRESS:
                     done, _ = await asyncio.wait(ended, timeout=0.05)
-            assert len(done) == 40
+            assert len(done) == len(lines) - MOST_OF_ADDRESS
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
             assert (await reader.read()).startswith(b"HTTP/1.1 200")
@@ -52,6 +53,45 @@ async def test_connections_that_stay_open_use_up_nothing_but_the_page(world: Wor
                 task.cancel()
             for _, each in (*lines, (reader, writer)):
                 each.close()
+
+
+async def test_forms_that_never_end_keep_nobody_out(world: World, tmp_path: Path) -> None:
+    page = Webbed(world)
+    unended = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3000\r\n\r\ntoken="
+    with open_server(WebPage(port=0), tmp_path) as server:
+        port = server._listener.getsockname()[1]
+
+        async def ask(head: str, body: str = "") -> str:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            more = f"Host: 127.0.0.1\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+            writer.write(f"{head}\r\n{more}".encode())
+            async with asyncio.timeout(10):
+                answer = await reader.read()
+            writer.close()
+            await writer.wait_closed()
+            return answer.decode()
+
+        async with server.served(page.site._site_data, world.log):
+            lines = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS)]
+            for _, writer in lines:
+                writer.write(unended)
+            answer = await ask("POST /login HTTP/1.1", f"token={server.token}")
+            cookie = answer.split("set-cookie: ")[1].split(";")[0]
+            lines += [await asyncio.open_connection("127.0.0.1", port) for _ in range(MOST_CONNECTIONS)]
+            for _, writer in lines[MOST_CONNECTIONS:]:
+                writer.write(unended)
+            assert (await ask(f"GET /live HTTP/1.1\r\nCookie: {cookie}")).startswith("HTTP/1.1 200")
+            for _, writer in lines:
+                writer.close()
+                with suppress(ConnectionError):
+                    await writer.wait_closed()
+
+
+async def test_a_form_that_is_not_there_in_time_is_refused(world: World) -> None:
+    page = Webbed(world)
+    site = Site(page.site._site_data, Logins(TOKEN, world.clock), world.log, body_s=0.01)
+    visitor = Visitor(site.app(), ends=False)
+    assert (await visitor.post("/login", {"token": TOKEN})).status == 408
 
 
 def test_what_a_restore_left_is_no_backup_and_is_gone_with_the_next_start(tmp_path: Path) -> None:

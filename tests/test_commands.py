@@ -94,6 +94,9 @@ async def test_ctx_tells_signature_and_cache_statistics(world: World) -> None:
 async def test_ctx_of_another_person_of_the_group(world: World) -> None:
     await world.say("小暖，我叫阿明", "阿明", GROUP)
     await world.say(".ai ctx 阿明 你在干嘛", "小王", GROUP)
+    (button,) = world.talk.said[-1].buttons
+    assert button.text == ".ai ctx console:person:阿明 你在干嘛"
+    await world.say(button.text, "小王", GROUP)
     assert '<p n="阿明">你在干嘛</p>' in world.replies[-1]
 
 

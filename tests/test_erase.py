@@ -30,7 +30,7 @@ STEPS = {
     "sent": "outbox",
     "turns": "turn",
     "index": "doc doc_text posting vector",
-    "identity": "person place chat meta",
+    "identity": "person place chat meta link linked linking",
 }
 """What the steps of `erase_person` take care of beside the lists of tables."""
 

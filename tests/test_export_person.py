@@ -33,8 +33,8 @@ LEFT_OUT_TABLES = {
     "what the model saw and nuan said, which holds what others said": (
         "turn turn_event turn_memory told_item entry epoch session participant outbox sent section_round"
     ),
-    "what is under way for minutes": (
-        "conversation_window lately question reminder_question code told rewriting heartbeat joining rush effect trace"
+    "what is under way for minutes, or can be taken back for days": (
+        "conversation_window lately question reminder_question code told link linked linking rewriting heartbeat joining rush effect trace"
     ),
     "nobody's": "prefix counting recount meta spent",
     "the house's or a chat's, set for everybody in it": "chat_context setting",
@@ -120,6 +120,11 @@ async def test_they_are_told_and_the_owner_is_asked_to_hand_it_over(new_world: N
     assert f"exports/{path.name}" in told["local"]
     await world.say(".ai export me")
     assert f"exports/{archives(world)[0].name}" in world.replies[-1]
+    before = len(world.talk.said)
+    await world.say(".ai export me", NAME)
+    assert [outgoing.text for outgoing in world.talk.said[before:]] == ["不到一个小时前刚收好一份，过一会儿再来吧"]
+    assert archives(world)[0] == path or archives(world)[1] == path, "the owner is asked once"
+    await world.wait(3_600)
     await world.say(".ai export me", NAME)
     assert len(archives(world)) == 2, "a new one takes the place of the one before"
     await world.say(".ai export", NAME)

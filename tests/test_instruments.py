@@ -127,9 +127,12 @@ async def test_figures_do_not_hang_on_the_level_of_the_log(tmp_path: Path) -> No
         (b"GET /health?x=1 HTTP/1.1\r\n\r\n", "200"),
         (b"POST /health HTTP/1.1\r\n\r\n", "405"),
         (b"\x16\x03\x01\x02\r\n\r\n", "400"),
+        (b"GET /health HTTP/1.1\r\nX: y\r\nhost: evil.example:9464\r\n\r\n", "421"),
+        (b"GET /health HTTP/1.1\r\nHost: [\r\n\r\n", "421"),
+        (b"GET /health HTTP/1.1\r\nHost: localhost:9464\r\n\r\n", "200"),
         (b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\n\r\n", "431"),
     ],
-    ids=["unknown", "query", "post", "tls", "long"],
+    ids=["unknown", "query", "post", "tls", "other", "odd", "local", "long"],
 )
 async def test_whatever_a_visitor_sends_gets_a_short_answer(tmp_path: Path, request_bytes: bytes, status: str) -> None:
     async with instrumented(tmp_path / "data") as page:

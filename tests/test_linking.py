@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from bot.config.settings import Settings
 from bot.core.memories import NewMemory, Visibility
 from bot.core.people import Audience
-from bot.store.people import join_persons
+from bot.store.index import documents_anew, indexed_documents
+from bot.store.joining import join_persons
 from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
 from bot.text.codes import new_code
@@ -63,6 +64,15 @@ async def link_code(world: World, who: str = "阿明", platform: str = "telegram
     return found.group()
 
 
+async def linked(world: World, who: str = "阿明", giver: str = "telegram", taker: str = "discord") -> None:
+    """That person links their accounts on two platforms, as both sides are told."""
+    code = await link_code(world, who, giver)
+    await world.say(f".ai link {code.lower()}", who, platform=taker)
+    await world.say(f".ai link yes {code}", who, platform=giver)
+    await world.say(f".ai link yes {code}", who, platform=taker)
+    assert world.replies[-1].startswith("连上啦"), world.replies[-1]
+
+
 async def asked_about(world: World, who: str, platform: str) -> str:
     """The whole prompt of that person's next turn."""
     await world.say("你还记得什么？", who, platform=platform)
@@ -72,10 +82,7 @@ async def asked_about(world: World, who: str, platform: str) -> str:
 async def test_a_private_memory_follows_after_the_link_and_not_before(nuan: World) -> None:
     await nuan.say("记住我怕狗", "阿明", platform="telegram")
     assert "怕狗" not in await asked_about(nuan, "阿明", "discord")
-    code = await link_code(nuan)
-    assert "怕狗" not in await asked_about(nuan, "阿明", "discord")
-    await nuan.say(f".ai link {code.lower()}", "阿明", platform="discord")
-    assert nuan.replies[-1] == "连上啦，两边现在是同一个人，我记得的事都跟着你"
+    await linked(nuan)
     assert "怕狗" in await asked_about(nuan, "阿明", "discord")
     assert "怕狗" not in await asked_about(nuan, "阿红", "discord")
     await nuan.say("忘记我怕狗", "阿明", platform="discord")
@@ -86,9 +93,7 @@ async def test_who_was_asked_back_may_link_and_answers_there(nuan: World) -> Non
     await nuan.say("你好", "阿明", platform="telegram")
     for fact in ("记住我怕狗", "记住我怕蛇", "忘记关于我的一切"):
         await nuan.say(fact, "阿明", platform="discord")
-    code = await link_code(nuan)
-    await nuan.say(f".ai link {code}", "阿明", platform="discord")
-    assert nuan.replies[-1] == "连上啦，两边现在是同一个人，我记得的事都跟着你"
+    await linked(nuan)
     await nuan.say("忘记关于我的一切", "阿明", platform="discord")
     await nuan.say("是", "阿明", platform="discord")
     assert nuan.peek.memories.count(disabled_at=None) == 0
@@ -97,8 +102,7 @@ async def test_who_was_asked_back_may_link_and_answers_there(nuan: World) -> Non
 async def test_who_took_part_on_both_platforms_is_one_person_afterwards(nuan: World) -> None:
     for platform in ("telegram", "discord"):
         await nuan.say("你好", "阿明", platform=platform)
-    code = await link_code(nuan)
-    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    await linked(nuan)
     assert nuan.rows("SELECT count(*), count(DISTINCT person_id) FROM participant") == [(2, 1)]
 
 
@@ -106,7 +110,9 @@ async def test_a_stranger_may_link_and_is_let_in_with_the_one_they_are(nuan: Wor
     code = await link_code(nuan)
     await nuan.say("你好", "小号", platform="discord")
     assert nuan.model.requests == []
-    await nuan.say(code, "小号", platform="discord")
+    await nuan.say(f".ai link {code}", "小号", platform="discord")
+    await nuan.say(f".ai link yes {code}", "小号", platform="discord")
+    await nuan.say(f".ai link yes {code}", "阿明", platform="telegram")
     await nuan.say("你好", "小号", platform="discord")
     assert nuan.replies[-1] == "好的"
     assert nuan.rows(
@@ -125,8 +131,7 @@ async def test_a_link_code_works_once_for_ten_minutes_and_not_for_its_maker(nuan
     await nuan.wait(601)
     await nuan.say(f".ai link {code}", "阿明", platform="discord")
     assert nuan.replies[-1] == "这个码不对，或者已经过期了"
-    code = await link_code(nuan)
-    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    await linked(nuan)
     await nuan.say(f".ai link {code}", "阿红", platform="discord")
     assert nuan.replies[-1] == "这个码不对，或者已经过期了"
     assert nuan.peek.people.count() == 2
@@ -157,32 +162,131 @@ async def test_a_link_code_is_never_given_in_a_group(nuan: World) -> None:
 
 async def test_a_link_waits_until_what_is_being_said_is_said(nuan: World) -> None:
     code = await link_code(nuan)
+    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    await nuan.say(f".ai link yes {code}", "阿明", platform="telegram")
     nuan.shut()
     await nuan.app.ingest.accept(nuan.message("讲个故事", "阿明", platform="telegram"))
     await nuan.held()
-    await nuan.app.ingest.accept(nuan.message(f".ai link {code}", "阿明", platform="discord"))
+    await nuan.app.ingest.accept(nuan.message(f".ai link yes {code}", "阿明", platform="discord"))
     await nuan.held()
     assert "再发一次" in nuan.replies[-1]
     await nuan.let_answer()
     await nuan.wait(1)
-    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    await nuan.say(f".ai link yes {code}", "阿明", platform="discord")
     assert nuan.replies[-1].startswith("连上啦")
 
 
 async def test_the_owner_is_the_owner_on_the_linked_account_too(nuan: World) -> None:
     await nuan.say(".ai link")
-    code = CODE.search(nuan.replies[-1])
-    assert code is not None
-    await nuan.say(f"/start {code.group()}", "王", platform="telegram")
+    code = CODE.findall(nuan.replies[-1])[0]
+    for text, where in ((f".ai link {code}", "telegram"), (f".ai link yes {code}", "telegram")):
+        await nuan.say(text, "王", platform=where)
+    await nuan.say(f".ai link yes {code}")
     await nuan.say(".ai allow telegram:t-新人", "王", platform="telegram")
     assert "只有主人" not in nuan.replies[-1]
+
+
+async def test_nobody_becomes_the_owner_by_a_code_that_the_owner_was_given(nuan: World) -> None:
+    code = await link_code(nuan)
+    for text in (code, f"/start {code}", f".ai link {code}", f".ai link yes {code}"):
+        await nuan.say(text)
+        await nuan.say(f".ai link yes {code}", "阿明", platform="telegram")
+    assert "主人的账号只能从主人这边连" in nuan.replies[-2]
+    await nuan.say(".ai deny telegram:t-阿红", "阿明", platform="telegram")
+    assert "只有主人" in nuan.replies[-1]
+    assert nuan.peek.people.count(name="小王") == 1
+
+
+async def test_a_code_that_is_pasted_without_its_command_joins_nobody(nuan: World) -> None:
+    await nuan.say("记住我怕狗", "阿明", platform="telegram")
+    code = await link_code(nuan, "阿红", "discord")
+    for text in (code, f"/start {code}", f"给你这个 {code}"):
+        await nuan.say(text, "阿明", platform="telegram")
+    assert "怕狗" not in await asked_about(nuan, "阿红", "discord")
+    assert nuan.peek.people.count() == 2
+
+
+async def test_a_link_names_both_accounts_to_both_sides_and_needs_the_word_of_each(nuan: World) -> None:
+    await nuan.say("记住我怕狗", "阿明", platform="telegram")
+    code = await link_code(nuan)
+    nuan.talk.said.clear()
+    await nuan.say(f".ai link {code}", "阿红", platform="discord")
+    assert {out.platform for out in nuan.talk.said} == {"telegram", "discord"}
+    for out in nuan.talk.said:
+        assert "阿明 (telegram:t-阿明)" in out.text
+        assert "阿红 (discord:d-阿红)" in out.text
+        assert [(each.text, each.account) for each in out.buttons] == [
+            (f".ai link yes {code}", "t-阿明" if out.platform == "telegram" else "d-阿红"),
+            (f".ai link no {code}", "t-阿明" if out.platform == "telegram" else "d-阿红"),
+        ]
+    for _ in range(3):
+        await nuan.say(f".ai link yes {code}", "阿红", platform="discord")
+    assert "怕狗" not in await asked_about(nuan, "阿红", "discord")
+    nuan.talk.said.clear()
+    await nuan.say(f".ai link no {code}", "阿明", platform="telegram")
+    assert [("不连了" in out.text) for out in nuan.talk.said] == [True, True]
+    await nuan.say(f".ai link yes {code}", "阿红", platform="discord")
+    assert nuan.replies[-1] == "这个码不对，或者已经过期了"
+
+
+async def test_the_two_sides_of_a_link_are_told_of_it_and_of_its_end(nuan: World) -> None:
+    await linked(nuan)
+    told = [out.platform for out in nuan.talk.said if out.text.startswith("连上啦")]
+    assert sorted(told) == ["discord", "telegram"]
+    nuan.talk.said.clear()
+    await nuan.say(".ai unlink", "阿明", platform="telegram")
+    ends = [(out.platform, "telegram:t-阿明" in out.text, "discord:d-阿明" in out.text) for out in nuan.talk.said]
+    assert sorted(ends) == [("discord", True, True), ("telegram", True, True)]
+    await nuan.say(".ai unlink", "阿明", platform="telegram")
+    assert nuan.replies[-1] == "最近 7 天里没有连过账号"
+
+
+async def test_after_an_unlink_each_account_has_what_it_told_before_and_since(nuan: World) -> None:
+    await nuan.say("记住我怕狗", "阿明", platform="telegram")
+    await nuan.say("记住我住在苏州", "阿明", platform="telegram")
+    await nuan.say("记住我怕蛇", "阿明", platform="discord")
+    await nuan.say("记住我怕狗", "阿明", platform="discord")
+    await nuan.say("记住我住在上海", "阿明", platform="discord")
+    await linked(nuan)
+    await nuan.say("记住我怕水", "阿明", platform="telegram")
+    await nuan.say("记住我怕火", "阿明", platform="discord")
+    await nuan.say("后天下午三点提醒我浇花", "阿明", platform="discord")
+    await nuan.say(".ai unlink", "阿明", platform="discord")
+    telegram, discord = [await asked_about(nuan, "阿明", platform) for platform in ("telegram", "discord")]
+    known = ("怕狗", "怕蛇", "怕水", "怕火", "苏州", "上海", "浇花")
+    mine, others = ("怕狗", "怕水", "苏州"), ("怕狗", "怕蛇", "怕火", "上海", "浇花")
+    assert tuple(word for word in known if word in telegram) == mine
+    assert tuple(word for word in known if word in discord) == others
+    await nuan.say(".ai remind", "阿明", platform="telegram")
+    assert "浇花" not in nuan.replies[-1]
+    faults = await nuan.store._database.read(lambda tx: documents_anew(tx).items() ^ indexed_documents(tx).items())
+    assert not faults
+
+
+async def test_a_link_cannot_be_taken_back_after_seven_days(nuan: World) -> None:
+    await linked(nuan)
+    await nuan.wait(7 * 86_400 + 1)
+    await nuan.say(".ai unlink", "阿明", platform="telegram")
+    assert nuan.replies[-1] == "最近 7 天里没有连过账号"
+
+
+async def test_an_unlink_gives_nobody_a_rank_and_undoes_no_denial(nuan: World) -> None:
+    await nuan.say("你好", "小号", platform="discord")
+    code = await link_code(nuan)
+    for text in (f".ai link {code}", f".ai link yes {code}"):
+        await nuan.say(text, "小号", platform="discord")
+    await nuan.say(f".ai link yes {code}", "阿明", platform="telegram")
+    await nuan.say("你好", "小号", platform="discord")
+    assert nuan.replies[-1] == "好的"
+    await nuan.say(".ai unlink", "阿明", platform="telegram")
+    await nuan.say("你好", "小号", platform="discord")
+    assert "配对码" in nuan.replies[-2] + nuan.replies[-1]
 
 
 async def test_what_was_forgotten_stays_forgotten_after_a_link(nuan: World) -> None:
     await nuan.say("记住我怕狗", "阿明", platform="telegram")
     await nuan.say("忘记我怕狗", "阿明", platform="telegram")
-    code = await link_code(nuan)
-    await nuan.say(f".ai link {code}", "阿明", platform="discord")
+    await linked(nuan)
     assert "怕狗" not in await asked_about(nuan, "阿明", "discord")
     await nuan.say("撤销 #1", "阿明", platform="discord")
     assert nuan.replies[-1] == "找回来啦 #1"
@@ -218,7 +322,7 @@ async def joined(folder: Path, said: list[Fact], order: bool) -> None:
     with closing(sqlite3.connect(folder / DATABASE, factory=SqliteTx)) as db, db:
         db.execute("PRAGMA foreign_keys = ON")
         one, other = who[0][0], who[1][0]
-        assert join_persons(db, *((one, other) if order else (other, one))) == one
+        assert join_persons(db, *((one, other) if order else (other, one)), NOW) == one
         for column in COLUMNS:
             table, _, name = column.partition(".")
             assert db.execute(f"SELECT count(*) FROM {table} WHERE {name} = ?", (other,)).fetchone() == (0,), column

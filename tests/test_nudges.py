@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bot.core.events import Incoming
-from bot.store.people import join_persons
+from bot.store.joining import join_persons
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.living import later
@@ -309,7 +309,7 @@ async def test_two_accounts_of_one_person_have_one_reminder_of_the_later_day(wor
     await world.say(PROMISE)
     await world.say("我后天把报告发给你", "阿明")
     people = {str(name): int(str(number)) for number, name in world.peek.people("id", "name")}
-    await world.store._database.write(lambda db: join_persons(db, people["小王"], people["阿明"]))
+    await world.store._database.write(lambda db: join_persons(db, people["小王"], people["阿明"], world.clock.now()))
     assert waiting(world) == [(NINE + 2 * DAY * 1000,)]
 
 

@@ -8,7 +8,7 @@ from bot.core.commitments import NewCommitment, Nudge
 from bot.core.events import Incoming
 from bot.core.sessions import Digest
 from bot.store.digests import Digested
-from bot.store.people import join_persons
+from bot.store.joining import join_persons
 from tests.living import later
 from tests.peek import Like
 from tests.world import NINE, World
@@ -214,7 +214,7 @@ async def test_two_accounts_of_one_person_have_one_list(world: World) -> None:
     await world.say("我今晚把碗洗好")
     await world.say("我后天把报告发给你", "阿明")
     people = {str(name): int(str(number)) for number, name in world.peek.people("id", "name")}
-    await world.store._database.write(lambda db: join_persons(db, people["小王"], people["阿明"]))
+    await world.store._database.write(lambda db: join_persons(db, people["小王"], people["阿明"], world.clock.now()))
     await world.say(".ai promise")
     assert world.replies[-1].splitlines() == [
         "✓1 我明天把报告发给你 · 还没做 · 2 天后",

@@ -24,6 +24,8 @@ SMALL = frozenset(
         "conversation_window",
         "counting",
         "lately",
+        "link",
+        "linking",
         "meta",
         "prefix",
         "question",

@@ -67,7 +67,7 @@ async def a_stranger_is_let_in_by_the_owner(street: Street, owner_code: str) -> 
     assert await street.tell(ANN, f"/start {owner_code}") == "认出来啦，你就是我的主人"
     await street.tell_discord(street.dana, f".ai approve {pairing}")
     assert street.model.requests == [], "nobody approves themselves, and no stranger costs a call"
-    assert await street.tell(ANN, f".ai approve {pairing}") == "好，丹现在可以跟我聊天了"
+    assert (await street.tell(ANN, f".ai approve {pairing}")).startswith("好，丹 (discord:")
     place = street.discord.world.open_dm(street.dana)
     await street.discord.until(lambda: "主人同意啦，以后直接跟我说话就好" in street.discord.texts(place), WAIT_S)
     assert await street.tell_discord(street.dana, "第1句") == "收到第1句"
@@ -77,8 +77,10 @@ async def a_link_joins_two_accounts(street: Street) -> None:
     """What Ann said on Telegram is known to Eve's account on Discord, which is hers, and not to Dana."""
     assert (await street.tell(ANN, "记住我怕狗")).startswith("记住啦")
     link = code_of(await street.tell(ANN, ".ai link"))
-    linked = await street.tell_discord(street.eve, f".ai link {link}")
-    assert linked == "连上啦，两边现在是同一个人，我记得的事都跟着你"
+    assert "同一个人" in await street.tell_discord(street.eve, f".ai link {link}")
+    await street.telegram.until(lambda: "用了你的码" in street.telegram.sent(ANN.id)[-1].text, WAIT_S)
+    await street.tell_discord(street.eve, f".ai link yes {link}")
+    assert (await street.tell(ANN, f".ai link yes {link}")).startswith("连上啦")
     assert await street.tell_discord(street.eve, "第4句，我怕什么？") == "收到第4句"
     assert "怕狗" in street.model.bodies[-1].decode()
     assert await street.tell_discord(street.dana, "第5句，她怕什么？") == "收到第5句"

@@ -11,8 +11,8 @@ from bot.core.recall import Matches, RecallQuery, RecallRound, SectionWords
 from bot.language.sections import section_registry
 from bot.store.index import KEPT_ROUNDS, note_round
 from bot.store.intake import join_chats
+from bot.store.joining import join_persons
 from bot.store.memories import store_memory
-from bot.store.people import join_persons
 from bot.store.search import RARE_DOCUMENTS, WantedDocuments
 from bot.store.store import DATABASE, Store
 from bot.store.transactions import Tx
@@ -228,7 +228,9 @@ async def test_rounds_follow_their_chat_and_their_person(new_world: NewWorld) ->
     await world.say("在吗", "小李")
     [(mine,)] = world.rows("SELECT DISTINCT person_id FROM section_round WHERE hits <> '{}'")
     [(other,)] = world.rows("SELECT DISTINCT person_id FROM section_round WHERE hits = '{}'")
-    keep_ = await world.store._database.write(lambda db: join_persons(db, int(str(mine)), int(str(other))))
+    keep_ = await world.store._database.write(
+        lambda db: join_persons(db, int(str(mine)), int(str(other)), world.clock.now())
+    )
     assert set(world.peek.section_rounds("person_id")) == {(keep_,)}
     chats = [int(str(row[0])) for row in world.peek.chats("id")]
     await world.store._database.write(lambda db: join_chats(db, chats[1], chats[0], NOW))

@@ -294,3 +294,45 @@ async def test_older_conversations_know_why_they_began_and_who_took_part(tmp_pat
 async def test_every_commit_waits_for_the_disk(tmp_path: Path) -> None:
     async with await open_store(tmp_path) as store:
         assert await store._database.write(lambda db: db.execute("PRAGMA synchronous").fetchone()) == (2,)
+
+
+READ = """import asyncio, pathlib, sys
+from bot.store.store import open_store
+from bot.store.settings import settings_in
+async def read():
+    folder = pathlib.Path(sys.argv[1])
+    async with await open_store(folder, read_only=True) as store:
+        print((await store.people.person(1)).name, settings_in(folder / "nuan.db"))
+asyncio.run(read())
+"""
+MOUNTED = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" -c "$3" "$1"'
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["stopped well", "killed"])
+async def test_what_only_reads_works_on_a_mount_that_can_only_be_read(tmp_path: Path, killed: bool) -> None:
+    if run("unshare", "-rm", "true").returncode:
+        pytest.skip("this machine lets nobody mount")
+    folder = tmp_path / "data"
+    async with await open_store(folder) as store:
+        await ids(store)
+        if killed:
+            folder = tmp_path / "killed"
+            folder.mkdir()
+            for name, content in contents(tmp_path / "data").items():
+                (folder / name).write_bytes(content)
+    read = run("unshare", "-rm", "sh", "-c", MOUNTED, "sh", str(folder), sys.executable, READ)
+    assert (read.returncode, read.stdout) == (0, "Ann ()\n"), read.stdout + read.stderr
+
+
+@pytest.mark.parametrize("before", [None, 0o755, 0o777])
+async def test_the_data_folder_is_for_this_user_alone(tmp_path: Path, before: int | None) -> None:
+    folder = tmp_path / "deep" / "data"
+    if before is not None:
+        folder.mkdir(parents=True)
+        folder.chmod(before)
+    async with await open_store(folder):
+        assert folder.stat().st_mode & 0o777 == 0o700

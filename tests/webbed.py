@@ -63,6 +63,7 @@ class Visitor:
     app: ASGIApp
     address: str = "10.0.0.1"
     host: str = HOST
+    ends: bool = True
     cookies: dict[str, str] = field(default_factory=dict)
 
     async def get(self, path: str, **headers: str) -> Answer:
@@ -112,7 +113,7 @@ class Visitor:
             if brought:
                 await asyncio.Event().wait()
             brought = True
-            return {"type": "http.request", "body": body, "more_body": False}
+            return {"type": "http.request", "body": body, "more_body": not self.ends}
 
         async def send(message: Message) -> None:
             got.append(message)

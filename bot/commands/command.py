@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Literal
 
 from bot.config.settings import Settings
-from bot.core.events import ArgumentShape, Event
+from bot.core.events import ArgumentShape, Button, Draft, Event
 from bot.core.people import Audience, Chat, Person, Script
 from bot.core.ports import Adapter, ApplySettings, Clock, Reload
 from bot.pipeline.configuration import Current
@@ -80,7 +80,7 @@ class CommandServices:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A command as it was given: by whom, where, with which words after its name."""
+    """A command as it was given: by whom (`account`: by which id of theirs), where, with which words after its name."""
 
     event: Event
     chat: Chat
@@ -88,6 +88,7 @@ class Invocation:
     script: Script
     words: tuple[str, ...]
     services: CommandServices
+    account: str = ""
 
     @property
     def store(self) -> Store:
@@ -115,13 +116,22 @@ class Invocation:
         services = self.services
         return services.texts.messages.text(key, self.script, bot=services.settings.bot.names[0], **values)
 
+    def which(self, name: str, choices: Sequence[tuple[str, str]]) -> Draft:
+        """The question which of the accounts of a name is meant: each with the command that says its id, as a button, too.
+
+        A name decides nothing, as anybody may take it.
+        """
+        lines = (f"{label} → {says}" for label, says in choices)
+        buttons = tuple(Button(label, says, self.account) for label, says in choices)
+        return Draft("\n".join((self.text("access_which", name=name), *lines)), "command", buttons=buttons)
+
     async def audience(self) -> Audience:
         """Who can read the answer."""
         return await self.services.planner.audience(self.chat, self.person)
 
 
-Handler = Callable[[Invocation], Awaitable[str]]
-"""Answers a command; an empty answer says nothing."""
+Handler = Callable[[Invocation], Awaitable[str | Draft]]
+"""Answers a command, with a draft where its answer has buttons; an empty answer says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from bot.commands.command import Invocation, command
 from bot.commands.prompt_report import ctx_report
 from bot.commands.settings import day_minute, show_or_set
 from bot.core.clock import DAY_MS
+from bot.core.events import Draft
 from bot.core.inspection import ToldMemory
 from bot.core.memories import SIGN_WEIGHTS
 from bot.core.models import RecentCall, ToolSpec
@@ -113,23 +114,30 @@ def sign_figures(signs: tuple[tuple[str, int], ...]) -> dict[str, object]:
 
 
 @command("ctx", "[PERSON] [QUERY]", who="own", topic="inside", private=True)
-async def ctx(call: Invocation) -> str:
+async def ctx(call: Invocation) -> str | Draft:
     """The next turn as it would be sent, in parts."""
-    person, query = await _ctx_wanted(call)
+    wanted = await _ctx_wanted(call)
+    if isinstance(wanted, Draft):
+        return wanted
+    person, query = wanted
     services, now = call.services, call.now
     tz = services.texts.tz_of(call.chat, person)
     plan = await plan_imagined(services.planner, services.texts, call.chat, person, query, now)
     return ctx_report(await inspect_plan(call.store, services.planner, plan, call.chat.id, now, tz), call.text)
 
 
-async def _ctx_wanted(call: Invocation) -> tuple[Person, str]:
-    """Of whom, and what they would say; in a DM only of oneself."""
-    words = call.words
+async def _ctx_wanted(call: Invocation) -> tuple[Person, str] | Draft:
+    """Of whom, and what they would say; in a DM only of oneself. A name asks which account is meant."""
+    words, people = call.words, call.store.people
     if words and call.person.is_owner and call.chat.kind == "group":
-        known = await call.store.people.audience(call.chat)
-        other = await call.store.people.person_named(words[0])
-        if other is not None and other.id in known.person_ids:
-            return other, " ".join(words[1:])
+        known = (await people.audience(call.chat)).person_ids
+        number = await people.by_account(words[0])
+        if number in known:
+            return await people.person(number or 0), " ".join(words[1:])
+        found = [each for each in await people.accounts_named(words[0]) if await people.by_account(each[1]) in known]
+        if found and words[0] != call.person.name:
+            commands = [(f"{name} ({account})", " ".join((".ai ctx", account, *words[1:]))) for name, account in found]
+            return call.which(words[0], commands)
     return call.person, " ".join(words[1:] if words[:1] == (call.person.name,) else words)
 
 

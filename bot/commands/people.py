@@ -1,13 +1,18 @@
-"""`.ai start`, `approve`, `allow`, `deny`, `link`, `export` and `forget`: who may use nuan, and their data."""
+"""`.ai start`, `approve`, `allow`, `deny`, `link`, `unlink`, `export` and `forget`: who may use nuan, and their data."""
+
+from collections.abc import Callable
 
 from bot.commands.command import Invocation, command
-from bot.core.events import Draft
+from bot.core.events import Button, Draft
 from bot.pipeline.jobs.archives import ARCHIVE_DAYS
 from bot.pipeline.refusals import Strangers
 from bot.store.access import Access
+from bot.store.linking import LinkAnswer, LinkSide, LinkStep, Unlinked
 from bot.text.codes import code_form, code_in
 
 ME_WORDS = ("me", "我", "myself")
+
+ANSWERS: dict[str, LinkAnswer] = {"yes": "yes", "是": "yes", "no": "no", "不": "no"}
 
 CONFIRM_MINUTES = 10
 """How long the number counts that is to be repeated."""
@@ -32,18 +37,69 @@ async def _redeem(call: Invocation) -> str:
     """Use the code that was given."""
     code = code_in(call.words[-1], False) or call.words[-1]
     outcome = await call.store.people.redeem_code(code, call.event.id, call.now)
-    return "" if outcome == "ignored" else call.text(f"code_{outcome}")
+    return "" if outcome == "ignored" else call.text(f"code_{outcome}", code=code)
 
 
-@command("link", "[CODE]", who="anyone", topic="you", private=True)
-async def link(call: Invocation) -> str:
-    """Give a code for the other account, or use the one from there."""
-    if call.words:
-        return await _redeem(call)
+@command("link", "CODE | yes CODE | no CODE", who="anyone", topic="you", private=True, example="")
+async def link(call: Invocation) -> str | Draft:
+    """Give a code for the other account, use the one from there, or answer whether both are to be one person."""
     if call.chat.kind != "dm":
         return call.text("link_dm")
-    code = await call.store.people.make_link(call.person.id, call.chat.id, call.now)
-    return call.text("link_code", code=code)
+    if not call.words:
+        return call.text("link_code", code=await call.store.links.offer(call.event.id, call.now))
+    code = code_in(call.words[-1], False) or call.words[-1]
+    answer = ANSWERS.get(call.folded[0], "") if len(call.words) > 1 else ""
+    texts = call.services.texts
+
+    def notice(step: LinkStep, side: LinkSide) -> Draft:
+        script = texts.script_named(side.script)
+
+        def say(key: str) -> str:
+            return texts.messages.text(key, script, code=code, **_sides(step))
+
+        if step.outcome != "asked":
+            return Draft(say(f"link_{step.outcome}"), "notice")
+        return Draft(say("link_asked_giver"), "notice", buttons=_link_buttons(code, side.external_id, say))
+
+    await call.store.people.take_owner_code()  # which somebody may send by this command, too
+    step = await call.store.links.use(code.upper(), answer, call.event.id, notice, call.now)
+    match step.outcome:
+        case "ignored":
+            return ""
+        case "other":
+            return await _redeem(call)
+        case "asked":
+            own = "giver" if step.giver is not None and step.giver.chat_id == call.chat.id else "taker"
+            text = call.text(f"link_asked_{own}", code=code, **_sides(step))
+            return Draft(text, "command", buttons=_link_buttons(code, call.account, call.text))
+        case outcome:
+            return call.text(f"link_{outcome}", **_sides(step))
+
+
+def _sides(step: LinkStep) -> dict[str, str]:
+    """The two accounts of a link, for its sentences."""
+    sides = {"giver": step.giver, "taker": step.taker}
+    return {name: f"{side.name} ({side.account})" for name, side in sides.items() if side is not None}
+
+
+def _link_buttons(code: str, account: str, text: Callable[[str], str]) -> tuple[Button, ...]:
+    return tuple(Button(text(f"button_{answer}"), f".ai link {answer} {code}", account) for answer in ("yes", "no"))
+
+
+@command("unlink", who="anyone", topic="you", private=True)
+async def unlink(call: Invocation) -> str:
+    """Make two persons of linked accounts again, each with what it told."""
+    if call.chat.kind != "dm":
+        return call.text("link_dm")
+    texts = call.services.texts
+
+    def notice(done: Unlinked, script: str) -> Draft:
+        text = texts.messages.text("unlinked", texts.script_named(script), one=done.one, other=done.other)
+        return Draft(text, "notice")
+
+    done = await call.store.links.undo(call.event.id, notice, call.now)
+    keys = {"unlinked": "unlinked", "busy": "link_busy", "none": "unlink_none"}
+    return call.text(keys[done.outcome], one=done.one, other=done.other)
 
 
 @command("export", "me", who="anyone", topic="you", private=True, example="me")
@@ -54,6 +110,8 @@ async def export(call: Invocation) -> str:
     """
     match call.folded:
         case (who,) if who in ME_WORDS:
+            if not await call.store.personal_data.may_export(call.person.id, call.event.id, call.now):
+                return call.text("export_wait")
             path = await call.services.personal_data.export(call.person.id, call.services.texts.zone)
         case _:
             return call.text("export_words")
@@ -96,13 +154,13 @@ async def approve(call: Invocation) -> str:
 
 
 @command("allow", "[ID]", who="owner", topic="admin", example="telegram:123")
-async def allow(call: Invocation) -> str:
-    """Let nuan talk in this group, or with whom or where the words name."""
+async def allow(call: Invocation) -> str | Draft:
+    """Let nuan talk in this group, or with whom or where the id names."""
     return await _decide(call, "allowed")
 
 
 @command("deny", "[CODE | ID]", who="owner", topic="admin", example="telegram:123")
-async def deny(call: Invocation) -> str:
+async def deny(call: Invocation) -> str | Draft:
     """The same, the other way round; a code names its stranger."""
     return await _decide_by_code(call, "denied") or await _decide(call, "denied")
 
@@ -117,11 +175,11 @@ async def _decide_by_code(call: Invocation, access: Access) -> str:
         told = texts.messages.text("approved_you", texts.script_named(script))
         return Draft(told, "notice") if access == "allowed" else None
 
-    name = await call.store.people.decide_pairing(code, access, tell, call.now)
-    return "" if name is None else call.text(f"person_{access}", name=name)
+    number = await call.store.people.decide_pairing(code, access, tell, call.now)
+    return "" if number is None else call.text(f"person_{access}", name=await call.store.people.labelled(number))
 
 
-async def _decide(call: Invocation, access: Access) -> str:
+async def _decide(call: Invocation, access: Access) -> str | Draft:
     chat_id: int | None = call.chat.id if call.chat.kind == "group" else None
     person_id: int | None = None
     words = " ".join(call.words)
@@ -129,11 +187,21 @@ async def _decide(call: Invocation, access: Access) -> str:
         chat_id, person_id = await call.store.people.find(words, call.chat.platform)
     if chat_id is not None:
         await call.store.people.set_chat(chat_id, access)
-        return call.text(f"group_{access}")
+        chat = await call.store.people.chat(chat_id)
+        return call.text(f"group_{access}", group=f"{chat.title} ({chat.platform}:{chat.external_id})".strip())
     if person_id is None:
-        return call.text("access_whom" if words else "access_where")
+        return await _ask_whom(call, words, "allow" if access == "allowed" else "deny")
     person = await call.store.people.person(person_id)
     if person.is_owner:
         return call.text("access_owner")
     await call.store.people.set_person(person_id, access)
-    return call.text(f"person_{access}", name=person.name)
+    return call.text(f"person_{access}", name=await call.store.people.labelled(person_id))
+
+
+async def _ask_whom(call: Invocation, words: str, command: str) -> str | Draft:
+    """Of a name it is asked which of the accounts that bear it is meant."""
+    found = await call.store.people.accounts_named(words) if words else ()
+    if not found:
+        return call.text("access_whom" if words else "access_where")
+    commands = [(f"{name} ({account})", f".ai {command} {account}") for name, account in found]
+    return call.which(words, commands)

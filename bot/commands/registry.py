@@ -122,8 +122,9 @@ class CommandRunner:
         person = await store.people.person(event.person_id or 0)
         via, account = await store.people.answer_to(event)  # before: afterwards nobody may know who it was
         name, words = parse_command(event.text)
-        call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services)
+        call = Invocation(event, chat, person, self._services.texts.script(person), words, self._services, account)
         found = find_command(name) or (settings.key if names_key(name) else None)
+        text: str | Draft
         if found is None:
             text = _unknown(call, next(iter(event.text.split()[1:2]), name))
         elif not found.allows(call):
@@ -135,7 +136,8 @@ class CommandRunner:
         if not text:
             return None
         private = found is not None and found.private and chat.kind == "group"
-        return Draft(text, "command", via, account if private else "")
+        draft = text if isinstance(text, Draft) else Draft(text, "command")
+        return replace(draft, via=via, only_for=account if private else "")
 
 
 def find_command(name: str) -> Command | None:

@@ -35,6 +35,10 @@ def is_loopback(url: str) -> bool:
         return False
 
 
+LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
+"""The names by which a browser on this machine asks for what only this machine reaches."""
+
+
 def is_loopback_host(host: str) -> bool:
     """Whether only this machine can reach that host."""
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.core.errors import SendError, StoreError
 
-PRIVATE = 0o600
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 
 
 @contextlib.contextmanager
@@ -20,6 +20,14 @@ def disk_errors(what: str, advice: str = "", other: type[Exception] = OSError) -
     except (OSError, other) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error  # a path may tell who it is of
         raise StoreError(f"{what} ({why}){advice}") from error
+
+
+def make_private_folder(path: Path) -> None:
+    """The folder is there and for this user alone, as far as its disk knows of that; OSError when it cannot be made."""
+    path.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+    if path.stat().st_mode & 0o077:
+        with contextlib.suppress(OSError):
+            path.chmod(PRIVATE_FOLDER)
 
 
 def create_file(path: Path) -> None:

@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from bot.config.base import is_loopback_host
+from bot.config.base import LOCAL_NAMES, is_loopback_host
 from bot.core.errors import StoreError
 from bot.core.inspection import HealthSnapshot
 from bot.core.ports import Log
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES, MOST_CONNECTIONS, PATIENCE_S = 8_192, 16, 5.0
 """Of a request; connections at the same time; seconds for a request and its answer."""
+
+_HOST = re.compile(rb"(?i)\r\nhost:[ \t]*([^\r]*?)[ \t]*\r\n")
 
 TEXT = "text/plain; charset=utf-8"
 
@@ -43,7 +47,7 @@ ShowPage = Callable[[str], Awaitable[HttpPage | None]]
 @contextlib.asynccontextmanager
 async def serve_pages(host: str, port: int, show: ShowPage, log: Log) -> AsyncIterator[None]:
     """While inside the pages are shown there. An address that cannot be had is one line in the log, no more."""
-    visitors = _Connections(show, log)
+    visitors = _Connections(show, log, LOCAL_NAMES if is_loopback_host(host) else frozenset())
     try:
         server = await asyncio.start_server(visitors.serve, host, port, limit=MOST_BYTES)
     except OSError as error:
@@ -62,9 +66,10 @@ async def serve_pages(host: str, port: int, show: ShowPage, log: Log) -> AsyncIt
 
 
 class _Connections:
-    """The connections there are."""
+    """The connections there are; `hosts` are the names that are answered to (none: any)."""
 
-    def __init__(self, show: ShowPage, log: Log) -> None:
+    def __init__(self, show: ShowPage, log: Log, hosts: frozenset[str]) -> None:
+        self._hosts = hosts
         self._show = show
         self._log = log
         self._here: set[asyncio.Task[object]] = set()
@@ -102,6 +107,8 @@ class _Connections:
         method, target, _ = words
         if method not in ("GET", "HEAD"):
             return _bytes(_status(HTTPStatus.METHOD_NOT_ALLOWED))
+        if self._hosts and _host_of(head) not in (None, *self._hosts):
+            return _bytes(_status(HTTPStatus.MISDIRECTED_REQUEST, "another host name was asked for"))
         page = await self._show(target.partition("?")[0]) or _status(HTTPStatus.NOT_FOUND, "try /health or /metrics")
         return _bytes(page, bare=method == "HEAD")
 
@@ -111,6 +118,15 @@ class _Connections:
             task.cancel()
         if self._here:
             await asyncio.wait(self._here.copy())
+
+
+def _host_of(head: bytes) -> str | None:
+    """The host name that a request asks for; None when it names none, as no browser does."""
+    found = _HOST.search(head)
+    try:
+        return None if found is None else urlsplit(f"//{found[1].decode('latin-1')}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _status(status: HTTPStatus, text: str = "") -> HttpPage:

@@ -134,8 +134,8 @@ def wrong_guesses(tx: Tx, person_id: int | None, at: int) -> int:
 
 
 def _opens(tx: Tx, situation: Situation) -> bool:
-    """Whether the code exists: to somebody who may talk here, any other word of that form is just a word."""
-    sql = "SELECT 1 FROM code WHERE code = ? AND kind IN ('owner', 'link') AND expires_at > ?"
+    """Whether it makes an owner: to somebody who may talk here, any other word of that form is just a word."""
+    sql = "SELECT 1 FROM code WHERE code = ? AND kind = 'owner' AND expires_at > ?"
     return tx.has(sql, situation.code, situation.at)
 
 
@@ -146,10 +146,18 @@ def stored_part(incoming: Incoming, situation: Situation, why: str) -> tuple[Inc
     if why != "command":
         return incoming, False
     if situation.greets and situation.code:
-        return replace(incoming, text=f"/start {situation.code}", attachments=()), not situation.allowed
+        return replace(
+            incoming, text=_code_command(incoming.text, situation.code), attachments=()
+        ), not situation.allowed
     if not situation.allowed and not situation.from_owner:
         return replace(incoming, text=" ".join(incoming.text.split()[:1]), attachments=()), True
     return incoming, False
+
+
+def _code_command(text: str, code: str) -> str:
+    """What is stored of a message with a code: `.ai link yes CODE` as it is, any other as `/start CODE`."""
+    _, *words = text.lower().split()[:-1] or ("",)
+    return " ".join((".ai", *words, code)) if words and words[0] == "link" else f"/start {code}"
 
 
 def chat_of(tx: Tx, chat_id: int) -> Chat:

@@ -14,10 +14,10 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 import aiosqlite
 
 from bot.core.errors import StatementError, StoreError
-from bot.core.files import create_file, sync_to_disk
+from bot.core.files import create_file, make_private_folder, sync_to_disk
 from bot.store.index import empty_old_indexes, refresh_index
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
-from bot.store.sqlite import SqliteTx, copy_database, file_faults, last_numbers, open_existing, verify_copy
+from bot.store.sqlite import SqliteTx, copy_database, file_faults, last_numbers, open_existing, reading_uri, verify_copy
 from bot.store.transactions import Tx
 
 LEAST_SQLITE = (3, 39)
@@ -424,7 +424,7 @@ async def open_database(path: Path, *, read_only: bool = False) -> Database:
 
 async def _reader(path: Path) -> ReadConnection:
     def connect() -> SqliteTx:
-        return sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, isolation_level=None, factory=SqliteTx)
+        return sqlite3.connect(reading_uri(path), uri=True, isolation_level=None, factory=SqliteTx)
 
     try:
         reader = ReadConnection(connect, iter_chunk_size=64)
@@ -452,10 +452,6 @@ async def _same_version(reader: ReadConnection, path: Path) -> None:
 
 def _newer(path: Path, version: int) -> str:
     return f"{path.name} was written by a newer nuan (schema {version}): update nuan, nothing was changed"
-
-
-def _quoted(path: Path) -> str:
-    return str(path.resolve()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _connect(path: Path) -> SqliteTx:
@@ -500,7 +496,7 @@ def _create(path: Path, migrations: Migrations) -> None:
     left = path.with_name(f"{path.name}-wal")
     if left.exists() and left.stat().st_size:
         raise StoreError(f"{path.name} is gone but {left.name} is there: put the database or a backup back beside it")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     new = path.with_name(f"{path.name}.new")
     for part in ("-wal", "-shm"):
         new.with_name(new.name + part).unlink(missing_ok=True)

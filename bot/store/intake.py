@@ -346,6 +346,7 @@ def _insert(
         kind=incoming.kind,
         person_id=person_id,
         name=incoming.sender.name if incoming.sender else "",
+        account=incoming.sender.external_id if incoming.sender else "",
         text=incoming.text,
         label=incoming.label,
         delivery_key=_delivery(incoming),

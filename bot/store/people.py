@@ -1,4 +1,4 @@
-"""Who takes part and who may talk: the repository of persons, chats and one-time codes; the joining of two persons."""
+"""Who takes part and who may talk: the repository of persons, chats and one-time codes."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from typing import Literal, cast
 from bot.core.clock import HOUR_MS
 from bot.core.errors import StoreError
 from bot.core.events import Draft, Event, Place
-from bot.core.files import write_file
+from bot.core.files import make_private_folder, write_file
 from bot.core.people import Audience, Chat, Person
 from bot.store.access import (
     BELONGS,
@@ -28,17 +28,11 @@ from bot.store.access import (
     persons,
     wrong_guesses,
 )
-from bot.store.commitments import join_promises
 from bot.store.engine import Database, Repository, reading, reads, writes
 from bot.store.events import finish_events
-from bot.store.index import index_section, reindex_speaker, rescope
-from bot.store.notes import delete_note
 from bot.store.outbox import enqueue
 from bot.store.schema import placeholders
-from bot.store.sessions import end_direct_logs
 from bot.store.settings import BOT_SWITCH, put_settings
-from bot.store.sqlite import GREATEST, LEAST
-from bot.store.supersession import end_memory, one_current
 from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
 from bot.text.codes import code_form, new_code
@@ -46,127 +40,19 @@ from bot.text.codes import code_form, new_code
 MOST_AUDIENCE = 200
 """In a larger group only the public memories of those who were seen last can be told."""
 
-REPOINTED = (
-    "account SET person_id",
-    "event SET person_id",
-    "turn SET person_id",
-    "call SET person_id",
-    "digest SET owner_id",
-    "code SET person_id",
-    "memory SET owner_id",
-    "doc SET person_id",
-    "commitment SET owner_id",
-    "reminder SET person_id",
-    "section_round SET person_id",
-)
-"""Columns that only have to name the other person."""
-
-SET_KEYS = {
-    "feedback": ("turn_id", "sign"),
-    "participant": ("session_id",),
-    "question": ("chat_id",),
-    "talker": ("digest_id",),
-    "reminder_question": ("chat_id",),
-}
-"""Tables with one row of a person for each of these; a row that the other person has already stays theirs."""
-
 OWNER_FILE = "owner.code"
 """Written by `nuan init` before there is a database; taken into it, and removed, when nuan next looks for a code."""
 
-LINK_MS = 600_000
 OWNER_MS = 24 * HOUR_MS
 MOST_PENDING = 3
 """Strangers of one platform that may wait for an owner at the same time."""
 REPEAT_MS = HOUR_MS
 """A stranger who writes on and on is told their code, or that too many wait, once in this time."""
 
-CodeOutcome = Literal["owner", "linked", "same", "busy", "waits", "wrong", "ignored"]
+MOST_NAMED = 5
+"""Accounts of one name that are shown."""
 
-
-def join_persons(tx: Tx, one: int, other: int) -> int:
-    """Join two persons into the older one; its number. The logs of their DMs are stale."""
-    keep, gone = tx.ids("SELECT id FROM person WHERE id IN (?, ?) ORDER BY created_at, id", one, other)
-    tx.run(
-        "UPDATE person SET script = coalesce(nullif(person.script, ''), young.script), "
-        "timezone = coalesce(nullif(person.timezone, ''), young.timezone), "
-        "access = CASE 'allowed' WHEN young.access THEN 'allowed' ELSE person.access END "
-        "FROM (SELECT script, timezone, access FROM person WHERE id = ?) AS young WHERE person.id = ?",
-        gone,
-        keep,
-    )
-    _join_memories(tx, keep, gone)
-    for column in REPOINTED:
-        tx.run(f"UPDATE {column} = ? WHERE {column.split()[-1]} = ?", keep, gone)
-    reindex_speaker(tx, keep)
-    one_current(tx, keep)
-    join_promises(tx, keep)
-    _join_sets(tx, keep, gone)
-    _join_notes(tx, keep, gone)
-    tx.run("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", keep)
-    end_direct_logs(tx, keep)
-    tx.run("DELETE FROM person WHERE id = ?", gone)
-    return keep
-
-
-def _join_sets(tx: Tx, keep: int, gone: int) -> None:
-    """Where both have a row, the one that lasts longer stays, or that of whoever is left."""
-    for table, value in (("member", "seen_at"), ("conversation_window", "until")):
-        tx.run(
-            f"INSERT INTO {table} (chat_id, person_id, {value}) SELECT chat_id, ?, {value} FROM {table} "
-            f"WHERE person_id = ? ON CONFLICT (chat_id, person_id) DO UPDATE SET {value} = "
-            f"{GREATEST}({table}.{value}, excluded.{value})",
-            keep,
-            gone,
-        )
-        tx.run(f"DELETE FROM {table} WHERE person_id = ?", gone)
-    for table, keys in SET_KEYS.items():
-        same = " AND ".join(f"own.{key} = {table}.{key}" for key in keys)
-        taken = f"EXISTS (SELECT 1 FROM {table} AS own WHERE own.person_id = ? AND {same})"
-        tx.run(f"DELETE FROM {table} WHERE person_id = ? AND {taken}", gone, keep)
-        tx.run(f"UPDATE {table} SET person_id = ? WHERE person_id = ?", keep, gone)
-    tx.run("DELETE FROM told WHERE person_id = ?", gone)
-
-
-def _join_notes(tx: Tx, keep: int, gone: int) -> None:
-    """A note kept by hand is there once for each owner: of two copies one stays."""
-    for number, path in tx.all("SELECT id, path FROM note WHERE owner_id = ?", gone):
-        if tx.has("SELECT 1 FROM note WHERE owner_id = ? AND path = ?", keep, path):
-            delete_note(tx, number)
-        else:
-            tx.run("UPDATE note SET owner_id = ?, stamp = '' WHERE id = ?", keep, number)
-
-
-def _join_memories(tx: Tx, keep: int, gone: int) -> None:
-    """The full-text rows change their owner; of two that say the same, and of two names to use, the newer stays."""
-    for seen in ("p", "o"):
-        rescope(tx, f"{seen}{gone}", f"{seen}{keep}")
-    twins = tx.all(
-        "SELECT new.id, old.id, new.updated_at, new.folded = old.folded FROM memory AS new JOIN memory AS old "
-        "ON new.visibility = old.visibility AND (new.visibility <> 'chat' OR new.chat_id = old.chat_id) "
-        "AND ((new.folded = old.folded AND "
-        "((new.slot IN ('address', 'no_address')) = (old.slot IN ('address', 'no_address')))) "
-        "OR (new.slot = 'address' AND old.slot = 'address')) "
-        "AND (new.updated_at, new.id) > (old.updated_at, old.id) WHERE new.disabled_at IS NULL "
-        "AND old.disabled_at IS NULL AND ((new.owner_id = ? AND old.owner_id = ?) "
-        "OR (new.owner_id = ? AND old.owner_id = ?)) ORDER BY new.updated_at, new.id",
-        keep,
-        gone,
-        gone,
-        keep,
-    )
-    for new, old, at, same in twins:
-        if same:
-            tx.run(
-                f"UPDATE memory SET importance = {LEAST}(100, memory.importance + twin.importance), asked = "
-                f"{GREATEST}(memory.asked, twin.asked), protected = {GREATEST}(memory.protected, twin.protected), helpful = "
-                "memory.helpful + twin.helpful, unhelpful = memory.unhelpful + twin.unhelpful "
-                "FROM memory AS twin WHERE memory.id = ? AND twin.id = ?",
-                new,
-                old,
-            )
-            index_section(tx, new)
-            tx.link("memory", new, tx.sources("memory", old))
-        end_memory(tx, old, "replaced", at)
+CodeOutcome = Literal["owner", "link", "waits", "wrong", "ignored"]
 
 
 class People(Repository):
@@ -226,8 +112,9 @@ class People(Repository):
 
     @reads
     def person_named(self, tx: Tx, name: str) -> Person | None:
-        """The person with that number or, if it is unique, that display name; None otherwise."""
-        found = tx.ids("SELECT id FROM person WHERE id = ? OR name = ?", _number(name), name)
+        """The person with that number or, if there is none and it is unique, that display name; None otherwise."""
+        found = tx.ids("SELECT id FROM person WHERE id = ?", _number(name))
+        found = found or tx.ids("SELECT id FROM person WHERE name = ?", name)
         return self._person(tx, found[0]) if len(found) == 1 else None
 
     @reads
@@ -291,7 +178,7 @@ class People(Repository):
 
     @reads
     def find(self, tx: Tx, words: str, platform: str) -> tuple[int | None, int | None]:
-        """The chat or the person of an id ("platform:id", or an id of that platform), or a person's unique name."""
+        """The chat or the person of an id: "platform:id", or an id of that platform."""
         head, _, tail = words.partition(":")
         for place, external_id in ((head, tail), (platform, words)):
             chat = (
@@ -309,8 +196,25 @@ class People(Repository):
             person = account_owner(tx, place, external_id)
             if person is not None:
                 return None, person
-        named = tx.ids("SELECT id FROM person WHERE name = ? LIMIT 2", words)
-        return None, named[0] if len(named) == 1 else None
+        return None, None
+
+    @reads
+    def accounts_named(self, tx: Tx, name: str) -> tuple[tuple[str, str], ...]:
+        """Accounts that go by that name, as name and "platform:id", at most MOST_NAMED: anybody may choose any name."""
+        return tx.all(
+            "SELECT account.name, platform || ':' || external_id FROM account JOIN person ON person.id = person_id "
+            "WHERE account.person_id IN (SELECT id FROM person WHERE name = ?) AND is_bot = 0 "
+            "ORDER BY account.created_at, external_id LIMIT ?",
+            name,
+            MOST_NAMED,
+        )
+
+    @reads
+    def labelled(self, tx: Tx, person_id: int) -> str:
+        """A person as receipts name them: their name with all of their accounts, "阿明 (telegram:1, discord:2)"."""
+        rows = tx.all("SELECT platform || ':' || external_id FROM account WHERE person_id = ?", person_id)
+        name = tx.value("SELECT name FROM person WHERE id = ?", person_id)
+        return f"{name} ({', '.join(account for (account,) in rows)})"
 
     @reads
     def answer_to(self, tx: Tx, event: Event) -> tuple[str, str]:
@@ -318,7 +222,7 @@ class People(Repository):
         row = tx.one(
             "SELECT via, account.external_id FROM event JOIN place ON place.chat_id = event.chat_id AND "
             "place.current = 1 LEFT JOIN account ON account.person_id = event.person_id AND account.platform = "
-            "place.platform WHERE event.id = ? ORDER BY account.name = event.name DESC LIMIT 1",
+            "place.platform WHERE event.id = ? ORDER BY account.external_id = event.account DESC, account.name = event.name DESC LIMIT 1",
             event.id,
         )
         return (row[0], row[1] or "") if row is not None else ("", "")
@@ -348,7 +252,7 @@ class People(Repository):
         drop_expired_codes(tx, at)
         known = tx.value("SELECT code FROM code WHERE kind = 'pair' AND person_id = ?", person_id)
         fresh = known is None and _pending(tx, platform) < MOST_PENDING
-        code = _make(tx, "pair", person_id, event.chat_id, at, HOUR_MS) if fresh else known or ""
+        code = make_code(tx, "pair", person_id, event.chat_id, at, HOUR_MS) if fresh else known or ""
         told = f"told {person_id}"
         last = tx.value("SELECT made_at FROM code WHERE code = ?", told)
         if fresh or always or last is None or at - last >= REPEAT_MS:
@@ -361,38 +265,32 @@ class People(Repository):
     @writes
     def decide_pairing(
         self, tx: Tx, code: str, access: Access, tell: Callable[[str], Draft | None], at: int
-    ) -> str | None:
-        """Allow or deny whom a pairing code belongs to; their name, None when there is no such code.
+    ) -> int | None:
+        """Allow or deny whom a pairing code belongs to; their number, None when there is no such code.
 
         `tell` makes what they are told in their script; it is sent when the decision is new.
         """
         drop_expired_codes(tx, at)
         row = tx.one(
-            "SELECT person.id, chat_id, name, script, access FROM code JOIN person ON person.id = person_id "
+            "SELECT person.id, chat_id, script, access FROM code JOIN person ON person.id = person_id "
             "WHERE code = ? AND kind = 'pair'",
             code.upper(),
         )
         if row is None:
             return None
-        person_id, chat_id, name, script, before = row
+        person_id, chat_id, script, before = row
         if before != access:
             tx.run("UPDATE person SET access = ? WHERE id = ?", access, person_id)
             told = tell(script)
             if told is not None:
                 enqueue(tx, chat_id, told, at)
-        return str(name)
+        return int(person_id)
 
     @writes
     def tell_owners(self, tx: Tx, platform: str, notice: Callable[[str], Draft], at: int) -> None:
         """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
         for chat_id, script, _ in _owners(tx, self._lists, platform):
             enqueue(tx, chat_id, notice(script), at)
-
-    @writes
-    def make_link(self, tx: Tx, person_id: int, chat_id: int, at: int) -> str:
-        """A new code that joins whoever uses it to this person; their former one is void."""
-        tx.run("DELETE FROM code WHERE kind = 'link' AND person_id = ?", person_id)
-        return _make(tx, "link", person_id, chat_id, at, LINK_MS)
 
     async def redeem_code(self, code: str, event_id: int, at: int) -> CodeOutcome:
         """Use a code in the name of the event's sender, once per event; five wrong ones within an hour are the last."""
@@ -407,8 +305,7 @@ class People(Repository):
             return cast("CodeOutcome", before)
         drop_expired_codes(tx, at)
         outcome = _use(tx, self._lists, code, event_id, at)
-        if outcome != "busy":
-            tx.insert("effect", key=key, result=outcome, at=at)
+        tx.insert("effect", key=key, result=outcome, at=at)
         return outcome
 
     async def take_owner_code(self) -> None:
@@ -441,7 +338,7 @@ def _silence(tx: Tx, chat_id: int, at: int) -> None:
 def leave_owner_code(folder: Path, at: int) -> str:
     """Leave a new code for whoever will be the owner in the data folder, readable by this user only; OSError."""
     code = new_code()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     write_file(folder / OWNER_FILE, json.dumps({"code": code, "expires_at": at + OWNER_MS}).encode())
     return code
 
@@ -457,7 +354,8 @@ def _read(path: Path) -> tuple[str, int] | None:
         raise StoreError(f"{OWNER_FILE} in the data folder cannot be read ({error}): remove it") from error
 
 
-def _make(tx: Tx, kind: str, person_id: int, chat_id: int, at: int, lasts: int) -> str:
+def make_code(tx: Tx, kind: str, person_id: int, chat_id: int, at: int, lasts: int) -> str:
+    """A new code of that kind, which lasts so long, ms."""
     drop_expired_codes(tx, at)
     code = new_code()
     while tx.has("SELECT 1 FROM code WHERE code = ?", code):
@@ -508,44 +406,35 @@ def _owners(tx: Tx, lists: AccessLists, platform: str) -> tuple[tuple[int, str, 
 
 
 def _use(tx: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
-    person_id, chat_id, is_bot, platform = tx.all(
-        "SELECT person_id, event.chat_id, is_bot, platform FROM event JOIN person ON person.id = person_id "
+    person_id, chat_id, platform = tx.row(
+        "SELECT person_id, event.chat_id, platform FROM event "
         "JOIN place ON place.chat_id = event.chat_id AND place.current = 1 WHERE event.id = ?",
         event_id,
-    )[0]
-    if (
-        is_bot
-        or wrong_guesses(tx, person_id, at) >= MOST_GUESSES
-        or permissions_of(tx, lists, chat_id, person_id).refused
-    ):
+    )
+    if not may_use_codes(tx, lists, person_id, chat_id, at):
         return "ignored"
     match tx.one("SELECT kind, person_id FROM code WHERE code = ?", code):
         case ("owner", _):
             tx.run("UPDATE account SET owner = 1 WHERE person_id = ? AND platform = ?", person_id, platform)
             tx.run("DELETE FROM code WHERE code = ? OR (kind = 'pair' AND person_id = ?)", code, person_id)
             return "owner"
-        case ("link" | "pair" as kind, of) if of == person_id:
-            return "same" if kind == "link" else "waits"
-        # A code made before an owner said no must not undo that.
-        case ("link", of) if not tx.has("SELECT 1 FROM person WHERE id = ? AND access = 'denied'", of):
-            if _is_busy(tx, (person_id, of), chat_id, at):
-                return "busy"
-            tx.run("DELETE FROM code WHERE code = ?", code)
-            join_persons(tx, person_id, of)
-            return "linked"
-    # A wrong code counts for an hour; the last one makes them all count for an hour from now.
-    put_code(tx, f"wrong {secrets.token_hex(8)}", "wrong", at, HOUR_MS, person_id)
-    if wrong_guesses(tx, person_id, at) >= MOST_GUESSES:
-        tx.run("UPDATE code SET expires_at = ? WHERE kind = 'wrong' AND person_id = ?", at + HOUR_MS, person_id)
+        case ("link", _):
+            return "link"
+        case ("pair", of) if of == person_id:
+            return "waits"
+    count_wrong(tx, person_id, at)
     return "wrong"
 
 
-def _is_busy(tx: Tx, people: tuple[int, int], chat_id: int, at: int) -> bool:
-    """Whether something is under way in a name that may vanish: a turn, a due message elsewhere, a digest."""
-    runs = "SELECT 1 FROM turn WHERE state IN ('asked', 'answered') AND person_id IN (?, ?)"
-    due = "SELECT 1 FROM event WHERE state = 'queued' AND due_at <= ? AND person_id IN (?, ?) AND chat_id <> ?"
-    ends = (
-        "SELECT 1 FROM session WHERE digest_due_at <= ? AND chat_id IN "
-        "(SELECT chat_id FROM member WHERE person_id IN (?, ?))"
-    )
-    return tx.has(runs, *people) or tx.has(due, at, *people, chat_id) or tx.has(ends, at, *people)
+def may_use_codes(tx: Tx, lists: AccessLists, person_id: int, chat_id: int, at: int) -> bool:
+    """Whether a code of this person is looked at: no bot's, of nobody who was denied or guesses."""
+    is_bot = tx.has("SELECT 1 FROM person WHERE id = ? AND is_bot = 1", person_id)
+    guesses = wrong_guesses(tx, person_id, at) >= MOST_GUESSES
+    return not (is_bot or guesses or permissions_of(tx, lists, chat_id, person_id).refused)
+
+
+def count_wrong(tx: Tx, person_id: int, at: int) -> None:
+    """A wrong code counts for an hour; the last one makes them all count for an hour from now."""
+    put_code(tx, f"wrong {secrets.token_hex(8)}", "wrong", at, HOUR_MS, person_id)
+    if wrong_guesses(tx, person_id, at) >= MOST_GUESSES:
+        tx.run("UPDATE code SET expires_at = ? WHERE kind = 'wrong' AND person_id = ?", at + HOUR_MS, person_id)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.archive import NoteRefused
+from bot.core.clock import HOUR_MS
 from bot.core.people import ErasedPerson, PersonalRecords
 from bot.store.commitments import delete_commitments
 from bot.store.digests import drop_talks
 from bot.store.engine import Database, Repository, reading, reads, wipe_soon, writes
+from bot.store.events import note_effect
 from bot.store.files import ERASED_KEY, SELECT_ACCOUNTS, DataFiles
 from bot.store.index import drop_documents
 from bot.store.notes import delete_note, read_note
@@ -33,6 +35,9 @@ Record = dict[str, object]
 
 UNFINISHED_KEY = "unfinished:"
 """The key in meta of whoever may still be in files begins with it; ';' is the character after ':'."""
+
+EXPORT_MS = HOUR_MS
+"""A person's data is packed once in this time."""
 
 ASK_MS = 600_000
 """How long the number counts that somebody is to repeat."""
@@ -199,7 +204,7 @@ def _lines(tx: Tx, who: ErasureScope) -> None:
         delete_lines(tx, said, who.at, who.files)
     for number in said:
         tx.run(
-            "UPDATE event SET name = '', quote = '', via = '', "
+            "UPDATE event SET name = '', account = '', quote = '', via = '', "
             "delivery_key = CASE kind WHEN 'message' THEN delivery_key END WHERE id = ?",
             number,
         )
@@ -213,7 +218,7 @@ def _lines(tx: Tx, who: ErasureScope) -> None:
         who.id,
     )
     if who.last is not None:
-        tx.run("UPDATE event SET text = ?, name = '', quote = '' WHERE id = ?", ERASE_COMMAND, who.last)
+        tx.run("UPDATE event SET text = ?, name = '', account = '', quote = '' WHERE id = ?", ERASE_COMMAND, who.last)
 
 
 def _notes(tx: Tx, who: ErasureScope) -> None:
@@ -355,6 +360,9 @@ def _identity(tx: Tx, who: ErasureScope) -> None:
         tx.run(f"DELETE FROM {table} WHERE person_id = ?", who.id)
     for table in NOBODYS_TABLES:
         tx.run(f"UPDATE {table} SET person_id = NULL WHERE person_id = ?", who.id)
+    tx.run("DELETE FROM linked WHERE link_id IN (SELECT id FROM link WHERE person_id = ?)", who.id)
+    tx.run("DELETE FROM link WHERE person_id = ?", who.id)
+    tx.run("DELETE FROM linking WHERE code NOT IN (SELECT code FROM code)")
     empty = "name = '', script = '', timezone = '', access = '', created_at = 0"
     tx.run(f"UPDATE person SET {empty} WHERE id = ?", who.id)
     for number in who.dms:
@@ -386,6 +394,16 @@ class PersonalData(Repository):
     def __init__(self, database: Database, files: DataFiles) -> None:
         super().__init__(database)
         self._files = files
+
+    @writes
+    def may_export(self, tx: Tx, person_id: int, event_id: int, at: int) -> bool:
+        """Whether this message may have a person's data packed: once within EXPORT_MS, which this one begins."""
+        key = f"person:{person_id}:exported"
+        last, when = tx.one("SELECT result, at FROM effect WHERE key = ?", key) or ("", 0)
+        if last != str(event_id) and at - when < EXPORT_MS:
+            return False
+        note_effect(tx, key, at, str(event_id))
+        return True
 
     @reads
     def records(self, tx: Tx, person_id: int) -> PersonalRecords:

@@ -1,6 +1,7 @@
 """What only SQLite can do: its connection as a transaction, its own tables and hints, and copies that are checked."""
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -103,7 +104,10 @@ def copy_database(database: Path, path: Path, tell: CopyProgress = no_progress, 
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         create_file(new)
-        with contextlib.closing(open_existing(database)) as source, contextlib.closing(sqlite3.connect(new)) as copy:
+        with (
+            contextlib.closing(sqlite3.connect(reading_uri(database), uri=True, factory=SqliteTx)) as source,
+            contextlib.closing(sqlite3.connect(new)) as copy,
+        ):
             # With a snapshot held, what others write meanwhile neither comes in nor begins the copy anew.
             source.execute("BEGIN")
             wrong = dangling_rows(source)
@@ -154,11 +158,21 @@ def open_existing(path: Path) -> SqliteTx:
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, factory=SqliteTx)
 
 
+def reading_uri(path: Path) -> str:
+    """The address by which a file that is there is opened to be read, also on a mount that can only be read."""
+    if os.access(path.parent, os.W_OK):
+        return (
+            f"{path.resolve().as_uri()}?mode=rw"  # not mode=ro: such a reader would leave the files of the WAL behind
+        )
+    wal = path.with_name(f"{path.name}-wal")
+    alone = not (wal.exists() and wal.stat().st_size)  # then SQLite needs no file beside it, and can make none
+    return f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if alone else ''}"
+
+
 def read_existing(path: Path, work: Callable[[Tx], T]) -> T:
     """What a function reads in a file that is there, beside whoever has it open; StoreError when it cannot be read."""
     try:
-        # Not mode=ro: such a reader would leave the files of the WAL behind.
-        with contextlib.closing(open_existing(path)) as tx:
+        with contextlib.closing(sqlite3.connect(reading_uri(path), uri=True, factory=SqliteTx)) as tx:
             tx.run("PRAGMA query_only = ON")
             return work(tx)
     except sqlite3.Error as error:

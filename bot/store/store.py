@@ -8,7 +8,7 @@ from types import TracebackType
 
 from bot.core.errors import FolderLockedError
 from bot.core.events import Outgoing
-from bot.core.files import disk_errors, lock_file
+from bot.core.files import disk_errors, lock_file, make_private_folder
 from bot.core.speaking import UNASKED
 from bot.store.access import AccessLists
 from bot.store.agents import AgentWrites
@@ -25,6 +25,7 @@ from bot.store.inspector import Inspector, Vitals
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
 from bot.store.lifecycle import MemoryLifecycle
+from bot.store.linking import Links
 from bot.store.memories import Memories
 from bot.store.notes import Notes
 from bot.store.outbox import Outbox
@@ -60,6 +61,7 @@ class Store:
         self.ledger = Ledger(database)
         self.settings = StoredSettings(database)
         self.people = People(database, lists, folder)
+        self.links = Links(database, lists)
         self.views = Views(database, self.sessions, lists)
         self.deadlines = Deadlines(database)
         self.proactive = ProactiveTurns(database, lists, self.boot)
@@ -137,7 +139,7 @@ def lock_folder(folder: Path) -> int:
     """Keep every other nuan that writes out of the folder, until the descriptor is closed; FolderLockedError when one
     is in."""
     with disk_errors("the data folder cannot be used", ": choose another with --data DIR"):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         lock = lock_file(folder / LOCK)
     if lock is None:
         raise FolderLockedError("another nuan is answering from this data folder: stop it, or give --data DIR")

@@ -105,8 +105,8 @@ def code_form(text: str) -> str:
 
 def code_in(text: str, is_command: bool) -> str:
     """The code that a message brings, in upper case: alone, or as the last word of a short command; "" for none."""
-    words = text.split(maxsplit=3)
-    return code_form(words[-1]) if words and len(words) <= (3 if is_command else 1) else ""
+    words = text.split(maxsplit=4)
+    return code_form(words[-1]) if words and len(words) <= (4 if is_command else 1) else ""
 
 
 def is_greeting(text: str) -> bool:

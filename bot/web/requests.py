@@ -1,5 +1,6 @@
 """One request of the web page: who may make it (whoever brings the token), its form and language, its template."""
 
+import asyncio
 import hashlib
 import hmac
 import secrets
@@ -243,13 +244,18 @@ def language_of(request: Request, default: Script) -> Script:
     return next((script for name in wanted for script in SCRIPTS if script == name), default)
 
 
-async def form_of(request: Request, most: int = MOST_BYTES) -> dict[str, str]:
-    """The fields of a form; HTTPException 413 when it has more than `most` bytes, 400 when it is none."""
+async def form_of(request: Request, most: int, within_s: float) -> dict[str, str]:
+    """The fields of a form; HTTPException 413 when it has more than `most` bytes, 400 when it is none, 408 when it is
+    not there in time."""
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most:
-            raise HTTPException(413)
+    try:
+        async with asyncio.timeout(within_s):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most:
+                    raise HTTPException(413)
+    except TimeoutError as error:
+        raise HTTPException(408) from error
     try:
         return dict(parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=50))
     except ValueError as error:

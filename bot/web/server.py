@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from bot.config.base import is_loopback_host
+from bot.config.base import LOCAL_NAMES, is_loopback_host
 from bot.config.settings import WebPage
 from bot.core.errors import ConfigError, NuanError
 from bot.core.ports import Log
@@ -62,19 +63,27 @@ Handler = Callable[[PageRequest], Awaitable[Response]]
 CLOSE_S = 2
 """How long open connections are waited for when the page ends, seconds."""
 
-MOST_CONNECTIONS = 100
-"""Connections at once, so that no visitor can use up what the installation has of them."""
+MOST_CONNECTIONS, MOST_OF_ADDRESS = 100, 32
+"""Connections at once, so that no visitor can use up what the installation has of them; and of one address, of those that
+brought no login."""
 
-LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
+BODY_S = 10.0
+"""Within so many seconds all of a form must be there."""
 
 
 class Site:
     """Answers by the bot as it is at each request; `hosts` are the names it answers to (none: any)."""
 
     def __init__(
-        self, site_data: Callable[[], SiteData], gate: Logins, log: Log, hosts: frozenset[str] = frozenset()
+        self,
+        site_data: Callable[[], SiteData],
+        gate: Logins,
+        log: Log,
+        hosts: frozenset[str] = frozenset(),
+        body_s: float = BODY_S,
     ) -> None:
         self._site_data = site_data
+        self._body_s = body_s
         self._gate = gate
         self._log = log
         self._hosts = hosts
@@ -103,6 +112,7 @@ class Site:
 
         async def endpoint(request: Request) -> Response:
             if self._gate.login(request.cookies.get(cookie_of(request), "")) is not None:
+                request.state.logged_in = True
                 return await self._answer(request, handler)
             if request.method != "GET":
                 raise HTTPException(403)
@@ -115,7 +125,7 @@ class Site:
     async def _answer(self, request: Request, handler: Handler) -> Response:
         entering = request.url.path == "/login"
         most = MOST_LOGIN_BYTES if entering else MOST_BYTES
-        form = await form_of(request, most) if request.method == "POST" else {}
+        form = await form_of(request, most, self._body_s) if request.method == "POST" else {}
         ask = self._ask(request, form)
         changes = request.method == "POST" and not entering
         if changes and (ask.login is None or not has_token_of(ask.login, form.get("csrf", ""))):
@@ -236,15 +246,35 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """One of so many: who has not asked for anything yet makes room for the next."""
+    """One of so many: the oldest that brought no login makes room for the next, first of those of the same address."""
+
+    numbers = itertools.count()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take it in; it goes itself when all the others are being answered."""
+        """Take it in; it goes itself when all the others are logged in."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            others = (each for each in self.connections if isinstance(each, _Connection) and each is not self)
-            idle = next((each for each in others if each.cycle is None and not each.transport.is_closing()), self)
-            idle.transport.close()
+        self.number = next(self.numbers)
+        others = [each for each in self.connections if isinstance(each, _Connection) and each is not self]
+        open_to_all = [each for each in others if not (each.logged_in or each.transport.is_closing())]
+        here = [each for each in open_to_all if each.address == self.address]
+        if len(here) >= MOST_OF_ADDRESS:
+            _oldest(here).transport.abort()  # to close it would wait for one who reads nothing
+        elif len(self.connections) > MOST_CONNECTIONS:
+            _oldest(open_to_all or [self]).transport.abort()
+
+    @property
+    def address(self) -> str:
+        """Where it comes from."""
+        return self.client[0] if self.client else ""
+
+    @property
+    def logged_in(self) -> bool:
+        """Whether its last request brought a login."""
+        return bool(self.scope and self.scope["state"].get("logged_in"))
+
+
+def _oldest(connections: list[_Connection]) -> _Connection:
+    return min(connections, key=lambda each: each.number)
 
 
 class WebServer:
@@ -271,7 +301,7 @@ class WebServer:
     @contextlib.asynccontextmanager
     async def served(self, site_data: Callable[[], SiteData], log: Log) -> AsyncIterator[None]:
         """While it lasts the page is answered."""
-        hosts = LOCAL if self.local else frozenset[str]()
+        hosts = LOCAL_NAMES if self.local else frozenset[str]()
         site = Site(site_data, Logins(self.token, site_data().clock), log, hosts)
         config = uvicorn.Config(
             site.app(),

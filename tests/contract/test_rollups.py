@@ -3,7 +3,7 @@
 from bot.core.people import Audience
 from bot.core.sessions import Digest
 from bot.store.digests import Digested
-from bot.store.people import join_persons
+from bot.store.joining import join_persons
 from tests.contract.engines import Engine
 from tests.kill_rolling import roll_up
 from tests.storing import DAY, NOW, SAID, Where, ids, talk, talked
@@ -41,7 +41,7 @@ async def test_of_two_accounts_that_become_one_person_each_talk_has_that_one_onc
         too = (await ids(store, Where("bob", "hall", "group"), NOW))[0]
         both = "INSERT INTO talker SELECT digest_id, ? FROM talker WHERE digest_id > 1"
         await store._database.write(lambda db: db.execute(both, (too,)).rowcount)
-        assert await store._database.write(lambda db: join_persons(db, ann, too)) == ann
+        assert await store._database.write(lambda db: join_persons(db, ann, too, NOW)) == ann
     assert engine.peek.talkers("digest_id", "person_id") == [(1, ann), (2, ann), (3, ann)]
     assert engine.faults() == []
 
