@@ -54,6 +54,39 @@ async def test_what_they_did_not_say_or_is_not_clear_sets_nothing(
     assert world.peek.reminders.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "when", "title"),
+    [
+        ("pls dont let me miss Dr Wang, tomorrow at 3pm", "tomorrow at 3pm", "王医生复诊"),
+        ("pls dont let me miss my flight to Tokyo, tomorrow at 3pm", "tomorrow at 3pm", "去东京的航班"),
+        ("妈妈那边明天下午三点你可别忘了叫我一声", "明天下午三点", "Call Mom"),
+        ("团队的会明天下午三点你可别忘了叫我一声", "明天下午三点", "Team Meeting"),
+    ],
+)
+async def test_a_title_may_be_a_translation_of_what_they_said(world: World, said: str, when: str, title: str) -> None:
+    await world.say("早上好呀")
+    uses(world, "remind", text=title, when=when)
+    await world.say(said)
+    assert [row[0] for row in world.rows("SELECT text FROM reminder")] == [title]
+
+
+@pytest.mark.parametrize(
+    ("said", "when", "title"),
+    [
+        ("pls dont let me miss the dentist, tomorrow at 3pm", "tomorrow at 3pm", "给Sam打电话"),
+        ("pls dont let me miss the dentist, tomorrow at 3pm", "tomorrow at 3pm", "看牙，500块"),
+        ("早饭的事明天下午三点，到点敲我", "明天下午三点", "Don't eat breakfast"),
+        ("和Dana的会明天下午三点你可别忘了叫我一声", "明天下午三点", "Meet Rory"),
+    ],
+)
+async def test_numbers_names_and_denials_of_a_title_stand_in_what_they_said(
+    world: World, said: str, when: str, title: str
+) -> None:
+    uses(world, "remind", text=title, when=when)
+    await world.say(said)
+    assert world.peek.reminders.count() == 0
+
+
 LONG = "remind me tomorrow at 9am to call the landlord about the lease, the 7pm dinner with Ann at 5pm, and stuff"
 
 

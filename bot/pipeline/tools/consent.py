@@ -38,6 +38,7 @@ OR_NOT = LazyPattern(r"(\w)不\1")
 """要不要: asked, not denied."""
 
 _NICKNAME = LazyPattern("[阿小老][㐀-鿿]")
+_HAN, _LATIN = LazyPattern("[㐀-鿿]"), LazyPattern("[a-z]{3}")
 
 _TAG = LazyPattern(
     r"[\s,，]*(?<![a-z])(?:ok(?:ay)?|alright|please|好吗|好嗎|好不好|行吗|行嗎|可以吗|可以嗎)\s*[?？!！~～]+\s*$",
@@ -143,10 +144,12 @@ class Consent:
 
     async def strange(self, context: ToolContext, title: str, known: Iterable[str]) -> str:
         """What a title holds that stands neither in their own words nor in what is `known` of them: its numbers and
-        names, or a denial; "" for nothing. Its other words are the model's.
+        names, or a denial; "" for nothing. Its other words are the model's, as are names in a script that their newest
+        line has no letter of: those are translated.
         """
-        heard = [folded_plain(text) for text in (*(line.text for line in await self.lines(context, done=True)), *known)]
-        return await self._thread.run(_strange, title, heard)
+        own = [folded_plain(line.text) for line in await self.lines(context, done=True)]
+        heard = [*own, *(folded_plain(text) for text in known)]
+        return await self._thread.run(_strange, title, heard, own[-1] if own else "")
 
     def _agrees(self, text: str) -> bool:
         """Whether a line says yes, alone or before what else it says, and no nowhere."""
@@ -179,10 +182,11 @@ def _unheard(text: str, heard: str) -> list[str]:
     return [name for name in names if name not in heard]
 
 
-def _strange(title: str, heard: Sequence[str]) -> str:
+def _strange(title: str, heard: Sequence[str], newest: str) -> str:
     folded, whole = folded_plain(title), "\n".join(heard)
     found = sorted(assertions.numbers(folded, all_of_them=False) - assertions.numbers(whole, all_of_them=True))
-    found += [*(name for name in assertions.names(title) if name not in whole), *_unheard(title, whole)]
+    names = [*(name for name in assertions.names(title) if name not in whole), *_unheard(title, whole)]
+    found += [name for name in names if (_LATIN if name.isascii() else _HAN).search(newest)]
     if assertions.denied(folded) and not any(assertions.denied(text) for text in heard):
         found.append(title)
     return " ".join(found)
