@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import os
+import socket
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -295,3 +298,67 @@ async def test_wild_bytes_end_in_a_model_error(payload: bytes, stream: bool) -> 
     await model.close()
     server.close()
     await server.wait_closed()
+
+
+@asynccontextmanager
+async def keeping_alive(then: bytes) -> AsyncIterator[OpenAIModel]:
+    """A model on a server that answers, keeps the connection, and at the next request on it sends that and closes it."""
+    chunk = {"choices": [{"index": 0, "delta": {"content": "好"}, "finish_reason": "stop"}]}
+    data = f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n".encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {len(data)}\r\n\r\n".encode()
+
+    ended = asyncio.Queue[None]()
+    count = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal count
+        count += 1
+        with suppress(asyncio.IncompleteReadError):
+            for answer in (head + data, then):
+                asked = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+                await reader.readexactly(int(asked.partition("content-length: ")[2].partition("\r\n")[0]))
+                writer.write(answer)
+                await writer.drain()
+        writer.close()
+        ended.put_nowait(None)
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    model = OpenAIModel(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", KEY, "fake")
+    await model.prepare()
+    try:
+        yield model
+    finally:
+        await model.close()
+        for _ in range(count):
+            await ended.get()
+        server.close()
+        await server.wait_closed()
+
+
+@pytest.mark.parametrize(
+    ("then", "expected"), [(b"", "unreachable"), (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "cut")]
+)
+async def test_an_idle_connection_that_the_server_had_closed_costs_nothing(then: bytes, expected: ModelFault) -> None:
+    async with keeping_alive(then) as model:
+        assert (await model.complete(request())).text == "好"
+        with pytest.raises(ModelError) as caught:
+            await model.complete(request())
+        assert caught.value.fault == expected
+        assert caught.value.billed == (expected == "cut")
+        assert (await model.complete(request())).text == "好", "over another one"
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux alone has it")
+async def test_a_connection_that_died_while_the_machine_slept_is_given_up_in_seconds() -> None:
+    async with keeping_alive(b"") as model:
+        await model.complete(request())
+        limits = [kept.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) for kept in connections()]
+        assert 10_000 in limits
+
+
+def connections() -> Iterator[socket.socket]:
+    """The connections of this process to servers on this machine."""
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError), socket.socket(fileno=os.dup(int(each.name))) as found:
+            if found.family == socket.AF_INET and found.getpeername()[0] == "127.0.0.1":
+                yield found

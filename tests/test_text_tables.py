@@ -1,5 +1,6 @@
 """The tables of libraries: what is mapped says the same as the library, and a bad file is made anew."""
 
+import os
 import random
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from bot.text.dictionary import cutter
 from bot.text.fold import fold, simplified
-from bot.text.tables import keep_tables_in, read_table_file
+from bot.text.tables import keep_tables_in, read_table_file, table_folder
 from bot.text.terms import NO_NAMES, proper_names
 from tests.fork_server import TABLES
 from tests.source import ROOT
@@ -148,3 +149,14 @@ def test_where_nothing_can_be_kept_the_table_is_there_nevertheless(tmp_path: Pat
     assert bytes(read_table_file("t", [], lambda: b"x")) == b"x"
     keep_tables_in(tmp_path / "file")
     assert bytes(read_table_file("t", [], lambda: b"x")) == b"x"
+    assert table_folder("t") is None, "no other process makes it for nothing"
+
+
+def test_the_process_that_makes_the_table_imports_nothing_from_where_nuan_was_started(tmp_path: Path) -> None:
+    (tmp_path / "array.py").write_text("from pathlib import Path\nPath('imported').touch()\n")
+    program = "from pathlib import Path; from bot.text import dictionary as d, tables as t; "
+    program += "t.keep_tables_in(Path('cache')); d.prepare_table()"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-P", "-c", program], check=True, cwd=tmp_path, env=environment)
+    assert not (tmp_path / "imported").exists()
+    assert (tmp_path / "cache" / "words.bin").read_bytes() == (TABLES / "words.bin").read_bytes()

@@ -268,7 +268,12 @@ class OfflineModel:
             call = ToolCall(f"offline_{heard.calls}", RECALL, query)
             return Completion("", (call,))
         answer = self._recalled(heard) if asks or heard.results is not None else self._reply(heard)
-        if heard.answers not in (0, HINT_AFTER) or heard.talked or heard.known or self._known_in(request.prompt, heard.answers):
+        if (
+            heard.answers not in (0, HINT_AFTER)
+            or heard.talked
+            or heard.known
+            or self._known_in(request.prompt, heard.answers)
+        ):
             return Completion(answer)
         intro, hint = self._say("intro", heard), self._say("connect", heard)
         return Completion("\n".join((answer, hint) if heard.answers else (intro, answer)))

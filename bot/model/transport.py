@@ -5,11 +5,13 @@ import asyncio
 import base64
 import json
 import re
+import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -36,6 +38,10 @@ MOST_CONNECTIONS, MOST_IDLE = 1_000, 100
 """As the library has it."""
 KEPT_OPEN_S = 45.0
 """How long an idle connection is kept for the next request, seconds: less than load balancers keep theirs (60 s)."""
+UNANSWERED_MS = 10_000
+"""A connection on which nothing is acknowledged for so long is dead, ms: the machine slept, or its network changed."""
+STALE_S = 1.0
+"""A server that had closed an idle connection says so within a second of the next request."""
 DETAIL_CHARS = 300
 """Characters of an error's detail: one line of a log."""
 
@@ -91,6 +97,37 @@ class _Bounded(httpx2.AsyncByteStream):
                 raise ModelError("invalid", "the server's answer cannot be unpacked") from None
             raw = self._unpacker.unconsumed_tail
             yield piece
+
+
+class _Delivery:
+    """What became of one request on its way, as the library's `trace` tells it."""
+
+    def __init__(self) -> None:
+        self._asked_at = asyncio.get_running_loop().time()
+        self._used, self._answered = True, False
+
+    async def __call__(self, event: str, told: Mapping[str, Any]) -> None:
+        match event:
+            case "connection.connect_tcp.complete":
+                self._used = False
+                if hasattr(socket, "TCP_USER_TIMEOUT"):
+                    opened = told["return_value"].get_extra_info("socket")
+                    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNANSWERED_MS)
+            case "http11.receive_response_headers.complete":
+                self._answered = True
+
+    def failed(self, cause: BaseException) -> bool:
+        """Whether the server cannot have begun: it had closed the connection, or acknowledged nothing."""
+        soon = asyncio.get_running_loop().time() - self._asked_at < STALE_S
+        return not self._answered and (
+            (self._used and soon) or any(isinstance(e, TimeoutError) for e in _causes(cause))
+        )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 class Transport:
@@ -224,8 +261,9 @@ class Transport:
             stream_cls=openai.AsyncStream[object],
         )
 
-    async def _on_request(self, _: httpx2.Request) -> None:
+    async def _on_request(self, request: httpx2.Request) -> None:
         """For the hooks of the client: the request of this task goes out."""
+        request.extensions["trace"] = _Delivery()
         if (on_sent := self._sending.pop(asyncio.current_task(), None)) is not None:
             on_sent()
 
@@ -327,6 +365,9 @@ def _translate(error: Exception) -> ModelError:
             if isinstance(cause, ModelError):
                 return cause
             lost = isinstance(cause, httpx2.ReadError | httpx2.RemoteProtocolError | httpx2.StreamError)
+            if lost and isinstance(error, openai.APIConnectionError):
+                delivery = error.request.extensions.get("trace")
+                lost = not (isinstance(delivery, _Delivery) and delivery.failed(cause))
             return ModelError("cut" if lost else "unreachable", f"{type(cause).__name__}: {cause}")
         case openai.APIError():
             shown = {"code": error.code, "type": error.type, "message": error.message}

@@ -174,24 +174,30 @@ class PlatformNames:
         owner = self.account(owner_id)
         return None if chat_id not in self._places or (owner_id and not owner) else (owner, self._places[chat_id])
 
-    def note(self, files: DataFiles, path: str) -> ExportedNote | None:
-        """A note without its forgotten lines; None for one that is empty, for nobody, or cannot be read. It blocks."""
+    def notes(self, files: DataFiles, paths: Iterable[str], person_id: int | None) -> tuple[ExportedNote, ...]:
+        """What can be told of these notes, or of those that are for one person alone. It blocks."""
+        only = None if person_id is None else (self.account(person_id),)
+        read = (self._note(files, path, only) for path in sorted(paths))
+        return tuple(note for note in read if note is not None)
+
+    def _note(self, files: DataFiles, path: str, only: tuple[str, ...] | None) -> ExportedNote | None:
+        """A note without its forgotten lines; None for one that is empty, for nobody or others, or cannot be read."""
         try:
             lines = lines_of(files.notes.read(path, MOST_NOTE_BYTES)[0].decode("utf-8-sig"))
             front, top = (None, 0) if path == CURATED_NOTE else read_front(lines)
         except (NoteRefused, UnicodeDecodeError, OSError):
             return None
+        chat, owners = "", tuple(group[0] for group in self.owners)
+        seen: words.Visibility = "private"
+        events: tuple[int, ...] = ()
+        if front is not None:
+            chat = self._places.get(front.chat_id) or self._places.get(self._indexed.get(path, 0), "")
+            owner = self.whose.get(chat, "") if front.visibility != "chat" else ""
+            owners, seen, events = (owner,) if owner else (), front.visibility, front.events
+        if (seen != "chat" and not owners) or (seen == "chat" and not chat) or only not in (None, owners):
+            return None
         told = clean("\n".join(line for line in lines[top:] if not (line.strip() and files.tombstones.covers(line))))
-        if not told.strip():
-            return None
-        if front is None:
-            owners = tuple(group[0] for group in self.owners)
-            return ExportedNote(path, owners, "", "private", (), told) if owners else None
-        chat = self._places.get(front.chat_id) or self._places.get(self._indexed.get(path, 0), "")
-        owner = self.whose.get(chat, "") if front.visibility != "chat" else ""
-        if not chat or (front.visibility != "chat" and not owner):
-            return None
-        return ExportedNote(path, (owner,) if owner else (), chat, front.visibility, front.events, told)
+        return ExportedNote(path, owners, chat, seen, events, told) if told.strip() else None
 
 
 def _among(column: str, numbers: Iterable[int] | None) -> str:
@@ -390,12 +396,9 @@ class MemoryArchive(Repository):
     async def _export(self, person_id: int | None, exported_at: int) -> tuple[Export, PlatformNames]:
         names, export = await self._stored(person_id, exported_at)
         listing = await asyncio.to_thread(self._files.notes.listing)
-        read = [await asyncio.to_thread(names.note, self._files, path) for path in sorted(listing.found)]
-        notes = tuple(note for note in read if note is not None)
+        notes = await asyncio.to_thread(names.notes, self._files, listing.found, person_id)
         taken = frozenset({*listing.found, *listing.refused})
-        astray = len(taken) - len(notes)
-        if person_id is not None:
-            notes, astray = tuple(note for note in notes if note.owners == (names.account(person_id),)), 0
+        astray = len(taken) - len(notes) if person_id is None else 0
         carried = export.here.carried
         owners = {memory.owner for memory in carried.memories} | {each.owner for each in carried.summaries}
         owners |= {owner for note in notes for owner in note.owners}

@@ -1,6 +1,7 @@
 """jieba, which cuts Chinese into words, with its dictionary as a mapped table: 500,000 words as objects of Python are
 70 MB and .7 s, as a table 6 MB that is read where it is needed. It cuts as jieba does."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -23,6 +24,8 @@ TABLE = "words"
 ABSENT = -1
 KEY_BYTES, GROUP_BYTES = 8, 2
 GROUPS = 1 << 8 * GROUP_BYTES
+MAKING_S = 60
+"""How long the table may take to be made, seconds: it takes one or two."""
 REMEMBERED = 4096
 """Words looked up last: a sentence asks for each of its own three times."""
 
@@ -110,9 +113,12 @@ def prepare_table() -> None:
     """
     folder = table_folder(TABLE)
     if folder is not None and not cutter.cache_info().currsize:
-        with suppress(OSError):
+        with suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(  # noqa: S603 - our own interpreter, with a folder that the operator named
-                [sys.executable, "-m", __name__, str(folder)],
+                # What this process imports, and not what lies where it was started (-P).
+                [sys.executable, "-P", "-m", __name__, str(folder)],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                timeout=MAKING_S,
                 check=False,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

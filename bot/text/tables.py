@@ -4,6 +4,7 @@ It knows no table: whoever needs one says how it is made."""
 
 import hashlib
 import mmap
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -25,10 +26,14 @@ def keep_tables_in(folder: Path) -> None:
 
 
 def table_folder(name: str) -> Path | None:
-    """Where the table of that name is to be kept, while there is none."""
+    """Where the table of that name is to be kept, while there is none; None where nothing can be kept."""
     if not _FOLDERS or not _FOLDERS[0].parent.is_dir() or (_FOLDERS[0] / f"{name}.bin").is_file():
         return None
-    return _FOLDERS[0]
+    try:
+        _FOLDERS[0].mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return None
+    return _FOLDERS[0] if os.access(_FOLDERS[0], os.W_OK) else None
 
 
 def read_table_file(name: str, sources: Iterable[Path], make: Callable[[], bytes]) -> memoryview:
