@@ -69,3 +69,16 @@ async def test_what_is_taken_back_and_brought_back_is_told(world: World) -> None
     await world.say("撤销 #1")
     await world.say("后天吃什么好呢")
     assert '<e t="address" n="小王" d="叫TA「老王」"/>' in world.last_user
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "other"),
+    [("remember I'm afraid of dogs", "friend", "朋友"), ("记住我怕狗", "朋友", "friend")],
+)
+async def test_who_told_no_name_is_called_in_their_own_language(world: World, said: str, name: str, other: str) -> None:
+    await world.say(said, "朋友")
+    await world.say("/new", "朋友")
+    await world.say(f"{said.removeprefix('remember ').removeprefix('记住')}, what should I do about it?", "朋友")
+    opening = world.turns[-1][1].content
+    assert name in opening
+    assert other not in opening

@@ -2,13 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from bot.context import scene_text
 from bot.core.commitments import SpokenPromise
 from bot.core.events import Event, Incoming, Place
 from bot.core.memories import ParsedCommands
-from bot.core.people import script_named
+from bot.core.people import SCRIPTS, script_named
 from bot.core.ports import Adapter, AwaitsAnswers, Clock, Debounces, SceneSource, implements
 from bot.core.speaking import Situation
 from bot.language.feedback import feedback_signals
@@ -43,6 +44,10 @@ SCENE_CHARS = 4_000
 
 MOST_CHARS = 100_000
 """What is stored of one message; no chat platform sends more, and a pasted file must not fill the disk."""
+
+
+OWN_PLATFORMS = ("console", "web")
+"""Where whoever writes has no account with a name."""
 
 
 class Debounce:
@@ -230,7 +235,14 @@ class Ingest:
             bursts.debounce_ms,
             feedback_signals(told, names) if said else (),
             self._promising(incoming, text) if (said and told.strip()) or _is_edit(incoming) else None,
+            self._called(incoming),
         )
+
+    def _called(self, incoming: Incoming) -> Callable[[str], str] | None:
+        """How whoever sits at the machine is called by script, till they say so; None for everybody else."""
+        own = partial(self._current.words.messages.text, "console_name")
+        name = incoming.sender.name if incoming.sender is not None else ""
+        return own if incoming.place.platform in OWN_PLATFORMS and name in map(own, SCRIPTS) else None
 
     def _promising(self, incoming: Incoming, text: str) -> Callable[[str], tuple[SpokenPromise, ...]] | None:
         """What a message, or the edit of one, promises, given the name of its writer's time zone; None: nothing."""

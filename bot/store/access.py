@@ -205,9 +205,17 @@ def find_chat(tx: Tx, place: Place, at: int) -> Chat:
     return chat
 
 
-def find_person(tx: Tx, sender: Sender, chat_id: int, script: Callable[[str, tuple[str, ...]], str], at: int) -> int:
-    """The person an account belongs to, made when it is new; the name follows what was last seen, the script what they
-    wrote last in that chat."""
+def find_person(
+    tx: Tx,
+    sender: Sender,
+    chat_id: int,
+    script: Callable[[str, tuple[str, ...]], str],
+    at: int,
+    called: Callable[[str], str] | None = None,
+) -> tuple[int, str]:
+    """The person an account belongs to, made when it is new, and their name; that follows what was last seen, the script
+    what they wrote last in that chat. `called`: the name by that script, where they told none.
+    """
     there = "platform = ? AND external_id = ?"
     row = tx.one(
         f"SELECT person_id, account.name, script FROM account JOIN person ON person.id = person_id WHERE {there}",
@@ -215,7 +223,9 @@ def find_person(tx: Tx, sender: Sender, chat_id: int, script: Callable[[str, tup
         sender.external_id,
     )
     if row is None:
-        number = tx.insert("person", name=sender.name, script=script("", ()), is_bot=int(sender.is_bot), created_at=at)
+        first = script("", ())
+        name = called(first) if called is not None else sender.name
+        number = tx.insert("person", name=name, script=first, is_bot=int(sender.is_bot), created_at=at)
         tx.insert(
             "account",
             platform=sender.platform,
@@ -224,13 +234,14 @@ def find_person(tx: Tx, sender: Sender, chat_id: int, script: Callable[[str, tup
             name=sender.name,
             created_at=at,
         )
-        return number
+        return number, name
     person_id: int = row[0]
     if row[1] != sender.name:
         tx.run(f"UPDATE account SET name = ? WHERE {there}", sender.name, sender.platform, sender.external_id)
-    now = (sender.name, script(row[2], last_lines(tx, chat_id, person_id)))
+    usual = script(row[2], last_lines(tx, chat_id, person_id))
+    now = (called(usual) if called is not None else sender.name, usual)
     tx.run("UPDATE person SET name = ?, script = ? WHERE id = ? AND (name <> ? OR script <> ?)", *now, person_id, *now)
-    return person_id
+    return person_id, now[0]
 
 
 def last_lines(tx: Tx, chat_id: int, person_id: int) -> tuple[str, ...]:

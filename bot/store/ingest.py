@@ -50,7 +50,7 @@ class Arrival:
     chat; a turn that answers its sender and was asked less than `interrupts_ms` ago (None: at any time) is cut short, and
     both are asked `pause_ms` later, ms.
     `remarks` are what it lets on about the last reply, `promising` (None: nothing) what its writer promises, given the
-    name of their zone ("": none).
+    name of their zone ("": none). `called` is their name by the script they usually write in, where they told none.
     """
 
     incoming: Incoming
@@ -64,6 +64,7 @@ class Arrival:
     pause_ms: int = 0
     remarks: tuple[Signal, ...] = ()
     promising: Callable[[str], tuple[SpokenPromise, ...]] | None = None
+    called: Callable[[str], str] | None = None
 
 
 QUOTED_ID = """coalesce((SELECT max(said.id) FROM event AS said WHERE said.chat_id = event.chat_id

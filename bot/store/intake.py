@@ -189,7 +189,10 @@ class Intake(ScrubbingRepository):
         if tx.has("SELECT 1 FROM event WHERE delivery_key = ?", _delivery(incoming)):
             return Accepted(None, chat, None), None
         incoming = came = retargeted(tx, chat.id, incoming)
-        person_id = find_person(tx, incoming.sender, chat.id, arrival.script, at) if incoming.sender else None
+        sender, person_id = incoming.sender, None
+        if sender is not None:
+            person_id, name = find_person(tx, sender, chat.id, arrival.script, at, arrival.called)
+            incoming = came = replace(incoming, sender=replace(sender, name=name))
         situation = with_permissions(tx, self._lists, chat.id, person_id, arrival.situation)
         gone, until = tx.row(
             "SELECT gone, coalesce((SELECT until FROM conversation_window WHERE chat_id = chat.id AND person_id = ?), 0) "
