@@ -238,6 +238,27 @@ async def test_nobody_is_asked_about_ordinary_talk(new_world: NewWorld, said: st
     assert world.replies == ["好的"]
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("I'd be grateful if you would remember that I no longer drink.", "I no longer drink"),
+        ("以后推荐吃的记得我不吃香菜", "我不吃香菜"),
+        ("你記性好你幫我記 阿嬤的滷肉要放兩顆八角", "阿嬤的滷肉要放兩顆八角"),
+    ],
+)
+async def test_a_wish_within_its_sentence_keeps_the_plain_fact_after_it(world: World, said: str, text: str) -> None:
+    await world.say(said)
+    assert kept(world) == [text]
+
+
+@pytest.mark.parametrize(
+    "said", ["你別記我什麼時候回家", "I should remember that I have friends", "你听完就算了别记下来，我昨天哭了"]
+)
+async def test_what_is_denied_or_said_of_oneself_is_not_kept(world: World, said: str) -> None:
+    await world.say(said)
+    assert kept(world) == []
+
+
 async def test_what_is_not_to_be_remembered_any_more_goes_though_a_reason_follows(world: World) -> None:
     await world.say("remember that i like k-pop")
     await world.say("stop remembering that i like k-pop my friends can see this account")

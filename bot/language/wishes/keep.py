@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal, cast
 
-from bot.language.wishes.patterns import QUOTED, FoundWish, WishPlace, pattern, shaped
+from bot.language.wishes.patterns import QUOTED, FoundWish, WishPlace, may_ask, pattern, shaped
+from bot.text.catalogue import LazyPattern
 from bot.text.fold import fold, fold_mapped, unfold
 
 WishStrength = Literal["strong", "weak", "fact"]
@@ -12,6 +14,7 @@ WishStrength = Literal["strong", "weak", "fact"]
 
 MOST_FACTS = 9
 """More facts than that are a document, and stay one memory."""
+_CLAUSE = LazyPattern(r"[^,。?\n]+")
 _LEAST, _REACH, _THIN_CHARS = 3, 600, 24
 """Characters of the shortest fact (我属兔), of the longest text that is parted, and of the longest that says nothing."""
 _ORDER = "一二三四五六七八九"
@@ -166,9 +169,10 @@ def remember_wish(place: WishPlace) -> tuple[FoundWish, ...]:
     """The wish to keep something that stands at this place, one for each fact; none in doubt."""
     if not pattern("remember_sure").search(place.shape, place.start, place.start + 400):
         return ()
-    if pattern("of_oneself").search(place.lead) and "can we" not in place.lead:
-        return ()
-    found = _order(place) or _put(place) or _before_content(place) or _labelled(place)
+    found = None
+    if not pattern("of_oneself").search(place.lead) or "can we" in place.lead:
+        found = _order(place) or _put(place) or _before_content(place) or _labelled(place)
+    found = found or _within(place)
     if found is None or found.content is None:
         return (found,) if found else ()
     spans = facts(place.shape, *found.content)
@@ -288,6 +292,22 @@ def _before_content(place: WishPlace) -> FoundWish | None:
         return None
     listed = _list_end(shape, a)
     return FoundWish("remember", place.start, max(end, listed), (a, max(b, listed)))
+
+
+def _within(place: WishPlace) -> FoundWish | None:
+    """I'd be glad if you would remember that I no longer drink: a plain fact after a wish within its clause."""
+    clause = _CLAUSE.match(place.shape, place.start)
+    match = pattern("remember").search(place.shape, place.at, clause.end()) if clause else None
+    if clause is None or match is None or not may_ask(place.shape, clause, match, named=False):
+        return None
+    before = place.shape[place.start : match.start()]
+    if has_predicate(before) or any(pattern(name).search(before) for name in ("refused", "reported")):
+        return None
+    found = _before_content(replace(place, at=match.start()))
+    if found is None or found.content is None:
+        return None
+    told = place.shape[slice(*found.content)]
+    return found if is_plain_fact(told) or (match["strong"] and has_predicate(told)) else None
 
 
 def _labelled(place: WishPlace) -> FoundWish | None:

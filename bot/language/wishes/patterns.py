@@ -185,6 +185,18 @@ def speaks(shape: str, at: int) -> bool:
     return said is not None and said.end() <= at
 
 
+def may_ask(shape: str, clause: re.Match[str], found: re.Match[str], named: bool) -> bool:
+    """Whether the words `found` in a clause may be said to nuan: neither told of somebody nor asked about."""
+    before = shape[clause.start() : found.start()]
+    if pattern("cue_before").search(before) or (not named and pattern("cue_before_mine").search(before)):
+        return False
+    asks = shape.startswith("?", clause.end()) or pattern("cue_question").search(clause[0])
+    if asks and not pattern("cue_polite").search(clause[0]):
+        return False
+    told = pattern("reported").search(shape, max(0, clause.start() - 12), clause.start())
+    return not told and not speaks(shape, found.start())
+
+
 def _hidden(match: re.Match[str]) -> str:
     return QUOTED * len(match[0])
 

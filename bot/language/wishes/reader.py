@@ -16,6 +16,7 @@ from bot.language.wishes.patterns import (
     WishPlace,
     beginning,
     listed,
+    may_ask,
     numbered,
     pattern,
     place_at,
@@ -144,7 +145,7 @@ def wish_cue(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
             found = pattern(f"cue_{verb}").search(shape, *clause.span())
             if found and long and found.start() > CUE_LEAD:
                 return None  # a document; what begins with the wish is kept shortened
-            if found and _may_ask(shape, clause, found, verb.startswith("nick")):
+            if found and may_ask(shape, clause, found, verb.startswith("nick")):
                 about = (_name if verb.startswith("nick") else _about)(text, shape, origin, clause, found)
                 empty = verb == "remember" and says_nothing(about)  # 好的，记住了
                 return None if empty or understand(text, names).commands else WishCue(verb, about)
@@ -160,7 +161,7 @@ def wish_hint(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
     for verb in _HINTS:
         for clause in _CLAUSE.finditer(shape):
             found = pattern(f"hint_{verb}").search(shape, *clause.span())
-            if found and _may_ask(shape, clause, found, named=True):
+            if found and may_ask(shape, clause, found, named=True):
                 return WishCue(verb, "" if verb == "nick_set" else text.strip(_BLANK))
     return None
 
@@ -168,17 +169,6 @@ def wish_hint(text: str, names: tuple[str, ...] = ()) -> WishCue | None:
 def has_wish_word(text: str, names: tuple[str, ...] = ()) -> bool:
     """Whether a message that is neither a wish nor a cue holds a word of one: a model is told so."""
     return len(text) <= CUE_CHARS and pattern("cue_hint").search(shaped(fold(text), names)) is not None
-
-
-def _may_ask(shape: str, clause: re.Match[str], found: re.Match[str], named: bool) -> bool:
-    before = shape[clause.start() : found.start()]
-    if pattern("cue_before").search(before) or (not named and pattern("cue_before_mine").search(before)):
-        return False
-    asks = shape.startswith("?", clause.end()) or pattern("cue_question").search(clause[0])
-    if asks and not pattern("cue_polite").search(clause[0]):
-        return False
-    told = pattern("reported").search(shape, max(0, clause.start() - 12), clause.start())
-    return not told and not speaks(shape, found.start())
 
 
 def _about(text: str, shape: str, origin: tuple[int, ...], clause: re.Match[str], found: re.Match[str]) -> str:
