@@ -149,7 +149,8 @@ def _may_go(place: WishPlace, groups: dict[str, str | None], body: str, after: s
         asked = any(groups.get(name) for name in ("put", "did", "of")) or pattern("requests").search(
             groups["how"] or ""
         )
-        return bool(asked) and not pattern("own_forgetting").search(body + after)
+        meant = body[0] == "我" and groups["tail"] != "" and "忘了" not in after
+        return bool(asked or meant) and not pattern("own_forgetting").search(body + after)
     meant = after.endswith(("吧", *_POLITELY)) or place.asked
     if pattern("idle").match(verb):
         told = pattern("told_of_you").fullmatch(lead) and not pattern("firmly").search(place.lead)

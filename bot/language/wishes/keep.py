@@ -236,7 +236,7 @@ def _told(place: WishPlace, match: re.Match[str], told: tuple[int, int], apart: 
     sure = is_plain_fact(part) or (firm and (chinese or match["ends"] is not None))
     if (match["mind"] or match["ends"] is None or apart) and not sure:
         return None
-    if not chinese and match["ends"] is None:
+    if not chinese and match["ends"] is None and not (is_plain_fact(part) and pattern("points").search(match[0])):
         return None
     if not is_plain_fact(part) and _TO_NUAN.search(part):
         return None
@@ -288,6 +288,8 @@ def _before_content(place: WishPlace) -> FoundWish | None:
     sure = firmly or kind == "strong" or pattern("cjk").search(body) or _opening(place)
     if "," in intro[0] and (_told_already(place, body) or match[0].endswith(" that")):
         return None
+    if b > comma > a and is_plain_fact(first) and not is_fact(body, kind, "," in intro[0], firmly):
+        b, end, body = comma, comma, first  # what goes on to nuan is none of it
     if b <= a or not sure or not is_fact(body, kind, "," in intro[0], firmly):
         return None
     listed = _list_end(shape, a)

@@ -13,7 +13,6 @@ NAME_CHARS = 9
 _LISTS: tuple[tuple[MemoryVerb, str], ...] = (
     ("nick_revoke", "name_revoke"),
     ("nick_set", "name_set"),
-    ("nick_set", "be_called"),
 )
 _SOON = 4
 """Characters between a name refused and the one that takes its place."""
