@@ -55,7 +55,9 @@ def clever(request: ModelRequest) -> Answer:
     if not request.prompt.tools:
         return json.dumps({"summary": f"聊了{len(last.content)}个字", "statements": []}, ensure_ascii=False)
     if last.role == "user" and "查" in last.content:
-        return calls(("memory_recall", '{"query": "怕狗"}'), ("save_experience", '{"summary": "查之前先想想"}'))
+        return calls(
+            ("memory_recall", '{"query": "怕狗"}'), ("remember", '{"text": "查之前先想想", "kind": "experience"}')
+        )
     return says(
         f"回答{len(request.prompt.messages)}", prompt_tokens=sum(len(m.content) for m in request.prompt.messages)
     )

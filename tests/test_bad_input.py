@@ -27,7 +27,7 @@ FAULTS: tuple[Fault, ...] = (
 
 def moody(asked: Asked) -> Reply:
     """Fails as the newest line asks, else answers."""
-    line = (re.findall(r"<p [^>]*>(.*?)</p>", asked.last_user, re.DOTALL) or [""])[-1]  # a digest's request has none
+    line = (re.findall(r"<p\b[^>]*>(.*?)</p>", asked.last_user, re.DOTALL) or [""])[-1]  # a digest's request has none
     fault = next((fault for fault in FAULTS if line.endswith(fault) and asked.last_role == "user"), None)
     status = 500 if "500" in line else 429
     return Reply("好的，我在听" if fault is None else "半句话还没", fault=fault, status=status)
@@ -72,13 +72,13 @@ async def test_problems_of_named_files_are_told_with_all_others(tmp_path: Path) 
     for name, content in (
         ("messages/en.toml", b"x = 3"),
         ("digest/en.txt", b"\xff"),
-        ("tools/save_experience.json", b"["),
+        ("tools/remember.json", b"["),
     ):
         (own / name).parent.mkdir(parents=True, exist_ok=True)
         (own / name).write_bytes(content)
     (tmp_path / "nuan.toml").write_text(f'typo = 1\npersona = "nobody"\nprompts_dir = "{own}"\n', "utf-8")
     ran = await run(Home(tmp_path), "boot")
-    check_refused(ran, 2, "typo: ", "persona: ", "messages/en.toml", "digest/en.txt", "tools/save_experience.json")
+    check_refused(ran, 2, "typo: ", "persona: ", "messages/en.toml", "digest/en.txt", "tools/remember.json")
     assert len(ran.err.splitlines()) == 5
 
 

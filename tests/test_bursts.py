@@ -145,7 +145,7 @@ async def test_what_people_saw_of_an_interrupted_reply_is_taken_away(tmp_path: P
 
 async def test_a_turn_whose_tool_was_carried_out_is_not_interrupted(slow: OpenSlow) -> None:
     world = await slow(busy="interrupt")
-    asked = calls(("save_experience", '{"summary": "阿明在学法语"}'))
+    asked = calls(("remember", '{"text": "阿明在学法语", "kind": "experience"}'))
     world.model.script = lambda request: asked if len(world.model.requests) == 1 else "好的"
     await world.write("我学完了第一课法语", "阿明")
     await world.wait(2.5)

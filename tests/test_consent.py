@@ -223,13 +223,13 @@ async def test_a_request_that_ends_in_ok_is_no_question(world: World) -> None:
     ("line", "name"), [("小暖 你以后能不能不叫我宝宝啊 好肉麻", "宝宝"), ("不要再喊我學姊了 你又不是我學弟", "學姊")]
 )
 async def test_a_name_that_they_refuse_is_not_used_again(world: World, line: str, name: str) -> None:
-    uses(world, "remember", text=name, name="not")
+    uses(world, "remember", text=name, kind="not")
     await world.say(line)
     assert world.peek.memories("text", "slot", disabled_at=None) == [(name, "no_address")]
 
 
 async def test_a_name_that_they_asked_for_is_not_refused_by_the_model(world: World) -> None:
-    uses(world, "remember", text="宝宝", name="not")
+    uses(world, "remember", text="宝宝", kind="not")
     await world.say("以后你叫我一声宝宝吧，他们都那么喊")
     assert "no_address" not in [row[0] for row in world.peek.memories("slot")]
 
@@ -406,7 +406,7 @@ async def test_nothing_is_set_aside_that_nobody_asked_for(world: World) -> None:
 
 async def test_a_name_that_somebody_else_used_is_refused_by_the_model(world: World) -> None:
     await world.say("小暖，你看老板又请客了", who="阿明", group="闲聊")
-    uses(world, "remember", text="老板", name="not")
+    uses(world, "remember", text="老板", kind="not")
     await world.say("小暖，可别这么叫我，难听死了", group="闲聊")
     assert world.peek.memories("text", "slot", disabled_at=None) == [("老板", "no_address")]
 
@@ -485,7 +485,7 @@ async def test_a_promise_that_is_moved_is_due_on_its_new_day(world: World) -> No
 
 
 async def test_a_name_within_another_one_is_refused_for_itself(world: World) -> None:
-    first, second = (json.dumps(each) for each in ({"text": "Tom", "name": "call"}, {"text": "tomato", "name": "not"}))
+    first, second = (json.dumps(each) for each in ({"text": "Tom", "kind": "call"}, {"text": "tomato", "kind": "not"}))
     both = calls(("remember", first), ("remember", second))
     world.model.script = lambda request: "ok" if request.prompt.messages[-1].role == "tool" else both
     await world.say("stop calling me 番茄")

@@ -129,7 +129,7 @@ async def test_with_a_model_a_name_can_be_set_by_the_tool(world: World) -> None:
     world.model.script = lambda request: (
         "好的呀"
         if request.prompt.messages[-1].role == "tool"
-        else calls(("remember", '{"text": "糖糖", "name": "call"}'))
+        else calls(("remember", '{"text": "糖糖", "kind": "call"}'))
     )
     await world.say("hey nuan，你可以 call me 糖糖 吗，我喜欢这个")
     assert world.peek.memories("text", "slot", disabled_at=None) == [("糖糖", "address")]
@@ -146,7 +146,7 @@ async def test_ordinary_talk_is_no_cue(world: World) -> None:
     ("text", "tool", "arguments", "kept_", "asks"),
     [
         ("你心里要有数，我弟有忧郁症", "remember", '{"text": "我弟有忧郁症"}', ["我弟有忧郁症"], "要我记住"),
-        ("我现在网名是Kiki啦，你也跟着改口呗", "remember", '{"text": "Kiki", "name": "call"}', ["Kiki"], "怎么叫你"),
+        ("我现在网名是Kiki啦，你也跟着改口呗", "remember", '{"text": "Kiki", "kind": "call"}', ["Kiki"], "怎么叫你"),
         (
             "hold on to one thing, my dog is called Biscuit",
             "remember",

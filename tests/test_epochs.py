@@ -255,7 +255,7 @@ async def test_another_tool_text_begins_a_new_log(world: World, tmp_path: Path) 
     await world.close()
     (tmp_path / "own" / "tools").mkdir(parents=True)
     shipped = (resource_dir("prompts") / "tools" / "memory_recall.json").read_text("utf-8")
-    changed = shipped.replace("先查。", "先查一查。")
+    changed = shipped.replace("先查；", "先查一查；")
     assert changed != shipped
     (tmp_path / "own" / "tools" / "memory_recall.json").write_text(changed, "utf-8")
     world.settings = world.settings.model_copy(update={"prompts_dir": str(tmp_path / "own")})

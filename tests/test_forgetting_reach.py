@@ -35,7 +35,7 @@ async def test_an_experience_drawn_from_a_forgotten_memory_goes_too(world: World
     world.model.script = lambda request: (
         says("好")
         if request.prompt.messages[-1].role == "tool"
-        else calls(("save_experience", '{"summary": "别提犬类"}'))
+        else calls(("remember", '{"text": "别提犬类", "kind": "experience"}'))
     )
     await world.say("今天聊点什么呢")
     assert world.peek.memories.count(source="tool", disabled_at=None) == 1

@@ -35,7 +35,6 @@ async def test_after_a_day_of_silence_there_is_one_message(new_world: NewWorld) 
     (asked,) = firsts(world)
     assert [tool.name for tool in asked.prompt.tools] == [
         "memory_recall",
-        "save_experience",
         "remember",
         "forget",
         "add_commitment",

@@ -80,7 +80,7 @@ async def test_an_answer_comes_whole_with_its_usage(stream: bool) -> None:
 @pytest.mark.parametrize("stream", [True, False])
 async def test_tool_calls_are_put_together_and_their_arguments_kept_raw(stream: bool) -> None:
     raw = '{ "query":"对什么过敏" ,"n":1}'
-    reply = Reply("我想想", (Call("memory_recall", raw), Call("save_experience", '{"text":"花生"}')))
+    reply = Reply("我想想", (Call("memory_recall", raw), Call("remember", '{"text":"花生"}')))
     async with talking(reply, stream=stream) as (model, server):
         answer = await model.complete(request())
         results = tuple(Message("tool", "花生", tool_call_id=call.id) for call in answer.tool_calls)
@@ -89,7 +89,7 @@ async def test_tool_calls_are_put_together_and_their_arguments_kept_raw(stream: 
     assert answer.text == "我想想"
     assert [(call.name, call.arguments) for call in answer.tool_calls] == [
         ("memory_recall", raw),
-        ("save_experience", '{"text":"花生"}'),
+        ("remember", '{"text":"花生"}'),
     ]
     assert len({call.id for call in answer.tool_calls}) == 2
 

@@ -30,7 +30,7 @@ from bot.model.transport import _seconds
 from bot.ops.control import _REQUEST
 from bot.ops.log_files import _keeper
 from bot.pipeline.media import LookArguments
-from bot.pipeline.tools.memories import ExperienceArguments, ForgetArguments, RememberArguments
+from bot.pipeline.tools.memories import ForgetArguments, RememberArguments
 from bot.pipeline.tools.tasks import RemindArguments
 from bot.prompt.persona import FOLDER, FULL, Persona, SkillArguments, read_bootstraps, read_skills
 from bot.prompt.templates import read_templates
@@ -48,7 +48,6 @@ SHAPES = (
     RecallArguments,
     ListenArguments,
     SkillArguments,
-    ExperienceArguments,
     RememberArguments,
     ForgetArguments,
     CommitmentArguments,

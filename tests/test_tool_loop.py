@@ -81,7 +81,7 @@ async def test_a_tool_that_needs_no_arguments_is_not_carried_out_with_broken_one
 
 
 @pytest.mark.parametrize(
-    "names", [("memory_recall", "remind", "save_experience"), ("remember", "forget", "stop_listen", "skill")]
+    "names", [("memory_recall", "remind", "add_commitment"), ("remember", "forget", "stop_listen", "skill")]
 )
 async def test_no_tool_takes_broken_arguments(world: World, names: tuple[str, ...]) -> None:
     in_turn(world, [calls(*((name, '{"') for name in names)), "好的"])

@@ -30,7 +30,7 @@ def recall(query: str, **more: object) -> tuple[str, str]:
 
 
 def save(summary: str) -> tuple[str, str]:
-    return ("save_experience", json.dumps({"summary": summary}, ensure_ascii=False))
+    return ("remember", json.dumps({"text": summary, "kind": "experience"}, ensure_ascii=False))
 
 
 async def test_recall_finds_what_was_kept_with_its_day(world: World) -> None:

@@ -164,7 +164,7 @@ class Field:
             "keep": [("remember", {"text": "大家的暗号"})],
             "followed": [("memory_recall", {"query": "大家的暗号", "top_k": 20})],
             "first": [("memory_recall", {"query": "暗号", "top_k": 20})],
-            "write": [("forget", {"id": str(number % 60)}), ("save_experience", {"summary": "暗号"})],
+            "write": [("forget", {"id": str(number % 60)}), ("remember", {"text": "暗号", "kind": "experience"})],
         }
         self.wanted = tools.get(way, [])
         match way:

@@ -116,7 +116,7 @@ async def truncated(folder: Path, size: Size) -> Found:
     from tests.pools import tell
     from tests.test_fallbacks_wire import wired
 
-    store = Call("save_experience", '{"summary": "先量再裁"}')
+    store = Call("remember", '{"text": "先量再裁", "kind": "experience"}')
     bad = [
         Reply("一二三四五六七八九十" if not calls else "", calls=calls, fault=fault, pieces=pieces)
         for pieces in (0, 1, 2, 3, 99)

@@ -225,7 +225,7 @@ def obeying(order: str) -> "partial[Answer]":
         ("remember", {"text": order}),
         ("forget", {"id": "1"}),
         ("forget", {"text": "花生"}),
-        ("save_experience", {"summary": order}),
+        ("remember", {"text": order, "kind": "experience"}),
         ("add_commitment", {"text": order}),
         ("remind", {"text": order, "when": "明天早上九点"}),
         ("remind", {"id": 1, "cancel": True}),

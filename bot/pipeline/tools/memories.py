@@ -1,4 +1,4 @@
-"""The tools remember, forget and save_experience over the store, by the person's own words."""
+"""The tools remember and forget over the store, by the person's own words, and what the model concludes from a talk."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,7 +31,7 @@ from bot.text.similarity import echoes, shares_words
 from bot.tools.commitments import ChangePromise
 
 NAMES: dict[str, NameSlot] = {"call": "address", "not": "no_address"}
-"""What the tool's `name` says of a text."""
+"""What the tool's `kind` says of a name."""
 
 MOST_HEARD = 8
 """Lines of a chat among which the one is that "this" means."""
@@ -40,19 +40,13 @@ SHOWN, SHOWN_CHARS = 5, 80
 """How many memories a refusal names, and characters of each."""
 
 
-class ExperienceArguments(ToolArguments, tool="save_experience"):
-    """What the model may save."""
-
-    summary: str = Field(max_length=500)
-
-
 class RememberArguments(ToolArguments, tool="remember"):
-    """What the model may want to be kept: a fact, with `id` in place of the memory of that number, or with `name` how
-    they are called, or not."""
+    """What the model may want to be kept: a fact, with `id` in place of the memory of that number; by `kind` how they
+    are called, or not, or an experience of its own."""
 
     text: str = Field(max_length=500)
     id: int | str | None = None
-    name: Literal["", "call", "not"] = ""
+    kind: Literal["", "call", "not", "experience"] = ""
 
 
 class ForgetArguments(ToolArguments, tool="forget"):
@@ -85,19 +79,14 @@ class MemoryTools:
     def tools(self, specs: Mapping[str, ToolSpec]) -> tuple[Tool, ...]:
         """Each with its text for the model; the answers hold {id} for the number of what is stored."""
         return (
-            Tool(specs["save_experience"], self._save_experience),
             Tool(specs["remember"], self._remember),
             Tool(specs["forget"], self._forget),
         )
 
-    async def _save_experience(self, context: ToolContext, arguments: str) -> ToolAnswer:
+    async def _save_experience(self, context: ToolContext, text: str) -> ToolAnswer:
         """Keep a conclusion, one a session. What repeats a line that was recalled in it is none and kept already: a
         memory that tells the model to save something gets nothing saved (FAULTS X8).
         """
-        asked = read_arguments(ExperienceArguments, arguments)
-        text = clean_line(asked.summary)
-        if not text:
-            raise ToolRefused("experience_empty")
         if not harmless(text):
             raise ToolRefused("experience_unfit")
         if await self._store.events.off_record(context.event_ids):
@@ -128,12 +117,14 @@ class MemoryTools:
         text, which = clean_line(asked.text), str(asked.id if asked.id is not None else "").strip()
         if not text:
             raise ToolRefused("remember_empty")
-        if which and not asked.name:
+        if asked.kind == "experience":
+            return await self._save_experience(context, text)
+        if which and not asked.kind:
             return await self._update(context, which, text)
         said = await self._said(context)
         ground = await self._consent.carrier(context, text)
         event = ground.event_id
-        if not event and asked.name == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
+        if not event and asked.kind == "not":  # 不要再喊我學姊了, 别这么叫我: the name alone says no
             heard = "\n".join(line.text for line in await self._heard(context))
             event = next((own.event_id for own in said if own.refuses(text, heard)), 0)
         if not any(own.keeps or own.calls for own in said):
@@ -143,7 +134,7 @@ class MemoryTools:
                 raise ToolRefused("remember_unasked")
         if not event:
             raise ToolRefused("remember_words", as_data(clip(ground.missing, SHOWN_CHARS)))
-        slot = NAMES.get(asked.name, "")
+        slot = NAMES.get(asked.kind, "")
         for known in await self._store.forgetting.kept_from(context.event_ids, context.person_id):
             if _says_it(known, text, slot):
                 raise ToolRefused("remember_known", str(known.id))

@@ -30,7 +30,6 @@ from bot.tools.stop_listen import listen_tool
 
 TOOLS = (
     "memory_recall",
-    "save_experience",
     "remember",
     "forget",
     "add_commitment",
