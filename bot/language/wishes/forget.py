@@ -149,7 +149,7 @@ def _may_go(place: WishPlace, groups: dict[str, str | None], body: str, after: s
         asked = any(groups.get(name) for name in ("put", "did", "of")) or pattern("requests").search(
             groups["how"] or ""
         )
-        meant = body[0] == "我" and groups["tail"] != "" and "忘了" not in after
+        meant = bool(groups.get("tail")) and body.startswith("我") and "忘了" not in after
         return bool(asked or meant) and not pattern("own_forgetting").search(body + after)
     meant = after.endswith(("吧", *_POLITELY)) or place.asked
     if pattern("idle").match(verb):
