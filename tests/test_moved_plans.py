@@ -74,6 +74,17 @@ async def test_of_a_task_for_a_month_the_month_is_kept_and_no_day_of_it_is_made_
     assert world.peek.reminders.count() == 0
 
 
+async def test_the_digest_knows_what_somebody_is_allergic_to_though_it_is_long_ago(world: World) -> None:
+    await world.say("记住我对花生过敏")
+    for number in range(60):
+        await world.say(f"记住我在{number + 100}号展馆看过海豚表演")
+    digests(world)
+    await talks(world, "海豚表演真好看，我在展馆里看了一整天")
+    asked = [each[-1].content for each in world.prompts if "known:" in each[-1].content]
+    assert asked
+    assert all("花生过敏" in each for each in asked)
+
+
 async def test_a_month_that_is_over_is_no_plan(world: World) -> None:
     digests(world, {"statements": [{"text": "小王三月做了手术", "when": "", "kind": "event", "from": [1]}]})
     await talks(world, "我三月做了手术，现在好多了")

@@ -1,6 +1,6 @@
 """What a model is shown when it makes a digest: today, who speaks, what is known, and the lines. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
@@ -9,6 +9,7 @@ from bot.core.commitments import Commitment, Reminder
 from bot.core.memories import Memory
 from bot.language.assertions import VOCABULARY, folded_plain
 from bot.language.injection import is_injection
+from bot.language.sections import is_guarded
 from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
 from bot.text.clean import clean_name, escaped, named_once, one_row
 from bot.text.dates import local
@@ -24,6 +25,8 @@ KNOWN_CHARS = 200
 SAME_SLOT, SHARED, PLAN, RECENT = 3.0, 1.0, 1.0, 0.5
 """What it counts that a talk speaks of a slot, shares a term, that a statement is to happen yet, and that it is the
 newest of all."""
+
+_Known = Memory | Commitment | Reminder
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _SLOTS: dict[str, frozenset[str]] = {slot: frozenset(words) for slot, words in VOCABULARY.slots.items()}
@@ -72,7 +75,7 @@ def may_change_known(known: KnownFacts, lines: tuple[DigestLine, ...]) -> bool:
     """Whether people name something of an open task or reminder, or of a plan that lies ahead; or tell that something
     changed that is known of one who speaks."""
     ended = max((line.at for line in lines), default=0)
-    open_: list[Memory | Commitment | Reminder] = [*known.commitments, *known.reminders]
+    open_: list[_Known] = [*known.commitments, *known.reminders]
     open_ += [one for one in known.memories if is_plan(one, ended)]
     if not _terms(*(one.text for one in open_)).isdisjoint(_terms(_said(lines))):
         return True
@@ -94,7 +97,7 @@ def _terms(*texts: str) -> frozenset[str]:
 def touchable(known: KnownFacts, lines: tuple[DigestLine, ...], limit: int = KNOWN_TOKENS) -> KnownFacts:
     """What a talk may change, the likeliest first, as much of it as fits into `limit` tokens.
 
-    Likely is what shares terms with what people say, or is of a slot that they speak of; then what is newest. A name
+    Before all, in at most half of them, comes what is lasting of their health: what is missed of it may do harm. Likely is what shares terms with what people say, or is of a slot that they speak of; then what is newest. A name
     that somebody asked to be called by, or how somebody felt, is not the digest's to change.
     """
     said = _said(lines)
@@ -118,7 +121,7 @@ def touchable(known: KnownFacts, lines: tuple[DigestLine, ...], limit: int = KNO
     def of_slot(one: Memory) -> bool:
         return not slots.isdisjoint((one.slot,) if one.slot else slots_told(fold(one.text)))
 
-    scored: list[tuple[float, int, Memory | Commitment | Reminder]] = [
+    scored: list[tuple[float, int, _Known]] = [
         (
             shares(f"{one.text} {one.subject}")
             + SAME_SLOT * of_slot(one)
@@ -131,19 +134,31 @@ def touchable(known: KnownFacts, lines: tuple[DigestLine, ...], limit: int = KNO
     ]
     scored += [(shares(one.text) + RECENT * (one.made_at == newest), one.made_at, one) for one in tasks]
     scored.sort(key=lambda entry: (-entry[0], -entry[1]))
-    kept: list[Memory | Commitment | Reminder] = []
-    left = limit
-    for _, _, one in scored:
-        left -= estimate_tokens(_known_row(one, ""))
-        if left < 0:
-            break
-        kept.append(one)
+    likely = [one for _, _, one in scored]
+    vital = _fitting([one for one in likely if isinstance(one, Memory) and _is_vital(one)], limit // 2)
+    kept = _fitting([*vital, *(one for one in likely if one not in vital)], limit)
     return KnownFacts(
         tuple(one for one in kept if isinstance(one, Memory)),
         tuple(one for one in kept if isinstance(one, Commitment)),
         tuple(one for one in kept if isinstance(one, Reminder)),
         known.called,
     )
+
+
+def _is_vital(memory: Memory) -> bool:
+    slots = (memory.slot,) if memory.slot else slots_told(fold(memory.text))
+    return memory.kind != "event" and any(map(is_guarded, slots))
+
+
+def _fitting(found: Sequence[_Known], limit: int) -> list[_Known]:
+    """The first of them that fit into so many tokens."""
+    kept: list[_Known] = []
+    for one in found:
+        limit -= estimate_tokens(_known_row(one, ""))
+        if limit < 0:
+            break
+        kept.append(one)
+    return kept
 
 
 def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFacts, now: int) -> str:
@@ -158,7 +173,7 @@ def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFa
         f"today: {today:%Y-%m-%d} {_DAYS[today.weekday()]}",
         f"people: {escaped(', '.join(dict.fromkeys(names.values())))}; bot: {escaped(clean_name(scope.bot_name))}",
     ]
-    facts: list[Memory | Commitment | Reminder] = [*known.memories, *known.commitments, *known.reminders]
+    facts: list[_Known] = [*known.memories, *known.commitments, *known.reminders]
     several = scope.kind == "group"
     called = [
         f"{scope.names.get(one.owner_id or 0, '')}: called {one_row(one.text)}"
@@ -176,11 +191,11 @@ def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFa
     return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
 
 
-def _owner(one: Memory | Commitment | Reminder) -> int:
+def _owner(one: _Known) -> int:
     return one.person_id if isinstance(one, Reminder) else one.owner_id or 0
 
 
-def _known_row(one: Memory | Commitment | Reminder, owner: str, tz: tzinfo = UTC) -> str:
+def _known_row(one: _Known, owner: str, tz: tzinfo = UTC) -> str:
     owner, text = named_once(owner, clip(one_row(one.text), KNOWN_CHARS))
     who = f"{owner}: " if owner else ""
     if isinstance(one, Commitment):
