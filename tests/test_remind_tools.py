@@ -335,3 +335,33 @@ async def test_which_days_are_meant_the_model_says_where_their_hour_stands(world
         ("06-13 16",),
         ("06-14 16",),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "asked", "told"),
+    [
+        (
+            "每周六上午九点半提醒我送孩子去围棋课，8月29号是最后一节",
+            {"when": "2026-06-13T09:30", "every": "week", "until": "2026-08-29"},
+            ("06-13 09:30", "8月29日"),
+        ),
+        (
+            "weekdays at 7:05am tell me to leave for the bus, stop after december 18",
+            {"when": "2026-06-15T07:05", "every": "weekdays", "until": "2026-12-18"},
+            ("06-15 07:05", "Dec 18"),
+        ),
+        ("6月16号物业来查燃气，前一天跟我说一声", {"when": "2026-06-15"}, ("06-15 09:00", "6月15日")),
+        ("名天下午4点题醒我交电废", {"when": "2026-06-13T16:00"}, ("06-13 16:00", "6月13日")),
+    ],
+)
+async def test_the_model_names_what_the_grammar_does_not_read(
+    world: World, line: str, asked: dict[str, str], told: tuple[str, str]
+) -> None:
+    world.model.digests = True
+    uses(world, "remind", text="事", **asked)
+    await world.say(line)
+    rows = world.rows(
+        "SELECT strftime('%m-%d %H:%M', due_at / 1000 + 28800, 'unixepoch') FROM reminder WHERE ended_at IS NULL"
+    )
+    assert [row[0] for row in rows] == [told[0]]
+    assert told[1] in result(world) or any(told[1] in reply for reply in world.replies)

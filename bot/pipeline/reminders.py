@@ -164,7 +164,7 @@ class ReminderService:
             found = await self._timed(at, found)
             made = [self._made(at, wish) for wish in found]
             bare = at.chat.kind == "group" and any(not wish.task for wish in found)  # what it is of stands in the talk
-            if judges and (bare or any(_left(each) for each in made)):
+            if judges and (bare or len(found) > 1 or any(_left(each) for each in made)):
                 return RequestOutcome(False, cued=True)
             if rest := found[-1].rest or kept:
                 receipt = await self._plain(at, found, "words")
@@ -218,17 +218,11 @@ class ReminderService:
         plain = tuple(replace(wish, manner=replace(wish.manner, plain=True)) for wish in found)
         return await self._plain(at, plain, "command")
 
-    def resolve(self, at: ReminderRequest, words: str, task: str) -> NewReminder | str:
-        """The reminder that words for a time make, or the question they leave: what the tool of the model asks for."""
-        wish = ReminderWish("set", task, time_parts(words), HourRules(wakes=is_getting_up(task)), said=words)
+    def resolve(self, at: ReminderRequest, words: str, task: str, parts: TimeParts) -> NewReminder | str:
+        """The reminder that words for a time, read as these `parts`, make, or the question they leave."""
+        wish = ReminderWish("set", task, parts, HourRules(wakes=is_getting_up(task)), said=words)
         found = self._made(at, wish)
         return found if isinstance(found, NewReminder) else self._question(at, found, words)
-
-    def answers(self, at: ReminderRequest, words: str, answer: str) -> int | None:
-        """The moment, ms, that a request names together with the answer to what was asked about it; None: no one."""
-        said = time_parts(answer)
-        found = moment_meant(joined_parts(time_parts(words), said), local(at.now, at.tz)) if not said.empty else None
-        return found.at if isinstance(found, Instant) else None
 
     async def mine(self, at: ReminderRequest) -> tuple[Reminder, ...]:
         """The open reminders of a person as they may be told here: in a DM all, in a group those of the group."""

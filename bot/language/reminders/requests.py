@@ -25,7 +25,6 @@ from bot.language.reminders.wording import (
     FRAME,
     JOINS,
     KIN,
-    MISSPELT,
     MUST,
     NEAR,
     NO_EN,
@@ -37,7 +36,6 @@ from bot.language.reminders.wording import (
     SHARED,
     SOFT,
     SPACED,
-    SPELT,
     STOPS,
     THEN,
     TIME_EN,
@@ -48,6 +46,7 @@ from bot.language.reminders.wording import (
     cut_out,
     in_second_person,
     reason_at,
+    spelt,
     time_words,
     without_courtesy,
     without_frame,
@@ -136,7 +135,7 @@ def reminder_wish(text: str, names: tuple[str, ...] = ()) -> ReminderWish | None
     text = unaddressed(clean(text), names)
     folded, origin = fold_mapped(text)
     folded, origin = squeezed(folded, origin)
-    folded = MISSPELT.sub(lambda found: SPELT[len(found[0])], folded)
+    folded = spelt(folded)
     folded = SPACED.sub(lambda found: "," * len(found[0]), folded)
     if _SIGNED.fullmatch(folded):
         return ReminderWish("cancel", folded)

@@ -147,6 +147,11 @@ def without_times(folded: str, parts: TimeParts) -> str:
     return "".join(chars)
 
 
+def spelt(folded: str) -> str:
+    """Folded text with the word for reminding as it is meant."""
+    return MISSPELT.sub(lambda found: SPELT[len(found[0])], folded)
+
+
 def time_words(text: str, folded: str, origin: tuple[int, ...], parts: TimeParts) -> str:
     """The person's own words for the time."""
     taken = "".join(TAKEN if char != TAKEN else "x" for char in without_times(folded, parts))

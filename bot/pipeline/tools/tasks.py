@@ -3,18 +3,18 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import date, datetime, tzinfo
 from functools import partial
-from itertools import pairwise
+from typing import Literal
 
 from pydantic import Field
 
-from bot.core.clock import MINUTE_MS
 from bot.core.commitments import Commitment, CommitmentState, NewReminder, NudgeRules, Reminder
 from bot.core.events import Event
 from bot.core.models import ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.reminders.wording import (
+    ANY,
     CHANGED,
     DAY_BEFORE,
     ENDED,
@@ -23,9 +23,11 @@ from bot.language.reminders.wording import (
     TASK_CHARS,
     WANTED,
     reminder_title,
+    spelt,
 )
 from bot.language.time.dates import checked_when, date_in
 from bot.language.time.moments import hour_in, time_parts
+from bot.language.time.parts import WEEKDAY_NAMES, ClockTime, DayPart, NamedDay, Repetition, TimeParts
 from bot.memory.digest.answer import ItemSection
 from bot.memory.promises import may_tell_end, promise_endings
 from bot.pipeline.actions.plans import promised_title
@@ -35,6 +37,7 @@ from bot.pipeline.texts import Texts, when_label
 from bot.pipeline.tools.consent import OR_NOT, Consent
 from bot.speaking.reminders import reminders_meant, retimed
 from bot.store.store import Store
+from bot.text.catalogue import LazyPattern
 from bot.text.clean import as_data, clean
 from bot.text.codes import number_mark
 from bot.text.dates import local, local_day
@@ -89,12 +92,14 @@ def promise_tool(
     return commitment_tool(spec, carrier, mine, covers, zone, consent.answer, ending, change, nudging), change
 
 
-_ISO = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?:[t ](?P<time>\d\d:\d\d)(?::\d\d)?)?", re.ASCII)
+_ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[t ](?P<time>\d\d:\d\d)(?::\d\d)?)?", re.ASCII)
 
-_PIECE = re.compile(r"\band\b|[,，;；。、和跟與与]|再|然后")
-"""What stands between several times of one line."""
+_EARLIER = LazyPattern(rf"{ANY['day_before']}|提前|之前|\b(?:before|early|ahead|prior)\b")
+"""What says that somebody is to be reminded before the day that is named."""
 
 _SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
+
+Every = Literal["day", "week", "weekdays", "month", "year"]
 
 
 class RemindArguments(ToolArguments, tool="remind"):
@@ -103,6 +108,8 @@ class RemindArguments(ToolArguments, tool="remind"):
 
     text: str = Field(default="", max_length=500)
     when: str = Field(default="", max_length=200)
+    every: Every | None = None
+    until: str | None = Field(default=None, max_length=20)
     id: int | str | None = None
     cancel: bool = False
 
@@ -138,8 +145,8 @@ def remind_tool(
         if strange := await consent.strange(context, task, (given.when, *memories, *((old.text,) if old else ()))):
             raise ToolRefused("remind_text", as_data(clip(strange, TASK_CHARS)))
         if old is not None:
-            return _changed(old, given.when, task, said, reminding, at)
-        found, carrier = _resolved(given.when, said, reminding, at, task)
+            return _changed(old, given, task, said, reminding, at)
+        found, carrier = _resolved(given, said, reminding, at, task)
         if carrier is None or found is None:
             raise ToolRefused("remind_words")
         if not isinstance(found, NewReminder):
@@ -180,7 +187,7 @@ def remind_tool(
 
 
 def _wants(line: Event) -> bool:
-    return WANTED.search(fold(line.text)) is not None
+    return WANTED.search(spelt(fold(line.text))) is not None
 
 
 def _changes(old: Reminder, line: Event) -> bool:
@@ -188,10 +195,15 @@ def _changes(old: Reminder, line: Event) -> bool:
 
 
 def _changed(
-    old: Reminder, when: str, task: str, said: tuple[Event, ...], reminding: ReminderService, at: ReminderRequest
+    old: Reminder,
+    given: RemindArguments,
+    task: str,
+    said: tuple[Event, ...],
+    reminding: ReminderService,
+    at: ReminderRequest,
 ) -> ToolAnswer:
     """That reminder with other words or another time, which one of these messages says; ToolRefused where none does."""
-    then, carrier = (old.due_at, old.rule), said[-1].id
+    then, carrier, when = (old.due_at, old.rule), said[-1].id, given.when
     wanted = fold(" ".join(clean(when).split()))
     if wanted and wanted.replace(" ", "t")[:16] != local(old.due_at, at.tz).strftime("%Y-%m-%dt%H:%M"):
         stands = [line for line in said if wanted in " ".join(fold(line.text).split())]
@@ -201,7 +213,7 @@ def _changed(
             named = wanted.replace(" ", "t")[:16]
             moved = [each for each in moved if local(each[1][0], at.tz).strftime("%Y-%m-%dt%H:%M") == named]
         if not moved:
-            new, other = _resolved(when, said, reminding, at, task)
+            new, other = _resolved(given, said, reminding, at, task)
             if other is None or new is None:
                 raise ToolRefused("remind_words")
             if not isinstance(new, NewReminder):
@@ -233,83 +245,102 @@ def _over(old: Reminder, lines: tuple[Event, ...]) -> bool:
 
 
 def _resolved(
-    when: str, said: tuple[Event, ...], reminding: ReminderService, at: ReminderRequest, task: str
+    given: RemindArguments, said: tuple[Event, ...], reminding: ReminderService, at: ReminderRequest, task: str
 ) -> tuple[NewReminder | str | None, int | None]:
-    """What a model's words for the time make, and the message that carries them; no message where none does."""
-    wanted = fold(" ".join(clean(when).split()))
-    found: NewReminder | str | None = reminding.resolve(at, when, task)
-    carrier = next((each.id for each in said if wanted and wanted in " ".join(fold(each.text).split())), None)
-    if carrier is not None and isinstance(found, NewReminder) and not time_parts(when).day and _night(said, carrier):
-        return None, None  # the night before, like 9pm: which one only a date tells
-    if carrier is None and isinstance(found, NewReminder) and not found.rule:  # the same moment in other words
-        carrier = next((each.id for each in said if _names(each, found.due_at, at.tz)), None)
-        for line, answer in pairwise(said):  # remind me fri at 7 … 7pm i mean
-            if reminding.answers(at, line.text, answer.text) == found.due_at:
-                carrier = answer.id
+    """What a model's word for the time makes, and the message that it rests on; no message where theirs say otherwise.
+
+    Their own words are read by the installation. A date of the model's own counts unless their lines name other hours,
+    or only other days.
+    """
+    wanted = fold(" ".join(clean(given.when).split()))
+    found: NewReminder | str | None = reminding.resolve(at, given.when, task, _parts(given))
+    carrier = next((each for each in said if wanted and wanted in " ".join(fold(each.text).split())), None)
     if carrier is not None:
-        return found, carrier
-    carrier = next((each.id for each in reversed(said) if _leaves_day(each, found, at.tz)), None)
-    if carrier is not None:
-        return found, carrier
-    dated, lines = _ISO.fullmatch(wanted), [(each.text, each.at) for each in said]
-    if dated is None and isinstance(found, NewReminder) and not found.rule and not found.assumed:
-        # The day stands in one line, the hour in another: 约了周四看牙医 … 四点叫我一下.
-        moment = local(found.due_at, at.tz).strftime("%Y-%m-%dT%H:%M")
-        named = checked_when(moment, lines, at.tz)
-        dated = _ISO.fullmatch(moment.lower()) if named is not None and named.precision == "time" else None
-    if dated is None:
+        # The night before, like 9pm: which one only a date tells.
+        night = (
+            isinstance(found, NewReminder) and not time_parts(given.when).day and DAY_BEFORE.search(fold(carrier.text))
+        )
+        return (None, None) if night else (found, carrier.id)
+    if not isinstance(found, NewReminder) or _denied(found, said, at.tz):
         return found, None
-    found = _checked(found, dated, said, reminding, at, task)
-    named_in = (each.id for each in reversed(said) if checked_when(dated["day"], [(each.text, each.at)], at.tz))
-    return found, next(named_in, None)
+    day = local_day(found.due_at, at.tz)
+    times = _times(said)
+    if not any(one.clock or one.times or one.delay or one.lead for one in times) and not found.assumed:
+        in_part = any(hour_in(one.half, local(found.due_at, at.tz).hour) for one in times)
+        alone = reminding.resolve(at, day.isoformat(), task, _parts(given.model_copy(update={"when": day.isoformat()})))
+        found = replace(found, assumed=True) if in_part else alone
+    named = (each.id for each in reversed(said) if checked_when(day.isoformat(), [(each.text, each.at)], at.tz))
+    return found, next(named, said[-1].id)
 
 
-def _leaves_day(event: Event, found: NewReminder | str | None, tz: tzinfo) -> bool:
-    """Whether a line names that hour and no other day, or one of the hours of each day: which days, the model judges."""
-    if not isinstance(found, NewReminder) or found.assumed:
+def _parts(given: RemindArguments) -> TimeParts:
+    """The time that is asked for: a date by its figures, what comes back and its last day; else as the words say."""
+    dated, last = _ISO.fullmatch(fold(given.when.strip())), _ISO.fullmatch((given.until or "").strip())
+    until = _day(last) if last else None
+    if dated is None:
+        parts = time_parts(given.when)
+        return replace(parts, until=until) if until and parts.every else parts
+    hour, minute = map(int, (dated["time"] or "0:0").split(":"))
+    clock = ClockTime(hour, minute, whole=True) if dated["time"] else None
+    day, number, month = _day(dated), str(int(dated["d"])), str(int(dated["m"]))
+    match given.every:
+        case "day":
+            every = Repetition()
+        case "weekdays":
+            every = Repetition(weekdays=",".join(WEEKDAY_NAMES[:5]))
+        case "week":
+            weekday = date(int(dated["y"]), int(month), int(number)).weekday() if _real(dated) else 0
+            every = Repetition(weekdays=WEEKDAY_NAMES[weekday])
+        case "month":
+            every = Repetition(number)
+        case "year":
+            every = Repetition(number, month)
+        case None:
+            return TimeParts(day, clock)
+    return TimeParts(clock=clock, every=every, since=day if given.every != "year" else None, until=until)
+
+
+def _day(dated: re.Match[str]) -> NamedDay:
+    return NamedDay("date", int(dated["d"]), month=int(dated["m"]), year=int(dated["y"]))
+
+
+def _real(dated: re.Match[str]) -> bool:
+    """Whether there is such a day."""
+    try:
+        return bool(date(int(dated["y"]), int(dated["m"]), int(dated["d"])))
+    except ValueError:
         return False
-    parts, due = time_parts(event.text), local(found.due_at, tz)
-    if bool(found.rule) != (parts.every is not None) or (parts.day is not None and not found.rule):
+
+
+def _denied(found: NewReminder, said: tuple[Event, ...], tz: tzinfo) -> bool:
+    """Whether these lines name no time; or hours, and this is none of them; or days, and it is of none nor before one."""
+    due, parts = local(found.due_at, tz), _times(said)
+    counted = any(one.lead or one.delay for one in parts)
+    hours = [(one.clock, one.half) for one in parts if one.clock] + [each for one in parts for each in one.times]
+    other_hour = hours and not counted and not found.assumed and not any(_fits(*each, due) for each in hours)
+    if other_hour or not any(one.spans for one in parts):
+        return True
+    lines = [(each.text, each.at) for each in said]
+    if found.rule or counted or checked_when(due.date().isoformat(), lines, tz) is not None:
         return False
-    hours = parts.times or (((parts.clock, parts.half),) if parts.clock is not None else ())
-    return any(
-        (clock.hour - due.hour) % 12 == 0 and clock.minute == due.minute and (not half or hour_in(half, due.hour))
-        for clock, half in hours
-    )
+    days = [local_day(one.at, tz) for text, then in lines if (one := date_in(text, then, tz))]
+    earlier = any(_EARLIER.search(fold(text)) for text, _ in lines) and any(due.date() < day for day in days)
+    return bool(days) and not earlier
 
 
-def _night(said: tuple[Event, ...], carrier: int) -> bool:
-    return any(DAY_BEFORE.search(fold(each.text)) for each in said if each.id == carrier)
+def _times(said: tuple[Event, ...]) -> list[TimeParts]:
+    """The times of each sentence: the part of the day in another one says nothing of an hour."""
+    return [time_parts(piece) for each in said for piece in _SENTENCE.split(each.text) if piece.strip()]
+
+
+def _fits(clock: ClockTime, half: DayPart, due: datetime) -> bool:
+    """Whether an hour that was said may be that one."""
+    return (clock.hour - due.hour) % 12 == 0 and clock.minute == due.minute and (not half or hour_in(half, due.hour))
 
 
 def _same(one: str, other: str) -> bool:
     """Whether two titles are of the same thing, or one of them says nothing."""
     return not one or not other or bool(content_words(one) & content_words(other))
-
-
-def _checked(
-    found: NewReminder | str | None,
-    dated: re.Match[str],
-    said: tuple[Event, ...],
-    reminding: ReminderService,
-    at: ReminderRequest,
-    task: str,
-) -> NewReminder | str | None:
-    """A model's own date, where the person's lines name its day: at their hour, or one of the part of the day in them.
-
-    Of a day alone it is the configured hour, whatever the model says; None where they name another day or hour.
-    """
-    named = checked_when(dated[0].upper().replace(" ", "T"), [(each.text, each.at) for each in said], at.tz)
-    if named is None or not isinstance(found, NewReminder):
-        return found if named is not None else None
-    if named.precision == "time":
-        return found
-    parts = [time_parts(each.text) for each in said]
-    if any(each.clock is not None or each.delay is not None for each in parts):
-        return None
-    if dated["time"] and any(hour_in(each.half, local(found.due_at, at.tz).hour) for each in parts):
-        return replace(found, assumed=True)
-    return reminding.resolve(at, dated["day"], task)
 
 
 def _which(words: Texts, at: ReminderRequest, found: tuple[Reminder, ...]) -> ToolRefused:
@@ -327,26 +358,3 @@ def _listed(words: Texts, at: ReminderRequest, found: tuple[Reminder, ...]) -> s
         )
         or "-"
     )
-
-
-def _names(event: Event, due_at: int, tz: tzinfo) -> bool:
-    """Whether a line names that very minute; of several times of one day each is named in its own piece."""
-    found = date_in(event.text, event.at, tz)
-    if DAY_BEFORE.search(fold(event.text)):  # which night that is they know, and the confirmation tells its date
-        hour = date_in(f"{local_day(due_at, tz).isoformat()} {event.text}", event.at, tz)
-        return hour is not None and abs(hour.at - due_at) < MINUTE_MS
-    if found is None:
-        return False
-    if found.precision == "time" and abs(found.at - due_at) < MINUTE_MS:
-        return True
-    day = local_day(due_at, tz)
-    if local_day(found.at, tz) != day:
-        return False
-    pieces = (date_in(f"{day.isoformat()} {piece}", event.at, tz) for piece in _PIECE.split(event.text))
-    if any(each is not None and abs(each.at - due_at) < MINUTE_MS for each in pieces):
-        return True
-    # The hour of another sentence says nothing of this one: the clocks change tonight. wake me at 5.30
-    moment = local(due_at, tz).strftime("%Y-%m-%dT%H:%M")
-    own = (f"{day.isoformat()} {piece}" for piece in _SENTENCE.split(event.text) if piece.strip())
-    named = [checked_when(moment, [(piece, event.at)], tz) for piece in own]
-    return any(each is not None and each.precision == "time" for each in named)
