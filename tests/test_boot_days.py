@@ -8,12 +8,13 @@ import pytest
 from bot.core.memories import Dated
 from bot.core.people import Script
 from bot.prompt.days import pause_since
+from tests.tables import all_cases
 from tests.waking import DAY, NOW, WORDS, at, facts, memory, narrative, opened, promise
 
 BERLIN, NEW_YORK, SHANGHAI = "Europe/Berlin", "America/New_York", "Asia/Shanghai"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("happened", "now", "zone", "day"),
     [
         ("2026-03-28 23:30", "2026-03-29 00:10", BERLIN, "昨天"),
@@ -38,7 +39,7 @@ def test_the_same_instant_is_another_day_for_somebody_elsewhere() -> None:
         assert f"看了极光（{day}）" in narrative(facts(event, now=now, zone=zone)), zone
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("last", "now", "zh", "hant", "en"),
     [
         ("2026-06-12 08:10", "2026-06-12 09:00", "", "", ""),
@@ -98,7 +99,7 @@ def test_an_event_ahead_is_ahead_till_its_day_is_over_and_then_it_happened() -> 
         )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("dated", "when", "zh", "en"),
     [
         ("day", "2026-08-20 00:00", "8月20日周四，约2个月后", "August 20 (Thu), in about 2 months"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.core.errors import ModelError, ModelFault
 from bot.model.pool import CircuitBreaker
+from tests.tables import all_cases
 
 DOWN = ModelError("unreachable", "down")
 LIMITED = ModelError("busy", "HTTP 429", limited=True)
@@ -34,7 +35,7 @@ def test_two_failures_change_nothing_the_third_begins_a_rest_of_fifteen_seconds(
     assert breaker.allows(16_000)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("probes", "rest_ms"),
     [(0, 15_000), (1, 30_000), (2, 60_000), (3, 120_000), (4, 240_000), (5, 300_000), (6, 300_000), (900, 300_000)],
 )

@@ -18,9 +18,10 @@ from tests.dialects import TOOL, URLS, known
 from tests.e2e import Home, run
 from tests.fakes.openai_dialects import marks
 from tests.fakes.openai_rules import check, list_of
+from tests.tables import all_cases
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("provider", "name", "cache", "style", "least", "life", "cached", "written"),
     [
         ("openai", "gpt-4o-mini", "prefix", "none", 1024, 86_400, 0.5, 1.0),
@@ -60,7 +61,7 @@ def test_every_provider_of_the_survey_has_its_rule(
     assert (can.cache_life_seconds, can.cached_ratio, can.written_ratio) == (life, cached, written)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("provider", "name", "temperature", "off"),
     [
         ("openai", "gpt-4.1", True, {}),

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from bot.config.checks import value_fits
 from bot.config.settings import Settings
 from bot.text.codes import without_keys
 from tests.reloading import SERVER, TOML, Filed
+from tests.tables import all_cases
 from tests.world import Talk, World
 
 LOOPBACK = 'base_url = "http://127.0.0.1:9/v1"\nname = "{}"\n'
@@ -45,7 +45,7 @@ async def test_what_is_set_holds_at_once_lasts_and_is_taken_back(filed: Filed) -
     assert filed.model.requests[-1].max_tokens == 300
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "words",
     [
         "max 19",
@@ -315,7 +315,7 @@ PASTED = (
 )
 
 
-@pytest.mark.parametrize("text", PASTED)
+@all_cases("text", PASTED)
 def test_a_key_is_cut_out_of_every_command(text: str) -> None:
     assert "CANARY" not in without_keys(text)
     assert without_keys("我的 .ai key 是什么") == "我的 .ai key 是什么"

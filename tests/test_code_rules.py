@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.source import ROOT, Module, module_of, modules
+from tests.tables import all_cases
 
 HEAVY = (
     "openai",
@@ -95,7 +94,7 @@ def test_every_module_says_what_it_is_in_three_lines_at_most() -> None:
     assert [where for where, text in lines.items() if not 0 < len(text) <= 3] == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "line",
     [
         "from datetime import datetime\ndatetime.now()",

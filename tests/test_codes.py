@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS
 from bot.text.catalogue import catalogue
 from bot.text.codes import code_form, code_in, new_code
+from tests.tables import all_cases
 
 CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
 
@@ -27,7 +27,7 @@ def test_every_new_code_is_one_in_any_case() -> None:
     assert all(code_in(f" {code.lower()}", False) == code == code_in(f".ai link {code}", True) for code in made)
 
 
-@pytest.mark.parametrize("text", ["thursday", "23456789", "ABCDEFG0", "ABCDEF2", "A2CDEFGH 你好", "说 A2CDEFGH"])
+@all_cases("text", ["thursday", "23456789", "ABCDEFG0", "ABCDEF2", "A2CDEFGH 你好", "说 A2CDEFGH"])
 def test_what_only_looks_like_a_code_is_talk(text: str) -> None:
     assert code_in(text, False) == ""
     assert code_form("A2CDEFGH") != ""

@@ -18,6 +18,7 @@ from bot.core.errors import ConfigError
 from bot.core.files import resource_dir
 from bot.pipeline.endpoints import price_problems
 from docs.write import example_toml
+from tests.tables import all_cases
 
 REMOTE = '[model]\nbase_url = "https://api.example.com/v1"\nname = "m"\n'
 LOCAL = '[model]\nbase_url = "http://127.0.0.1:11434/v1"\nname = "m"\n'
@@ -201,7 +202,7 @@ def test_settings_do_not_change() -> None:
         Settings().model.name = "other"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("url", "local"),
     [
         ("http://localhost:1234/v1", True),

@@ -18,6 +18,7 @@ from prompt_toolkit.output import DummyOutput
 from adapters.console import ConsoleAdapter, PipeTerminal, PromptTerminal, open_terminal, split_speaker, visible
 from bot.core.errors import StoreError
 from bot.core.events import Incoming, Outgoing, Place, Sender
+from tests.tables import all_cases
 
 NAMES = ("小暖", "nuan")
 
@@ -187,7 +188,7 @@ async def test_typing_is_hinted_for_this_place_only() -> None:
     assert terminal.hints == [True]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("line", "who", "text"),
     [
         ("alice: hi", "alice", "hi"),
@@ -202,7 +203,7 @@ def test_a_line_of_a_group_may_name_who_says_it(line: str, who: str, text: str) 
     assert split_speaker(line) == (who, text)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "line",
     [
         "http://example.com",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.core.events import Attachment, Incoming, Place, Sender
 from bot.text.copies import COPY_MS, ECHO_MS, LinePrint, copied_from, print_of
 from tests.storing import NOW
+from tests.tables import all_cases
 from tests.world import World
 
 GROUP = "闲聊"
@@ -171,7 +172,7 @@ def line(text: str, at: int = 0, arrived: int = NOW, kind: str = "message") -> L
     return replace(found, original=7)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("first", "second", "copies"),
     [
         (NOW, NOW, True),

@@ -19,6 +19,7 @@ from bot.core.recall import RECALL_MODES
 from bot.model.offline import OfflineModel
 from tests.conftest import NewWorld
 from tests.e2e import Home, run
+from tests.tables import all_cases
 from tests.world import World
 
 GROUP = "闲聊"
@@ -285,7 +286,7 @@ async def test_the_modes_are_compared_with_the_embedder_whatever_mode_is_used(ne
     assert "只按词找" not in await shown(world, CtxRequest("猫", compare=True))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "look",
     [
         {"compare": True},

@@ -1,16 +1,16 @@
 """What a message may ask of memory that is not certain: a cue, and what it is about."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.language.wishes.reader import ABOUT_CHARS, understand, wish_cue
 from tests.hostile import hostile
+from tests.tables import all_cases
 
 NAMES = ("小暖", "暖暖", "nuan")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "verb", "about"),
     [
         ("记住别迟到", "remember", "别迟到"),
@@ -32,7 +32,7 @@ def test_a_wish_that_is_not_certain_is_a_cue(text: str, verb: str, about: str) -
     assert (found.verb, found.about) == (verb, about)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     """我忘了|我记得他|我会记住的|你还记得我的生日吗|记住了吗
 他们都叫我疯子|别叫我起床|叫我一声|好的，记住了|忘了吧|忘记带伞了
@@ -90,7 +90,7 @@ def test_a_cue_is_about_words_of_the_message_and_never_beside_a_command(text: st
         assert understand(text, NAMES).commands == ()
 
 
-@pytest.mark.parametrize("unit", ["记住 ", "叫我", "忘", "别叫我a,", "remember ", "call me ", "我", "stop ", "请"])
+@all_cases("unit", ["记住 ", "叫我", "忘", "别叫我a,", "remember ", "call me ", "我", "stop ", "请"])
 def test_hostile_text_is_read_to_its_end(unit: str) -> None:
     for size in (600, 8000):
         for lead in ("记住", "call me ", "别", ""):

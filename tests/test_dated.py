@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bot.core.clock import DatedMoment
 from bot.language.time.dates import checked_when, date_in
 from tests.bench.dates import Row, read, rows, verdict
+from tests.tables import all_cases
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NOW = int(datetime(2026, 6, 12, 9, 0, tzinfo=SHANGHAI).timestamp() * 1000)
@@ -27,7 +28,7 @@ def label(when: DatedMoment | None) -> str:
     return there.strftime(LABELS[when.precision]) + "*" * when.yearly
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "day"),
     [
         # A month and a day without a year: the nearest one, whatever was done for it.
@@ -120,7 +121,7 @@ LINES = (
 )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("when", "line", "kept"),
     [
         ("2026-10-03", 0, "2026-10-03"),

@@ -17,6 +17,7 @@ from bot.prompt.warm_boot import past_talk_lines
 from bot.text.catalogue import catalogue
 from bot.text.dates import DayWords, clock_label, period_end
 from bot.text.length import GIST_TOKENS, PARTS, estimate_tokens, gist
+from tests.tables import all_cases
 from tests.waking import facts, opened
 
 NOW = 1_781_226_000_000
@@ -161,7 +162,7 @@ def test_stretches_end_after_all_that_lies_in_them(zone: str, at: int, more: int
     assert all(period_end(tier, at, tz) <= period_end(tier, at + more, tz) for tier in TIERS)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("zone", "at", "hours"),
     [
         ("Europe/Berlin", "2026-03-28T12:00+01:00", 15),

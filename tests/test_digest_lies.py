@@ -13,6 +13,7 @@ from bot.memory.digest.review import review
 from bot.memory.transcript import DigestLine
 from bot.text.length import estimate_tokens
 from tests.labelled import parse_digest
+from tests.tables import all_cases
 from tests.test_digest_parse import DM, GROUP, LINES, answer, item
 
 TASKS = (
@@ -39,7 +40,7 @@ def test_a_task_is_kept_as_a_short_title_of_whoever_said_it() -> None:
     assert tasks(task("周末去看阿明", 1), task("fix the bike", 2)) == ["周末去看阿明", "fix the bike"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "wrong",
     [
         task("要交报告", 4),
@@ -59,7 +60,7 @@ def test_a_task_that_is_to_be_forgotten_is_none() -> None:
     assert tasks(task("把书还给图书馆", 6), lines=lines) == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("said", "claim"),
     [
         ("我对花生不过敏", "对花生过敏"),
@@ -88,7 +89,7 @@ def test_forwarded_words_ground_nothing() -> None:
     assert digest.memories == ()
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "fault"),
     [
         ("不", "no_json"),
@@ -133,7 +134,7 @@ def test_instructions_example_and_shape_name_the_same_fields(script: str) -> Non
     assert estimate_tokens(text) <= (400 if script == "en" else 410)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("said", "when", "is_meant"),
     [
         ("下周一要交房租", "2026-06-15", True),

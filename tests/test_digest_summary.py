@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.bench.digest import sessions
 from tests.labelled import parse_digest
+from tests.tables import all_cases
 
 TALKS = {one.name: one for one in sessions(Path(__file__).parent / "digest_sessions.jsonl")}
 
@@ -68,11 +67,11 @@ def told(name: str, summary: str) -> str:
     return found.summary
 
 
-@pytest.mark.parametrize(("name", "summary"), FAITHFUL)
+@all_cases(("name", "summary"), FAITHFUL)
 def test_a_faithful_summary_stands_in_the_models_own_words(name: str, summary: str) -> None:
     assert told(name, summary) == summary
 
 
-@pytest.mark.parametrize(("name", "summary"), FALSE)
+@all_cases(("name", "summary"), FALSE)
 def test_a_summary_of_what_nobody_said_is_made_by_the_rule(name: str, summary: str) -> None:
     assert told(name, summary) != summary

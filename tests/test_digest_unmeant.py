@@ -1,10 +1,9 @@
 """Stories asked for silence nobody; plays, texts to work on and what is taken back are nobody's facts."""
 
-import pytest
-
 from bot.memory.digest.rule import rule_digest
 from bot.memory.screening import sums_up
 from bot.memory.transcript import DigestLine, TalkScope
+from tests.tables import all_cases
 
 DM = TalkScope(chat_id=7, kind="dm", bot_name="小暖", owner_id=1)
 FACT = {"zh": "我住在杭州", "en": "I live in Berlin"}
@@ -17,7 +16,7 @@ def kept(*texts: str) -> list[str]:
     return [memory.text for memory in rule_digest(lines, DM).memories]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "asked",
     [
         "给我讲个故事",
@@ -49,7 +48,7 @@ def test_who_asks_for_a_story_or_speaks_of_a_game_is_heard_afterwards(asked: str
     assert fact in kept(asked, "好", fact)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "told",
     [
         "我给你讲个故事",
@@ -70,7 +69,7 @@ def test_a_story_that_people_tell_is_nobodys_life(told: str) -> None:
     assert kept(told, FACT["en" if told.isascii() else "zh"]) == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("one", "other"),
     [
         ("我住在月球", "开玩笑的啦"),
@@ -89,7 +88,7 @@ def test_what_is_taken_back_or_handed_over_is_not_kept(one: str, other: str) -> 
     assert kept(one, other) == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "我最喜欢加班了，又到十点",
@@ -107,7 +106,7 @@ TALK = ("最近压力好大，老板天天加任务", "周末想去爬山放松�
 TALK_EN = ("work has been crazy, my boss piles it on", "might go hiking on saturday to unwind")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("talk", "summary", "accepted"),
     [
         (TALK, "小王聊了工作压力和周末计划", True),

@@ -16,6 +16,7 @@ from tests.fakes.openai_script import Asked, Reply
 from tests.fakes.openai_server import FakeOpenAI
 from tests.labelled import parse_digest
 from tests.peek import Like
+from tests.tables import all_cases
 from tests.world import World
 
 TALK = (
@@ -256,7 +257,7 @@ async def test_without_a_second_look_the_rule_makes_the_digest(new_world: NewWor
     assert line["fault"] == "check"
 
 
-@pytest.mark.parametrize("name", LIES)
+@all_cases("name", LIES)
 def test_no_lie_is_believed(name: str) -> None:
     rows = [row for text in TALK for row in ((text, False), ("好的", True))]
     lines = tuple(

@@ -14,6 +14,7 @@ from bot.text.catalogue import catalogue
 from tests.discord_support import COMMANDS, Scene, Town, adapter_for, outgoing, running
 from tests.fakes.discord_world import FORUM, Attachment
 from tests.proxies import Kind, proxy
+from tests.tables import all_cases
 
 INSIDE = [
     "http://127.0.0.1/a",
@@ -154,7 +155,7 @@ async def test_an_attachment_is_fetched_up_to_a_limit(town: Town, scene: Scene) 
                 await scene.adapter.fetch(one, 5)
 
 
-@pytest.mark.parametrize("url", INSIDE)
+@all_cases("url", INSIDE)
 def test_a_file_is_read_from_discords_own_hosts_alone(url: str) -> None:
     for address in (Address(), Address("http://127.0.0.1:8999/api/v10")):
         assert not address.serves(url)

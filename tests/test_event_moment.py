@@ -6,13 +6,13 @@ from contextlib import closing
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.language.time.dates import event_moment
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
+from tests.tables import all_cases
 from tests.world import World
 
 NOW = 1_781_226_000_000
@@ -28,7 +28,7 @@ def observed(world: World) -> list[int]:
     return [int(str(row[0])) for row in world.peek.memories("observed_at")]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "moment"),
     [
         ("我昨天去医院拔了智齿", "2026-06-11 12:00"),
@@ -49,7 +49,7 @@ def test_one_past_day_is_when_it_happened(text: str, moment: str) -> None:
     assert local(event_moment(text, NOW, SHANGHAI)) == moment
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "我怕狗",

@@ -14,6 +14,7 @@ from bot.model.client import OpenAIModel
 from tests.fakes.openai_dialects import DialectName, check_dialect
 from tests.fakes.openai_rules import Violation, check, items, list_of, mapping, tokens
 from tests.fakes.openai_script import Asked, Call, Reply, rules
+from tests.tables import all_cases
 from tests.test_model_client import CALLED, PROMPT, TOOL, request, talking
 
 
@@ -62,7 +63,7 @@ def asking(*parts: Mapping[str, object], **fields: object) -> dict[str, object]:
     return {key: value for key, value in body.items() if value is not None}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("body", "rule"),
     [
         (asking(max_tokens=None), "expected one of"),
@@ -102,7 +103,7 @@ ANSWERED: list[dict[str, object]] = [
 THOUGHT = [*ANSWERED[:2], {**ANSWERED[2], "reasoning_content": ""}, ANSWERED[3]]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("dialect", "good", "bad"),
     [
         (

@@ -16,6 +16,7 @@ from bot.memory.transcript import DigestLine, TalkScope, own_words
 from bot.text.clean import one_row
 from bot.text.fold import fold
 from bot.text.length import estimate_tokens
+from tests.tables import all_cases
 from tests.world import World
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -46,7 +47,7 @@ def test_there_are_sentences_enough() -> None:
     assert len({row[1] for row in ROWS}) >= 120
 
 
-@pytest.mark.parametrize(("kind", "text", "subject"), ROWS)
+@all_cases(("kind", "text", "subject"), ROWS)
 def test_a_whole_sentence_is_kept_or_nothing(kind: str, text: str, subject: str) -> None:
     digest = rule_digest(talk(text.replace("\\n", "\n")), DM)
     kept = [(str(memory.kind), memory.text, memory.subject) for memory in digest.memories]
@@ -71,7 +72,7 @@ def test_what_has_one_value_holds_its_slot_and_what_has_several_none() -> None:
     assert [memory.lasting for memory in kept] == [True] * 5
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "day", "dated"),
     [
         ("我明天下午三点面试", "2026-06-13 15:00", "time"),
@@ -112,14 +113,12 @@ def test_what_was_asked_to_be_forgotten_is_not_learnt_again() -> None:
     assert "花生" not in digest.summary
 
 
-@pytest.mark.parametrize(
-    "later", ["报告交了", "报告已经交上去了", "搞定了", "报告不用交了", "done, I handed in the 报告"]
-)
+@all_cases("later", ["报告交了", "报告已经交上去了", "搞定了", "报告不用交了", "done, I handed in the 报告"])
 def test_what_the_same_talk_shows_done_or_off_is_no_task(later: str) -> None:
     assert tasks("我明天要交报告", later) == []
 
 
-@pytest.mark.parametrize("later", ["报告还没交", "报告交了一半", "报告交了吗？", "你搞定了吗", "好的", "报告真难写"])
+@all_cases("later", ["报告还没交", "报告交了一半", "报告交了吗？", "你搞定了吗", "好的", "报告真难写"])
 def test_what_is_not_over_stays(later: str) -> None:
     assert tasks("我明天要交报告", later) == ["我明天要交报告"]
 
@@ -129,7 +128,7 @@ def test_only_the_person_themselves_can_end_their_task() -> None:
     assert tasks("我明天要交报告", "我报告交了", who=(2, 2)) == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("texts", "summary"),
     [
         (
@@ -207,7 +206,7 @@ def test_no_text_breaks_a_reader(text: str) -> None:
     assert {each.number for each in promise_endings(words, enumerate(PROMISES)).ended} <= {0, 1}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "piece",
     [
         "我",

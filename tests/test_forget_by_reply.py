@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bot.language.wishes.reader import reply_wish
 from tests.storing import holding
+from tests.tables import all_cases
 from tests.test_changes import CANARY, texts
 from tests.world import World
 
@@ -58,7 +59,7 @@ def later(world: World, since: int) -> str:
     return "".join(message.content for prompt in world.prompts[since:] for message in prompt)
 
 
-@pytest.mark.parametrize("text", BARE)
+@all_cases("text", BARE)
 def test_a_bare_wish_points_at_what_is_replied_to(text: str) -> None:
     command = reply_wish(text, ("小暖", "nuan"))
     assert command is not None
@@ -66,7 +67,7 @@ def test_a_bare_wish_points_at_what_is_replied_to(text: str) -> None:
     assert command.forever == text.startswith("彻底")
 
 
-@pytest.mark.parametrize("text", NOT_BARE)
+@all_cases("text", NOT_BARE)
 def test_an_answer_a_question_or_another_wish_points_at_nothing(text: str) -> None:
     assert reply_wish(text, ("小暖", "nuan")) is None
 

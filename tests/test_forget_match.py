@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bot.core.memories import Memory
 from bot.language.wishes.forget import matching, perhaps_matching
+from tests.tables import all_cases
 
 KEPT = (
     "我对花生过敏",
@@ -85,12 +86,12 @@ def meant(content: str, *texts: str) -> list[str]:
 PAIRS = [cell.strip().split(" → ") for row in MEANT.strip().splitlines() for cell in row.split("|")]
 
 
-@pytest.mark.parametrize(("content", "text"), PAIRS)
+@all_cases(("content", "text"), PAIRS)
 def test_what_is_meant_is_found_and_nothing_else(content: str, text: str) -> None:
     assert meant(content, *KEPT) == [text]
 
 
-@pytest.mark.parametrize("content", NOTHING.split("|"))
+@all_cases("content", NOTHING.split("|"))
 def test_nothing_is_guessed_from_a_single_character_or_a_common_word(content: str) -> None:
     assert meant(content, *KEPT) == []
 
@@ -100,7 +101,7 @@ def test_what_a_single_character_names_may_be_asked_about(content: str) -> None:
     assert [found.text for found in perhaps_matching(content, kept(*KEPT))] == ["我的猫叫小白", "我對貓毛過敏"]
 
 
-@pytest.mark.parametrize("content", ["我", "的", "", "?!", "关于我", "x", "海鲜"])
+@all_cases("content", ["我", "的", "", "?!", "关于我", "x", "海鲜"])
 def test_what_names_nothing_is_not_asked_about(content: str) -> None:
     assert perhaps_matching(content, kept(*KEPT)) == ()
 

@@ -10,6 +10,7 @@ from bot.language.wishes.forget import matter_in
 from tests.fakes.model import calls, says
 from tests.living import FILL, digested
 from tests.peek import Like
+from tests.tables import all_cases
 from tests.world import World
 
 MATTERS = [
@@ -84,7 +85,7 @@ async def test_a_matter_is_gone_with_all_that_was_said_of_it(
     assert held(world, "番茄") >= {"event"}
 
 
-@pytest.mark.parametrize("line", TALK)
+@all_cases("line", TALK)
 def test_a_lament_a_report_or_a_question_is_no_such_wish(line: str) -> None:
     """What forgets for good is asked for in so many words."""
     assert matter_in(line) is None

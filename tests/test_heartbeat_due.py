@@ -12,6 +12,7 @@ from bot.config.speaking import HeartbeatRules
 from bot.core.speaking import SilentChat
 from bot.speaking.initiative import has_nothing_to_say, heartbeat_due, is_quiet_hour
 from bot.text.dates import clock_label, local_day, local_hour
+from tests.tables import all_cases
 
 ON = HeartbeatRules(on=True)
 SHANGHAI, BERLIN = "Asia/Shanghai", "Europe/Berlin"
@@ -30,7 +31,7 @@ def label(found: int | None, zone: str = SHANGHAI) -> str:
     return clock_label(found, ZoneInfo(zone)) if found is not None else ""
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("last", "expected"),
     [
         ("2026-06-12 15:00", "2026-06-13 15:00"),
@@ -63,7 +64,7 @@ def test_a_try_begins_the_silence_anew_though_nothing_was_said() -> None:
     assert label(heartbeat_due(tried, ON, ZoneInfo(SHANGHAI))) == "2026-06-13 10:00"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("skips", "expected"),
     [
         (0, "2026-06-13 10:00"),
@@ -84,7 +85,7 @@ def test_whoever_waits_longer_than_a_week_anyway_waits_no_longer() -> None:
     assert label(heartbeat_due(once, rules, ZoneInfo(SHANGHAI))) == "2026-06-11 10:00"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("dated", "now", "expected"),
     [
         ("2026-06-15 15:00", "", "2026-06-15 10:00"),
@@ -216,7 +217,7 @@ def test_whatever_happens_the_rules_hold(rules: HeartbeatRules, zone: str, last:
             last, ignored = found + HOUR_MS // 2, 0
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "skip",
@@ -247,6 +248,6 @@ def test_skip_is_heard_however_it_is_written(text: str) -> None:
     assert has_nothing_to_say(text)
 
 
-@pytest.mark.parametrize("text", ["Skip the gym today?", "今天要不要 skip 晚饭", "skipping", "面试怎么样？", "不说了"])
+@all_cases("text", ["Skip the gym today?", "今天要不要 skip 晚饭", "skipping", "面试怎么样？", "不说了"])
 def test_a_message_with_that_word_is_none(text: str) -> None:
     assert not has_nothing_to_say(text)

@@ -1,14 +1,13 @@
 """Huge texts: what is stored, read and compared of them is bounded, whatever they are made of."""
 
-import pytest
-
 from bot.pipeline.ingest import MOST_CHARS, cleaned
 from bot.text.clean import NAME_CHARS, clean, clean_file
 from bot.text.fold import fold
+from tests.tables import all_cases
 from tests.world import World
 
 
-@pytest.mark.parametrize("unit", ["长话", "\ud800", "ﷺ", "\r\n", "㌖", "e\u0301"])
+@all_cases("unit", ["长话", "\ud800", "ﷺ", "\r\n", "㌖", "e\u0301"])
 def test_a_million_characters_are_cut_before_they_are_worked_on(unit: str) -> None:
     text = cleaned(unit * (1_000_000 // len(unit)))
     assert len(text) <= MOST_CHARS
@@ -26,7 +25,7 @@ async def test_a_huge_message_is_answered_and_two_that_differ_at_their_end_are_t
     assert world.rows("SELECT count(*), max(length(text)) FROM event WHERE kind = 'message'") == [(3, MOST_CHARS)]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("name", "kept"),
     [("a\nb.txt", "a b.txt"), ("\u202egpj.exe\u202c", "gpj.exe"), ("", ""), ("照片.png", "照片.png"), ("\x00", "")],
 )

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.language.wishes.names import introduced_name
+from tests.tables import all_cases
 from tests.world import World
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "name"),
     [
         ("我叫小陈", "小陈"),
@@ -24,7 +25,7 @@ def test_a_name_that_somebody_gives_is_read(text: str, name: str) -> None:
     assert introduced_name(text) == name
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     """我叫什么名字？|我叫他来|我叫了外卖|我是学生|我是小学老师|我叫不醒他|我叫车了|我叫小陈吗|I'm tired|I'm Italian|I'm Not Okay|i'm back
 I'm at work|my name is a mess|我姐叫小陈|大家都说我叫老王的时候很凶|My sister is Maya|I'm Maya's sister""".replace(

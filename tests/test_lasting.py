@@ -15,6 +15,7 @@ from bot.store.schema import MIGRATIONS
 from bot.store.store import DATABASE
 from tests.living import DAY, active, found, later
 from tests.storing import NOW
+from tests.tables import all_cases
 from tests.test_digest_changes import after
 from tests.world import World
 
@@ -36,7 +37,7 @@ def older(
     return OldMemory(memory, tuple((each, NOW) for each in said))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "kind", "slot"),
     [
         ("我对花生过敏", "knowledge", ""),
@@ -57,7 +58,7 @@ def test_health_death_birth_relations_home_and_work_of_an_older_nuan_last(
     assert reread(older(text, kind=kind, slot=slot), SHANGHAI) == ReviewedMemory(7, True, at("2026-06-12"))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "kind"),
     [
         ("我喜欢喝乌龙茶", "knowledge"),
@@ -77,7 +78,7 @@ def test_slots_that_last() -> None:
     assert not any(map(is_lasting, ("", "taste", "like", "plan", "address to send")))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "was", "line", "becomes"),
     [
         ("我订了8月15日的机票", "2025-08-15", "我订了8月15日的机票", "2026-08-15"),

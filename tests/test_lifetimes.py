@@ -6,14 +6,13 @@ n* = sqrt(2 ((w - r) 600 + 800) / (r 1.25 300)), L* = 600 + 300 n*, to the next 
 
 from pathlib import Path
 
-import pytest
-
 from bot.config.settings import Settings
 from bot.config.sources import load
 from bot.core.models import Capabilities
 from bot.pipeline.endpoints import with_provider_defaults
 from bot.session import best_idle_seconds, best_log_tokens
 from tests.dialects import URLS
+from tests.tables import all_cases
 
 
 def suited(provider: str, name: str, **session: int) -> Settings:
@@ -22,7 +21,7 @@ def suited(provider: str, name: str, **session: int) -> Settings:
     return with_provider_defaults(Settings.model_validate({"model": model, "session": session}))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("provider", "name", "idle", "log", "warm"),
     [
         # r .10, w 1: sqrt(2680 / 37.5) = 8.45, 3,136; kept a day, but a pause of six hours ends a talk

@@ -1,6 +1,5 @@
 """Small talk costs little: a light request where that is cheaper, the full one once the talk is about something."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from bot.prompt.composition import BootstrapChoice, choose_bootstrap
 from bot.text.catalogue import catalogue
 from bot.text.length import estimate_tokens
 from tests.conftest import NewWorld
+from tests.tables import all_cases
 from tests.world import World
 
 NAMES = ("小暖", "nuan")
@@ -156,12 +156,12 @@ ABOUT = [
 ]
 
 
-@pytest.mark.parametrize("text", SMALL)
+@all_cases("text", SMALL)
 def test_small_talk_is_small_talk(text: str) -> None:
     assert is_casual(text, NAMES)
 
 
-@pytest.mark.parametrize("text", ABOUT)
+@all_cases("text", ABOUT)
 def test_what_is_about_something_is_not(text: str) -> None:
     assert not is_casual(text, NAMES)
 
@@ -173,7 +173,7 @@ def test_any_text_is_judged_and_something_beside_small_talk_counts(text: str, sm
     assert is_casual("") is is_casual("  ") is True
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("policy", "small", "log", "warm", "expected"),
     [
         ("off", True, None, False, BootstrapChoice("full", "off")),

@@ -1,10 +1,10 @@
 """How alike two statements are and whether one contradicts the other; the reference's border rule found none."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.memory.supersession import compare
+from tests.tables import all_cases
 
 CONFLICTS = [
     ("我不喜欢香菜", "我喜欢香菜", "status"),
@@ -38,7 +38,7 @@ CONFLICTS = [
 ]
 
 
-@pytest.mark.parametrize(("new", "older", "conflict"), CONFLICTS)
+@all_cases(("new", "older", "conflict"), CONFLICTS)
 def test_contradictions_are_found_in_both_languages(new: str, older: str, conflict: str) -> None:
     assert compare(new, older).conflict == conflict
 

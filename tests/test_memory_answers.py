@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bot.core.memories import MemoryQuestion
 from bot.language.wishes.reader import answer_to
+from tests.tables import all_cases
 from tests.world import World
 
 TWO, ONE = MemoryQuestion("which", (4, 9)), MemoryQuestion("which", (4,))
@@ -17,7 +18,7 @@ def chosen(question: MemoryQuestion, text: str) -> tuple[int, ...] | None:
     return command.chosen if command is not None else None
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "no",
@@ -38,14 +39,12 @@ def test_a_no_leaves_everything(text: str) -> None:
     assert chosen(TWO, text) == chosen(ONE, text) == ()
 
 
-@pytest.mark.parametrize(
-    "text", ["yes", "Yes please", "yeah", "all", "both", "go ahead", "嗯，都忘掉", "全部", "好，都忘掉", "是的"]
-)
+@all_cases("text", ["yes", "Yes please", "yeah", "all", "both", "go ahead", "嗯，都忘掉", "全部", "好，都忘掉", "是的"])
 def test_a_yes_means_all_of_them(text: str) -> None:
     assert chosen(TWO, text) == (4, 9)
 
 
-@pytest.mark.parametrize("text", ["ok", "好的", "嗯", "行", "可以", "okay, thanks"])
+@all_cases("text", ["ok", "好的", "嗯", "行", "可以", "okay, thanks"])
 def test_agreeing_is_enough_where_there_is_one_and_chooses_none_of_two(text: str) -> None:
     assert chosen(ONE, text) == (4,)
     assert chosen(TWO, text) is None
@@ -58,7 +57,7 @@ def test_a_number_may_come_after_a_word(text: str, gone: tuple[int, ...]) -> Non
     assert chosen(TWO, text) == gone
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text", ["no wait", "好热啊", "ok so what about dinner", "行李箱在哪", "不知道今天吃什么", "yesterday was nice"]
 )
 def test_talk_is_no_answer(text: str) -> None:

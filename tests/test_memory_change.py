@@ -8,6 +8,7 @@ from bot.language.corrections import corrected
 from bot.memory.supersession import contradicts
 from bot.text.fold import fold
 from tests.fakes.model import calls
+from tests.tables import all_cases
 from tests.world import World
 
 
@@ -167,7 +168,7 @@ async def test_what_the_tool_keeps_takes_the_place_of_what_it_contradicts(world:
     assert "it replaced #1 “Ann's birthday is May 4”" in world.replies[-1]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("old", "new"),
     [
         ("6月3日考数学", "6月9日考数学"),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from bot.core.memories import MemoryCommand, ParsedCommands
 from bot.language.wishes.reader import understand
 from bot.text.fold import fold
+from tests.tables import all_cases
 
 NAMES = ("小暖", "暖暖", "nuan")
 
@@ -15,7 +16,7 @@ def read(text: str) -> ParsedCommands:
     return understand(text, NAMES)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "content", "rest"),
     [
         ("记住我对花生过敏", "我对花生过敏", ""),
@@ -75,7 +76,7 @@ def test_a_wish_that_points_elsewhere_has_no_content(text: str) -> None:
     assert read(text).commands == (MemoryCommand("remember", None),)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "content"),
     [
         ("忘记我的地址", "我的地址"),
@@ -109,7 +110,7 @@ def test_a_wish_to_forget_everything_says_so(text: str) -> None:
     assert read(text) == ParsedCommands((MemoryCommand("forget", None, scope="all"),), "")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "command"),
     [
         ("忘记 #12", MemoryCommand("forget", None, 12)),
@@ -131,7 +132,7 @@ def test_numbers_name_a_memory_and_undo_needs_none(text: str, command: MemoryCom
     assert read(text) == ParsedCommands((command,), "")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "command", "rest"),
     [
         ("叫我阿猫", MemoryCommand("nick_set", "阿猫"), ""),
@@ -167,7 +168,7 @@ def test_several_commands_come_in_order() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     """记住了吗|你记住了没|還記得我的生日嗎|记得我对花生过敏吗？|你都记住了我什么|do you remember my name?|remember me?
 can you remember my birthday?|remember when we met?|Remember that time I fell off my bike?|We agreed on this, remember?
@@ -219,7 +220,7 @@ def test_the_same_text_in_capitals_or_with_spaces_around_asks_the_same(text: str
         assert [each.verb for each in read(shouted).commands] == [each.verb for each in read(text).commands]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "unit",
     [
         "记住 ",

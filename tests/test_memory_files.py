@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 from typing import get_args
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from bot.memory.archive.imports import ForeignOwner, make_plan, parse_foreign
 from bot.memory.archive.records import parse_jsonl, write_jsonl
 from bot.text.clean import clean
 from tests.storing import NOW
+from tests.tables import all_cases
 
 TEXTS = st.text(min_size=1, max_size=60).map(clean).filter(str.strip)
 NASTY = st.sampled_from(
@@ -112,7 +112,7 @@ MEMORY = ExportedMemory(
 )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("name", "value", "problem"),
     [
         ("kind", "dream", f"kind should be one of {', '.join(get_args(MemoryKind))}"),

@@ -12,6 +12,7 @@ from bot.model.client import OpenAIModel
 from bot.model.completion import MAX_CHARS, CompletionBuilder, without_thoughts
 from tests.fakes.openai_script import Reply
 from tests.fakes.openai_server import FakeOpenAI
+from tests.tables import all_cases
 
 USAGES: list[tuple[dict[str, object], int]] = [
     ({"prompt_tokens_details": {"cached_tokens": 64}}, 64),
@@ -26,7 +27,7 @@ def chunk(content: object, finish: object = "stop", **more: object) -> dict[str,
     return {"choices": [{"delta": {"content": content}, "finish_reason": finish}], **more}
 
 
-@pytest.mark.parametrize(("extra", "cached"), USAGES)
+@all_cases(("extra", "cached"), USAGES)
 def test_cached_tokens_are_read_wherever_a_provider_puts_them(extra: dict[str, object], cached: int) -> None:
     answer = CompletionBuilder(frozenset())
     answer.add(chunk("好", usage={"prompt_tokens": 100, "completion_tokens": 2, **extra}))
@@ -98,7 +99,7 @@ def test_no_json_whatever_breaks_the_assembly(chunks: list[object]) -> None:
     assert completion.text.strip() or completion.tool_calls
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "shown"),
     [
         ("你好", "你好"),

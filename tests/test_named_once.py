@@ -3,12 +3,13 @@
 import pytest
 
 from bot.text.clean import named_once
+from tests.tables import all_cases
 from tests.test_digest_changes import after
 from tests.test_shared_digests import answering
 from tests.world import World
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("who", "text", "told"),
     [
         ("慧敏", "慧敏：慧敏：住在杭州", ("慧敏", "住在杭州")),

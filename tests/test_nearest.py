@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,13 +12,14 @@ from bot.core.events import CommandSpec
 from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS
 from bot.text.catalogue import catalogue
+from tests.tables import all_cases
 from tests.world import World
 
 MESSAGES = catalogue(PromptFiles(None).path, "messages")
 LIMITS = "[off | usermin N | notify on|off]"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("name", "near"),
     [
         ("bugdet", "budget"),
@@ -42,7 +42,7 @@ def test_a_name_is_told_its_nearest(name: str, near: str) -> None:
     assert nearest_command(name, COMMANDS) == near
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("arguments", "words", "right"),
     [
         (LIMITS, "", ""),
@@ -73,7 +73,7 @@ def test_a_word_that_fits_nowhere_is_put_right(arguments: str, words: str, right
     assert corrected(made, tuple(words.split())) == (f".ai x {right}" if right else "")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "said",
     [
         "mode show",

@@ -11,6 +11,7 @@ from bot.memory.transcript import DigestLine
 from bot.pipeline.jobs.notes import SLUG_CHARS, kept_lines, note_name, talk_lines
 from bot.text.files import chunks, lines_of, read_front, with_events, write_front
 from bot.text.length import estimate_tokens
+from tests.tables import all_cases
 
 LINES = st.lists(
     st.one_of(
@@ -82,7 +83,7 @@ def test_whatever_stands_at_the_top_is_ours_or_refused_or_nobodys(text: str, mor
     assert (front is None) == (end == 0)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "---\nchat: 1\nchat: 2\nvisibility: chat\n---\n",

@@ -14,6 +14,7 @@ from bot.model.offline import OfflineModel, mood_of
 from bot.text.catalogue import catalogue
 from tests.e2e import Home, run
 from tests.peek import Peek
+from tests.tables import all_cases
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
 RECALL = ToolSpec("memory_recall", "查长期记忆", '{"type":"object","properties":{"query":{"type":"string"}}}')
@@ -140,7 +141,7 @@ async def test_talk_is_answered_without_a_tool(line: str) -> None:
     assert answer.text
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("line", "mood"),
     [
         ("早安", "greeting"),

@@ -1,10 +1,10 @@
 """A reply as a script: where it is divided, how long each message waits, and what a model writes wrongly (C19)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.speaking.pacing import STEPS, TOTAL_MS, paced_messages, typing_ms
+from tests.tables import all_cases
 
 
 def texts(reply: str) -> list[str]:
@@ -29,7 +29,7 @@ def test_typing_takes_a_second_for_twelve_characters_more_or_less_and_is_the_sam
     assert [typing_ms("好", 7, n) for n in range(5)] == [typing_ms("好", 7, n) for n in range(5)]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("mark", "ms"),
     [
         ("[[800]]", 800),
@@ -104,7 +104,7 @@ def test_a_script_keeps_every_word_and_every_bound(reply: str, seed: int) -> Non
     assert sum(part.text.count("好") for part in parts) == reply.count("好")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "piece", ["[[ ", "```a\n\n", "`a ", "x\n\n", "\n \t", "[[" + " " * 500, "<pause", "[[8", "【【停", "\n```\n"]
 )
 def test_what_a_model_writes_that_runs_wild_is_divided_all_the_same(piece: str) -> None:

@@ -14,6 +14,7 @@ from bot.money import public_rate, rate_of
 from bot.pipeline.endpoints import make_pool, price_problems, vision_rate
 from tests.dialects import URLS
 from tests.e2e import ROOT, Home, run
+from tests.tables import all_cases
 
 NOW = round(datetime(2026, 11, 20, 4, tzinfo=UTC).timestamp() * 1000)
 NIGHT = round(datetime(2026, 11, 20, 17, tzinfo=UTC).timestamp() * 1000)
@@ -100,7 +101,7 @@ def test_pictures_cost_what_their_own_model_costs() -> None:
     assert vision_rate(own) is None, "of the model itself its own prices hold"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("settings", "told"),
     [
         (given(), []),

@@ -15,6 +15,7 @@ from bot.store.transactions import Tx
 from bot.text.catalogue import catalogue
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
+from tests.tables import all_cases
 from tests.test_recall_kept import asks as looks_up
 from tests.test_recall_kept import found
 from tests.test_recall_kinds import GROUP
@@ -244,7 +245,7 @@ async def test_a_person_asks_in_their_own_chat_for_what_they_said_in_a_group(wor
     assert [line for line in found(world) if "@" in line] == ["- @1 阿明在群「闲聊」里说：爬山我带炉子和瓦斯（今天）"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "asked"),
     [
         ("我对什么过敏？", True),
@@ -265,7 +266,7 @@ def test_a_bare_question_is_told_from_what_tells_something(text: str, asked: boo
     assert only_asks(text) is asked
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "before"),
     [
         ("我以前住哪里", True),

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.language.feedback import feedback_signals
+from tests.tables import all_cases
 
 ROWS = [line.split("\t") for line in Path(__file__).with_name("remarks.tsv").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(("text", "signal"), ROWS)
+@all_cases(("text", "signal"), ROWS)
 def test_only_what_is_said_clearly_counts(text: str, signal: str) -> None:
     assert feedback_signals(text, ("小暖", "暖暖", "nuan")) == (() if signal == "-" else (signal,))
 

@@ -8,6 +8,7 @@ from bot.core.events import Sender
 from bot.speaking.reminders import told_to
 from tests.conftest import NewWorld
 from tests.peek import In
+from tests.tables import all_cases
 from tests.world import World
 
 HOUR = 3_600
@@ -339,7 +340,7 @@ async def test_what_fits_no_reminder_ends_none(world: World, line: str) -> None:
     assert [text for text in world.replies if text.endswith("：交水电费") or text == "Reminder: 交水电费"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("name", "task", "told"),
     [
         ("小王", "小王要交房租", "要交房租"),

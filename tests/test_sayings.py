@@ -15,6 +15,7 @@ import pytest
 from bot.core.memories import MemoryVerb
 from bot.language.wishes.reader import understand, wish_cue
 from tests.hostile import hostile
+from tests.tables import all_cases
 
 NAMES = ("小暖", "暖暖", "nuan")
 FOLDER = Path(__file__).parent / "sayings"
@@ -120,7 +121,7 @@ def test_a_question_after_the_command_stays_to_be_answered(script: str) -> None:
     assert lost == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "unit", ["记住 ", "把我", "别再", "我的", "call me ", "i'd like you to ", "forget my ", "1. 我 ", "那条", "请你"]
 )
 def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:

@@ -2,19 +2,19 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model.completion import without_artifacts, without_open_artifacts, without_thoughts
 from tests.scaffolds import LEAKED, WANTED
+from tests.tables import all_cases
 from tests.world import World
 
 ANSWER = "你怕蛇"
 PARTS = (*LEAKED.values(), *WANTED, "`", "```", "\n", "<", ">", "[", "]", "/", "【此处】", "</s>", "好")
 
 
-@pytest.mark.parametrize("name", LEAKED)
+@all_cases("name", LEAKED)
 def test_of_leaked_scaffolding_nothing_is_seen_and_never_while_it_is_written(name: str) -> None:
     text = LEAKED[name]
     assert without_artifacts(without_thoughts(text)) == ANSWER
@@ -22,7 +22,7 @@ def test_of_leaked_scaffolding_nothing_is_seen_and_never_while_it_is_written(nam
     assert shown <= {ANSWER[:end] for end in range(len(ANSWER) + 1)} | {f"{ANSWER}\n", f"{ANSWER} "}, name
 
 
-@pytest.mark.parametrize("text", WANTED)
+@all_cases("text", WANTED)
 def test_what_only_looks_like_it_comes_through_as_it_is_written(text: str) -> None:
     assert without_artifacts(text) == text
     assert without_artifacts(f"好的。\n\n{text}") == f"好的。\n\n{text}"

@@ -25,6 +25,7 @@ from bot.recall.sections import (
     shares,
 )
 from bot.store.feedback import rounds_of
+from tests.tables import all_cases
 
 RULES = SectionRules()
 KEYS = tuple(section.key for section in SHIPPED_SECTIONS)
@@ -185,7 +186,7 @@ def test_a_damaged_state_is_left_out(rows: list[tuple[int, int, str, str, int]])
     assert RecallRound({"todo": 1}, (), False, 7, 7) in found
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "key"),
     [
         ("我對花生過敏", "health"),
@@ -240,7 +241,7 @@ def test_an_operator_adds_replaces_and_leaves_out_sections() -> None:
     assert section_registry([SectionWords(key, ()) for key in KEYS]).assign("嗯", "event", owned=True) == ""
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("line", "told"),
     [
         ("no colon", 'must each be "name: word, word"'),

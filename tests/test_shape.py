@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 from tests.source import ROOT, Module, module_of, modules
+from tests.tables import all_cases
 
 FILE_LINES, SLIVER_LINES = 600, 60
 """Most lines of a file; a file with fewer that only one other imports belongs into that one."""
@@ -111,7 +110,7 @@ def test_there_are_no_slivers() -> None:
     assert slivers(modules("bot", "adapters")) == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("path", "line"),
     [
         ("bot/core/x.py", "from bot.text import fold"),

@@ -12,6 +12,7 @@ from tests.fakes.clock import let_others_run
 from tests.fakes.model import Answer, calls, says
 from tests.peek import Like
 from tests.prefixes import logs_of, one_system_then_strict_alternation
+from tests.tables import all_cases
 from tests.test_sending import until
 from tests.world import World
 
@@ -76,7 +77,7 @@ async def test_a_skip_says_the_receipts_all_the_same(world: World) -> None:
     assert world.replies[-1] == "记住啦 #1"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "why", "kind", "quiet"),
     [
         ("skip", "window", "group", True),

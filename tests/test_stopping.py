@@ -1,10 +1,10 @@
 """Is a message a command to stop, or to be quiet? A labelled table in both scripts and English; doubt means no."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.language.stop_commands import LONGEST_COMMAND, stop_command
+from tests.tables import all_cases
 
 NAMES = ("小暖", "暖暖", "nuan")
 
@@ -450,17 +450,17 @@ TALK = (
 )
 
 
-@pytest.mark.parametrize("text", STOP)
+@all_cases("text", STOP)
 def test_a_command_to_stop_is_one(text: str) -> None:
     assert stop_command(text, NAMES) == "stop"
 
 
-@pytest.mark.parametrize("text", QUIET)
+@all_cases("text", QUIET)
 def test_a_command_to_be_quiet_is_one(text: str) -> None:
     assert stop_command(text, NAMES) == "quiet"
 
 
-@pytest.mark.parametrize("text", TALK)
+@all_cases("text", TALK)
 def test_talk_and_negations_are_no_command(text: str) -> None:
     assert stop_command(text, NAMES) == ""
 

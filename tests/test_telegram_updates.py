@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from adapters.telegram.adapter import menu
 from bot.core.events import Attachment, CommandSpec, Incoming, Place, Sender
+from tests.tables import all_cases
 from tests.telegram_payloads import (
     ANN,
     AT,
@@ -79,7 +80,7 @@ def test_a_forwarded_command_stays_a_forwarded_text(origin: Json) -> None:
     assert (told.forwarded, told.text) == (True, "/ctx")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "command", "expected"),
     [
         ("/ctx", "/ctx", ".ai ctx"),
@@ -168,7 +169,7 @@ def test_a_comment_thread_of_an_ordinary_group_is_no_place_of_its_own() -> None:
     assert one(message(text="在吗", message_thread_id=5)).place == Place("telegram", "-1001", "group", "小组")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "told"),
     [
         ("@nuan_bot 记住我怕狗", "记住我怕狗"),

@@ -4,11 +4,11 @@ import unicodedata
 from xml.etree.ElementTree import fromstring
 from xml.sax.saxutils import escape
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.text.clean import NAME_CHARS, as_data, clean, clean_name
+from tests.tables import all_cases
 
 ANY = st.text(st.characters(exclude_categories=()))
 CONTROL = st.text(
@@ -44,7 +44,7 @@ def test_a_name_is_one_short_visible_line(text: str) -> None:
     assert not {unicodedata.category(char) for char in name} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("given_name", "shown"),
     [
         ("  小 \n\t王  ", "小 王"),

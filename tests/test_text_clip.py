@@ -1,10 +1,10 @@
 """Clipping: never longer than asked, never half a visible character."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.length import clip, clip_whole
+from tests.tables import all_cases
 
 ANY = st.text(st.characters(exclude_categories=())) | st.text(
     st.sampled_from("a\u0301👨\u200d👩\ufe0f🇨🇳👍🏽\r\n\ud83d\ude00각")
@@ -27,7 +27,7 @@ def test_what_is_cut_is_counted(text: str, limit: int) -> None:
     assert len(kept) + cut == len(text)
 
 
-@pytest.mark.parametrize("sign", ["e\u0301", "👨‍👩‍👧", "❤️", "🇨🇳", "👍🏽", "\r\n", "\u1112\u1161\u11ab", "1️⃣"])
+@all_cases("sign", ["e\u0301", "👨‍👩‍👧", "❤️", "🇨🇳", "👍🏽", "\r\n", "\u1112\u1161\u11ab", "1️⃣"])
 def test_a_visible_character_stays_whole_or_goes(sign: str) -> None:
     for limit in range(2, len(sign) + 1):
         assert clip_whole("ab" + sign + "c", limit + 1) == ("ab", len(sign) + 1)

@@ -19,6 +19,7 @@ from bot.text.dates import (
     next_local_time,
     relative_day,
 )
+from tests.tables import all_cases
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -42,7 +43,7 @@ def ms(text: str, zone: ZoneInfo) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=zone).timestamp() * 1000)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("days", "label"),
     [(0, "今天"), (-1, "昨天"), (-2, "2天前"), (-7, "7天前"), (-8, "2026-11-12"), (1, "明天"), (2, "2026-11-22")],
 )
@@ -63,7 +64,7 @@ def test_yesterday_ends_at_local_midnight() -> None:
     assert clock_label(early, ZoneInfo("UTC")) == "2026-11-20 16:00"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("length", "label"),
     [
         (0, "0m"),
@@ -98,7 +99,7 @@ def test_the_next_four_o_clock_is_later_and_at_most_a_day_and_a_clock_change_awa
     assert next_local_time(moment - 1, hour, zone) == moment
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("after", "hour", "then"),
     [
         ("2026-11-20T03:59:59", 4, "2026-11-20 04:00"),
@@ -137,7 +138,7 @@ def test_new_years_eve_is_one_evening_everywhere(region: str, day: date) -> None
     assert "除夕" not in holiday_name(day + timedelta(1), region, "zh-Hans")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("day", "region", "script", "name"),
     [
         (date(2026, 2, 17), "CN", "zh-Hans", "春节"),

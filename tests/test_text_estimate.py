@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.length import TokenVocabulary, estimate_tokens, vocabulary_of
+from tests.tables import all_cases
 
 ANY = st.text(st.characters(exclude_categories=())) | st.text(st.sampled_from("ab7 ,.\n暖，😀é"))
 
@@ -35,7 +36,7 @@ def test_a_longer_text_never_counts_less(text: str, more: str, vocabulary: Token
     assert 0 <= estimate_tokens(text, vocabulary) <= estimate_tokens(text + more, vocabulary)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("model", "expected"),
     [
         ("deepseek-v4-flash", "deepseek"),

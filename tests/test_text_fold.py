@@ -1,10 +1,10 @@
 """Folding: spellings that people take for the same text compare equal, and cuts come back in the person's script."""
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.text.fold import fold, fold_mapped, unfold
+from tests.tables import all_cases
 
 ANY = st.text(st.characters(exclude_categories=()))
 MIXED = st.text(
@@ -12,7 +12,7 @@ MIXED = st.text(
 )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("one", "other"),
     [
         ("記住我愛喝茶", "记住我爱喝茶"),

@@ -1,12 +1,12 @@
 """Addresses in what nuan says: none under other words, none that nobody named, none that hidden signs carry."""
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.text.clean import shown
 from bot.text.links import addresses, checked_links, finished, folded, unmasked
 from tests.hostile import hostile
+from tests.tables import all_cases
 
 TOLD = addresses(
     '<m n="小王">看 https://a.example/x?b=1&amp;c=2，还有 github.com/foo 和 https://zh.example/wiki/北京 吧</m>'
@@ -54,7 +54,7 @@ def said(text: str, *domains: str) -> str:
     return checked_links(unmasked(shown(text)), TOLD.__contains__, domains).text
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "好 https://a.example/x?b=1&c=2 吧",
@@ -74,7 +74,7 @@ def test_what_was_named_and_what_is_no_address_stays(text: str) -> None:
     assert said(text).replace(" 。", "。") == text
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "expected"),
     [
         ("https://evil.example/?d=SECRET", "evil[.]example/…"),
@@ -100,7 +100,7 @@ def test_of_an_address_that_nobody_named_only_the_host_is_said(text: str, expect
     assert said(text).replace("10[.]0[.]0[.]1", "10.0.0[.]1") == expected
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "expected"),
     [
         ("[https://bank.com](https://evil.example)", "bank[.]com (evil[.]example)"),
@@ -159,7 +159,7 @@ def test_what_a_text_names_it_may_say(text: str) -> None:
     assert checked_links(fit, addresses(fit).__contains__).removed == 0
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "👨‍👩‍👧‍👦",
@@ -178,7 +178,7 @@ def test_emoji_and_scripts_that_join_stay(text: str) -> None:
     assert shown(text) == text
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "expected"),
     [
         ("a\u202eb\u2066c\u200bd\ufeff", "abcd"),
@@ -198,9 +198,7 @@ def test_what_is_shown_is_shown_the_same_again(text: str) -> None:
     assert len(shown(text)) <= len(text)
 
 
-@pytest.mark.parametrize(
-    "unit", ["a.", "https://", "[a](", "www.", "a-", "1.2.3.", "[x](https://a", "\u200d", 'https://a"']
-)
+@all_cases("unit", ["a.", "https://", "[a](", "www.", "a-", "1.2.3.", "[x](https://a", "\u200d", 'https://a"'])
 def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
     text = hostile(unit, 20_000)
     fit = unmasked(shown(text))

@@ -2,13 +2,13 @@
 
 from itertools import combinations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.markdown import EntityText, TextEntity, discord, entities, preview
 from bot.text.split import split, utf16_units
 from tests.hostile import MARKUP, crossed, hostile
+from tests.tables import all_cases
 
 WORDS = (
     "你好",
@@ -118,7 +118,7 @@ def test_a_preview_never_fails_and_invents_no_letter(markdown: str) -> None:
         entities(preview(markdown[:end]))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("markdown", "text", "spans"),
     [
         ("**粗**和*斜*和_倾_", "粗和斜和倾", [("bold", "粗"), ("italic", "斜"), ("italic", "倾")]),
@@ -152,7 +152,7 @@ def test_marks_become_formatting(markdown: str, text: str, spans: list[tuple[str
     assert (marked.text, shown(marked)) == (text, spans)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "**开",
@@ -210,7 +210,7 @@ def test_words_behind_an_opening_fence_are_not_lost() -> None:
     assert entities("```先看这个 再说\nx\n```").text == "先看这个 再说\nx"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("markdown", "expected"),
     [
         ("**粗** ||密|| [a](https://a.example) @everyone <@1>", "**粗** ||密|| a (https://a.example) @everyone <@1>"),
@@ -224,7 +224,7 @@ def test_discord_gets_what_it_can_show(markdown: str, expected: str) -> None:
     assert discord(markdown) == expected
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("so_far", "expected"),
     [
         ("**粗", "**粗**"),
@@ -253,7 +253,7 @@ def test_half_written_markdown_can_be_shown(so_far: str, expected: str) -> None:
     assert preview(so_far) == expected
 
 
-@pytest.mark.parametrize("unit", MARKUP)
+@all_cases("unit", MARKUP)
 def test_hostile_markdown_becomes_something_that_can_be_sent(unit: str) -> None:
     text = hostile(unit, 5_000)
     marked = entities(text)

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from bot.core.people import Script
 from bot.text.fold import script_next, script_of
+from tests.tables import all_cases
 
 SCRIPTS: tuple[Script, ...] = ("zh-Hans", "zh-Hant", "en")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "script"),
     [
         ("记住我喜欢喝茶", "zh-Hans"),
@@ -37,7 +38,7 @@ def test_text_that_both_scripts_share_keeps_the_script_known_before() -> None:
     assert [script_of("我 use Python", fallback) for fallback in SCRIPTS] == ["zh-Hans", "zh-Hant", "zh-Hans"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "before", "script"),
     [
         ("小暖 good night", "en", "en"),
@@ -61,7 +62,7 @@ def test_a_command_after_the_name_tells_nothing(before: Script) -> None:
     assert script_next("小暖 .ai tz Tokyo", ("小暖", "nuan"), before, "zh-Hans") == before
 
 
-@pytest.mark.parametrize("text", ["", "😀", "12:30", "？！", "https://example.com/a", "\ud800", "привет"])
+@all_cases("text", ["", "😀", "12:30", "？！", "https://example.com/a", "\ud800", "привет"])
 def test_text_without_letters_we_know_keeps_the_script_known_before(text: str) -> None:
     assert [script_of(text, fallback) for fallback in SCRIPTS] == list(SCRIPTS)
 

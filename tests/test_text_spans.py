@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.language.time.dates import spans
+from tests.tables import all_cases
 
 NOW = 1_781_226_000_000
 """Friday 2026-06-12 09:00 in Shanghai."""
@@ -29,7 +29,7 @@ def _local(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / 1000, UTC).astimezone(SHANGHAI)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "first", "last"),
     [
         ("昨天我说了什么", "2026-06-11", "2026-06-11"),
@@ -74,7 +74,7 @@ def test_a_night_ends_in_the_morning() -> None:
     assert (str(_local(start))[:16], str(_local(end))[:16]) == ("2026-06-11 17:00", "2026-06-12 05:00")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text", ["以前说过的", "May I ask you", "前面提到的", "一号线", "13月5日", "2月30日", "I may march on", "", "今"]
 )
 def test_what_is_no_time_names_none(text: str) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.text.split import fences, join, split, utf16_units
 from tests.hostile import LONG, hostile
+from tests.tables import all_cases
 
 SIGNS = ("👨‍👩‍👧", "❤️", "🇨🇳", "👍🏽", "e\u0301", "각", "\u1112\u1161\u11ab", "1️⃣", "🏴\U000e0067\U000e0062\U000e007f")
 PIECES = st.sampled_from(
@@ -87,7 +88,7 @@ def test_without_code_the_parts_are_simply_the_text_cut(text: str, limit: int) -
     assert "".join(split(text, limit)) == text
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "limit", "parts"),
     [
         ("第一段。\n\n第二段，很长。", 10, ("第一段。\n\n", "第二段，很长。")),

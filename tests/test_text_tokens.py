@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.text.terms import QUERY_CHARS, index_terms, query_terms
+from tests.tables import all_cases
 
 ANY = st.text(st.characters(exclude_categories=()))
 CHINESE = st.text(st.sampled_from("我你的了是什么小暖喜欢喝茶咖啡生日火锅蔡开会"), min_size=2)
@@ -27,7 +27,7 @@ def test_every_pair_of_characters_in_a_text_finds_it(text: str, data: st.DataObj
     assert found(text[start : start + 2], text)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("question", "text"),
     [
         ("蔡開會嗎", "老蔡要开会"),

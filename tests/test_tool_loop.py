@@ -17,6 +17,7 @@ from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.fakes.model import calls
 from tests.prefixes import logs_of
+from tests.tables import all_cases
 from tests.test_tools import recall, results, save
 from tests.world import World
 
@@ -167,7 +168,7 @@ def test_a_call_that_is_cut_or_broken_is_neither_carried_out_nor_shown(text: str
         completed(text)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "shown"),
     [
         ('<ctx now="2026-06-12 09:00" weekday="星期五">\n<b>好的，我在听</b>\n</ctx>', "好的，我在听"),
@@ -216,7 +217,7 @@ def test_nothing_is_lost_of_a_text_without_marks_and_nothing_raises(text: str) -
         assert without_artifacts(text) == without_open_artifacts(text) == text
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         f"好的。{WHOLE}",

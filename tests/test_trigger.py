@@ -10,6 +10,7 @@ from bot.config.settings import BotSettings, Settings
 from bot.config.speaking import SpeakRules
 from bot.core.speaking import Decision, Situation
 from bot.speaking.activation import called_by_name, decide, extended
+from tests.tables import all_cases
 
 NAMES = ("小暖", "暖暖", "nuan")
 RULES = Settings(bot=BotSettings(names=NAMES))
@@ -32,7 +33,7 @@ HEARD = Situation(
 OPEN = AT + 20_000
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "小暖",
@@ -77,7 +78,7 @@ def test_a_name_at_the_start_or_the_end_calls(text: str) -> None:
     assert called_by_name(text, NAMES)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "",
@@ -149,7 +150,7 @@ def test_a_name_and_a_comma_always_call(name: str, rest: str) -> None:
 NOW_UNTIL = AT + 60_000
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("facts", "decision"),
     [
         ({}, Decision("listen", "silent", 0, 0)),
@@ -241,7 +242,7 @@ def test_other_bots_only_where_they_mention_her_switched_off_chats_never_and_win
         assert made.action == "listen" or facts.chat_kind == "dm"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "do NOT. Nuan, call me Kev",
@@ -262,7 +263,7 @@ def test_a_sentence_inside_a_message_that_speaks_to_her_calls_her(text: str) -> 
     assert called_by_name(text, ("小暖", "Nuan"))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "I told him. Nuan is a bot",

@@ -3,6 +3,7 @@
 import pytest
 
 from bot.text.fold import usual_script
+from tests.tables import all_cases
 from tests.world import World
 
 GROUP = "群"
@@ -56,7 +57,7 @@ async def test_a_promise_is_followed_up_in_the_usual_language(world: World) -> N
     assert [reply for reply in world.replies if reply.startswith("你说过")]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("lines", "before", "usual"),
     [
         (("hello there my friend", "今天吃了面"), "zh-Hans", "zh-Hans"),

@@ -10,6 +10,7 @@ from bot.core.clock import DAY_MS
 from bot.core.kinds import MemoryKind
 from bot.core.memories import STABILITY_DAYS, Memory
 from bot.memory.lifecycle import Capacity, count_after, crowded_out, vitality, worn_out
+from tests.tables import all_cases
 
 NOW = 1_781_226_000_000
 HOUR = 3_600_000
@@ -35,7 +36,7 @@ def memory(kind: MemoryKind = "knowledge", text: str = "喜欢喝茶", days: flo
     )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("kind", "days", "expected"),
     [
         ("identity", 9_999, 1.0),
@@ -65,7 +66,7 @@ def test_what_its_owner_let_fade_stays_faded_whatever_time_passes() -> None:
     assert [vitality(faded, NOW + days * DAY_MS) < 0.1 for days in (0, 1, 30, 400)] == [True] * 4
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "days", "factor"),
     [
         ("正在准备考试", 8, 0.3),

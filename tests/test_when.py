@@ -20,6 +20,7 @@ from bot.language.time.parts import lunar_day
 from bot.language.time.schedule import ending, next_of, stepped, zone_named, zone_near
 from bot.speaking.reminders import nudging_rules, promised_task, spoken_at
 from bot.text.dates import local, ms_of
+from tests.tables import all_cases
 
 PHRASES = Path(__file__).parent / "when_phrases.tsv"
 NAMES = ("小暖", "nuan")
@@ -178,7 +179,7 @@ def test_only_what_names_no_time_waits_for_the_morning(hour: int, timed: bool, s
     assert shown(spoken_at(found, RemindRules(), SHANGHAI), SHANGHAI) == said
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("said", "due"),
     [
         ("我明天要交报告", "2026-11-19 09:00"),
@@ -200,7 +201,7 @@ def test_of_a_promise_one_is_reminded_when_it_says_or_at_the_hour_of_the_install
     assert (shown(nudge.at, SHANGHAI) if nudge is not None else "") == due
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("said", "task"),
     [
         ("我明天把报告发给你", "把报告发给你"),
@@ -249,7 +250,7 @@ def test_on_a_day_when_the_clocks_change_it_is_still_the_hour_of_the_wall_clock(
     assert shown(nudge.at, tz) == said
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("said", "task"),
     [
         ("明天早上8点提醒我开会", "开会"),
@@ -285,7 +286,7 @@ def test_a_day_of_the_chinese_calendar_lies_ahead_within_thirteen_months(today: 
     assert 0 <= (found - today).days < 400
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("month", "day", "year", "falls"),
     [
         (1, 1, 2026, "2026-02-17"),

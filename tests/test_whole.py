@@ -1,8 +1,7 @@
 """What looks like all that its writer has to say just now is asked at once; what looks unfinished waits for the rest."""
 
-import pytest
-
 from bot.speaking.pacing import looks_whole
+from tests.tables import all_cases
 
 NAMES = ("小暖", "nuan")
 
@@ -90,11 +89,11 @@ UNFINISHED = (
 )
 
 
-@pytest.mark.parametrize("text", WHOLE)
+@all_cases("text", WHOLE)
 def test_a_whole_sentence_waits_for_nothing(text: str) -> None:
     assert looks_whole(text, NAMES)
 
 
-@pytest.mark.parametrize("text", UNFINISHED)
+@all_cases("text", UNFINISHED)
 def test_what_goes_on_waits_for_the_rest(text: str) -> None:
     assert not looks_whole(text, NAMES)

@@ -11,6 +11,7 @@ from bot.language.wishes.keep import facts_in
 from bot.language.wishes.patterns import listed
 from bot.language.wishes.reader import answer_to, bare_object, bare_wish, keeps_waiting, object_wish, understand
 from tests.hostile import hostile
+from tests.tables import all_cases
 from tests.test_changes import happens
 from tests.world import World
 
@@ -33,7 +34,7 @@ def known(texts: str) -> tuple[Memory, ...]:
     )
 
 
-@pytest.mark.parametrize("kind", ["W", "M", "N", "L", "D"])
+@all_cases("kind", ["W", "M", "N", "L", "D"])
 def test_each_wish_that_names_little_asks_what_its_writer_meant(kind: str) -> None:
     wrong = []
     for saying in ALONE:
@@ -120,7 +121,7 @@ def test_any_text_is_read_and_what_is_found_stands_in_it(text: str) -> None:
         keeps_waiting(question, text)
 
 
-@pytest.mark.parametrize("unit", ["我怕狗，", "#3 ", "#3-", "忘记 ", "请", "and my dog is ", " 吧", "等一下"])
+@all_cases("unit", ["我怕狗，", "#3 ", "#3-", "忘记 ", "请", "and my dog is ", " 吧", "等一下"])
 def test_long_hostile_text_is_read_to_its_end(unit: str) -> None:
     for lead in ("忘记", "记住", "忘记 #1", "remember that I am ", "forget a"):
         text = lead + hostile(unit, 2000)
