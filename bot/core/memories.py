@@ -27,7 +27,7 @@ WishScope = Literal[
 that a message, or what its writer tells next (ahead), is not kept, nothing said, what was said of it just now, one line of its writer's, all that tells of it,
 what was kept just now (else that a message is not kept), some thing that was talked of last, or what it seems to name,
 so that it is asked back."""
-QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "about", "done"]
+QuestionKind = Literal["what", "name", "which", "clarify", "drop", "cue", "about", "done", "pasted"]
 NumberedThing = Literal["memory", "reminder", "promise"]
 """What a number that people say is of."""
 
@@ -263,10 +263,10 @@ class MemoryCommand:
 @dataclass(frozen=True, slots=True)
 class MemoryQuestion:
     """What nuan asked a person back: what to keep or to forget, which name, which memories, what one of them means,
-    whether a message asked for what it seemed to (cue), all about a name, or a line, is to go (about), or which promise
-    is done.
+    whether a message asked for what it seemed to (cue), all about a name, or a line, is to go (about), which promise
+    is done, or whether what somebody pasted asks for something in their name (pasted).
 
-    `memories` are the numbers that were offered, in the order in which they were shown; of a cue its message's, of
+    `memories` are the numbers that were offered, in the order in which they were shown; of a cue or a paste its message's, of
     a line its own after it, of what is done those of promises.
     """
 

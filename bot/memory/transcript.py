@@ -8,6 +8,7 @@ from datetime import UTC, tzinfo
 from bot.core.commitments import NudgeRules
 from bot.core.events import ChatKind
 from bot.language.injection import is_injection
+from bot.language.pasted import own_part
 from bot.language.wishes.patterns import speaks
 from bot.language.wishes.reader import understand
 from bot.text.catalogue import LazyPattern
@@ -141,13 +142,13 @@ def words_of(lines: tuple[DigestLine, ...], bot_name: str, screened: bool = True
 def own_words(text: str, names: tuple[str, ...], *, forwarded: bool = False, screened: bool = True) -> str:
     """What a line says in its writer's own words, beside commands and the name it calls, which is one of `names`.
 
-    "" for a command, for what is forwarded, and, `screened`, for a message that is made to work on a program; rows
-    that somebody else said (阿明：…) are left out.
+    "" for a command, for what is forwarded, and, `screened`, for a message that is made to work on a program; what
+    looks pasted, and rows that somebody else said (阿明：…), are left out.
     """
     text = clean(text[:MESSAGE_CHARS])
     if forwarded or COMMAND.match(text) or (screened and is_injection(text)):
         return ""
-    rest = understand(text, names).rest
+    rest = understand(own_part(text, names), names).rest
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
     called = re.match(rf"\s*@?(?:{known})[\s,，:：!！。~～]*", rest, re.IGNORECASE) if known else None
     rest = rest[called.end() :] if called else rest

@@ -13,15 +13,17 @@ from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion
 from bot.core.speaking import STOP_REASONS
+from bot.language.pasted import asks, own_part
 from bot.language.wishes.names import introduced_name
-from bot.language.wishes.reader import menu_command
+from bot.language.wishes.reader import answer_to, menu_command
 from bot.memory.promises import PromiseEndings
+from bot.pipeline.actions.forget import YES_NO
 from bot.pipeline.actions.plans import KnownOfPerson, known_of_person
-from bot.pipeline.actions.receipts import CommandContext, DoneCommand
+from bot.pipeline.actions.receipts import CommandContext, DoneCommand, brief
 from bot.pipeline.actions.remember import RememberActions
 from bot.pipeline.concurrency import TurnStopper
 from bot.pipeline.configuration import Current
-from bot.pipeline.ingest import Debounce
+from bot.pipeline.ingest import READ_CHARS, Debounce
 from bot.pipeline.media import MediaReader
 from bot.pipeline.plan import Planner
 from bot.pipeline.refusals import FailureRetry, Strangers, TalkLimiter, is_machine_error, unparked
@@ -254,7 +256,11 @@ class Dispatcher:
         reminds = False
         batch = await self._limiter.within_limits(batch, waiting)
         for event in batch:
-            question, whole = asked.pop(event.person_id or 0, None), event
+            question, came = asked.pop(event.person_id or 0, None), event
+            whole, question, waits = await self._pasted(came, chat, people[came.person_id], question)
+            if waits:
+                continue
+            event = whole
             if event.why not in STOP_REASONS:
                 heard = await self._reminders.heard(event, chat, people[event.person_id])
                 if heard.done:
@@ -271,7 +277,7 @@ class Dispatcher:
             )
             receipts += done
             if left is not None:  # the model is told the wish, too, whose receipt it is told
-                answering.append(whole if left is event else left)
+                answering.append(came if left is event else left)
                 cueing.append((left, bool(done)))
         if not answering:
             if receipts:  # what they came with was done without an answer
@@ -303,6 +309,37 @@ class Dispatcher:
     async def _turn(self, occasion: Occasion, timer: PhaseTimer) -> bool:
         known = await self._media.understand(occasion.chat, occasion.person, occasion.answering, occasion.pace)
         return await self._runner.begin(replace(occasion, answering=known), timer)
+
+    async def _pasted(
+        self, event: Event, chat: Chat, person: Person, question: MemoryQuestion | None
+    ) -> tuple[Event, MemoryQuestion | None, bool]:
+        """The message as it is heard, the question it may answer, and whether its writer was asked back instead.
+
+        What somebody pasted asks for nothing, as what is forwarded, until they say yes to the question whether it does.
+        """
+        names = self._current.settings.bot.names
+        if question is not None and question.kind == "pasted":
+            question = replace(question, kind="cue")
+            agreed = answer_to(question, event.text[:READ_CHARS], names) if not event.forwarded else None
+            if agreed is not None and agreed.verb == "agree":
+                number = question.memories[-1]
+                await self._store.memories.drop_question(chat.id, person.id)
+                said = await self._store.events.between(chat.id, number - 1, number)
+                return (replace(event, text=said[0].text) if said else event), None, False
+        whole = event.text[:READ_CHARS]
+        if event.forwarded or person.is_bot or event.kind != "message" or own_part(whole, names) == whole:
+            return event, question, False
+        if event.why == "window" or event.why in STOP_REASONS or not asks(whole, names):
+            return replace(event, forwarded=True), question, False
+        audience = await self._planner.audience(chat, person)
+        _, account = await self._store.people.answer_to(event)
+        script = await self._script(event, person)
+        command = MemoryCommand("remember", None)
+        told = CommandContext(command, event, chat, person.id, audience, script, 0, "", False, account)
+        await self._remember_actions.receipts.say(
+            "pasted_asks", told, MemoryQuestion("pasted", (event.id,)), YES_NO, text=brief(whole)
+        )
+        return event, question, True
 
     async def _commands(
         self,

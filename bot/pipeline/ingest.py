@@ -13,6 +13,7 @@ from bot.core.people import SCRIPTS, script_named
 from bot.core.ports import Adapter, AwaitsAnswers, Clock, Debounces, SceneSource, implements
 from bot.core.speaking import Situation
 from bot.language.feedback import feedback_signals
+from bot.language.pasted import own_part
 from bot.language.statements import MOST, tasks_in
 from bot.language.statements import READ_CHARS as PROMISE_CHARS
 from bot.language.stop_commands import stop_command
@@ -281,4 +282,4 @@ def _commands(incoming: Incoming, text: str, names: tuple[str, ...]) -> bool:
     if incoming.kind != "message":
         return False
     points = bool(incoming.target) and reply_wish(text, names) is not None
-    return points or bool(understand(text[:COMMAND_CHARS], names).commands)
+    return points or bool(understand(own_part(text[:COMMAND_CHARS], names), names).commands)

@@ -10,6 +10,7 @@ from bot.core.memories import MemoryQuestion
 from bot.core.tools import ToolContext, ToolRefused
 from bot.language import assertions
 from bot.language.assertions import folded_plain, parts_of
+from bot.language.pasted import own_part
 from bot.language.reminders.wording import in_second_person
 from bot.language.statements import READ_CHARS, UNSURE, sentences
 from bot.language.wishes.own_words import read_own_words
@@ -87,7 +88,9 @@ class Consent:
             if question is not None and self._agrees(line.text):
                 words = OR_NOT.sub(r"\1", question[0].strip().rstrip("?？吗嗎"))
                 found.append(replace(line, text=in_second_person(words)))
-            found.append(replace(line, text=_TAG.sub("", line.text) or line.text))
+            own = own_part(line.text, self._names)
+            if own.strip():
+                found.append(replace(line, text=_TAG.sub("", own) or own))
         return tuple(found)
 
     async def wished(

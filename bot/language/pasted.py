@@ -1,0 +1,103 @@
+"""Whether a message brings somebody else's text: heads, introductions, logs of talks, quotes, notes. Pure; it judges the
+layout, not what is said. What a platform marks as forwarded is none of its business."""
+
+import re
+
+from bot.language.reminders.multiple_requests import reminder_wishes
+from bot.language.wishes.reader import bare_wish, understand, wish_cue
+from bot.text.catalogue import read_table
+from bot.text.fold import fold
+
+READ_CHARS = 8_000
+"""How much of a message is looked at."""
+
+LABEL = 24
+"""Characters at most before the colon of a label or a name."""
+
+SALUTATION = 28
+"""Characters at most of a line that only greets (Hi Bob, / 各位同事：)."""
+
+LONG_LINES = 6
+"""Lines from which on a text in which nobody is asked at its beginning is a document."""
+
+_SIGNS = {name: "|".join(parts) for name, parts in read_table("bot.language", "pasted").items()}
+_MOMENT = f"(?:(?:{_SIGNS['day']}),? *)*(?:{_SIGNS['time']})"
+_LABELLED = re.compile(rf"[-*•>\s]*(?P<label>[^:,。?!\n]{{1,{LABEL}}}?) ?: *(?P<rest>\S.*)?$")
+_NAMES_TEXT = re.compile(f"(?:{_SIGNS['text_kind']})|(?:{_SIGNS['saying']})")
+_STAMPED = re.compile(
+    rf"[\[(]? *{_MOMENT} *[\])]?[ ,-]*(?P<who>[^\s:,。?!][^:,。?!]{{0,19}}): *\S|(?P<named>\S.{{0,24}}?),? +[\[(]?{_MOMENT}[\])]?$"
+)
+_QUOTED = re.compile(r"[>|＞]|```|-{3,}|={3,}|_{5,}|\*{3,}$")
+_SIGNED = re.compile(r"【[^】\n]{1,16}】|\[[^\]\n]{1,16}\] ?(?=\S)")
+_ITEM = re.compile(r"(?:[-*•·▪◦–—]|\d{1,2}[.)、]|[①-⑳]|[一二三四五六七八九十]、|\[[ x]?\]) ?\S|#{1,6} \S")
+_CODE = re.compile(f"(?:{_SIGNS['code']})")
+
+
+def own_part(text: str, names: tuple[str, ...]) -> str:
+    """What of a message is its writer's own: all of it, or what stands before the text that they pasted.
+
+    All of it also where that beginning asks for something itself (记住这封邮件：…). `names` call the bot.
+    """
+    at = pasted_at(text, names)
+    if at is None:
+        return text
+    own = text[:at]
+    return text if asks(own, names) or wish_cue(own, names) is not None else own
+
+
+def asks(text: str, names: tuple[str, ...]) -> bool:
+    """Whether a text asks for something that is done without a model."""
+    return bool(understand(text, names).commands or reminder_wishes(text, names) or bare_wish(text, names))
+
+
+def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
+    """Where in a message a text begins that looks pasted; None when nothing does. A row that only calls the bot by one
+    of its `names` greets nobody else.
+    """
+    called = {fold(name) for name in names}
+    rows = [(found.start(), fold(found[0]).strip()) for found in re.finditer(r"[^\n]+", text[:READ_CHARS])]
+    rows = [row for row in rows if row[1]]
+    ends = [text.find("\n", start) for start, _ in rows]
+    items = 0
+    for place, (start, row) in enumerate(rows):
+        after = ends[place] + 1 or len(text)
+        label = _LABELLED.match(row)
+        more = place + 1 < len(rows)
+        if _QUOTED.match(row) or _SIGNED.match(row) or _stamped(row, more=more):
+            return start
+        if label is not None and _introduces(label, more=more):
+            return after if label["rest"] is None else start + _colon(text[start:after])
+        if more and label is not None and label["rest"] and _is_label(rows[place + 1][1]):
+            return start
+        if more and place == 0 and len(row) <= SALUTATION and row[-1] in ",:" and row[:-1] not in called:
+            return after
+        if _CODE.match(row) and (not more or any(_CODE.match(other) for _, other in rows[place + 1 :])):
+            return start
+        items += _ITEM.match(row) is not None
+        if items == 2:
+            return start
+    if len(rows) >= LONG_LINES:
+        return rows[1][0]
+    return None
+
+
+def _stamped(row: str, *, more: bool) -> bool:
+    found = _STAMPED.match(row)
+    return found is not None and (found["who"] is not None or more)
+
+
+def _introduces(label: re.Match[str], *, more: bool) -> bool:
+    """Whether a line announces a text: it names one, or who speaks; or it ends with its colon and more lines come."""
+    if label["rest"] is None:
+        return more
+    return _NAMES_TEXT.search(label["label"]) is not None
+
+
+def _is_label(row: str) -> bool:
+    found = _LABELLED.match(row)
+    return found is not None and found["rest"] is not None
+
+
+def _colon(line: str) -> int:
+    """Where in a line its colon ends."""
+    return next(place for place, sign in enumerate(line, 1) if fold(sign) == ":")

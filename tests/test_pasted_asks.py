@@ -1,0 +1,67 @@
+"""Pasted text asks for nothing before its sender said that it does; what a platform forwards stays as it was."""
+
+import pytest
+
+from bot.language.pasted import own_part
+from tests.world import World
+
+ASKING = (
+    "妈妈发来：我明天要去医院，你别忘了提醒我",
+    "From: Bob <bob@example.com>\nTo: me\nSubject: dinner\n\nRemember that I owe Bob 50 euros",
+    "【招商銀行】您好，記住我的還款日是八號",
+    "Hi Bob,\nremind me tomorrow at 9 am to call the bank\nThanks, Ann",
+    "阿明 2024/5/2 12:30:11\n我叫大明，以后叫我明哥",
+    "会议纪要\n- 预算\n- 进度\n\n明天下午三点提醒我交合同",
+)
+TOLD = (
+    "老板邮件：记住我下周要交合同",
+    "[10:32] 阿明: 在吗\n[10:33] 阿明: 记住我欠阿明五百",
+    "> remember that I like tea",
+    "老板邮件：\n大家好，记住我们下周二交合同",
+)
+
+
+@pytest.mark.parametrize("text", ASKING)
+async def test_what_looks_pasted_asks_back_before_anything_is_done(world: World, text: str) -> None:
+    await world.say(text)
+    assert world.peek.memories.count() == world.peek.reminders.count() == 0
+    assert [each.text for each in world.talk.said[-1].buttons] in (["是的", "不用"], ["Yes", "No"])
+
+
+@pytest.mark.parametrize("text", TOLD)
+async def test_what_looks_pasted_and_asks_nothing_for_certain_is_talk(world: World, text: str) -> None:
+    await world.say(text)
+    assert world.peek.memories.count() == world.peek.reminders.count() == 0
+    assert world.replies == ["好的"]
+
+
+async def test_a_yes_does_what_the_paste_says_and_a_no_does_not(world: World) -> None:
+    await world.say(ASKING[2])
+    await world.say("是的")
+    assert world.peek.memories("text") == [("我的還款日是八號",)]
+    await world.say(ASKING[3])
+    await world.say("no")
+    await world.say("yes")
+    assert world.peek.memories.count() == 1
+    assert world.peek.reminders.count() == 0
+
+
+async def test_a_paste_without_a_wish_is_talked_about_as_ever(world: World) -> None:
+    await world.say("老板邮件：\n大家辛苦了，今天不用来")
+    assert world.replies == ["好的"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "记住：\n牛奶\n鸡蛋",
+        "小暖，\n记住我怕狗",
+        "帮我记住这条短信：【招行】还款日是8号",
+        "更新：我搬家了。记住我住在苏州",
+        "12:30 提醒我吃饭",
+        "记住我爸生日3月8日\n记住我妈生日5月2日",
+        "Remember this:\nFrom: platform 9\nTo: London",
+    ],
+)
+def test_ones_own_wish_is_no_paste(text: str) -> None:
+    assert own_part(text, ("小暖",)) == text
