@@ -11,6 +11,11 @@ ASKING = (
     "【招商銀行】您好，記住我的還款日是八號",
     "Hi Bob,\nremind me tomorrow at 9 am to call the bank\nThanks, Ann",
     "阿明 2024/5/2 12:30:11\n我叫大明，以后叫我明哥",
+    "2017-02-25 10:40:20 李雷(87200175)\n明天下午三点提醒我给妈妈打电话",
+    "下午10:36\t阿德\t機車停在捷運站二號出口，記一下～",
+    "John, [9 Dec 2022 at 21:25:39]:\nremind me in 2 hours to move the laundry",
+    "- [ ] milk\n- [ ] don't forget I'm lactose intolerant!",
+    "作者 阿德 (abc)\n標題 閒聊\n\n記住我對蝦子過敏\n--\n發信站: 實業坊",
     "会议纪要\n- 预算\n- 进度\n\n明天下午三点提醒我交合同",
 )
 TOLD = (
@@ -60,6 +65,9 @@ async def test_a_paste_without_a_wish_is_talked_about_as_ever(world: World) -> N
         "更新：我搬家了。记住我住在苏州",
         "12:30 提醒我吃饭",
         "记住我爸生日3月8日\n记住我妈生日5月2日",
+        "9:00 提醒我开会\n10:30 提醒我看牙",
+        "周五 10:30 开会\n周六 9:00 看牙\n都记住",
+        "- 记住我怕狗\n- 记住我怕蛇\n- 记住我怕水",
         "Remember this:\nFrom: platform 9\nTo: London",
     ],
 )

@@ -5,7 +5,7 @@ import re
 
 from bot.language.reminders.multiple_requests import reminder_wishes
 from bot.language.wishes.reader import bare_wish, understand, wish_cue
-from bot.text.catalogue import read_table
+from bot.text.catalogue import LazyPattern, read_table
 from bot.text.fold import fold
 
 READ_CHARS = 8_000
@@ -17,32 +17,37 @@ LABEL = 24
 SALUTATION = 28
 """Characters at most of a line that only greets (Hi Bob, / 各位同事：)."""
 
-LONG_LINES = 6
-"""Lines from which on a text in which nobody is asked at its beginning is a document."""
+LONG_ROWS, LONG_ROWS_APART = 6, 4
+"""Rows from which on a text in which nobody is asked at its beginning is a document; and where blank rows part it."""
 
 _SIGNS = {name: "|".join(parts) for name, parts in read_table("bot.language", "pasted").items()}
 _MOMENT = f"(?:(?:{_SIGNS['day']}),? *)*(?:{_SIGNS['time']})"
-_LABELLED = re.compile(rf"[-*•>\s]*(?P<label>[^:,。?!\n]{{1,{LABEL}}}?) ?: *(?P<rest>\S.*)?$")
-_NAMES_TEXT = re.compile(f"(?:{_SIGNS['text_kind']})|(?:{_SIGNS['saying']})")
-_STAMPED = re.compile(
+_LABELLED = LazyPattern(rf"[-*•>\s]*(?P<label>[^:,。?!\n]{{1,{LABEL}}}?) ?(?:(?<!\d):|:(?!\d)) *(?P<rest>\S.*)?$")
+_NAMES_TEXT = LazyPattern(f"(?:{_SIGNS['text_kind']})|(?:{_SIGNS['saying']})")
+_STAMPED = LazyPattern(
     rf"[\[(]? *{_MOMENT} *[\])]?[ ,-]*(?P<who>[^\s:,。?!][^:,。?!]{{0,19}}): *\S|(?P<named>\S.{{0,24}}?),? +[\[(]?{_MOMENT}[\])]?$"
 )
-_QUOTED = re.compile(r"[>|＞]|```|-{3,}|={3,}|_{5,}|\*{3,}$")
-_SIGNED = re.compile(r"【[^】\n]{1,16}】|\[[^\]\n]{1,16}\] ?(?=\S)")
-_ITEM = re.compile(r"(?:[-*•·▪◦–—]|\d{1,2}[.)、]|[①-⑳]|[一二三四五六七八九十]、|\[[ x]?\]) ?\S|#{1,6} \S")
-_CODE = re.compile(f"(?:{_SIGNS['code']})")
+_DATED = LazyPattern(rf"[\[(]? *(?:{_SIGNS['day']}),? +(?:{_SIGNS['time']}) *[\])]?(?P<rest>.*)$")
+"""A row that begins with a day and a time heads what comes after it, where it names the year or the seconds."""
+_YEAR, _SECONDS = LazyPattern(r"[\[(]? *\d{4}[-/.年]"), LazyPattern(r"\d{1,2}:\d{2}:\d{2}")
+_QUOTED = LazyPattern(r"[>|＞]|```|[-*]? ?\[[ x]?\] |-{3,}|={3,}|_{5,}|\*{3,}$")
+_SIGNED = LazyPattern(r"【[^】\n]{1,16}】|\[[^\]\n]{1,16}\] ?(?=\S)")
+_ITEM = LazyPattern(r"(?:[-*•·▪◦–—]|\d{1,2}[.)、]|[①-⑳]|[一二三四五六七八九十]、|\[[ x]?\]) ?\S|#{1,6} \S")
+_CODE = LazyPattern(f"(?:{_SIGNS['code']})")
 
 
 def own_part(text: str, names: tuple[str, ...]) -> str:
     """What of a message is its writer's own: all of it, or what stands before the text that they pasted.
 
-    All of it also where that beginning asks for something itself (记住这封邮件：…). `names` call the bot.
+    All of it also where that beginning asks for something itself, or seems to and ends with a colon (记住这封邮件：…).
+    `names` call the bot.
     """
     at = pasted_at(text, names)
     if at is None:
         return text
     own = text[:at]
-    return text if asks(own, names) or wish_cue(own, names) is not None else own
+    seems = fold(own).endswith(":") and wish_cue(own, names) is not None
+    return text if seems or asks(own, names) else own
 
 
 def asks(text: str, names: tuple[str, ...]) -> bool:
@@ -55,8 +60,11 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
     of its `names` greets nobody else.
     """
     called = {fold(name) for name in names}
-    rows = [(found.start(), fold(found[0]).strip()) for found in re.finditer(r"[^\n]+", text[:READ_CHARS])]
-    rows = [row for row in rows if row[1]]
+    found = [(match.start(), match[0].strip()) for match in re.finditer(r"[^\n]+", text[:READ_CHARS])]
+    tabbed = next((start for start, row in found if "\t" in row), None)  # no keyboard of a chat writes tabs
+    if tabbed is not None:
+        return tabbed
+    rows = [(start, fold(row)) for start, row in found if row]
     ends = [text.find("\n", start) for start, _ in rows]
     items = 0
     for place, (start, row) in enumerate(rows):
@@ -69,20 +77,24 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
             return after if label["rest"] is None else start + _colon(text[start:after])
         if more and label is not None and label["rest"] and _is_label(rows[place + 1][1]):
             return start
-        if more and place == 0 and len(row) <= SALUTATION and row[-1] in ",:" and row[:-1] not in called:
+        greets = place == 0 and len(row) <= SALUTATION and row[-1] == ","
+        if more and row[:-1] not in called and (greets or row[-1] == ":"):
             return after
         if _CODE.match(row) and (not more or any(_CODE.match(other) for _, other in rows[place + 1 :])):
             return start
         items += _ITEM.match(row) is not None
         if items == 2:
             return start
-    if len(rows) >= LONG_LINES:
-        return rows[1][0]
-    return None
+    if any(row == "--" for _, row in rows):  # what stands above is signed
+        return 0
+    apart = "\n\n" in text.strip()
+    return rows[1][0] if len(rows) >= (LONG_ROWS_APART if apart else LONG_ROWS) else None
 
 
 def _stamped(row: str, *, more: bool) -> bool:
-    found = _STAMPED.match(row)
+    found, dated = _STAMPED.match(row), _DATED.match(row)
+    if dated is not None and (_SECONDS.search(row) or (more and _YEAR.match(row))):
+        return True
     return found is not None and (found["who"] is not None or more)
 
 
