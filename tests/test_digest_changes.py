@@ -334,7 +334,7 @@ async def test_what_is_cut_is_a_whole_sentence_still(world: World, said: str, te
 
 async def test_whom_nuan_calls_by_a_name_may_be_told_by_it(world: World) -> None:
     told = "小王（Carman）说了搬家的事。"
-    answering(world, {"summary": told, "statements": [{"text": "Carman 搬到了板橋", "from": [1]}]})
+    answering(world, {"summary": told, "statements": [{"text": "Carman 搬到了板橋", "from": [2]}]})
     await world.say("叫我 Carman 就好")
     await world.say("我搬到板橋了")
     await world.say("/new")

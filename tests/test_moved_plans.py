@@ -85,6 +85,31 @@ async def test_the_digest_knows_what_somebody_is_allergic_to_though_it_is_long_a
     assert all("花生过敏" in each for each in asked)
 
 
+async def test_the_digest_sees_the_lines_that_commands_took(world: World) -> None:
+    digests(world)
+    await world.say("记住我妹妹小雪对猫过敏")
+    await world.say("提醒我明天早上8点给奶奶打电话")
+    await world.say("她昨天又打喷嚏了")
+    await talks(world, "今天就聊到这里吧")
+    (asked,) = [each[-1].content for each in world.prompts if "talk:" in each[-1].content]
+    rows = [row.partition("] ")[2] for row in asked.split("talk:\n")[1].splitlines()]
+    assert rows[:4] == [
+        "小王: (done) 记住我妹妹小雪对猫过敏",
+        "小王: 提醒我明天早上8点给奶奶打电话",
+        "小暖 (bot): 好，周六（6月13日）早上8:00提醒你：给奶奶打电话 ⏰1",
+        "小王: 她昨天又打喷嚏了",
+    ]
+
+
+async def test_the_digest_sees_no_command_of_hours_before(world: World) -> None:
+    digests(world)
+    await world.say("记住我妹妹小雪对猫过敏")
+    await world.wait(2 * HOUR)
+    await talks(world, "今天就聊到这里吧")
+    (asked,) = [each[-1].content for each in world.prompts if "talk:" in each[-1].content]
+    assert "小雪" not in asked.split("talk:\n")[1]
+
+
 async def test_a_month_that_is_over_is_no_plan(world: World) -> None:
     digests(world, {"statements": [{"text": "小王三月做了手术", "when": "", "kind": "event", "from": [1]}]})
     await talks(world, "我三月做了手术，现在好多了")

@@ -287,18 +287,19 @@ class Sessions(Repository):
         )
 
     @reads
-    def heard_from(self, tx: Tx, session: Session, most: int) -> int:
-        """The event after which a group's digest reads: at most so many lines before the session, and none that
-        another session or `.ai clear` ended with."""
+    def heard_from(self, tx: Tx, session: Session, most: int, since: int = 0) -> int:
+        """The event after which a digest reads: at most so many lines before the session, of `since`, ms, or later, and
+        none that another session or `.ai clear` ended with."""
         chat_id, start = session.chat_id, session.from_event
         before = "SELECT max(upto_event) FROM session WHERE chat_id = ? AND number < ?"
         ended = max(_cleared_upto(tx, chat_id), tx.number(before, chat_id, session.number))
         lines = tx.ids(
-            "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND kind IN ('message', 'bot') "
+            "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at >= ? AND kind IN ('message', 'bot') "
             "ORDER BY id DESC LIMIT ?",
             chat_id,
             ended,
             start,
+            since,
             most,
         )
         return lines[-1] - 1 if lines else start

@@ -10,8 +10,9 @@ from bot.core.memories import Memory
 from bot.language.assertions import VOCABULARY, folded_plain
 from bot.language.injection import is_injection
 from bot.language.sections import is_guarded
+from bot.language.wishes.reader import understand
 from bot.memory.transcript import COMMAND, MESSAGE_CHARS, DigestLine, TalkScope
-from bot.text.clean import clean_name, escaped, named_once, one_row
+from bot.text.clean import clean, clean_name, escaped, named_once, one_row
 from bot.text.dates import local
 from bot.text.fold import fold
 from bot.text.length import ELLIPSIS, clip, estimate_tokens
@@ -188,7 +189,7 @@ def request_text(lines: tuple[DigestLine, ...], scope: TalkScope, known: KnownFa
             *(_known_row(one, who, scope.tz) for one, who in zip(facts, owners, strict=True)),
             *map(escaped, called),
         ]
-    return "\n".join([*rows, "talk:", *_talk(shown, scope.tz)])
+    return "\n".join([*rows, "talk:", *_talk(shown, scope)])
 
 
 def _owner(one: _Known) -> int:
@@ -207,14 +208,18 @@ def _known_row(one: _Known, owner: str, tz: tzinfo = UTC) -> str:
     return escaped(f"#{one.id} {who}{text}" + (f" ({facets})" if facets else ""))
 
 
-def _talk(lines: tuple[DigestLine, ...], tz: tzinfo) -> list[str]:
+def _talk(lines: tuple[DigestLine, ...], scope: TalkScope) -> list[str]:
     rows: list[str] = []
     left = TALK_TOKENS
     for line in reversed(lines):
-        at = local(line.at, tz)
+        at = local(line.at, scope.tz)
         name = clean_name(line.name) + (" (bot)" if line.is_bot else "")
         text = clip_tokens(one_row(f"{line.text[:MESSAGE_CHARS]} {line.marks}".strip()), LINE_TOKENS)
-        passed = "(forwarded) " if line.forwarded else ""
+        done = (
+            not (line.is_bot or line.forwarded)
+            and understand(clean(line.text[:MESSAGE_CHARS]), (scope.bot_name,)).commands
+        )
+        passed = "(forwarded) " if line.forwarded else "(done) " if done else ""
         when = f"{_DAYS[at.weekday()]} {at:%m-%d %H:%M}"
         row = f"{line.number}. [{when}] {escaped(name)}: {passed}{escaped(text)}"
         left -= estimate_tokens(row)

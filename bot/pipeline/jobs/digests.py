@@ -47,6 +47,9 @@ from bot.text.length import clip, estimate_tokens
 TOLD = ("", CUT_LABEL, REMINDER)
 """The labels of lines that are told: people's and hers, and what she said of reminders: it is what "done" answers."""
 
+LED_UP_MS = HOUR_MS
+"""What was done without a model so long before the first answer of a DM's talk belongs to it: who "she" is may stand there."""
+
 AROUND = 200
 """Lines before and after one in which a change of plans is looked for."""
 
@@ -333,10 +336,10 @@ class SessionCloser:
         if session.close_reason == "clear" and before:
             await self._digest(before[-1])
             before = ()
-        told_from = min(each.told_from for each in (*before, session))
-        if chat.kind == "group":
-            most = self._current.settings.session.heard_lines
-            told_from = min(told_from, await self._store.sessions.heard_from((*before, session)[0], most))
+        first = (*before, session)[0]
+        since = 0 if chat.kind == "group" else first.opened_at - LED_UP_MS
+        heard = await self._store.sessions.heard_from(first, self._current.settings.session.heard_lines, since)
+        told_from = min(heard, *(each.told_from for each in (*before, session)))
         whole = replace(session, digest_from=told_from)
         seen = await self._store.digests.seen(chat.id)
         lines = await self._digest_maker.told(whole) if session.close_reason != "clear" else ()
