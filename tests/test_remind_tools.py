@@ -365,3 +365,22 @@ async def test_the_model_names_what_the_grammar_does_not_read(
     )
     assert [row[0] for row in rows] == [told[0]]
     assert told[1] in result(world) or any(told[1] in reply for reply in world.replies)
+
+
+async def test_several_errands_of_one_message_are_each_set_at_their_hour(world: World) -> None:
+    world.model.digests = True
+    errands = (("取快递", "10:30"), ("修水管", "14:00"), ("收被子", "20:00"))
+    asked = [("remind", json.dumps({"text": text, "when": f"2026-06-13T{hour}"})) for text, hour in errands]
+    world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(*asked)
+    await world.say("明天你帮我盯着：十点半取快递，下午两点打电话报修水管，晚上八点收阳台的被子")
+    rows = world.rows(
+        "SELECT text, strftime('%H:%M', due_at / 1000 + 28800, 'unixepoch') FROM reminder ORDER BY due_at"
+    )
+    assert rows == [("取快递", "10:30"), ("修水管", "14:00"), ("收被子", "20:00")]
+
+
+async def test_what_was_just_set_gets_its_last_day_by_its_number(world: World) -> None:
+    uses(world, "remind", id="⏰1", every="weekdays", until="2026-06-26")
+    await world.say("remind me on weekdays at 8:40 am to feed the cat? The last time is Friday June 26, how are you?")
+    assert "Jun 26" in result(world) or "6月26日" in result(world)
+    assert world.peek.reminders.count(ended_at=None) == 1

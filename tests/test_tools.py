@@ -224,6 +224,6 @@ async def test_an_experience_is_told_as_nuans_own_and_not_as_the_persons_words(w
     assert all("小王：先问" not in told for told in results(world))
 
 
-async def test_the_schemas_of_a_direct_chat_take_at_most_360_tokens(world: World) -> None:
+async def test_the_schemas_of_a_direct_chat_take_at_most_400_tokens(world: World) -> None:
     await world.say("昨天的会开得怎么样来着，我都记不清了")
-    assert tools_tokens(world.model.requests[-1].prompt.tools) <= 360
+    assert tools_tokens(world.model.requests[-1].prompt.tools) <= 400

@@ -98,6 +98,7 @@ _EARLIER = LazyPattern(rf"{ANY['day_before']}|提前|之前|\b(?:before|early|ah
 """What says that somebody is to be reminded before the day that is named."""
 
 _SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
+_CLAUSE = re.compile(r"[.!?,](?:\s|$)|[。!?！？;；\n，、]|\band\b")
 
 Every = Literal["day", "week", "weekdays", "month", "year"]
 
@@ -139,7 +140,10 @@ def remind_tool(
             if len(named) != 1 or named[0].promise:
                 raise _which(words, at, mine)
             old = named[0]
-        said = await consent.wished(context, partial(_changes, old) if old else _wants, "remind_unasked", done=True)
+        # What was set without a model for a message of this turn, the model may set right.
+        anew = old is not None and old.id in await store.reminders.of_events(context.event_ids)
+        asks = _any if anew else partial(_changes, old) if old else _wants
+        said = await consent.wished(context, asks, "remind_unasked", done=True)
         task = clip(reminder_title(" ".join(clean(given.text).split())), TASK_CHARS)
         memories = [memory.text for memory in await store.memories.owned(context.person_id, context.audience)]
         if strange := await consent.strange(context, task, (given.when, *memories, *((old.text,) if old else ()))):
@@ -186,6 +190,10 @@ def remind_tool(
     return Tool(spec, remind)
 
 
+def _any(_: Event) -> bool:
+    return True
+
+
 def _wants(line: Event) -> bool:
     return WANTED.search(spelt(fold(line.text))) is not None
 
@@ -203,16 +211,19 @@ def _changed(
     at: ReminderRequest,
 ) -> ToolAnswer:
     """That reminder with other words or another time, which one of these messages says; ToolRefused where none does."""
+    again = given.every is not None or given.until is not None
+    if again and not given.when:
+        given = given.model_copy(update={"when": local(old.due_at, at.tz).strftime("%Y-%m-%dT%H:%M")})
     then, carrier, when = (old.due_at, old.rule), said[-1].id, given.when
     wanted = fold(" ".join(clean(when).split()))
-    if wanted and wanted.replace(" ", "t")[:16] != local(old.due_at, at.tz).strftime("%Y-%m-%dt%H:%M"):
+    if again or (wanted and wanted.replace(" ", "t")[:16] != local(old.due_at, at.tz).strftime("%Y-%m-%dt%H:%M")):
         stands = [line for line in said if wanted in " ".join(fold(line.text).split())]
         ways = [(line, time_parts(when)) for line in stands] or [(line, time_parts(line.text)) for line in said]
         moved = [(line.id, found) for line, parts in ways if (found := retimed(old, parts, "", at.now, at.tz))]
         if not stands:  # a date of the model's own
             named = wanted.replace(" ", "t")[:16]
             moved = [each for each in moved if local(each[1][0], at.tz).strftime("%Y-%m-%dt%H:%M") == named]
-        if not moved:
+        if not moved or again:
             new, other = _resolved(given, said, reminding, at, task)
             if other is None or new is None:
                 raise ToolRefused("remind_words")
@@ -329,8 +340,9 @@ def _denied(found: NewReminder, said: tuple[Event, ...], tz: tzinfo) -> bool:
 
 
 def _times(said: tuple[Event, ...]) -> list[TimeParts]:
-    """The times of each sentence: the part of the day in another one says nothing of an hour."""
-    return [time_parts(piece) for each in said for piece in _SENTENCE.split(each.text) if piece.strip()]
+    """The times of each sentence and each clause: the part of the day in another one says nothing of an hour."""
+    pieces = dict.fromkeys(piece for each in said for ends in (_SENTENCE, _CLAUSE) for piece in ends.split(each.text))
+    return [time_parts(piece) for piece in pieces if piece.strip()]
 
 
 def _fits(clock: ClockTime, half: DayPart, due: datetime) -> bool:
