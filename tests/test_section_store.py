@@ -120,7 +120,7 @@ async def test_a_turns_round_is_stored_once_and_the_oldest_of_many_go(new_world:
     number = int(str(newest))
 
     def again(db: Tx) -> None:
-        note_round(db, number, RecallRound({"work": 9}), NOW)
+        note_round(db, number, 1, 1, RecallRound({"work": 9}), NOW)
 
     await world.store._database.write(again)
     assert world.peek.section_rounds.count() == before

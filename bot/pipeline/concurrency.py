@@ -108,8 +108,10 @@ class TextThread:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nuan-text")
 
-    async def run(self, work: Callable[..., T], *given: object) -> T:
-        """What `work(*given)` returns or raises."""
+    async def run(self, work: Callable[..., T], *given: object, brief: bool = False) -> T:
+        """What `work(*given)` returns or raises. What is `brief` is done at once: the way to a thread takes longer."""
+        if brief:
+            return work(*given)
         return await asyncio.get_running_loop().run_in_executor(self._pool, work, *given)
 
     def close(self) -> None:

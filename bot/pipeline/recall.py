@@ -48,6 +48,10 @@ NEAREST = 60
 LINE_CHARS = 160
 """Characters of one line; memory_recall of its number brings the whole."""
 
+BRIEF_CHARS, BRIEF_FOUND = 100, 20
+"""A question of no more characters is read, and no more candidates are ranked, in about a millisecond: a thread that had
+to be woken for it would take longer."""
+
 CANDIDATES = 20
 """Results that are looked through for those that a log does not tell yet."""
 
@@ -130,7 +134,7 @@ class Recall:
     async def recall(self, asking: RecallQuery) -> RecallTrace:
         """What this audience may see that answers the question best, with how that came about.
 
-        Everything that takes time runs beside the event loop.
+        What may take long runs beside the event loop.
         """
         mode = asking.mode or self.mode
         asked = await self._asked(asking)
@@ -147,7 +151,8 @@ class Recall:
         if not candidates and mode == "keyword":
             docs = await finding.newest(asking, task.limit)
             candidates = await finding.read(asking, WantedDocuments(docs, ()))
-        return await self._thread.run(_ranked, task, matches, candidates, like)
+        brief = not matches.talks and len(candidates) <= BRIEF_FOUND
+        return await self._thread.run(_ranked, task, matches, candidates, like, brief=brief)
 
     async def known(self, asking: RecallQuery) -> float:
         """0 to 1: how much of what a text says one memory has in common with it, the best of all."""
@@ -168,7 +173,8 @@ class Recall:
         own = people.get(asking.person_id, ("", ""))[1] if asking.audience.kind == "dm" else ""
         # 昨天 counts by the installation's calendar in groups.
         zone = self._current.words.zone
-        return await self._thread.run(_question, asking, talkers, zone_or(own or zone, zone))
+        brief = sum(map(len, (asking.text, asking.said, asking.scene, *asking.own))) <= BRIEF_CHARS
+        return await self._thread.run(_question, asking, talkers, zone_or(own or zone, zone), brief=brief)
 
     def _task(self, asking: RecallQuery, asked: SearchQuery) -> RankTask:
         memory = self._current.settings.memory

@@ -91,8 +91,13 @@ def indexed_scopes(scope: str, kind: str, person_id: int | None) -> str:
 
 
 def put_document(tx: Tx, doc: Doc) -> None:
-    """The row of a document as it is now, in place of the one it had. Its terms need no dictionary."""
+    """The row of a document as it is now, in place of the one it had."""
     drop_documents(tx, doc.kind, (doc.ref,))
+    _add_document(tx, doc)
+
+
+def _add_document(tx: Tx, doc: Doc) -> None:
+    """The row of a document that has none. Its terms need no dictionary."""
     terms = search_terms(doc.text)
     if not terms:
         return
@@ -132,8 +137,12 @@ def drop_documents(tx: Tx, kind: HitKind, refs: Iterable[int]) -> None:
     for ref in refs:
         number = tx.value("SELECT id FROM doc WHERE kind = ? AND ref = ?", kind, ref)
         if number is not None:
-            drop_terms(tx, number)
-            tx.run("DELETE FROM doc WHERE id = ?", number)
+            _drop_document(tx, number)
+
+
+def _drop_document(tx: Tx, number: int) -> None:
+    drop_terms(tx, number)
+    tx.run("DELETE FROM doc WHERE id = ?", number)
 
 
 def rescope(tx: Tx, old: str, new: str) -> None:
@@ -226,11 +235,8 @@ def index_section(tx: Tx, number: int) -> None:
     tx.run(f"UPDATE doc SET section = ({section}) WHERE kind = 'memory' AND ref = ?", number, number)
 
 
-def note_round(tx: Tx, turn_id: int, found: RecallRound | None, at: int) -> None:
+def note_round(tx: Tx, turn_id: int, chat: int, person: int, found: RecallRound, at: int) -> None:
     """What a turn's own recall found, once; of many the oldest go."""
-    if found is None:
-        return
-    chat, person = tx.row("SELECT chat_id, person_id FROM turn WHERE id = ?", turn_id)
     tx.run(
         "INSERT INTO section_round (turn_id, chat_id, person_id, at, hits, searched, held) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING",
@@ -295,8 +301,13 @@ def index_document(tx: Tx, kind: HitKind, number: int) -> None:
     text = f"{text} {SLOT_QUESTION_WORDS.get(slot.casefold(), '')}".rstrip() if slot else text
     line = kind == "line"
     scope = _heard_by(tx, chat) if line else scope_of(seen, owner, chat)
-    talk, place = _place_of(tx, chat, number, at) if line else (0, 0)
-    put_document(tx, Doc(kind, number, scope, chat, owner, at, text, talk, place, section))
+    written = "SELECT id, talk, place FROM doc WHERE kind = ? AND ref = ?"
+    before, talk, place = tx.one(written, kind, number) or (None, 0, 0)
+    if before is not None:  # an edited line stays where it was
+        _drop_document(tx, before)
+    elif line:
+        talk, place = _new_place(tx, chat, number, at)
+    _add_document(tx, Doc(kind, number, scope, chat, owner, at, text, talk, place, section))
 
 
 def index_memory(tx: Tx, number: int) -> None:
@@ -424,11 +435,8 @@ def _heard_by(tx: Tx, chat_id: int) -> str:
     return scope_of("private", person, chat_id)
 
 
-def _place_of(tx: Tx, chat_id: int, number: int, at: int) -> tuple[int, int]:
-    """The talk that a line goes on with, or begins, and its place in the chat; an edited line stays where it was."""
-    before = tx.one("SELECT talk, place FROM doc WHERE kind = 'line' AND ref = ?", number)
-    if before is not None:
-        return before[0], before[1]
+def _new_place(tx: Tx, chat_id: int, number: int, at: int) -> tuple[int, int]:
+    """The talk that a line goes on with, or begins, and its place in the chat."""
     newest = "SELECT talk, place, at FROM doc WHERE chat_id = ? AND kind = 'line' ORDER BY place DESC LIMIT 1"
     talk, place, last_at = tx.one(newest, chat_id) or (number, 0, at)
     return (talk if abs(at - last_at) <= TALK_MS else number), place + 1

@@ -162,7 +162,7 @@ def _used(tx: Tx, since: int, period: BudgetPeriod | None, **of: int | str | Non
 
 def _sum_ended(tx: Tx) -> None:
     """Calls before the first one in flight go into the sums, once there are enough of them."""
-    upto, newest = tx.number(f"SELECT {SUMMED}"), tx.number("SELECT max(id) FROM call")
+    upto, newest = tx.row(f"SELECT {SUMMED}, coalesce((SELECT max(id) FROM call), 0)")
     if newest - upto < UNSUMMED:
         return
     # Of the bare number SQLite would look for the least by reading one call after the other.
@@ -349,9 +349,10 @@ def settle_call(tx: Tx, settlement: Settlement, at: int) -> bool:
     """Replace the reservation by what the call cost; False when it was settled, charged or released before."""
     usage = settlement.usage
     counted = "returned" if usage.returned else "reserved" if settlement.reserved else "estimated"
-    changed = tx.run(
+    settled = tx.one(
         "UPDATE call SET state = 'settled', settled_at = ?, prompt_tokens = ?, cached_tokens = ?, output_tokens = ?, "
-        "cost = ?, counted = ?, written_tokens = ?, reasoning_tokens = ? WHERE id = ? AND state = 'reserved'",
+        "cost = ?, counted = ?, written_tokens = ?, reasoning_tokens = ? WHERE id = ? AND state = 'reserved' "
+        "RETURNING model, estimated_tokens",
         at,
         usage.prompt_tokens,
         usage.cached_tokens,
@@ -362,15 +363,15 @@ def settle_call(tx: Tx, settlement: Settlement, at: int) -> bool:
         usage.reasoning_tokens,
         settlement.call_id,
     )
-    if changed and usage.returned and usage.prompt_tokens:
-        _calibrate(tx, settlement.call_id, usage.prompt_tokens)
+    if settled is not None and usage.returned and usage.prompt_tokens:
+        model, estimated = settled
+        _calibrate(tx, model, estimated, usage.prompt_tokens)
     _sum_ended(tx)
-    return changed == 1
+    return settled is not None
 
 
-def _calibrate(tx: Tx, call_id: int, counted: int) -> None:
+def _calibrate(tx: Tx, model: str, estimated: int, counted: int) -> None:
     """How a model counts beside our estimate, as a moving average (PROMPT_ECONOMICS 6: .9 and .1)."""
-    model, estimated = tx.row("SELECT model, estimated_tokens FROM call WHERE id = ?", call_id)
     if estimated >= SMALLEST_SAMPLE:
         seen = min(max(counted / estimated, 1 / WILDEST), WILDEST)
         tx.run(

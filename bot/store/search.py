@@ -302,8 +302,9 @@ def _posting(term: str, docs: Sequence[int], searched: Mapping[int, int]) -> Pos
 
 def _held(tx: Tx, asking: RecallQuery, kinds: Sequence[HitKind]) -> list[str]:
     """Of what the audience may see, the scopes that hold anything of these kinds."""
-    any_of = f"SELECT 1 FROM doc WHERE scope = ? AND kind IN ({placeholders(kinds)}) LIMIT 1"
-    return [scope for scope in scopes_of(asking.audience) if tx.has(any_of, scope, *kinds)]
+    any_of = f"SELECT 1 FROM doc WHERE scope = given.value AND kind IN ({placeholders(kinds)})"
+    holding = f"SELECT given.value FROM {GIVEN} WHERE EXISTS ({any_of})"
+    return [scope for (scope,) in tx.all(holding, json.dumps(scopes_of(asking.audience)), *kinds)]
 
 
 def _searched(tx: Tx, asking: RecallQuery) -> list[str]:

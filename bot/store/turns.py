@@ -69,6 +69,11 @@ SELECT_TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.n
     JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
 
 
+ASKED_IN = """SELECT state, logged_upto, stale, (SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id =
+    session.id) FROM session JOIN epoch ON epoch.id = ? WHERE session.id = ?"""
+"""How session and epoch of a turn that is asked are, and the turn's number."""
+
+
 @dataclass(frozen=True, slots=True)
 class TurnToAsk:
     """Everything the first commit of a turn holds. `session_id` None opens a session, `epoch` begins an epoch.
@@ -228,17 +233,17 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
         for still in tx.ids("SELECT id FROM session WHERE chat_id = ? AND state = 'open'", asking.chat_id):
             close_session(tx, still, asking.ends or "idle", at)
         session_id = open_session(tx, asking.chat_id, min(answering) - 1, at, asking.close_at, asking.why)
-    elif not tx.has("SELECT 1 FROM session WHERE id = ? AND state = 'open'", session_id):
-        raise StoreError(f"session {session_id!r} was closed meanwhile: nothing was stored, compose again")
     if epoch_id is None:
         assert asking.epoch is not None
         epoch_id = open_epoch(tx, session_id, asking.epoch, at)
         if asking.epoch.mode == "full":
             digest_now(tx, asking.chat_id, at)
-    before, stale = tx.row("SELECT logged_upto, stale FROM epoch WHERE id = ?", epoch_id)
+    asked_in = tx.one(ASKED_IN, epoch_id, session_id)
+    if asked_in is None or asked_in[0] != "open":
+        raise StoreError(f"session {session_id!r} was closed meanwhile: nothing was stored, compose again")
+    _, before, stale, count = asked_in
     if stale:
         raise StoreError(f"the log of epoch {epoch_id!r} was dropped meanwhile: nothing was stored, compose again")
-    count = tx.value("SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session_id = ?", session_id)
     turn_id = tx.insert(
         "turn",
         chat_id=asking.chat_id,
@@ -260,7 +265,8 @@ def ask_turn(tx: Tx, asking: TurnToAsk, at: int) -> AskedTurn:
     note_told_memories(tx, turn_id, asking.memories, asking.rest_ms, at, boot=True)
     note_told_memories(tx, turn_id, asking.recalled, asking.rest_ms, at)
     note_told_items(tx, turn_id, asking.brought)
-    note_round(tx, turn_id, asking.round, at)
+    if asking.round is not None:
+        note_round(tx, turn_id, asking.chat_id, asking.person_id, asking.round, at)
     link_told(tx, entry_id, "memory", (*asking.memories, *asking.recalled))
     link_told(tx, entry_id, "digest", asking.digests)
     link_told(tx, entry_id, "commitment", asking.commitments)
@@ -348,7 +354,7 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
     """Commit the final completion, the outbox rows and the end of the turn together; what to send first, marked as taken."""
     if saying.settlement is not None:
         settle_call(tx, saying.settlement, at)
-    if not end_turn(tx, saying.turn_id, "said"):
+    if not end_turn(tx, saying.turn_id, "said", "" if saying.drafts else "skipped", at):
         return None
     turn = read_turn(tx, saying.turn_id)
     tx.link("entry", append_entry(tx, turn.id, saying.entry, saying.tokens), turn.event_ids)
@@ -367,7 +373,6 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
         keep_windows_open(tx, turn.id, turn.event_ids, saying.window_until)
     else:
         withdraw(tx, turn.id, at)
-    tx.run("UPDATE turn SET said_at = ?, error = ? WHERE id = ?", at, "" if saying.drafts else "skipped", turn.id)
     drop_forgotten(tx, turn.epoch_id)
     tx.run(
         f"UPDATE session SET last_at = ?, close_at = ?, upto_event = {GREATEST}(upto_event, coalesce(?, 0)) WHERE id = ?",
@@ -411,7 +416,7 @@ def fail_turn(
     `sorry`: the notice tells that no model answers.
     """
     (charge_reserved if fate == "charge" else release_reserved)(tx, turn.id, at)
-    if not end_turn(tx, turn.id, "failed"):
+    if not end_turn(tx, turn.id, "failed", error):
         return
     drop_entries(tx, "turn_id", turn.id)
     tx.run(
@@ -420,7 +425,6 @@ def fail_turn(
         turn.id,
         turn.epoch_id,
     )
-    tx.run("UPDATE turn SET error = ? WHERE id = ?", error, turn.id)
     drop_forgotten(tx, turn.epoch_id)
     over = error.startswith(OVER_BUDGET)
     if turn.why == "window" and notice is None:
@@ -469,10 +473,13 @@ def _keep_shown(tx: Tx, turn: Turn, at: int) -> bool:
     return True
 
 
-def end_turn(tx: Tx, turn_id: int, state: TurnState) -> bool:
+def end_turn(tx: Tx, turn_id: int, state: TurnState, error: str, said_at: int | None = None) -> bool:
     """A turn ends once; its receipts are in the reply or the notice from now on. True for the first time."""
-    running = "state IN ('asked', 'answered')"
-    return tx.run(f"UPDATE turn SET state = ?, receipts = '[]' WHERE id = ? AND {running}", state, turn_id) == 1
+    ended = (
+        "UPDATE turn SET state = ?, receipts = '[]', error = ?, said_at = coalesce(?, said_at) WHERE id = ? "
+        "AND state IN ('asked', 'answered')"
+    )
+    return tx.run(ended, state, error, said_at, turn_id) == 1
 
 
 def drop_forgotten(tx: Tx, epoch_id: int) -> None:
