@@ -8,7 +8,7 @@ import random
 import sys
 from pathlib import Path
 
-from bot.core.commitments import NewReminder
+from bot.core.memories import NewReminder
 from bot.store.reminders import ReminderAnswer
 from bot.store.store import open_store
 from tests.kill import tell

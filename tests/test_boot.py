@@ -11,11 +11,10 @@ from bot.cli.inspection import show_boot
 from bot.cli.installation import Installation
 from bot.cli.lookup import PromptTarget
 from bot.cli.main import app
-from bot.core.commitments import NewCommitment
 from bot.core.errors import StoreError
 from bot.core.files import PromptFiles, resource_dir
 from bot.core.kinds import MemoryKind
-from bot.core.memories import NewMemory, Visibility
+from bot.core.memories import NewCommitment, NewMemory, Visibility
 from bot.store.commitments import store_commitment
 from bot.store.memories import store_memory
 from bot.text.length import estimate_tokens

@@ -5,8 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.commitments import NewCommitment
-from bot.core.memories import NewMemory
+from bot.core.memories import NewCommitment, NewMemory
 from bot.core.people import Script
 from bot.prompt.opening_facts import OpeningFacts
 from bot.store.commitments import store_commitment

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.commitments import Commitment
-from bot.core.memories import Memory
+from bot.core.memories import Commitment, Memory
 from bot.language.small_talk import is_casual
 from bot.memory.digest.request import KNOWN_TOKENS, TALK_TOKENS, KnownFacts, needs_model, request_text, touchable
 from bot.memory.transcript import DigestLine, TalkScope

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.core.commitments import NewCommitment, Nudge
 from bot.core.events import Incoming
+from bot.core.memories import NewCommitment, Nudge
 from bot.core.sessions import Digest
 from bot.store.digests import Digested
 from bot.store.joining import join_persons

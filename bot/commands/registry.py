@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import ModuleType
 
-from bot.commands import chat, insight, memories, people, promises, settings
+from bot.commands import chat, insight, memories, people, settings
 from bot.commands.command import (
     TOPICS,
     Command,
@@ -28,7 +28,7 @@ from bot.text.fold import fold, script_of
 BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "admin")
 """Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
 
-MODULES = (chat, memories, promises, insight, settings, people)
+MODULES = (chat, memories, insight, settings, people)
 """Modules with commands, in the order of help within a topic."""
 
 SHORT_COMMANDS = ("/new", "/start", "/help")

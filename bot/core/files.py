@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 from collections.abc import AsyncIterable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from bot.core.errors import SendError, StoreError
@@ -114,6 +115,7 @@ def sync_to_disk(path: Path) -> None:
         os.close(descriptor)
 
 
+@cache
 def resource_dir(name: str) -> Path:
     """The folder or file `name` ("prompts", "data/persona", "data/nuan.example.toml"), installed or in a checkout.
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.core.commitments import NewCommitment, SettledCommitment
 from bot.core.events import Event
-from bot.core.memories import NewMemory
+from bot.core.memories import NewCommitment, NewMemory, SettledCommitment
 from bot.core.models import Message
 from bot.core.people import Chat, Person
 from bot.core.speaking import AnswerLimits

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.core.clock import DAY_MS
-from bot.core.commitments import NewCommitment, NewReminder, SettledCommitment
-from bot.core.memories import Memory, MergeRule, NewMemory, no_merge
+from bot.core.memories import Memory, MergeRule, NewCommitment, NewMemory, NewReminder, SettledCommitment, no_merge
 from bot.core.models import ToolSpec
 from bot.core.people import Audience
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bot.core.commitments import CommitmentState, SettledCommitment
+from bot.core.memories import CommitmentState, SettledCommitment
 from bot.language.assertions import (
     VOCABULARY,
     Clause,

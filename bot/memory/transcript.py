@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
-from bot.core.commitments import NudgeRules
 from bot.core.events import ChatKind
+from bot.core.memories import NudgeRules
 from bot.language.injection import is_injection
 from bot.language.pasted import own_part
 from bot.language.wishes.patterns import speaks

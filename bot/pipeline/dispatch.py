@@ -5,10 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, Protocol
 
-from bot.core.commitments import CommitmentState
 from bot.core.errors import OverLimit
 from bot.core.events import Draft, Event
-from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands
+from bot.core.memories import CommitmentState, Memory, MemoryCommand, MemoryQuestion, MemoryVerb, ParsedCommands
 from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion

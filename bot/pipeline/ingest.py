@@ -6,9 +6,8 @@ from functools import partial
 from itertools import islice
 
 from bot.context import scene_text
-from bot.core.commitments import SpokenPromise
 from bot.core.events import Event, Incoming, Place
-from bot.core.memories import ParsedCommands
+from bot.core.memories import ParsedCommands, SpokenPromise
 from bot.core.people import SCRIPTS, script_named
 from bot.core.ports import Adapter, AwaitsAnswers, Clock, Debounces, SceneSource, implements
 from bot.core.speaking import Situation

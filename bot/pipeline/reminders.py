@@ -8,8 +8,8 @@ from functools import partial
 
 from bot.config.speaking import RemindRules
 from bot.core.clock import DAY_MS, MINUTE_MS, Instant, Moment, Recurring, Unclear, UnclearTime
-from bot.core.commitments import DueReminder, IncompleteReminder, NewReminder, Reminder
 from bot.core.events import Event
+from bot.core.memories import DueReminder, IncompleteReminder, NewReminder, Reminder
 from bot.core.people import Chat, Person, Script
 from bot.core.ports import Clock, Log
 from bot.language.reminders.multiple_requests import reminder_wishes

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bot.context import CtxFrame, explained, told_now
 from bot.core.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from bot.core.commitments import DueReminder, Reminder
 from bot.core.errors import ConfigError
+from bot.core.memories import DueReminder, Reminder
 from bot.core.people import SCRIPTS, Chat, Person, Script, script_named
 from bot.language.reminders.wording import in_second_person
 from bot.language.time.parts import WEEKDAY_NAMES

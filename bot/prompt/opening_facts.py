@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from typing import Literal
 
-from bot.core.commitments import Commitment, Reminder
-from bot.core.memories import Dated, Memory
+from bot.core.memories import Commitment, Dated, Memory, Reminder
 from bot.core.people import Chat, Person
 from bot.core.recall import TopicLine
 from bot.core.sessions import Dialogue

@@ -7,7 +7,7 @@ from datetime import datetime, time, tzinfo
 
 from bot.config.speaking import RemindRules
 from bot.core.clock import HOUR_MS, Instant, Unclear, UnclearTime
-from bot.core.commitments import NudgeRules, Reminder
+from bot.core.memories import NudgeRules, Reminder
 from bot.language.reminders.requests import ALL_REMINDERS, ReminderWish, task_of
 from bot.language.reminders.wording import in_second_person
 from bot.language.time.dates import date_in

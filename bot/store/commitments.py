@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from bot.core.commitments import Commitment, CommitmentState, NewCommitment, SettledCommitment, SpokenPromise
 from bot.core.events import ChatKind, Event
-from bot.core.memories import Visibility
+from bot.core.memories import Commitment, CommitmentState, NewCommitment, SettledCommitment, SpokenPromise, Visibility
 from bot.core.people import Audience
 from bot.core.tools import ToolAnswer
 from bot.store.engine import Repository, reads, writes, writing

@@ -25,6 +25,7 @@ from bot.store.ingest import (
     bots_are_quiet,
     find_copy,
     note_print,
+    print_of,
     retargeted,
     separate_copy,
     was_stored,
@@ -54,7 +55,6 @@ from bot.store.windows import (
     pending_messages,
     requeue_events,
 )
-from bot.text.copies import print_of
 
 STOPPED_OUTCOME = "stopped"
 """The outcome of what is not answered, the error of the turn, the label of the line that says so."""

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.core.commitments import DueReminder, IncompleteReminder, NewReminder, Reminder, ReminderEnd
 from bot.core.events import Draft
+from bot.core.memories import DueReminder, IncompleteReminder, NewReminder, Reminder, ReminderEnd
 from bot.core.sessions import ChangedReminder
 from bot.store.access import AccessLists, permissions_of
 from bot.store.engine import Database, Repository, reads, writes, writing

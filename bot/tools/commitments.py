@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from bot.core.clock import Instant
-from bot.core.commitments import Commitment, CommitmentState, NewCommitment, NudgeRules, SettledCommitment
+from bot.core.memories import Commitment, CommitmentState, NewCommitment, NudgeRules, SettledCommitment
 from bot.core.models import ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.time.dates import due_in, nudge_for

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bot.core.commitments import NewCommitment
+from bot.core.memories import NewCommitment
 from bot.store.commitments import store_commitment
 from bot.store.transactions import Tx
 from tests.bench.byhand import ByHand

@@ -252,8 +252,7 @@ def _obeyed(
 
 async def unscreened(folder: Path, size: Size) -> Found:
     """Forged talks with the text filter off and a model that obeys: what is kept is its speaker's own, in that chat."""
-    from bot.core.commitments import NewCommitment
-    from bot.core.memories import NewMemory
+    from bot.core.memories import NewCommitment, NewMemory
     from bot.core.sessions import Digest
     from bot.language.injection import holds_link
     from bot.memory.digest.rule import rule_digest

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from bot.core.clock import HOUR_MS, MINUTE_MS, DatedMoment, Instant, Precision, UnclearTime
-from bot.core.commitments import Nudge, NudgeRules
+from bot.core.memories import Nudge, NudgeRules
 from bot.language.time import spans_en, spans_zh
 from bot.language.time.calendar import DateRange, NamedTime, day, day_of
 from bot.language.time.moments import MOST_MS, hour_of, moment_meant, parts_folded, reading_of

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.core.clock import DAY_MS, Instant
-from bot.core.commitments import NewCommitment, Reminder
-from bot.core.memories import Memory, NewMemory
+from bot.core.memories import Memory, NewCommitment, NewMemory, Reminder
 from bot.core.sessions import ChangedReminder
 from bot.language.assertions import VOCABULARY, folded_plain, novelty, numbers, terms
 from bot.language.time.dates import checked_when, named_times, nudge_for

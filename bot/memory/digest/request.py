@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
 from bot.core.clock import DAY_MS
-from bot.core.commitments import Commitment, Reminder
-from bot.core.memories import Memory
+from bot.core.memories import Commitment, Memory, Reminder
 from bot.language.assertions import VOCABULARY, folded_plain
 from bot.language.injection import is_injection
 from bot.language.sections import is_guarded

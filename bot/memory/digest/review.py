@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
 
 from bot.core.clock import DAY_MS, DatedMoment, Instant
-from bot.core.commitments import NewCommitment, SettledCommitment
 from bot.core.kinds import MemoryKind
-from bot.core.memories import Dated, NewMemory, Visibility
+from bot.core.memories import Dated, NewCommitment, NewMemory, SettledCommitment, Visibility
 from bot.core.people import Script
 from bot.core.sessions import ChangedReminder, Digest, DigestCounts
 from bot.language.assertions import LINK, VOCABULARY, Clause, folded_plain, terms

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from bot.core.clock import DAY_MS
-from bot.core.commitments import Commitment, NewCommitment, SettledCommitment
 from bot.core.kinds import MemoryKind
-from bot.core.memories import Memory, NewMemory, Visibility
+from bot.core.memories import Commitment, Memory, NewCommitment, NewMemory, SettledCommitment, Visibility
 from bot.core.people import Script
 from bot.core.sessions import Digest
 from bot.language.corrections import AT_ONCE, AT_ONCE_MS, redates, with_correction

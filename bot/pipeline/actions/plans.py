@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.core.commitments import CommitmentState, SettledCommitment
 from bot.core.events import Event
-from bot.core.memories import Memory, MemoryCommand, MemoryQuestion, Visibility
+from bot.core.memories import CommitmentState, Memory, MemoryCommand, MemoryQuestion, SettledCommitment, Visibility
 from bot.core.people import Audience
 from bot.core.ports import Clock
 from bot.language.reminders.wording import in_second_person as worded

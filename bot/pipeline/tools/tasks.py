@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from bot.core.commitments import Commitment, CommitmentState, NewReminder, NudgeRules, Reminder
 from bot.core.events import Event
+from bot.core.memories import Commitment, CommitmentState, NewReminder, NudgeRules, Reminder
 from bot.core.models import ToolSpec
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.reminders.wording import (
