@@ -32,15 +32,17 @@ torture: $(VENV)/.dev
 torture-table: $(VENV)/.dev
 	@ROWS='$(ROWS)' $(BIN)/python -m tests.torture table
 
-# Explaining asserts beforehand costs five seconds; so only those that fail run again to be explained. What
-# one process has compiled the others read, whatever the environment says. With --asyncio-debug all run in debug mode.
+# Explaining asserts beforehand costs five seconds; so only those that fail run again to be explained. Types are checked
+# beside the tests, as one core alone does that, and told at the end. What one process has compiled the others read,
+# whatever the environment says. With --asyncio-debug all run in debug mode.
 check: export PYTHONDONTWRITEBYTECODE =
 check: export TEST_SIZES = $(SIZES)
 check:
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -p tests.stacks -n 4 --assert=plain || { $(BIN)/pytest --lf --lfnf none; exit 1; }
+	@$(BIN)/mypy > /dev/null & failed=0; \
+	$(BIN)/python -m pytest -p tests.stacks -n 3 --assert=plain || { $(BIN)/pytest --lf --lfnf none; failed=1; }; \
+	wait; $(BIN)/mypy && exit $$failed
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)

@@ -4,7 +4,6 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -214,7 +213,7 @@ def test_two_hundred_dated_sentences_are_read_in_the_right_year() -> None:
     assert len(told.get("unread", [])) + len(told.get("made up", [])) <= 4
 
 
-@pytest.mark.parametrize("row", [*rows(Path(__file__).with_name("when_told.tsv"))], ids=lambda row: row.text)
+@all_cases("row", rows(Path(__file__).with_name("when_told.tsv")))
 def test_what_is_done_or_still_to_come_is_told_by_the_words_about_that_day(row: Row) -> None:
     assert read(row) == row.expected
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.fork_server import ROOT
+from tests.tables import all_cases
 from tests.torture.keys import imported
 from tests.torture.registry import FUZZING, IDS, at_home, by_id, delivered
 from tests.torture.row import Bound, Found, Row, Size
@@ -43,7 +44,7 @@ def test_the_list_has_ninety_two_numbers_in_order_and_each_row_is_one_of_them() 
             by_id(rows)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+@all_cases("row", ROWS)
 def test_a_row_says_what_it_wants_and_is_tried_in_short_too(row: Row) -> None:
     assert row.title
     assert row.wanted

@@ -172,7 +172,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:8]))
+@all_cases("text", HOSTILE)
 def test_hostile_texts_end_well(text: str) -> None:
     for limit, size in ((4096, utf16_units), (2000, len)):
         parts = split(text, limit, size)
