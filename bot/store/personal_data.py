@@ -233,9 +233,9 @@ def _notes(tx: Tx, who: ErasureScope) -> None:
         delete_note(tx, number)
         if not tx.has("SELECT 1 FROM note WHERE path = ? AND owner_id IS DISTINCT FROM ?", path, who.id):
             paths.add(path)
+    lines = [(0, line) for path in sorted(paths) for line in read_note(who.files, path) or () if line.strip()]
+    who.files.tombstones.add_tombstones(lines, who.at)
     for path in sorted(paths):
-        lines = [(0, line) for line in read_note(who.files, path) or () if line.strip()]
-        who.files.tombstones.add_tombstones(lines, who.at)
         files.remove(path)
 
 
