@@ -244,6 +244,7 @@ async def test_nobody_is_asked_about_ordinary_talk(new_world: NewWorld, said: st
         ("I'd be grateful if you would remember that I no longer drink.", "I no longer drink"),
         ("以后推荐吃的记得我不吃香菜", "我不吃香菜"),
         ("你記性好你幫我記 阿嬤的滷肉要放兩顆八角", "阿嬤的滷肉要放兩顆八角"),
+        ("Can u put in ur memory that my brother is called Dev", "my brother is called Dev"),
     ],
 )
 async def test_a_wish_within_its_sentence_keeps_the_plain_fact_after_it(world: World, said: str, text: str) -> None:

@@ -128,6 +128,8 @@ def _meant(place: WishPlace, match: re.Match[str]) -> FoundWish | None:
             thing, found = "no_more", replace(found, scope="")
         told = pattern("nothing_left").fullmatch(place.shape, 0, place.start) is None
         return None if idle and (told or not kept) else replace(found, scope=found.scope or thing)
+    if aside and pattern("this_line").match(body):
+        return found  # 这句听过就算了，不要记进去: whatever stands there besides
     after = place.shape[b : match.end()].rstrip()
     return replace(found, content=(a, b)) if kept or _may_go(place, groups, body, after) else None
 

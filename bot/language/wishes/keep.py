@@ -303,13 +303,14 @@ def _within(place: WishPlace) -> FoundWish | None:
     if clause is None or match is None or not may_ask(place.shape, clause, match, named=False):
         return None
     before = place.shape[place.start : match.start()]
-    if has_predicate(before) or any(pattern(name).search(before) for name in ("refused", "reported")):
+    told = pattern("mine").search(before) is not None and has_predicate(before)
+    if told or any(pattern(name).search(before) for name in ("refused", "reported")):
         return None
     found = _before_content(replace(place, at=match.start()))
     if found is None or found.content is None:
         return None
-    told = place.shape[slice(*found.content)]
-    return found if is_plain_fact(told) or (match["strong"] and has_predicate(told)) else None
+    fact = place.shape[slice(*found.content)]
+    return found if is_plain_fact(fact) or (match["strong"] and has_predicate(fact)) else None
 
 
 def _labelled(place: WishPlace) -> FoundWish | None:

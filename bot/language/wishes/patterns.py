@@ -45,10 +45,10 @@ _ITEM_STOP = LazyPattern(
 """In an enumeration the dot after a number ends nothing."""
 _FULL_STOP = LazyPattern(_ITEM_STOP.text + r"|(?:(?<=[a-z] \d)|(?<=[a-z] \d\d)|(?<=\d{3}))\.(?= )")
 _SOFT_STOP = re.compile(
-    r";|(?<=[一-鿿]{2})(?<![记住忆下叫掉]) (?=[一-鿿]{2})|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]"
+    r";|(?<=[0-9一-鿿][一-鿿])(?<![记住忆下叫掉]) (?=[一-鿿]{2})|(?<!喜欢)(?<![是为叫爱吃喝])(?<!\bis )(?<!\blikes )(?<!\blike )(?<!\blove )[☀-➿\U0001F000-\U0001FAFF]"
     r"|[~—–](?!(?:(?<=#\d.)|(?<=#\d\d.)|(?<=#\d{3}.)|(?<=#\d{4}.))#?\d)"
     r"|(?<!\d),|,(?!\d{3})|(?<= )-(?= )(?!(?<=\d -) #\d)|、(?=[。,\n]|$)|(?<= )(?:but|so"
-    "|and)(?= (?:can you |could you |please |pls |just |you can )*(?:call me|keep (?:that|it) in mind"
+    "|and)(?= (?:can you |could you |please |pls |just |do |you can )*(?:call me|keep (?:that|it) in mind"
     "|remember (?:that|it)(?= ?[,.!?]|$)))"
 )
 _MISSPELT = re.compile("纪[住录]|[记纪]注(?![册释意目])|记ㄧ|计(?:一(?=下)|住)")

@@ -174,7 +174,8 @@ def has_wish_word(text: str, names: tuple[str, ...] = ()) -> bool:
 def _about(text: str, shape: str, origin: tuple[int, ...], clause: re.Match[str], found: re.Match[str]) -> str:
     """The words after the cue and to the end of its sentence, else those before it."""
     stop = re.compile(r"[。?\n]|$").search(shape, clause.end())
-    a, b = _after(shape, clause, found), stop.start() if stop else clause.end()
+    a = after = _after(shape, clause, found)
+    b = stop.start() if stop else clause.end()
     line = shape.rfind("\n", 0, found.start()) + 1
     if not has_predicate(shape[a:b]) and has_predicate(shape[line : found.start()]):  # 我鞋码41，你记准了
         lead = pattern("lead").match(shape, clause.start())
@@ -182,7 +183,8 @@ def _about(text: str, shape: str, origin: tuple[int, ...], clause: re.Match[str]
         a, b = line, clause.start() if apart else found.start()
     elif len(shape[a:b].strip(_BLANK)) < 2:
         a, b = line, found.start()
-    return unfold(text, origin, a, b).strip(_BLANK)[:ABOUT_CHARS]
+    said = unfold(text, origin, a, b).strip(_BLANK)  # 记住喔！我周五到: else the next sentence
+    return (said or unfold(text, origin, after, len(shape)).strip(_BLANK))[:ABOUT_CHARS]
 
 
 def _name(text: str, shape: str, origin: tuple[int, ...], clause: re.Match[str], found: re.Match[str]) -> str:
