@@ -21,6 +21,7 @@ from bot.text.terms import search_terms
 from tests.blank import open_laid
 from tests.indexed import wrong_index
 from tests.kill_migration import copies, killed
+from tests.sizes import SHARE, sized
 from tests.storing import ids, keep, look, say, searched, sound, statement
 
 FTS5 = 45
@@ -38,6 +39,9 @@ ROWS = (
     "INSERT INTO doc (id, kind, ref, scope, chat_id, person_id, at, length) VALUES (1, 'memory', 1, 'p1', 1, 1, 1, 11)",
     "INSERT INTO meta (key, value) VALUES ('terms', '2')",
 )
+
+EVERY = SHARE // sized(SHARE)
+"""A start is killed at each statement, in `make test` at one of three."""
 
 WORN = 2_200
 """Empty levels as years of 'optimize' left them: more than SQLite reads."""
@@ -85,7 +89,7 @@ def test_a_start_that_is_killed_at_any_statement_leaves_the_old_index_whole_or_t
     of_older_schema(tmp_path / "old", worn=False)
     path, copy, statement = tmp_path / "work" / DATABASE, f"nuan.before-{FTS5 + 1}.db", 0
     while True:
-        statement += 1
+        statement += EVERY
         copies(tmp_path / "old" / DATABASE, path)
         if not killed(path, len(MIGRATIONS), statement):
             break

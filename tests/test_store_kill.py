@@ -5,9 +5,10 @@ from pathlib import Path
 
 from bot.store.store import open_store
 from tests.kill import Line, kill
+from tests.sizes import sized
 from tests.storing import look, sound
 
-KILLS = 20
+KILLS = sized(20)
 
 HALF_DONE = {
     "a command was confirmed without its line or its line without the command": """SELECT key FROM effect
@@ -35,7 +36,7 @@ HALF_DONE = {
 }
 
 
-async def test_after_twenty_kills_every_acknowledged_verb_is_there_and_none_is_half_there(tmp_path: Path) -> None:
+async def test_after_many_kills_every_acknowledged_verb_is_there_and_none_is_half_there(tmp_path: Path) -> None:
     chance = random.Random(20)
     lines: list[Line] = []
     for seed in range(KILLS):

@@ -258,7 +258,7 @@ ROWS: tuple[Row, ...] = (
         ),
         remembered,
         (
-            "test_store_kill.py::test_after_twenty_kills_every_acknowledged_verb_is_there_and_none_is_half_there",
+            "test_store_kill.py::test_after_many_kills_every_acknowledged_verb_is_there_and_none_is_half_there",
             "test_torture.py::test_kills_in_the_middle_of_memory_commands_lose_nothing_and_bring_nothing_back",
         ),
     ),
