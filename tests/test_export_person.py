@@ -164,9 +164,9 @@ async def test_the_command_line_writes_the_same_beside_a_running_nuan(new_world:
     assert json.loads(said.out)["promises"] >= 1
     assert CANARY in contents(target)["lines.md"]
     assert target.stat().st_mode & 0o777 == 0o600
-    again = await nuan_in_thread(world, "export", NAME, str(target))
+    again = await nuan_in_thread(world, "export", f"console:person:{NAME}", str(target))
     assert (again.code, "is there already" in again.err) == (1, True)
-    assert (await nuan_in_thread(world, "export", NAME, str(target), "--force")).code == 0
+    assert (await nuan_in_thread(world, "export", f"console:person:{NAME}", str(target), "--force")).code == 0
 
 
 def test_nobody_and_nowhere_are_one_clear_line(tmp_path: Path) -> None:
@@ -178,10 +178,14 @@ def test_nobody_and_nowhere_are_one_clear_line(tmp_path: Path) -> None:
 async def test_nothing_is_erased_unless_somebody_said_yes(new_world: NewWorld) -> None:
     world = await lived_in(new_world)
     await world.close()
-    said = await nuan_in_thread(world, "erase", NAME)
+    said = await nuan_in_thread(world, "erase", NAME, "--yes")
+    assert (said.code, f"give one of console:person:{NAME}" in said.err) == (1, True)
+    said = await nuan_in_thread(world, "erase", f"console:person:{NAME}")
     assert (said.code, "nobody is there to answer" in said.err) == (1, True)
     assert world.peek.accounts.count(name=NAME) == 1
-    said = await nuan_in_thread(world, "erase", NAME, "--yes", "--json", NUAN_BOT__OWNERS=f'["console:person:{NAME}"]')
+    said = await nuan_in_thread(
+        world, "erase", f"console:person:{NAME}", "--yes", "--json", NUAN_BOT__OWNERS=f'["console:person:{NAME}"]'
+    )
     told = json.loads(said.out)
     assert told["still_in_configuration"] == ["bot.owners"]
     assert all(told[kind] for kind in ("memories", "promises", "reminders", "talks", "notes", "lines")), told

@@ -10,7 +10,7 @@ from tests.world import World
 DAY = 86_400
 
 ENDS = {
-    "ids_days": "reminder effect outbox",
+    "ids_days": "reminder effect outbox link linked",
     "transcript_days": "attachment told_item turn_memory feedback sent section_round",
     "log_days": "entry",
     "memory.life.archive_days": "merged",
@@ -18,7 +18,7 @@ ENDS = {
     "memory.commitment_days": "commitment",
     "with what they belong to": "doc doc_text posting edge vector note_chunk note_line rewriting",
     "when they are forgotten, tidied away, or their file goes": "memory note",
-    "when they are over": "conversation_window code question reminder_question lately",
+    "when they are over": "conversation_window code question reminder_question lately linking",
     "one row of each person, chat or model": "person account chat place member counting heartbeat joining rush "
     "chat_context told trace",
     "one row of what the program itself is": "meta",

@@ -85,6 +85,27 @@ class SocialWays(RuleBasedStateMachine):
                 for platform in PLATFORMS:
                     self.say((platform, account[1]), f".ai link yes {asked[1]}")
 
+    @rule(who=st.sampled_from(HONEST))
+    def links_their_own(self, who: str) -> None:
+        """An honest person links their two accounts."""
+        for code in self.used_by(who, who):
+            self.say(("telegram", who), f".ai link yes {code}")
+
+    @rule(who=st.sampled_from(HONEST), taker=st.sampled_from([*HONEST, HOSTILE]))
+    def used_by_another(self, who: str, taker: str) -> None:
+        """Somebody else uses the code of an honest person, and agrees; the honest one does not."""
+        if taker != who:
+            self.used_by(who, taker)
+
+    def used_by(self, who: str, taker: str) -> list[str]:
+        """The code that somebody asks for on Telegram, when it was used on Discord and agreed to there."""
+        self.loop.run_until_complete(self.world.wait(3_601))  # wrong codes count for an hour
+        codes = CODE.findall(self.say(("telegram", who), ".ai link"))
+        for code in codes:
+            self.say(("discord", taker), f".ai link {code}")
+            self.say(("discord", taker), f".ai link yes {code}")
+        return codes
+
     @rule(account=st.one_of(accounts, hostile))
     def unlinks(self, account: Account) -> None:
         """Anybody takes their newest link back."""

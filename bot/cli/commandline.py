@@ -50,11 +50,11 @@ def complete_chats(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
 
 
 def complete_people(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
-    """The people of that folder, whoever was seen last first."""
+    """The people of that folder by number, as anybody may take a name; whoever was seen last first."""
 
     async def ask(store: "Store") -> list[tuple[int, str, str]]:
         people = await store.inspector.people()
-        return [(each.person.id, each.person.name, " ".join(each.accounts)) for each in people]
+        return [(each.person.id, "", " ".join((each.person.name, *each.accounts))) for each in people]
 
     return _from_store(ctx, incomplete, ask)
 
@@ -146,13 +146,13 @@ OnlyPersonOption = Annotated[
     str,
     typer.Option(
         "--person",
-        help="Only of this person: number, name that only one has, or platform:id.",
+        help="Only of this person: number or platform:id.",
         autocompletion=complete_people,
     ),
 ]
 PersonArgument = Annotated[
     str,
-    typer.Argument(help="Person: number, name that only one has, or platform:id.", autocompletion=complete_people),
+    typer.Argument(help="Person: number or platform:id.", autocompletion=complete_people),
 ]
 
 

@@ -148,7 +148,8 @@ async def erase_person(
         if not await store.personal_data.known(number):
             raise NuanError(f"there is nobody {person!r} any more")
         counts = await store.personal_data.counts(number)
-        if not yes and not ask(f"Erase person {number} for good ({_listed(counts)})?"):
+        who = await store.people.labelled(number)
+        if not yes and not ask(f"Erase person {number}, {who}, for good ({_listed(counts)})?"):
             raise NuanError("nothing was changed")
         named = await _keys_naming(store, number, settings)
         work = PersonData(store, SystemClock(), NullLog(), lambda erased: scrub_logs(place.data / "logs", erased))

@@ -1,4 +1,4 @@
-"""Whom and which chat a command line names: chats by number or title, people by number, name or account."""
+"""Whom and which chat a command line names: chats by number or title, people by number or account, to look at by name, too."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,14 +18,17 @@ class PromptTarget:
 
 
 async def find_person(store: Store, wanted: str) -> int:
-    """The person of a number, a unique name or an account (platform:id); NuanError when there is none."""
+    """The person of a number or an account (platform:id); NuanError when there is none, with the accounts of a name."""
     if ":" in wanted:
         number = await store.people.by_account(wanted)
     else:
         found = await store.people.person_named(wanted)
-        number = found.id if found else None
+        number = found.id if found is not None and str(found.id) == wanted else None
     if number is None:
-        raise NuanError(f"there is nobody {wanted!r}: give a number, a name that only one has or platform:id")
+        named = ", ".join(account for _, account in await store.people.accounts_named(wanted))
+        if named:
+            raise NuanError(f"anybody may take the name {wanted!r}: give one of {named}")
+        raise NuanError(f"there is nobody {wanted!r}: give a number or platform:id")
     return number
 
 

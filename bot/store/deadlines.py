@@ -11,6 +11,7 @@ from bot.core.clock import DAY_MS
 from bot.store.digests import drop_old_talks
 from bot.store.engine import WIPE_KEY, Repository, reads, wipe_soon, writes, writing
 from bot.store.index import drop_documents
+from bot.store.joining import drop_old_links
 from bot.store.ledger import sum_again
 from bot.store.personal_data import IS_LEAVING
 from bot.store.proactive import FREE_AT
@@ -342,6 +343,7 @@ def _tidy_rest(tx: Tx, retention: Retention) -> None:
     for where in ("edge WHERE kind IN ('entry', 'told', 'recount') AND derived_id", "entry WHERE id"):
         tx.run(f"DELETE FROM {where} IN ({logs})", retention.logs_before)
     tx.run("DELETE FROM effect WHERE at < ?", retention.ids_before)
+    drop_old_links(tx, retention.ids_before)
     tidy_reminders(tx, retention.ids_before, retention.ids_before)
     before = retention.blank_before
     _sum_up(tx, before)

@@ -205,6 +205,12 @@ def split_person(tx: Tx, link: int, at: int) -> tuple[int, int]:
     return keep, new
 
 
+def drop_old_links(tx: Tx, before: int) -> None:
+    """What was linked before that moment, ms, stays so."""
+    tx.run("DELETE FROM linked WHERE link_id IN (SELECT id FROM link WHERE at <= ?)", before)
+    tx.run("DELETE FROM link WHERE at <= ?", before)
+
+
 def _restore_standing(tx: Tx, keep: int, had: list[str], was: list[str]) -> None:
     """What the person who is left took over from the other they have no more; an owner's new word stays."""
     for column, own, others in zip(("script", "timezone", "access"), had[1:], was[1:], strict=True):

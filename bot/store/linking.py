@@ -9,7 +9,7 @@ from bot.core.clock import DAY_MS
 from bot.core.events import Draft
 from bot.store.access import AccessLists, permissions_of
 from bot.store.engine import Database, Repository, writes
-from bot.store.joining import join_persons, split_person
+from bot.store.joining import drop_old_links, join_persons, split_person
 from bot.store.outbox import enqueue
 from bot.store.people import count_wrong, drop_expired_codes, make_code, may_use_codes
 from bot.store.transactions import Tx
@@ -165,8 +165,7 @@ class Links(Repository):
         if (before := tx.value("SELECT result FROM effect WHERE key = ?", key)) is not None:
             return Unlinked(*json.loads(before))
         me = _side(tx, event_id)
-        tx.run("DELETE FROM linked WHERE link_id IN (SELECT id FROM link WHERE at <= ?)", at - UNLINK_MS)
-        tx.run("DELETE FROM link WHERE at <= ?", at - UNLINK_MS)
+        drop_old_links(tx, at - UNLINK_MS)
         newest = "SELECT id FROM link WHERE person_id = ? ORDER BY id DESC LIMIT 1"
         link = tx.value(newest, me.person_id) if me is not None else None
         if me is None or link is None:
