@@ -6,6 +6,7 @@ from bot.language.pasted import own_part
 from tests.world import World
 
 ASKING = (
+    "老板邮件：记住我下周要交合同",
     "妈妈发来：我明天要去医院，你别忘了提醒我",
     "From: Bob <bob@example.com>\nTo: me\nSubject: dinner\n\nRemember that I owe Bob 50 euros",
     "【招商銀行】您好，記住我的還款日是八號",
@@ -19,7 +20,6 @@ ASKING = (
     "会议纪要\n- 预算\n- 进度\n\n明天下午三点提醒我交合同",
 )
 TOLD = (
-    "老板邮件：记住我下周要交合同",
     "[10:32] 阿明: 在吗\n[10:33] 阿明: 记住我欠阿明五百",
     "> remember that I like tea",
     "老板邮件：\n大家好，记住我们下周二交合同",
@@ -41,10 +41,10 @@ async def test_what_looks_pasted_and_asks_nothing_for_certain_is_talk(world: Wor
 
 
 async def test_a_yes_does_what_the_paste_says_and_a_no_does_not(world: World) -> None:
-    await world.say(ASKING[2])
+    await world.say(ASKING[3])
     await world.say("是的")
     assert world.peek.memories("text") == [("我的還款日是八號",)]
-    await world.say(ASKING[3])
+    await world.say(ASKING[4])
     await world.say("no")
     await world.say("yes")
     assert world.peek.memories.count() == 1
