@@ -521,6 +521,14 @@ async def test_a_number_and_the_words_of_the_same_memory_forget_it(
     assert memories(world) == left
 
 
+async def test_what_a_model_forgets_is_told_in_the_language_of_the_wish(world: World) -> None:
+    await hears(world, "记住wifi密码是8888", "记住我的猫叫年糕")
+    uses(world, "forget", id=1)
+    await world.say("that wifi thing is not safe to keep, please delete the wifi one")
+    assert memories(world) == ["我的猫叫年糕"], result(world)
+    assert world.replies[-1].startswith("All right, forgotten #1"), world.replies[-1]
+
+
 async def test_a_number_with_its_sign_names_the_memory_to_forget(world: World) -> None:
     await hears(world, "记住wifi密码是8888", "记住我的猫叫年糕")
     uses(world, "forget", text="#1")

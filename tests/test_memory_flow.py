@@ -284,3 +284,23 @@ async def test_taking_back_not_to_be_called_so_lets_the_name_hold_again(world: W
     await world.say("你好呀，今天有什么新鲜事？")
     assert world.peek.memories("text", slot="address", disabled_at=None) == [("阿明",)]
     assert "阿明" in world.last_user
+
+
+@pytest.mark.parametrize(
+    ("said", "receipt"),
+    [
+        ("记住我奶奶今天走了", "嗯，我记在心里了 #1：我奶奶今天走了"),
+        ("記住我昨天流產了", "嗯，我記在心裡了 #1：我昨天流產了"),
+        ("remember this: my grandma died today", "I'll keep that close #1: my grandma died today"),
+        (
+            "remember I feel devastated since the divorce",
+            "I'll keep that close #1: I feel devastated since the divorce",
+        ),
+        ("记住我怕狗", "记住啦 #1：我怕狗"),
+    ],
+)
+async def test_what_is_sad_gets_no_cheerful_receipt(world: World, said: str, receipt: str) -> None:
+    await world.say(said)
+    assert world.replies == [receipt]
+    await world.say("撤销" if said[0] > "z" else "undo")
+    assert world.peek.memories.count(disabled_at=None) == 0

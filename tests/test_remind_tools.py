@@ -87,6 +87,23 @@ async def test_numbers_names_and_denials_of_a_title_stand_in_what_they_said(
     assert world.peek.reminders.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("usual", "said", "when", "told"),
+    [
+        ("早上好呀", "pls dont let me miss the dentist, tomorrow at 3pm", "tomorrow at 3pm", "OK, I'll call you Saturday"),
+        ("早上好呀", "牙醫那邊明天下午三點你可別忘了叫我一聲", "明天下午三點", "好，週六"),
+        ("What a lovely morning it is today", "牙医那边明天下午三点你可别忘了叫我一声", "明天下午三点", "好，周六"),
+    ],
+)
+async def test_what_is_said_of_a_reminder_is_in_the_language_of_the_line_that_asks_for_it(
+    world: World, usual: str, said: str, when: str, told: str
+) -> None:
+    await world.say(usual)
+    uses(world, "remind", text="", when=when)
+    await world.say(said)
+    assert result(world).startswith(told)
+
+
 LONG = "remind me tomorrow at 9am to call the landlord about the lease, the 7pm dinner with Ann at 5pm, and stuff"
 
 

@@ -28,6 +28,9 @@ MOST = 3
 DATA = read_table("bot.language", "fallback")
 _NAMED = re.compile(r"<([a-z_]+)>")
 
+GRIEF = -0.7
+"""What a feeling weighs of which nobody wants a cheerful receipt."""
+
 _WEIGHTS = {word: float(weight) for weight, words in DATA["weight"].items() for word in words}
 
 _OWN = LazyPattern(r"[我咱俺]|\b(?:i|my|we|our)\b")
@@ -166,6 +169,7 @@ _I = LazyPattern(_spelt("我(?:们|自己|本人)?(?!<kin>|<folk>)(?:<between>)*
 _MY = LazyPattern(_spelt("我们?家?的?<kin>|my "))
 """What stands before a fact of one's own, and before somebody of theirs: most clauses have neither."""
 _NEAR = LazyPattern(_spelt(r"<kin>|<folk>|\b(?:<kin_en>|<folk_en>)\b"))
+_SAD = patterns_of("words", "sad")
 _FACTS = tuple(_fact(row) for row in DATA["fact"])
 _FEELING = tuple(_spelt(one) for language in ("zh", "en") for one in DATA["feeling"][language])
 _FEELINGS = tuple(map(LazyPattern, _FEELING))
@@ -237,6 +241,11 @@ def feeling(words: str) -> float:
     folded = fold(words)
     known = [word for word in _WEIGHTS if word in folded]
     return _WEIGHTS[max(known, key=lambda word: (len(word), -_WEIGHTS[word]))] if known else 0.0
+
+
+def is_sad(words: str) -> bool:
+    """Whether somebody tells a loss, or that they feel as bad as one does after it."""
+    return _SAD.search(fold(words)) is not None or feeling(words) <= GRIEF
 
 
 def tasks_in(words: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ from bot.text.fold import script_next
 KEEPS = (
     "remembered",
     "remembered_one",
+    "remembered_sad",
     "remembered_again",
     "memory_changed",
     "memory_replaced",

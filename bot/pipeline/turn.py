@@ -349,7 +349,8 @@ class TurnRunner:
         """Forget it and say so; what is left of the message is answered in a turn of its own. Once for a message."""
         now, memories, days = self._clock.now(), unlearn.memories, self._current.settings.memory.undo_days
         forever, lines = unlearn.forever or not days or bool(unlearn.lines), unlearn.lines
-        script = self._current.words.script(person)
+        said = await self._store.events.of((unlearn.event_id,))
+        script = self._current.words.script_of(said[0].text if said else "", person.script)
         event = Event(unlearn.event_id, turn.chat_id, now, "message", person.id, person.name, "")
         _, account = await self._store.people.answer_to(event)
         gone_ids = " ".join(f"#{memory.id}" for memory in memories)

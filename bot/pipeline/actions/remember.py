@@ -17,6 +17,7 @@ from bot.core.memories import (
 )
 from bot.core.ports import Clock
 from bot.language.corrections import corrected, corrects
+from bot.language.statements import is_sad
 from bot.language.wishes.forget import matching, matter_in
 from bot.language.wishes.keep import facts_in, says_nothing, tells_of_writer
 from bot.language.wishes.reader import (
@@ -265,13 +266,19 @@ class RememberActions:
                 kind=memory.kind if memory.dated else older.kind,
             )
         one = "remembered_one" if (told.several or command.scope == "bare") and "\n" not in text else "remembered"
+        if not slot and is_sad(text):
+            one = "remembered_sad"
         keys = {
             "": (one, "remembered_again"),
             "address": ("nick_set", "nick_set"),
             "no_address": ("nick_revoked", "nick_revoked"),
         }[slot]
 
-        quote = self.receipts.text("told_quote", told, text=brief(text)) if keys[0] == "remembered" else ""
+        quote = (
+            self.receipts.text("told_quote", told, text=brief(text))
+            if keys[0] in ("remembered", "remembered_sad")
+            else ""
+        )
 
         def receipt(number: int, again: bool) -> str:
             if older is None or again:

@@ -127,7 +127,8 @@ def remind_tool(
 
     async def asked(context: ToolContext) -> ReminderRequest:
         chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
-        return reminding.request(chat, person, context.event_ids[-1])
+        at, newest = reminding.request(chat, person, context.event_ids[-1]), await store.events.of(context.event_ids[-1:])
+        return replace(at, script=words.script_of(newest[-1].text if newest else "", at.script))
 
     async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
         given = read_arguments(RemindArguments, arguments)
@@ -181,7 +182,7 @@ def remind_tool(
         if len(found) != 1:
             raise _which(words, at, found or mine)
         old = found[0]
-        text = words.openings.text("remind_ended", words.script_named(context.script), id=old.id)
+        text = words.openings.text("remind_ended", at.script, id=old.id)
         title = f"{number_mark('reminder', old.id)} {old.text}".strip()
         script = words.script_of(lines[-1].text, context.script)
         said = words.messages.text("remind_cancelled", script, list=title)
