@@ -260,6 +260,19 @@ async def test_what_is_denied_or_said_of_oneself_is_not_kept(world: World, said:
     assert kept(world) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("我改名啦,现在叫林知夏,你以后就这么叫我哈", "林知夏"),
+        ("you can just 叫我老王 haha", "老王"),
+        ("厂里人都管我叫大刘 你也这么叫吧", "大刘"),
+    ],
+)
+async def test_a_name_is_taken_without_what_stands_around_it(world: World, said: str, name: str) -> None:
+    await world.say(said)
+    assert kept(world) == [name]
+
+
 async def test_what_is_not_to_be_remembered_any_more_goes_though_a_reason_follows(world: World) -> None:
     await world.say("remember that i like k-pop")
     await world.say("stop remembering that i like k-pop my friends can see this account")
