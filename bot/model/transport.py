@@ -10,7 +10,7 @@ import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ import httpx2
 import openai
 
 from bot.core.errors import ModelError
-from bot.core.models import ModelRequest, Prompt
+from bot.core.models import ModelRequest, Prompt, ToolSpec
 from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
 from bot.model.dialect import Dialect
 from bot.text.clean import clean
@@ -52,6 +52,12 @@ _SECRETS = re.compile(r"bearer\s+\S+|authorization\S*\s*\S*|\b[sg]k-[\w*-]{6,}|/
 _UNREADABLE = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError)
 _BROKEN = (ValueError, TypeError, AttributeError, RecursionError, ExceptionGroup)
 """Broken JSON and wrong encodings are ValueErrors; a shape that the library did not expect makes the others."""
+
+
+@lru_cache(maxsize=8)
+def _sent_tools(tools: tuple[ToolSpec, ...]) -> list[dict[str, object]]:
+    """Tools as they are sent, made once for all requests: nobody changes them."""
+    return [tool.wire() for tool in tools]
 
 
 async def bound_response(response: httpx2.Response) -> None:
@@ -236,7 +242,7 @@ class Transport:
         speaks = self._speaks
         body: dict[str, object] = {"model": self._name, "messages": speaks.messages(request)}
         if request.prompt.tools:
-            body["tools"] = [tool.wire() for tool in request.prompt.tools]
+            body["tools"] = _sent_tools(request.prompt.tools)
         body["stream"] = self._stream
         if self._stream:
             body["stream_options"] = {"include_usage": True}
