@@ -11,7 +11,7 @@ import pytest
 from bot.core.errors import StoreError
 from bot.core.people import Audience
 from bot.store.engine import _connect, _migrate, _prepare
-from bot.store.index import Doc, drop_documents, put_document
+from bot.store.index import Doc, add_document, drop_documents
 from bot.store.postings import MOST_LISTED, numbers_of, postings_of, steps_of, term_number
 from bot.store.schema import MIGRATIONS
 from bot.store.sqlite import SqliteTx
@@ -151,7 +151,8 @@ async def test_documents_come_and_go_in_any_order_and_the_index_has_what_is_left
                 there.pop(ref, None)
                 continue
             there[ref] = f"甲{chance.randrange(5)} 乙{chance.randrange(40)}"
-            put_document(db, Doc("note", ref, f"c{chance.randrange(2)}", 1, None, 0, there[ref]))
+            drop_documents(db, "note", (ref,))
+            add_document(db, Doc("note", ref, f"c{chance.randrange(2)}", 1, None, 0, there[ref]))
         docs = dict(db.execute("SELECT ref, id FROM doc"))
         for term in ("甲", "3", "17"):
             wanted = {docs[ref] for ref, text in there.items() if term in search_terms(text)}
@@ -181,7 +182,7 @@ async def test_one_document_less_costs_what_its_own_terms_cost(tmp_path: Path, d
     with closing(sqlite3.connect(tmp_path / DATABASE, factory=SqliteTx)) as db:
         texts = ["".join(chr(0x4E00 + chance.randrange(300)) for _ in range(20)) for _ in range(documents)]
         for ref, text in enumerate(texts):
-            put_document(db, Doc("note", ref, "c1", 1, None, 0, text))
+            add_document(db, Doc("note", ref, "c1", 1, None, 0, text))
         before = db.total_changes
         drop_documents(db, "note", (documents // 2,))
         terms = len(set(search_terms(texts[documents // 2])))

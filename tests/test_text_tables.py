@@ -18,9 +18,10 @@ from bot.text.fold import fold, simplified
 from bot.text.tables import keep_tables_in, read_table_file, table_folder
 from bot.text.terms import NO_NAMES, proper_names
 from tests.fork_server import TABLES
+from tests.sizes import sized
 from tests.source import ROOT
 
-SENTENCES = 3_000
+SENTENCES, WORDS = sized(3_000), sized(50_000)
 HAN = st.characters(min_codepoint=0x4E00, max_codepoint=0x9FD5)
 
 
@@ -71,7 +72,7 @@ def test_the_table_holds_all_words_of_the_dictionary_and_no_other() -> None:
     ours, theirs = cutter().FREQ, jieba_itself().FREQ
     assert all(ours[word] == times for word, times in theirs.items())
     others = (
-        word + end for word in random.Random(5).sample(list(theirs), 50_000) for end in ("的", "龘", "a", "\ud800")
+        word + end for word in random.Random(5).sample(list(theirs), WORDS) for end in ("的", "龘", "a", "\ud800")
     )
     assert all((word in ours) == (word in theirs) and ours.get(word, 7) == theirs.get(word, 7) for word in others)
     assert ("" in ours, ours.get(""), cutter().FREQ.total) == (False, None, jieba_itself().total)

@@ -219,7 +219,7 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[TellProgress]:
         yield lambda left, of: shown.update(task, total=of, completed=of - left)
 
 
-def confirmation(*, to_stderr: bool, advice: str = "--yes") -> Callable[[str], bool]:
+def confirmation(*, to_stderr: bool) -> Callable[[str], bool]:
     """Asks on standard output, or, `to_stderr`, on standard error where the other is for a JSON document alone.
 
     Yes only for a yes that somebody typed; NuanError when nobody can.
@@ -227,7 +227,7 @@ def confirmation(*, to_stderr: bool, advice: str = "--yes") -> Callable[[str], b
 
     def ask(question: str) -> bool:
         if sys.stdin is None or not sys.stdin.isatty():
-            raise NuanError(f"nobody is there to answer: nothing was changed; give {advice}")
+            raise NuanError("nobody is there to answer: nothing was changed; give --yes")
         print(f"{question} [y/N] ", end="", file=sys.stderr if to_stderr else sys.stdout, flush=True)
         try:
             return input().strip().lower() in YES_WORDS

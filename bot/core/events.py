@@ -9,8 +9,6 @@ AttachmentKind = Literal["image", "voice", "file"]
 FORGOTTEN = "forgotten"
 """The label of a line of which nothing is left but that somebody said it."""
 
-EventState = Literal["new", "listened", "queued", "done", "dead"]
-
 OutgoingKind = Literal["reply", "receipt", "notice", "command", "withdrawal"]
 
 ArgumentShape = Literal["none", "text", "words"]

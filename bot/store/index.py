@@ -90,13 +90,7 @@ def indexed_scopes(scope: str, kind: str, person_id: int | None) -> str:
     return f"{scope} w{person_id}" if own else scope
 
 
-def put_document(tx: Tx, doc: Doc) -> None:
-    """The row of a document as it is now, in place of the one it had."""
-    drop_documents(tx, doc.kind, (doc.ref,))
-    _add_document(tx, doc)
-
-
-def _add_document(tx: Tx, doc: Doc) -> None:
+def add_document(tx: Tx, doc: Doc) -> None:
     """The row of a document that has none. Its terms need no dictionary."""
     terms = search_terms(doc.text)
     if not terms:
@@ -307,7 +301,7 @@ def index_document(tx: Tx, kind: HitKind, number: int) -> None:
         _drop_document(tx, before)
     elif line:
         talk, place = _new_place(tx, chat, number, at)
-    _add_document(tx, Doc(kind, number, scope, chat, owner, at, text, talk, place, section))
+    add_document(tx, Doc(kind, number, scope, chat, owner, at, text, talk, place, section))
 
 
 def index_memory(tx: Tx, number: int) -> None:

@@ -21,7 +21,7 @@ from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.people import Audience
 from bot.core.recall import RECALL_MODES, RecallMode, RecallQuery
-from bot.store.index import Doc, put_document
+from bot.store.index import Doc, add_document
 from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
 from tests.bench.counts import spread
@@ -61,7 +61,7 @@ def fill(path: Path, documents: int, people: int) -> None:
                 (number, person, at, person, text),
             )
             talk = number - number % (people * 20)
-            put_document(db, Doc("line", number, f"p{person}", person, person, at, text, talk, number // people))
+            add_document(db, Doc("line", number, f"p{person}", person, person, at, text, talk, number // people))
         db.commit()
 
 
