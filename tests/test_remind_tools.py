@@ -90,7 +90,12 @@ async def test_numbers_names_and_denials_of_a_title_stand_in_what_they_said(
 @pytest.mark.parametrize(
     ("usual", "said", "when", "told"),
     [
-        ("早上好呀", "pls dont let me miss the dentist, tomorrow at 3pm", "tomorrow at 3pm", "OK, I'll call you Saturday"),
+        (
+            "早上好呀",
+            "pls dont let me miss the dentist, tomorrow at 3pm",
+            "tomorrow at 3pm",
+            "OK, I'll call you Saturday",
+        ),
         ("早上好呀", "牙醫那邊明天下午三點你可別忘了叫我一聲", "明天下午三點", "好，週六"),
         ("What a lovely morning it is today", "牙医那边明天下午三点你可别忘了叫我一声", "明天下午三点", "好，周六"),
     ],

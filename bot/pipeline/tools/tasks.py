@@ -127,7 +127,10 @@ def remind_tool(
 
     async def asked(context: ToolContext) -> ReminderRequest:
         chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
-        at, newest = reminding.request(chat, person, context.event_ids[-1]), await store.events.of(context.event_ids[-1:])
+        at, newest = (
+            reminding.request(chat, person, context.event_ids[-1]),
+            await store.events.of(context.event_ids[-1:]),
+        )
         return replace(at, script=words.script_of(newest[-1].text if newest else "", at.script))
 
     async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
