@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.bench.growth import OF_ALL, OPERATIONS, Cost, exponent, measure
 from tests.bench.largedb import Size, make
 from tests.metering import Meter
+from tests.world import World
 
 MOST = 0.2
 """The exponent of statements and steps over the size of everybody else's data (issue 26)."""
@@ -49,3 +50,25 @@ def test_an_export_and_an_erasure_grow_as_what_the_person_said(tmp_path: Path) -
     found = [costs(tmp_path / f"{own}", Size(own + 200, own // 10 + 20, 10, own, own // 10), leaving) for own in sizes]
     grown = growing(sizes, found, MOST_OWN)
     assert not grown, "\n".join(grown)
+
+
+def read_of_outbox(folder: Path, own: int) -> int:
+    """Steps that an answer takes over what waits to be sent, to somebody who said so many lines."""
+
+    async def answer() -> int:
+        meter = Meter()
+        with meter.watching():
+            world = await World(folder).open()
+            await world.say("你好呀")
+            meter.start()
+            await world.say("今天过得怎么样")
+            await world.close()
+        return sum(steps for sql, steps in meter.steps.items() if "outbox" in sql or sql.startswith("UPDATE event"))
+
+    asyncio.run(make(folder, Size(own + 40, 4, 2, own, 2)))
+    return asyncio.run(answer())
+
+
+def test_what_waits_in_a_chat_is_found_without_reading_what_was_ever_said_there(tmp_path: Path) -> None:
+    few, many = (read_of_outbox(tmp_path / f"{own}", own) for own in (100, 800))
+    assert many - few < 500, (few, many)

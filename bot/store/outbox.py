@@ -11,11 +11,12 @@ from bot.store.engine import Database, Repository, reads, writes, writing
 from bot.store.events import add_line, finish_events
 from bot.store.ledger import tell_limit_once
 from bot.store.schema import placeholders
+from bot.store.sqlite import WAITING_THERE
 from bot.store.transactions import Tx
 from bot.store.windows import cut_all_replies
 
-SELECT_OUTGOING = """SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind,
-    preview_id, via, only_for, buttons, attempts > 0, tried_at FROM outbox
+SELECT_OUTGOING = f"""SELECT outbox.id, outbox.chat_id, place.platform, place.external_id, outbox.text, outbox.kind,
+    preview_id, via, only_for, buttons, attempts > 0, tried_at FROM outbox {WAITING_THERE}
     JOIN place ON place.chat_id = outbox.chat_id AND place.current = 1 """
 
 
@@ -105,7 +106,7 @@ def take_next(tx: Tx, chat_id: int, boot: str, now: int, platforms: frozenset[st
     found = tx.one(
         SELECT_OUTGOING
         + "WHERE outbox.chat_id = ? AND outbox.state IN ('pending', 'sending') AND outbox.state = 'pending' "
-        "AND outbox.due_at <= ? AND NOT EXISTS (SELECT 1 FROM outbox AS before WHERE before.chat_id = outbox.chat_id "
+        f"AND outbox.due_at <= ? AND NOT EXISTS (SELECT 1 FROM outbox AS before {WAITING_THERE} WHERE before.chat_id = outbox.chat_id "
         "AND before.state IN ('pending', 'sending') AND (before.state = 'sending' OR (before.id < outbox.id AND "
         "(before.turn_id = outbox.turn_id OR before.attempts > 0 OR before.due_at <= ?)))) ORDER BY outbox.id LIMIT 1",
         chat_id,
@@ -346,7 +347,7 @@ class Outbox(Repository):
 def _next_part(tx: Tx, chat_id: int, turn_id: int | None, outbox_id: int, at: int) -> NextPart | None:
     """What of the same reply goes next, if it waits; after a delay its waits count from `at` (ms), now."""
     row = tx.one(
-        "SELECT due_at, wait_ms, typed_ms, id FROM outbox WHERE chat_id = ? AND turn_id = ? "
+        f"SELECT due_at, wait_ms, typed_ms, id FROM outbox {WAITING_THERE} WHERE chat_id = ? AND turn_id = ? "
         "AND state IN ('pending', 'sending') AND state = 'pending' AND id > ? ORDER BY id LIMIT 1",
         chat_id,
         turn_id,

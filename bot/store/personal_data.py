@@ -20,6 +20,7 @@ from bot.store.people import drop_expired_codes, put_code
 from bot.store.removal import delete_lines, empty_talk, purge_rows
 from bot.store.schema import placeholders
 from bot.store.sessions import drop_log, end_logs
+from bot.store.sqlite import WAITING_THERE
 from bot.store.supersession import end_memory
 from bot.store.transactions import Tx
 from bot.text.dates import stamp
@@ -114,7 +115,9 @@ def drop_left_addresses(tx: Tx, now: int) -> int:
     gone = 0
     for (key,) in tx.all(f"SELECT key FROM meta WHERE {IS_LEAVING} AND CAST(value AS INTEGER) <= ?", now):
         number = int(key.removeprefix(LEAVING_KEY))
-        if tx.has("SELECT 1 FROM outbox WHERE chat_id = ? AND state IN ('pending', 'sending')", number):
+        if tx.has(
+            f"SELECT 1 FROM outbox {WAITING_THERE} WHERE chat_id = ? AND state IN ('pending', 'sending')", number
+        ):
             tx.set_meta(key, str(now + LEAVE_MS))
             continue
         wipe_soon(tx, now)

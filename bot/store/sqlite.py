@@ -20,6 +20,9 @@ EVENT_QUEUE = "event INDEXED BY event_queue"
 OUTBOX_DUE = "outbox INDEXED BY outbox_due"
 """What waits to be sent: without the hint SQLite may read all that was ever sent."""
 
+WAITING_THERE = "INDEXED BY outbox_pending"
+"""Of the outbox what waits in a chat: without the hint SQLite may read all that was ever sent there."""
+
 SQLITE_VERSION = sqlite3.sqlite_version_info
 
 GREATEST, LEAST = "max", "min"

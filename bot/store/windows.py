@@ -5,7 +5,7 @@ from collections.abc import Callable
 from bot.core.speaking import UNASKED, PacedDecision, PendingMessages
 from bot.store.index import index_lines
 from bot.store.schema import NO_EVENT
-from bot.store.sqlite import EVENT_QUEUE
+from bot.store.sqlite import EVENT_QUEUE, WAITING_THERE
 from bot.store.transactions import Tx
 
 QUIET_KEY = "quiet:"
@@ -30,13 +30,13 @@ NOT_YET = f"FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND due_at
 """Messages of a chat that wait for a deadline after a time, and for an answer of the model; what failed waits alone."""
 
 UNSENT_TURNS = (
-    "SELECT DISTINCT turn_id FROM outbox WHERE chat_id = ? AND state IN ('pending', 'sending') AND state = 'pending' "
+    f"SELECT DISTINCT turn_id FROM outbox {WAITING_THERE} WHERE chat_id = ? AND state IN ('pending', 'sending') AND state = 'pending' "
     "AND kind = 'reply' AND EXISTS (SELECT 1 FROM turn WHERE turn.id = turn_id AND turn.state = 'said')"
 )
 """Turns of a chat of whose replies something waits to be sent."""
 
 PACED_TURNS = (
-    "SELECT turn_id, min(part) FROM outbox WHERE chat_id = ? AND state IN ('pending', 'sending') AND state = "
+    f"SELECT turn_id, min(part) FROM outbox {WAITING_THERE} WHERE chat_id = ? AND state IN ('pending', 'sending') AND state = "
     "'pending' AND kind = 'reply' AND wait_ms > 0 GROUP BY turn_id"
 )
 """Turns of a chat whose replies are still being said, message by message, and the message that comes next."""
@@ -111,7 +111,7 @@ def _activate(tx: Tx, chat_id: int, person_id: int, at: int, paced: PacedDecisio
     due, until = paced.decision.due_at, paced.decision.window_until
     tx.put("conversation_window", "chat_id, person_id", chat_id=chat_id, person_id=person_id, until=until)
     tx.run(
-        "UPDATE event SET due_at = ? WHERE chat_id = ? AND person_id = ? AND state = 'queued' "
+        f"UPDATE {EVENT_QUEUE} SET due_at = ? WHERE chat_id = ? AND person_id = ? AND state = 'queued' "
         "AND due_at IS DISTINCT FROM ? AND tries = 0 AND ((why = 'window' AND id > ?) "
         "OR ((? OR due_at > ?) AND due_at > ? AND why NOT IN ('command', 'pair', 'closed')))",
         due,
@@ -183,7 +183,7 @@ def end_conversations(tx: Tx, chat_id: int, before: int | None, outcome: str, at
         chat_id,
     )
     return tx.run(
-        "UPDATE event SET state = 'done', outcome = ?, due_at = NULL WHERE chat_id = ? AND state = 'queued' "
+        f"UPDATE {EVENT_QUEUE} SET state = 'done', outcome = ?, due_at = NULL WHERE chat_id = ? AND state = 'queued' "
         f"AND why = 'window' AND id < ? AND id NOT IN {IN_RUNNING_TURNS}",
         outcome,
         chat_id,
