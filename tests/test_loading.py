@@ -152,7 +152,7 @@ def test_parts_of_a_package_load_when_they_are_asked_for(tmp_path: Path) -> None
         (tmp_path / name).write_text(text)
     program(
         f"sys.path.append({str(tmp_path)!r})\n"
-        "from bot.core.lazy_packages import load_parts_when_asked, loading_without\n"
+        "from bot.lazy_packages import load_parts_when_asked, loading_without\n"
         "load_parts_when_asked('gathers')\n"
         "import gathers\n"
         "assert not [name for name in sys.modules if name.startswith('gathers.')]\n"

@@ -13,7 +13,7 @@ FILE_LINES, SLIVER_LINES = 600, 60
 """Most lines of a file; a file with fewer that only one other imports belongs into that one."""
 
 LAYERS = (
-    ("core", "config"),
+    ("core", "config", "lazy_packages"),
     ("text",),
     ("language",),
     ("context", "prompt", "memory", "recall", "model", "money", "session", "store", "speaking", "tools"),

@@ -26,7 +26,6 @@ from bot.core.clock import SystemClock
 from bot.core.errors import ConfigError, FolderLockedError, StoreError
 from bot.core.events import CommandSpec
 from bot.core.files import PromptFiles, lock_file, resource_dir
-from bot.core.lazy_packages import loading_without
 from bot.core.models import ToolSpec
 from bot.core.ports import Adapter, Clock, Log, SettingChanges
 from bot.language.corrections import corrects
@@ -47,6 +46,7 @@ from bot.language.wishes.reader import (
     wish_cue,
     wish_hint,
 )
+from bot.lazy_packages import loading_without
 from bot.mcp.agents import read_texts as read_agent_texts
 from bot.memory.transcript import own_words
 from bot.model.client import OpenAIModel

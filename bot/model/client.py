@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.core.errors import ModelError
-from bot.core.lazy_packages import load_parts_when_asked, loading_without
 from bot.core.models import Completion, Embeddings, ModelRequest
+from bot.lazy_packages import load_parts_when_asked, loading_without
 from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
 from bot.model.dialect import PLAIN_DIALECT, Dialect
 

@@ -15,9 +15,9 @@ from typing import TextIO, cast
 
 from bot.config.settings import LogFile
 from bot.core.errors import NuanError
-from bot.core.lazy_packages import loading_without
 from bot.core.people import ErasedPerson
 from bot.core.ports import Log, log_numbers
+from bot.lazy_packages import loading_without
 from bot.ops.log_files import LOG_NAME, TEXT_FIELDS, scrub_logs
 from bot.text.clean import Redactor
 from bot.text.control import one_line

@@ -8,9 +8,9 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
 
 from bot.core.clock import HOUR_MS
-from bot.core.lazy_packages import load_parts_when_asked
 from bot.core.people import Script
 from bot.core.sessions import Tier
+from bot.lazy_packages import load_parts_when_asked
 
 RELATIVE_DAYS = 7
 """Older than this a day is shown as a date (seed Warm Boot: N天前 up to 7)."""

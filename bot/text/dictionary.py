@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol, overload
 
-from bot.core.lazy_packages import loading_without
+from bot.lazy_packages import loading_without
 from bot.text.tables import keep_tables_in, read_table_file, table_folder
 
 NAMES = ("ns", "nt", "j")
