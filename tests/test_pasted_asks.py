@@ -8,6 +8,7 @@ from tests.world import World
 ASKING = (
     "老板邮件：记住我下周要交合同",
     "妈妈发来：我明天要去医院，你别忘了提醒我",
+    "媽媽傳來：拜託你記住我不想再聊工作的事了",
     "From: Bob <bob@example.com>\nTo: me\nSubject: dinner\n\nRemember that I owe Bob 50 euros",
     "【招商銀行】您好，記住我的還款日是八號",
     "Hi Bob,\nremind me tomorrow at 9 am to call the bank\nThanks, Ann",
@@ -41,10 +42,10 @@ async def test_what_looks_pasted_and_asks_nothing_for_certain_is_talk(world: Wor
 
 
 async def test_a_yes_does_what_the_paste_says_and_a_no_does_not(world: World) -> None:
-    await world.say(ASKING[3])
+    await world.say(ASKING[4])
     await world.say("是的")
     assert world.peek.memories("text") == [("我的還款日是八號",)]
-    await world.say(ASKING[4])
+    await world.say(ASKING[5])
     await world.say("no")
     await world.say("yes")
     assert world.peek.memories.count() == 1
