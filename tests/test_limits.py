@@ -1,7 +1,6 @@
 """How often people are answered: pauses, minutes and days, for each and for all, counted in the store."""
 
 import asyncio
-import re
 from pathlib import Path
 
 import pytest
@@ -282,10 +281,7 @@ async def test_two_accounts_that_are_linked_share_what_is_left(tmp_path: Path) -
         for _ in range(3):
             await world.say("在吗", "阿明", platform=platform)
     assert world.replies == ["好的", "好的", ENOUGH] * 2
-    await world.say(".ai link", "阿明", platform="telegram")
-    found = re.search(r"[2-9A-HJKMNP-Z]{8}", world.replies[-1])
-    assert found is not None
-    await world.say(f".ai link {found.group()}", "阿明", platform="discord")
+    await linked(world)
     before = len(world.replies)
     for platform in ("telegram", "discord"):
         await world.say("在吗", "阿明", platform=platform)
