@@ -12,6 +12,7 @@ from tests.conftest import NewWorld, OpenMedia
 from tests.fakes.model import Answer, calls
 from tests.pools import Named, with_models
 from tests.sizes import sized
+from tests.test_linking import linked
 from tests.world import Talk, World
 
 CAT = Attachment("image", "cat")
