@@ -144,12 +144,12 @@ async def test_what_told_the_old_day_says_that_it_changed(world: World) -> None:
     digests(world, INTERVIEW, {"summary": "面试改期。", "statements": [moved]})
     await talks(world, SAID)
     await talks(world, "面试改到下周五了")
-    assert "后来有变" not in world.turns[-1][1].content
+    assert "后来改了" not in world.turns[-1][1].content
     await world.say("你好呀，今天做什么好呢")
     (mood,) = told(world, "为6月17日的面试紧张")
-    assert "后来有变" in mood
+    assert "后来改了" in mood
     talk = next(line for line in world.turns[-1][1].content.splitlines() if "下周三去宠物公司" in line)
-    assert "后来有变" in talk
+    assert "后来改了" in talk
 
 
 async def test_a_change_by_tool_moves_the_task_too(world: World) -> None:
@@ -408,7 +408,7 @@ async def test_a_plan_is_done_on_its_day_and_told_no_more_as_lying_ahead(world: 
     await talks(world, "他们问了好多，下周五给消息")
     await world.say("你好呀，今天做什么好呢")
     assert told(world, "去宠物公司面试（") == []
-    assert told(world, "后来有变") == []
+    assert told(world, "后来改了") == []
 
 
 async def test_a_day_that_the_model_reads_from_a_line_of_what_went_wrong_gets_no_hour(world: World) -> None:
