@@ -6,7 +6,7 @@ id, lang, text, kind (remember, forget, call, nocall, norecord, none) and conten
 done the share that is right (precision), of the wishes what is done or asked about without a model (answered), what is
 done or a cue for one (cued), done, and told rightly (content); of the rest what acts, is asked about, and writes. With `--by-hand DIR` such rows are played in the installation
 instead, each in one of its own, with a model that is played in that folder (byhand.py), and what is kept afterwards
-is looked at.
+is looked at: to remember is done right by what holds the content, and told rightly without much beside it.
 """
 
 import argparse
@@ -289,8 +289,9 @@ def _right(kind: str, wanted: str, memories: Sequence[Memory], aside: bool) -> t
             return aside and not memories, False, False
         case _:
             return not memories, False, False
-    told = any(alike(text, wanted) for text in (*texts, " ".join(texts)))
-    return told, bool(texts), told
+    whole = (*texts, " ".join(texts))
+    right = covers(whole[-1], wanted) if kind == "remember" else any(alike(text, wanted) for text in whole)
+    return right, bool(texts), any(alike(text, wanted) for text in whole)
 
 
 def answer_to(text: str) -> Answer:
@@ -308,11 +309,18 @@ def answer_to(text: str) -> Answer:
 
 def alike(content: str | list[str] | None, wanted: str) -> bool:
     """Whether a content says what is wanted, by its characters."""
-    one, other = (
-        Counter(char for char in fold(words) if char.isalnum())
-        for words in (content if isinstance(content, str) else " ".join(content or ()), wanted)
-    )
+    one, other = _characters(content if isinstance(content, str) else " ".join(content or ())), _characters(wanted)
     return 2 * (one & other).total() >= SAME * (one.total() + other.total())
+
+
+def covers(text: str, wanted: str) -> bool:
+    """Whether a text says what is wanted, and perhaps more."""
+    one, other = _characters(text), _characters(wanted)
+    return (one & other).total() >= SAME * other.total()
+
+
+def _characters(words: str) -> Counter[str]:
+    return Counter(char for char in fold(words) if char.isalnum())
 
 
 def texts_in(places: Iterable[Path]) -> Iterator[str]:
