@@ -1,8 +1,10 @@
 """Short ways for tests of the life of memories: what a digest finds, and what the store holds. It checks nothing."""
 
 import json
+import re
 
 from bot.core.kinds import MemoryKind
+from bot.core.models import ModelRequest
 from tests.world import World
 
 FILL = "今天一路上看到很多有意思的东西，" * 20
@@ -23,8 +25,14 @@ async def found(
     """Somebody says it, and the digest of that talk finds it."""
     world.model.digests = True
     section = "moods" if kind == "emotion" else "statements"
-    answer = {"summary": "聊天", section: [{"kind": kind, "text": text, "from": [1], "lasting": lasting}]}
-    world.model.script = lambda request: "嗯" if request.prompt.tools else json.dumps(answer, ensure_ascii=False)
+
+    def answer(request: ModelRequest) -> str:
+        asked = request.prompt.messages[-1].content
+        lines = re.findall(rf"(?m)^(\d+)\. .*{re.escape(text)}", asked.rpartition("talk:")[2])
+        one = {"kind": kind, "text": text, "from": [int(lines[-1])] if lines else [1], "lasting": lasting}
+        return json.dumps({"summary": "聊天", section: [one]}, ensure_ascii=False)
+
+    world.model.script = lambda request: "嗯" if request.prompt.tools else answer(request)
     await world.say(("小暖，" if group else "") + f"{text}。{FILL}", who, group, **facts)
     await world.say("/new", who, group)
     await world.wait(1)

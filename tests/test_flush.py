@@ -29,7 +29,7 @@ def keeps(request: ModelRequest) -> Answer:
 async def opened(new_world: NewWorld, answer: Answer | None = None, **more: object) -> World:
     """A nuan with small logs, whose model answers a flush like this."""
     memory = {"flush": True, "flush_at": 0.5, **dict(more.pop("memory", {}))}  # type: ignore[call-overload]
-    world = await new_world(**{"memory": memory, "session": {"log_tokens": 700}, **more})
+    world = await new_world(**{"memory": memory, "session": {"log_tokens": 600}, **more})
     world.model.digests = True
 
     def script(request: ModelRequest) -> Answer:
@@ -76,7 +76,7 @@ async def test_each_log_is_flushed_once_and_the_day_goes_on_in_one_note(new_worl
 
 async def test_a_model_with_a_small_window_gets_its_note_too(new_world: NewWorld) -> None:
     """In the reference a window of less than 24,000 tokens was never flushed."""
-    world = await opened(new_world, model={"window_tokens": 2600}, session={"log_tokens": 6000})
+    world = await opened(new_world, model={"window_tokens": 2400}, session={"log_tokens": 6000})
     await talk(world, 3)
     assert list(notes(world)) == ["2026-06-12.md"]
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,9 @@ from tests.conftest import NewWorld
 from tests.fakes.clock import let_others_run
 from tests.noting import dm, found, group, look, put
 from tests.reloading import Filed
+from tests.test_linking import linked
 from tests.world import World
 
-CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}")
 HERB = "今年种了紫苏和迷迭香"
 
 
@@ -247,9 +246,7 @@ async def test_a_note_stays_with_its_chat_and_its_person_when_these_become_other
         await world.say("/new", "阿明", platform="discord" if not place else "telegram", **place)
     ((lotus,), (vine,)) = world.rows("SELECT scope FROM doc WHERE kind = 'note' ORDER BY ref")
     assert (lotus, vine) == ("p2", "c2")
-    await world.say(".ai link", "阿明", platform="telegram")
-    code = CODE.findall(world.replies[-1])[0]
-    await world.say(f".ai link {code}", "阿明", platform="discord")
+    await linked(world)
     await look(world)
     assert world.rows("SELECT scope FROM doc WHERE kind = 'note' ORDER BY ref") == [("p1",), ("c2",)]
     assert world.log.named("note_refused") == []

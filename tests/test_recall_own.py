@@ -10,7 +10,7 @@ from bot.config.settings import Settings
 from bot.store.store import DATABASE
 from tests.indexed import wrong_index
 from tests.test_changes import happens
-from tests.test_linking import OPEN, link_code
+from tests.test_linking import OPEN, linked
 from tests.test_recall_kinds import GROUP, recalls, result
 from tests.world import World
 
@@ -91,8 +91,7 @@ async def test_it_follows_its_person_to_the_other_account(tmp_path: Path) -> Non
     await world.say("你好", "阿明", platform="telegram")
     assert "七号" not in await own(world, "阿明", "discord")
     world.model.script = lambda request: "好"
-    code = await link_code(world)
-    await world.say(f".ai link {code}", "阿明", platform="discord")
+    await linked(world)
     told = await own(world, "阿明", "discord")
     assert ("七号" in told, "八号" in told) == (True, False)
     assert "七号" not in await own(world, "阿红", "discord")
