@@ -43,7 +43,10 @@ async def test_a_question_goes_out_on_a_new_log_when_its_log_was_forgotten_meanw
 
     await says_on("telegram", "你好呀")
     await says_on("discord", "你好呀")
-    await says_on("discord", f".ai link {await link_code(world)}")
+    code = await link_code(world)
+    await says_on("discord", f".ai link {code}")
+    for platform in ("telegram", "discord"):
+        await says_on(platform, f".ai link yes {code}")
     await says_on("telegram", f"记住我的密码是 {SECRET}")
     await says_on("telegram", f"我的密码是 {SECRET}，对吧")
     first.answers = [BUSY, "好的，听什么呢"]
