@@ -17,6 +17,7 @@ from bot.core.memories import NewMemory, Visibility
 from bot.core.people import Audience
 from bot.store.index import documents_anew, indexed_documents
 from bot.store.joining import join_persons
+from bot.store.people import leave_owner_code
 from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
 from bot.text.codes import new_code
@@ -363,3 +364,46 @@ def dm(who: tuple[int, int, int]) -> Audience:
 def test_a_merge_leaves_no_row_of_the_one_that_vanished_and_no_statement_twice(said: list[Fact], order: bool) -> None:
     with TemporaryDirectory() as folder:
         asyncio.run(joined(Path(folder), said, order))
+
+
+async def test_whoever_joins_or_parts_their_own_accounts_between_two_answers_has_agreed_for_one_side_alone(
+    nuan: World,
+) -> None:
+    await nuan.say("你好", "阿明", platform="telegram")
+    await nuan.say("记住我怕狗", "阿红", platform="telegram")
+    code = await link_code(nuan, "阿红")
+    for answer in (f".ai link {code}", f".ai link yes {code}"):
+        await nuan.say(answer, "阿明", platform="discord")
+    await linked(nuan)
+    await nuan.say(f".ai link yes {code}", "阿明", platform="discord")
+    assert not nuan.replies[-1].startswith("连上啦")
+    again = await link_code(nuan, "阿红")
+    for answer in (f".ai link {again}", f".ai link yes {again}", ".ai unlink", f".ai link yes {again}"):
+        await nuan.say(answer, "阿明", platform="discord")
+    assert not nuan.replies[-1].startswith("连上啦")
+    assert "怕狗" not in await asked_about(nuan, "阿明", "discord")
+
+
+async def test_who_became_owner_while_linked_is_it_alone_afterwards(nuan: World) -> None:
+    await nuan.say("你好", "阿明", platform="telegram")
+    await linked(nuan, "阿明")
+    await nuan.say(f"/start {leave_owner_code(nuan.folder, nuan.clock.now())}", "阿明", platform="telegram")
+    await nuan.say(".ai unlink", "阿明", platform="telegram")
+    assert nuan.rows("SELECT platform FROM account WHERE owner = 1") == [("telegram",)]
+
+
+async def test_a_link_within_another_is_taken_back_by_those_it_joined(nuan: World) -> None:
+    await nuan.say("你好", "阿红", platform="telegram")
+    await linked(nuan, "阿明")
+    await linked(nuan, "阿红", "telegram", "discord")
+    await nuan.say(".ai unlink", "阿明", platform="discord")
+    assert "又是两个人" in nuan.replies[-1]
+
+
+async def test_who_has_set_something_can_be_linked(nuan: World) -> None:
+    await nuan.say("你好", "阿明", platform="telegram")
+    await nuan.say("你好", "阿明", platform="discord")
+    with closing(sqlite3.connect(nuan.folder / DATABASE)) as db, db:
+        db.execute("INSERT INTO trace SELECT chat_id, person_id, 0 FROM member")
+        db.execute("INSERT INTO recount SELECT 'day', max(person_id), 0 FROM member")
+    await linked(nuan, "阿明")

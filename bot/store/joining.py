@@ -26,6 +26,9 @@ REPOINTED = (
     "commitment SET owner_id",
     "reminder SET person_id",
     "section_round SET person_id",
+    "setting SET person_id",
+    "recount SET person_id",
+    "trace SET person_id",
 )
 """Columns that only have to name the other person."""
 
@@ -104,8 +107,8 @@ def _note_link(tx: Tx, keep: int, gone: int, at: int) -> int:
 
 
 def _forget_asked(tx: Tx, person_id: int) -> None:
-    """Codes for a person who is another now count no more."""
-    tx.run("DELETE FROM code WHERE kind IN ('pair', 'link', 'told') AND person_id = ?", person_id)
+    """Codes for a person who is another now count no more: what they agreed to is not what it would do."""
+    tx.run("DELETE FROM code WHERE kind IN ('pair', 'link', 'told', 'erase') AND person_id = ?", person_id)
 
 
 def _join_sets(tx: Tx, keep: int, gone: int) -> None:
@@ -198,6 +201,11 @@ def split_person(tx: Tx, link: int, at: int) -> tuple[int, int]:
             external_id,
             platform,
         )
+    moved = {tuple(account) for account in json.loads(accounts)}
+    for earlier, theirs in tx.all("SELECT id, accounts FROM link WHERE person_id = ? AND id < ?", keep, link):
+        if {tuple(account) for account in json.loads(theirs)} <= moved:
+            tx.run("UPDATE link SET person_id = ? WHERE id = ?", new, earlier)
+    tx.run("DELETE FROM trace WHERE person_id = ?", keep)  # it tells of others, so its owner asks again
     dms = _members(tx, keep, new)
     _Split(tx, link, json.loads(upto), keep, new, dms, at).carry_out()
     tx.run("DELETE FROM linked WHERE link_id = ?", link)

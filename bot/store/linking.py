@@ -102,7 +102,8 @@ class Links(Repository):
         if me is None or not may_use_codes(tx, self._lists, me.person_id, me.chat_id, at):
             return LinkStep("ignored")
         row = tx.one("SELECT giver, taker, agreed FROM linking WHERE code = ?", code)
-        giver, taker, agreed = (_side(tx, row[0]), _side(tx, row[1]), row[2]) if row is not None else (None, None, None)
+        given, taken, agreed = row if row is not None else (None, None, None)
+        giver, taker = _side(tx, given), _side(tx, taken)
         if row is None and tx.has("SELECT 1 FROM code WHERE code = ?", code):
             return LinkStep("other")
         # A code made before an owner said no must not undo that.
@@ -122,7 +123,12 @@ class Links(Repository):
         if me.person_id not in (giver.person_id, taker.person_id):
             count_wrong(tx, me.person_id, at)
             return LinkStep("wrong")
-        outcome = self._answered(tx, code, answer, me.person_id, (giver, taker, agreed), at)
+        if giver.person_id == taker.person_id:
+            tx.run("DELETE FROM code WHERE code = ?", code)
+            return LinkStep("same")
+        # Persons may be joined and parted between two answers, so what agreed is a side, by the event that began it.
+        side = given if me.person_id == giver.person_id else taken
+        outcome = self._answered(tx, code, answer, (side, agreed), (giver, taker), at)
         step = LinkStep(outcome, giver, taker)
         if outcome in ("linked", "refused"):
             tx.run("DELETE FROM code WHERE code = ?", code)
@@ -133,20 +139,26 @@ class Links(Repository):
         return step
 
     def _answered(
-        self, tx: Tx, code: str, answer: LinkAnswer, me: int, link: tuple[LinkSide, LinkSide, int | None], at: int
+        self,
+        tx: Tx,
+        code: str,
+        answer: LinkAnswer,
+        sides: tuple[int, int | None],
+        link: tuple[LinkSide, LinkSide],
+        at: int,
     ) -> LinkOutcome:
-        """What comes of an answer of person `me` to a link that both sides were told of."""
-        giver, taker, agreed = link
+        """What comes of an answer to a link that both sides were told of; `sides`: who answers, who has agreed."""
+        (side, agreed), (giver, taker) = sides, link
         if answer == "":
             return "asked"
         if answer == "no":
             return "refused"
         if self._is_owner(tx, taker) and not self._is_owner(tx, giver):
             return "owner_side"
-        if agreed in (None, me):
-            tx.run("UPDATE linking SET agreed = ? WHERE code = ?", me, code)
+        if agreed in (None, side):
+            tx.run("UPDATE linking SET agreed = ? WHERE code = ?", side, code)
             return "agreed"
-        here = giver.chat_id if me == giver.person_id else taker.chat_id
+        here = tx.number("SELECT chat_id FROM event WHERE id = ?", side)
         return "busy" if is_busy(tx, (giver.person_id, taker.person_id), here, at) else "linked"
 
     def _is_owner(self, tx: Tx, side: LinkSide) -> bool:

@@ -415,7 +415,13 @@ def _use(tx: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeO
         return "ignored"
     match tx.one("SELECT kind, person_id FROM code WHERE code = ?", code):
         case ("owner", _):
-            tx.run("UPDATE account SET owner = 1 WHERE person_id = ? AND platform = ?", person_id, platform)
+            tx.run(
+                "UPDATE account SET owner = 1 WHERE person_id = ? AND platform = ? "
+                "AND external_id = coalesce(nullif((SELECT account FROM event WHERE id = ?), ''), external_id)",
+                person_id,
+                platform,
+                event_id,
+            )
             tx.run("DELETE FROM code WHERE code = ? OR (kind = 'pair' AND person_id = ?)", code, person_id)
             return "owner"
         case ("link", _):
