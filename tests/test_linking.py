@@ -384,20 +384,32 @@ async def test_whoever_joins_or_parts_their_own_accounts_between_two_answers_has
     assert "怕狗" not in await asked_about(nuan, "阿明", "discord")
 
 
+async def became_one(world: World, giver: str, taker: str) -> None:
+    """Two people on Telegram say that they are one."""
+    code = await link_code(world, giver)
+    await world.say(f".ai link {code}", taker, platform="telegram")
+    for who in (giver, taker):
+        await world.say(f".ai link yes {code}", who, platform="telegram")
+    assert world.replies[-1].startswith("连上啦"), world.replies[-1]
+
+
 async def test_who_became_owner_while_linked_is_it_alone_afterwards(nuan: World) -> None:
-    await nuan.say("你好", "阿明", platform="telegram")
-    await linked(nuan, "阿明")
+    for who in ("阿明", "阿红"):
+        await nuan.say("你好", who, platform="telegram")
+    await became_one(nuan, "阿明", "阿红")
     await nuan.say(f"/start {leave_owner_code(nuan.folder, nuan.clock.now())}", "阿明", platform="telegram")
     await nuan.say(".ai unlink", "阿明", platform="telegram")
-    assert nuan.rows("SELECT platform FROM account WHERE owner = 1") == [("telegram",)]
+    assert nuan.rows("SELECT external_id FROM account WHERE owner = 1") == [("t-阿明",)]
 
 
 async def test_a_link_within_another_is_taken_back_by_those_it_joined(nuan: World) -> None:
     await nuan.say("你好", "阿红", platform="telegram")
     await linked(nuan, "阿明")
-    await linked(nuan, "阿红", "telegram", "discord")
+    await became_one(nuan, "阿红", "阿明")
+    await nuan.say(".ai unlink", "阿红", platform="telegram")
     await nuan.say(".ai unlink", "阿明", platform="discord")
     assert "又是两个人" in nuan.replies[-1]
+    assert len(nuan.rows("SELECT DISTINCT person_id FROM account")) == 3
 
 
 async def test_who_has_set_something_can_be_linked(nuan: World) -> None:
