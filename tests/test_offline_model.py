@@ -197,6 +197,17 @@ async def test_what_somebody_told_of_themselves_is_told_to_them_as_theirs_and_ot
     assert text == "我记得你妈住在高雄，今天说的；小王：我妈住在台南，昨天说的。"
 
 
+async def test_no_number_and_nothing_around_a_line_is_told() -> None:
+    opening = "【此处】终端私聊。\n【在场】阿明（主人）\n## 即将到来\n- ✓1 阿明：我答应小张周五前还书（今天）\n\n"
+    greeted = await ask(Message("user", f"{opening}<ctx>\n<p>早</p>\n</ctx>"))
+    assert greeted.text.endswith("别忘了：你答应小张周五前还书，今天。")
+    line = "- @10 阿明说：我的狗叫豆豆〔前后：阿明: 你好〕（今天）"
+    assert await recalled(f"检索到：\n{line}", "我的狗叫什么？") == "我记得你的狗叫豆豆，今天。"
+    assert await recalled(f"检索到：\n- #3 阿明：我的狗叫豆豆（今天说的）\n{line}", "我的狗叫什么？") == (
+        "我记得你的狗叫豆豆，今天说的。"
+    )
+
+
 async def test_a_dm_names_its_person_in_the_opening_alone() -> None:
     opening = (
         "[Place] Terminal private chat.\n[Here] Sam (owner)\n## About them\n- #1 Sam: my cat is Momo (said today)\n\n"

@@ -406,3 +406,14 @@ async def test_what_was_just_set_gets_its_last_day_by_its_number(world: World) -
     await world.say("remind me on weekdays at 8:40 am to feed the cat? The last time is Friday June 26, how are you?")
     assert "Jun 26" in result(world) or "6月26日" in result(world)
     assert world.peek.reminders.count(ended_at=None) == 1
+
+
+async def test_what_comes_back_begins_on_its_day_and_a_last_day_that_is_none_sets_nothing(world: World) -> None:
+    world.model.digests = True
+    uses(world, "remind", text="体检", when="2027-06-13T10:00", every="year")
+    await world.say("帮我弄个那个提醒吧，10点，明天起或者6月13号之后都成")
+    assert "2027" in result(world)
+    uses(world, "remind", text="浇花", when="2026-06-13T10:00", every="day", until="月底")
+    await world.say("再帮我弄个那个提醒吧，10点，明天起或者6月13号之后都成")
+    assert result(world).startswith("没有设")
+    assert world.peek.reminders.count() == 1

@@ -16,7 +16,7 @@ from bot.core.memories import Memory, NewMemory
 from bot.core.models import ToolSpec
 from bot.core.people import AgentReply, AgentRequest, Audience, Chat, Person, Principal
 from bot.core.ports import Clock, Log
-from bot.core.recall import RecallQuery, SearchHit
+from bot.core.recall import SearchHit
 from bot.core.tools import ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.language.wishes.forget import matching, perhaps_matching
 from bot.language.wishes.keep import says_nothing
@@ -205,18 +205,7 @@ class AgentTools:
         )
 
     async def _search(self, context: ToolContext, wish: RecallRequest) -> tuple[SearchHit, ...]:
-        asking = RecallQuery(
-            context.audience,
-            context.person_id,
-            wish.query,
-            context.now,
-            wish.most,
-            kinds=wish.finding_kinds,
-            memory_kinds=wish.memory_kinds,
-            since=wish.since,
-            until=wish.until,
-        )
-        return tuple(one.finding for one in (await self._services.recalling.recall(asking)).chosen)
+        return tuple(one.finding for one in (await self._services.recalling.recall(wish.within(context))).chosen)
 
     async def _found(self, context: ToolContext, found: tuple[SearchHit, ...]) -> str:
         return await findings_text(

@@ -3,7 +3,7 @@
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 from xml.sax.saxutils import unescape
@@ -29,7 +29,8 @@ _HEADINGS = {
 }
 _SPEAKER = LazyPattern(r"\A[^:：,，]{1,30}[:：]\s*")
 _PRESENT = LazyPattern(r"^(?:【在[场場]】|\[Here\] ?)([^,，(（\n]+)", re.MULTILINE)
-_NUMBER = LazyPattern(r"\A#\d+\s+")
+_NUMBER = LazyPattern(r"\A(?:[#@✓]|⏰\ufe0f?)\d+\s+")
+_AROUND = LazyPattern(r" ?(?:〔[^〕]*〕|\[around it: [^\]]*\])")
 _DAY = LazyPattern(r" ?[(（]([^()（）]*)[)）]\Z")
 _FIRST_PERSON = LazyPattern(r"[我咱]|\b(?:i|my|me|mine|we|our|us)\b")
 _ASKING = LazyPattern(
@@ -110,7 +111,7 @@ class PromptFacts:
 
     def is_theirs(self, line: str) -> bool:
         """Whether a line was told by the last speaker."""
-        return line.startswith((f"{self.name}：", f"{self.name}: "))
+        return line.startswith(tuple(f"{self.name}{sign}" for sign in ("：", ": ", "说：", "說：", " said: ")))
 
 
 def read_prompt(prompt: Prompt) -> PromptFacts:
@@ -232,16 +233,15 @@ def _sections(content: str) -> dict[str, tuple[str, ...]]:
 
 
 def _results(messages: tuple[Message, ...]) -> tuple[str, ...] | None:
-    """The lines found by the tools that answered last; None when the last message is no tool's."""
+    """The lines found by the tools that answered last, of talks only where nothing is remembered; None when the last
+    message is no tool's."""
     if not messages or messages[-1].role != "tool":
         return None
-    return tuple(dict.fromkeys(_found(messages)))
-
-
-def _found(messages: tuple[Message, ...]) -> Iterator[str]:
     begin = max((at for at, message in enumerate(messages) if message.role != "tool"), default=-1)
-    for message in messages[begin + 1 :]:
-        yield from (_NUMBER.sub("", line[2:]) for line in message.content.splitlines() if line.startswith("- "))
+    rows = [row for message in messages[begin + 1 :] for row in message.content.splitlines()]
+    found = [row[2:] for row in rows if row.startswith("- ")]
+    kept = [line for line in found if not line.startswith("@")] or found
+    return tuple(dict.fromkeys(_AROUND.sub("", _NUMBER.sub("", line)) for line in kept))
 
 
 class OfflineModel:

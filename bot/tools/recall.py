@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from bot.core.kinds import MemoryKind
 from bot.core.models import ToolSpec
-from bot.core.recall import HIT_KINDS, HitKind, SearchHit
+from bot.core.recall import HIT_KINDS, HitKind, RecallQuery, SearchHit
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 
 DAY_CHARS = 10
@@ -51,6 +51,20 @@ class RecallRequest:
         """The kinds of findings that are asked for."""
         others = tuple(OTHERS[kind] for kind in self.kinds if kind in OTHERS)
         return (*(("memory",) if self.memory_kinds else ()), *others) if self.kinds else HIT_KINDS
+
+    def within(self, context: ToolContext) -> RecallQuery:
+        """The search that it means for those who read there."""
+        return RecallQuery(
+            context.audience,
+            context.person_id,
+            self.query,
+            context.now,
+            self.most,
+            kinds=self.finding_kinds,
+            memory_kinds=self.memory_kinds,
+            since=self.since,
+            until=self.until,
+        )
 
 
 SearchFunction = Callable[[ToolContext, RecallRequest], Awaitable[tuple[SearchHit, ...]]]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from bot.context import scene_text
 from bot.core.errors import ConfigError
 from bot.core.files import resource_dir
 from bot.core.models import ToolSpec
-from bot.core.recall import RecallQuery, SearchHit
+from bot.core.recall import SearchHit
 from bot.core.tools import Tool, ToolArguments, ToolContext
 from bot.pipeline.concurrency import TextThread
 from bot.pipeline.configuration import Configuration, Current
@@ -119,16 +120,8 @@ def searching(store: Store, recalling: Recall, settings: Settings) -> SearchFunc
         chat_id = context.audience.chat_id
         heard, said = await store.search.beside(context.session_id, chat_id, context.person_id)
         chat = await store.people.chat(chat_id)
-        asking = RecallQuery(
-            context.audience,
-            context.person_id,
-            wish.query,
-            context.now,
-            wish.most,
-            kinds=wish.finding_kinds,
-            memory_kinds=wish.memory_kinds,
-            since=wish.since,
-            until=wish.until,
+        asking = replace(
+            wish.within(context),
             heard=heard,
             own=own_lines(said, (), context.now),
             said=said[-1].text if said else "",

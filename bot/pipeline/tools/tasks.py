@@ -127,16 +127,16 @@ def remind_tool(
 
     async def asked(context: ToolContext) -> ReminderRequest:
         chat, person = await store.people.chat(context.audience.chat_id), await store.people.person(context.person_id)
-        at, newest = (
-            reminding.request(chat, person, context.event_ids[-1]),
-            await store.events.of(context.event_ids[-1:]),
-        )
+        at = reminding.request(chat, person, context.event_ids[-1])
+        newest = await store.events.of(context.event_ids[-1:])
         return replace(at, script=words.script_of(newest[-1].text if newest else "", at.script))
 
     async def remind(context: ToolContext, arguments: str) -> ToolAnswer:
         given = read_arguments(RemindArguments, arguments)
         if given.cancel:
             return await cancel(context, str(given.id if given.id is not None else given.text))
+        if given.until is not None and not _ISO.fullmatch(given.until.strip().lower()):
+            raise ToolRefused("remind_words")  # without its last day it would go on for ever
         at, old = await asked(context), None
         mine = await reminding.within_reach(at)
         if given.id is not None:
@@ -290,7 +290,7 @@ def _resolved(
 
 def _parts(given: RemindArguments) -> TimeParts:
     """The time that is asked for: a date by its figures, what comes back and its last day; else as the words say."""
-    dated, last = _ISO.fullmatch(fold(given.when.strip())), _ISO.fullmatch((given.until or "").strip())
+    dated, last = _ISO.fullmatch(fold(given.when.strip())), _ISO.fullmatch((given.until or "").strip().lower())
     until = _day(last) if last else None
     if dated is None:
         parts = time_parts(given.when)
@@ -312,7 +312,7 @@ def _parts(given: RemindArguments) -> TimeParts:
             every = Repetition(number, month)
         case None:
             return TimeParts(day, clock)
-    return TimeParts(clock=clock, every=every, since=day if given.every != "year" else None, until=until)
+    return TimeParts(clock=clock, every=every, since=day, until=until)
 
 
 def _day(dated: re.Match[str]) -> NamedDay:
