@@ -417,3 +417,21 @@ async def test_what_comes_back_begins_on_its_day_and_a_last_day_that_is_none_set
     await world.say("再帮我弄个那个提醒吧，10点，明天起或者6月13号之后都成")
     assert result(world).startswith("没有设")
     assert world.peek.reminders.count() == 1
+
+
+async def test_a_last_day_alone_leaves_what_comes_back_as_it_is(world: World) -> None:
+    await world.say("每周一上午9点提醒我交周报")
+    before = world.rows("SELECT due_at FROM reminder")
+    await world.wait(60)
+    uses(world, "remind", id="⏰1", until="2026-07-31")
+    await world.say("周报那个提醒到七月底就行了，之后我就不在这组啦，你说会不会有点舍不得")
+    assert "每周一" in result(world)
+    assert "7月31日" in result(world)
+    assert world.rows("SELECT due_at FROM reminder WHERE ended_at IS NULL") == before
+
+
+async def test_a_repetition_without_its_first_time_sets_nothing(world: World) -> None:
+    world.model.digests = True
+    uses(world, "remind", text="浇花", when="10点", every="week")
+    await world.say("帮我弄个那个提醒吧，10点，明天起或者6月13号之后都成")
+    assert result(world).startswith("没有设")

@@ -28,6 +28,7 @@ from bot.language.reminders.wording import (
 from bot.language.time.dates import checked_when, date_in
 from bot.language.time.moments import hour_in, time_parts
 from bot.language.time.parts import WEEKDAY_NAMES, ClockTime, DayPart, NamedDay, Repetition, TimeParts
+from bot.language.time.schedule import ending
 from bot.memory.digest.answer import ItemSection
 from bot.memory.promises import may_tell_end, promise_endings
 from bot.pipeline.actions.plans import promised_title
@@ -97,6 +98,9 @@ _ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[t ](?P<time>\d\d:\d\
 _EARLIER = LazyPattern(rf"{ANY['day_before']}|提前|之前|\b(?:before|early|ahead|prior)\b")
 """What says that somebody is to be reminded before the day that is named."""
 
+_LAST = re.compile(r" <\S+")
+"""The last day in a rule."""
+
 _SENTENCE = re.compile(r"[.!?](?:\s|$)|[。!?！？;；\n]")
 _CLAUSE = re.compile(r"[.!?,](?:\s|$)|[。!?！？;；\n，、]|\band\b")
 
@@ -135,7 +139,8 @@ def remind_tool(
         given = read_arguments(RemindArguments, arguments)
         if given.cancel:
             return await cancel(context, str(given.id if given.id is not None else given.text))
-        if given.until is not None and not _ISO.fullmatch(given.until.strip().lower()):
+        last = _last_day(given)
+        if given.until is not None and last is None:
             raise ToolRefused("remind_words")  # without its last day it would go on for ever
         at, old = await asked(context), None
         mine = await reminding.within_reach(at)
@@ -144,6 +149,8 @@ def remind_tool(
             if len(named) != 1 or named[0].promise:
                 raise _which(words, at, mine)
             old = named[0]
+        if (given.every or last) and (old is None or given.when) and _parts(given).every is None:
+            raise ToolRefused("remind_words")  # it would be said once
         # What was set without a model for a message of this turn, the model may set right.
         anew = old is not None and old.id in await store.reminders.of_events(context.event_ids)
         asks = _any if anew else partial(_changes, old) if old else _wants
@@ -215,10 +222,15 @@ def _changed(
     at: ReminderRequest,
 ) -> ToolAnswer:
     """That reminder with other words or another time, which one of these messages says; ToolRefused where none does."""
-    again = given.every is not None or given.until is not None
-    if again and not given.when:
+    last = _last_day(given)
+    again = given.every is not None or (last is not None and bool(given.when))
+    if given.every is not None and not given.when:
         given = given.model_copy(update={"when": local(old.due_at, at.tz).strftime("%Y-%m-%dT%H:%M")})
     then, carrier, when = (old.due_at, old.rule), said[-1].id, given.when
+    if last is not None and not again:
+        if not old.rule or last < local_day(old.due_at, at.tz):
+            raise ToolRefused("remind_words")
+        then = old.due_at, ending(_LAST.sub("", old.rule), last)
     wanted = fold(" ".join(clean(when).split()))
     if again or (wanted and wanted.replace(" ", "t")[:16] != local(old.due_at, at.tz).strftime("%Y-%m-%dt%H:%M")):
         stands = [line for line in said if wanted in " ".join(fold(line.text).split())]
@@ -290,8 +302,8 @@ def _resolved(
 
 def _parts(given: RemindArguments) -> TimeParts:
     """The time that is asked for: a date by its figures, what comes back and its last day; else as the words say."""
-    dated, last = _ISO.fullmatch(fold(given.when.strip())), _ISO.fullmatch((given.until or "").strip().lower())
-    until = _day(last) if last else None
+    dated, last = _ISO.fullmatch(fold(given.when.strip())), _last_day(given)
+    until = NamedDay("date", last.day, month=last.month, year=last.year) if last else None
     if dated is None:
         parts = time_parts(given.when)
         return replace(parts, until=until) if until and parts.every else parts
@@ -304,8 +316,8 @@ def _parts(given: RemindArguments) -> TimeParts:
         case "weekdays":
             every = Repetition(weekdays=",".join(WEEKDAY_NAMES[:5]))
         case "week":
-            weekday = date(int(dated["y"]), int(month), int(number)).weekday() if _real(dated) else 0
-            every = Repetition(weekdays=WEEKDAY_NAMES[weekday])
+            first = _date(dated)
+            every = Repetition(weekdays=WEEKDAY_NAMES[first.weekday() if first else 0])
         case "month":
             every = Repetition(number)
         case "year":
@@ -319,12 +331,18 @@ def _day(dated: re.Match[str]) -> NamedDay:
     return NamedDay("date", int(dated["d"]), month=int(dated["m"]), year=int(dated["y"]))
 
 
-def _real(dated: re.Match[str]) -> bool:
-    """Whether there is such a day."""
+def _date(dated: re.Match[str]) -> date | None:
+    """The day of these figures; None where there is none such."""
     try:
-        return bool(date(int(dated["y"]), int(dated["m"]), int(dated["d"])))
+        return date(int(dated["y"]), int(dated["m"]), int(dated["d"]))
     except ValueError:
-        return False
+        return None
+
+
+def _last_day(given: RemindArguments) -> date | None:
+    """The last day on which it is to be said; None where none is named that there is."""
+    last = _ISO.fullmatch((given.until or "").strip().lower())
+    return _date(last) if last else None
 
 
 def _denied(found: NewReminder, said: tuple[Event, ...], tz: tzinfo) -> bool:
