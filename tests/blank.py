@@ -64,7 +64,7 @@ def unsynced(store: Store) -> None:
     """
     writer = store._database._writer
     assert writer is not None
-    writer._connection.execute("PRAGMA synchronous = OFF")
+    writer.tx.execute("PRAGMA synchronous = OFF")
 
 
 async def open_laid(folder: Path, owners: frozenset[str] = frozenset(), allow: frozenset[str] = frozenset()) -> Store:

@@ -82,7 +82,7 @@ async def with_notes(store: Store) -> None:
         lines = (NoteLine(f"- 09:00 {line}", (event,) if front.chat_id == chat else ()), NoteLine("", ()))
         made = NewNote(front, f"2026-06-12-{front.visibility}", "# 09:00", (*lines, NoteLine("- 10:00 nuan: 好", ())))
         assert await store.notes.write(made, 9999)
-    assert store.notes.files.create("MEMORY.md", "## Coffee\n\n手冲咖啡\n".encode())
+    assert store.files.notes.create("MEMORY.md", "## Coffee\n\n手冲咖啡\n".encode())
 
 
 async def number_of(store: Store, where: Where) -> int:

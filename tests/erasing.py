@@ -106,7 +106,7 @@ async def plant(world: World, number: int) -> None:
     )
     front = write_front(FrontMatter(int(str(chat)), "private"))
     for name in ("2026-05-01", "2026-05-02"):
-        world.store.notes.files.create(f"notes/{name}.md", content_of([*front, "", f"- {CANARY}"]))
+        world.store.files.notes.create(f"notes/{name}.md", content_of([*front, "", f"- {CANARY}"]))
         if name.endswith("01"):
             await look(world)
     for sql in PLANTED:

@@ -33,7 +33,7 @@ async def erase(folder: Path, who: str) -> None:
     async with await open_store(folder) as store:
         writer = store._database._writer
         assert writer is not None
-        writer._connection.set_trace_callback(lambda sql: _die(sql, AT["erase"]))
+        writer.tx.set_trace_callback(lambda sql: _die(sql, AT["erase"]))
         number = await store.people.by_account(who)
         assert number is not None
         await store.personal_data.erase(number, NOW)

@@ -49,7 +49,7 @@ def _arm(store: Store, statement: int) -> None:
 
     writer = store._database._writer
     assert writer is not None
-    writer._connection.set_trace_callback(see)
+    writer.tx.set_trace_callback(see)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ async def work(folder: Path, statement: int, now: int) -> None:
 
         writer = store._database._writer
         assert writer is not None
-        writer._connection.set_trace_callback(see)
+        writer.tx.set_trace_callback(see)
         await roll_up(store, now)
 
 

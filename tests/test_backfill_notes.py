@@ -32,7 +32,7 @@ async def noted(store: Store) -> None:
     path = await store.notes.write(new, 9_999)
     assert path is not None
     pieces = (NoteChunk(1, 3, "紫藤路口有花店"), NoteChunk(4, 5, "荷花开了"))
-    stamp = store.notes.files.read(path, 9_999)[1]
+    stamp = store.files.notes.read(path, 9_999)[1]
     front = FrontMatter(chat, "private", (event,))
     assert await store.notes.take(ReadNoteFile(path, stamp, "hash", "400/80", front, (), NOW, pieces))
 

@@ -197,7 +197,7 @@ async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_wor
     world = await lived_in(new_world)
     writer = world.store._database._writer
     assert writer is not None
-    writer._connection.set_authorizer(
+    writer.tx.set_authorizer(
         lambda action, table, *_: sqlite3.SQLITE_DENY if (action, table) == (sqlite3.SQLITE_DELETE, "account") else 0
     )
     before = world.peek.events("text")
@@ -205,7 +205,7 @@ async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_wor
     assert number is not None
     with pytest.raises((StoreError, sqlite3.Error)):
         await world.store.personal_data.erase(number, 1)
-    writer._connection.set_authorizer(None)
+    writer.tx.set_authorizer(None)
     await world.restart()
     assert world.peek.events("text") == before
     await forget(world)

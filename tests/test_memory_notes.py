@@ -69,7 +69,7 @@ def test_the_same_words_for_other_readers_are_another_note(tmp_path: Path) -> No
     async def same_words(store: Store) -> None:
         _, chat, _ = await ids(store, Where("eve", "dm-eve"))
         text = "".join(f"{line}\n" for line in (*write_front(FrontMatter(chat, "chat")), "- 09:00 Bob: > ok <!-- -->"))
-        assert store.notes.files.create(f"notes/{GROUPS}", f"{text}# 09:00\n- 10:00 nuan: 好\n".encode())
+        assert store.files.notes.create(f"notes/{GROUPS}", f"{text}# 09:00\n- 10:00 nuan: 好\n".encode())
 
     in_installation(tmp_path / "two", same_words)
     path.write_text(path.read_text("utf-8").replace("# 09:00\\n", ""), "utf-8")

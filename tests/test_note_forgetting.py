@@ -148,7 +148,7 @@ async def test_what_one_chat_forgets_another_keeps(world: World) -> None:
 async def test_a_line_that_is_deleted_while_its_note_is_read_does_not_return(world: World) -> None:
     await talked(world, f"我住在{CANARY}", "晚饭吃面")
     (name,) = notes(world)
-    stamp = world.store.notes.files.read(f"notes/{name}", 10_000)[1]
+    stamp = world.store.files.notes.read(f"notes/{name}", 10_000)[1]
     chat = dm(world).chat_id
     read = ReadNoteFile(
         f"notes/{name}",

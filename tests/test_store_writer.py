@@ -123,7 +123,7 @@ async def test_a_log_that_somebody_reads_is_not_called_emptied(writer: Writer, p
 
 async def test_after_a_log_that_could_not_be_emptied_a_statement_waits_for_others_as_before(writer: Writer) -> None:
     await writer.run(
-        lambda db: writer._connection.set_authorizer(
+        lambda db: writer.tx.set_authorizer(
             lambda _, name, *__: sqlite3.SQLITE_DENY if name == "wal_checkpoint" else sqlite3.SQLITE_OK
         )
     )

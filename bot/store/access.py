@@ -31,17 +31,6 @@ BELONGS = "platform = ? AND (external_id = ? OR parent = ?)"
 """Whether a place is the one of that platform and id, or belongs to it: a guild's channel, a group's topic."""
 
 
-@dataclass(slots=True)
-class AccessLists:
-    """What the configuration says: owners' accounts, and ids that need no approval, each "platform:id".
-
-    One for the whole store, which a reload fills anew.
-    """
-
-    owners: frozenset[str] = frozenset()
-    allow: frozenset[str] = frozenset()
-
-
 @dataclass(frozen=True, slots=True)
 class Permissions:
     """What one person may in one chat. `refused`: no answer at all, because an owner said so."""
@@ -58,7 +47,7 @@ def account_owner(tx: Tx, platform: str, external_id: str) -> int | None:
     return found
 
 
-def permissions_of(tx: Tx, lists: AccessLists, chat_id: int, person_id: int | None) -> Permissions:
+def permissions_of(tx: Tx, chat_id: int, person_id: int | None) -> Permissions:
     """What a person (None: whoever is in that DM) may in a chat; being denied outweighs every list."""
     rows = tx.all(
         "SELECT kind, access, platform, external_id, parent FROM chat LEFT JOIN place ON chat_id = chat.id "
@@ -69,18 +58,18 @@ def permissions_of(tx: Tx, lists: AccessLists, chat_id: int, person_id: int | No
     places = tuple(row[2:] for row in rows if row[2] is not None)
     if person_id is None and kind == "dm":
         person_id = tx.value("SELECT person_id FROM member WHERE chat_id = ?", chat_id)
-    trusted, refused, owner = _person(tx, lists, person_id)
+    trusted, refused, owner = _person(tx, person_id)
     if any(platform == CONSOLE for platform, _, _ in places):
         return Permissions(True, False, owner)
     if kind == "dm":
         return Permissions(trusted and not refused, refused, owner)
     access = access or _inherited(tx, places)
-    listed = any(f"{platform}:{name}" in lists.allow for platform, *names in places for name in names)
+    listed = any(f"{platform}:{name}" in tx.lists.allow for platform, *names in places for name in names)
     closed = access == "denied"
     return Permissions(not refused and not closed and (listed or access == "allowed"), refused, owner)
 
 
-def _person(tx: Tx, lists: AccessLists, person_id: int | None) -> tuple[bool, bool, bool]:
+def _person(tx: Tx, person_id: int | None) -> tuple[bool, bool, bool]:
     """Whether a person is trusted, refused, and an owner; any of their accounts counts, a bot's none."""
     accounts = tx.all(
         "SELECT access, is_bot, platform, platform || ':' || external_id, owner FROM person "
@@ -90,8 +79,8 @@ def _person(tx: Tx, lists: AccessLists, person_id: int | None) -> tuple[bool, bo
     access, is_bot = accounts[0][:2] if accounts else ("", True)
     if is_bot:
         return False, access == "denied", False
-    owner = any(own or name in lists.owners for *_, name, own in accounts)
-    listed = any(name in lists.allow or platform == CONSOLE for _, _, platform, name, _ in accounts)
+    owner = any(own or name in tx.lists.owners for *_, name, own in accounts)
+    listed = any(name in tx.lists.allow or platform == CONSOLE for _, _, platform, name, _ in accounts)
     return owner or access == "allowed" or listed, access == "denied" and not owner, owner
 
 
@@ -110,11 +99,9 @@ def _inherited(tx: Tx, places: tuple[Row, ...]) -> str:
     return ""
 
 
-def with_permissions(
-    tx: Tx, lists: AccessLists, chat_id: int, person_id: int | None, situation: Situation
-) -> Situation:
+def with_permissions(tx: Tx, chat_id: int, person_id: int | None, situation: Situation) -> Situation:
     """The situation with what its sender may, and with the codes that count here."""
-    found = permissions_of(tx, lists, chat_id, person_id)
+    found = permissions_of(tx, chat_id, person_id)
     allowed, refused = found.allowed, found.refused
     if not allowed and not refused:
         refused = wrong_guesses(tx, person_id, situation.at) >= MOST_GUESSES
@@ -168,9 +155,9 @@ def chat_of(tx: Tx, chat_id: int) -> Chat:
     return chat
 
 
-def persons(tx: Tx, lists: AccessLists, where: str, *values: object) -> tuple[Person, ...]:
+def persons(tx: Tx, where: str, *values: object) -> tuple[Person, ...]:
     """Whom a condition chooses; an account among the owners, or one that used the owner code, makes them an owner."""
-    owners = lists.owners  # a reload may change the lists meanwhile
+    owners = tx.lists.owners  # a reload may change the lists meanwhile
     owns = f"owner = 1 OR platform || ':' || external_id IN ({placeholders(owners)})"
     return tx.all(
         "SELECT id, name, script, timezone, is_bot = 0 AND EXISTS (SELECT 1 FROM account WHERE person_id = person.id "
@@ -181,9 +168,9 @@ def persons(tx: Tx, lists: AccessLists, where: str, *values: object) -> tuple[Pe
     )
 
 
-def owner_ids(tx: Tx, lists: AccessLists) -> tuple[int, ...]:
+def owner_ids(tx: Tx) -> tuple[int, ...]:
     """The persons who are owners, by number."""
-    listed = {account_owner(tx, *account.partition(":")[::2]) for account in lists.owners} - {None}
+    listed = {account_owner(tx, *account.partition(":")[::2]) for account in tx.lists.owners} - {None}
     found = listed.union(tx.ids("SELECT person_id FROM account WHERE owner = 1"))
     return tx.ids(f"SELECT id FROM person WHERE is_bot = 0 AND id IN ({placeholders(found)}) ORDER BY id", *found)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from bot.core.events import Draft, Event
 from bot.core.memories import Memory, NewMemory
 from bot.core.sessions import ModelCall, Turn
-from bot.store.engine import reads, writes
+from bot.store.engine import Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
 from bot.store.memories import OpenQuestion, Receipt, StoredMemory, active_memory, ask_back, known_memory, store_memory
 from bot.store.outbox import announce
-from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories, forget_memories
+from bot.store.removal import Forgetting, carry_out, disable_memories, forget_memories
 from bot.store.supersession import reword_memory
 from bot.store.transactions import Tx
 from bot.store.turns import check_running, fail_turn
@@ -44,7 +44,7 @@ class RewriteOutcome:
     answer: Event | None = None
 
 
-class AgentWrites(ScrubbingRepository):
+class AgentWrites(Repository):
     """What is written to the memories of people by models and other agents."""
 
     async def forget_in_turn(self, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
@@ -52,11 +52,13 @@ class AgentWrites(ScrubbingRepository):
 
         What else the turn answers is due again, on a log that does not tell what is forgotten.
         """
-        return await self._carry_out(forgetting, lambda tx: self._forget_in_turn(tx, turn, forgetting, receipt, at), at)
+        return await carry_out(
+            self._database, forgetting, lambda tx: self._forget_in_turn(tx, turn, forgetting, receipt, at), at
+        )
 
     def _forget_in_turn(self, tx: Tx, turn: Turn, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
         check_running(tx, turn.id)
-        text = forget_memories(tx, forgetting, receipt, at, self._files)
+        text = forget_memories(tx, forgetting, receipt, at)
         tx.run("UPDATE epoch SET stale = 'forgotten' WHERE id = ?", turn.epoch_id)
         fail_turn(tx, turn, "forgotten", None, "charge", at)
         requeue_events(tx, turn.event_ids, at)
@@ -86,10 +88,10 @@ class AgentWrites(ScrubbingRepository):
         """Disable the memories, scrub every derived copy and tell the chat, in one commit."""
 
         def forget(tx: Tx) -> None:
-            disable_memories(tx, forgetting, chat_id, at, self._files)
+            disable_memories(tx, forgetting, chat_id, at)
             announce(tx, chat_id, told, at)
 
-        await self._carry_out(forgetting, forget, at)
+        await carry_out(self._database, forgetting, forget, at)
 
     @reads
     def pending_rewrite(self, tx: Tx, memory_id: int, now: int) -> PendingRewrite | None:

@@ -24,9 +24,9 @@ from bot.core.archive import (
 from bot.core.errors import StoreError
 from bot.core.kinds import MemoryKind
 from bot.core.sessions import TIERS
-from bot.store.access import AccessLists, owner_ids
-from bot.store.engine import Database, Repository, reads
-from bot.store.files import DataFiles, NoteFiles, content_of
+from bot.store.access import owner_ids
+from bot.store.engine import Repository, reads
+from bot.store.files import DataFiles, content_of
 from bot.store.index import index_digest, index_memory, sort_memory
 from bot.store.memories import begin_logs_anew
 from bot.store.sqlite import last_numbers, table_columns
@@ -95,8 +95,8 @@ CHATS_OF = """SELECT chat_id FROM member WHERE person_id = ? UNION SELECT chat_i
 class PlatformNames:
     """Who and where the numbers of an installation are, in platform ids: all, or what one person's data names."""
 
-    def __init__(self, tx: Tx, lists: AccessLists, person_id: int | None = None) -> None:
-        people = None if person_id is None else {person_id, *owner_ids(tx, lists)}
+    def __init__(self, tx: Tx, person_id: int | None = None) -> None:
+        people = None if person_id is None else {person_id, *owner_ids(tx)}
         places = None if person_id is None else tx.ids(CHATS_OF, *(person_id,) * 3)
         accounts = _grouped(
             tx.all(
@@ -135,8 +135,8 @@ class PlatformNames:
         """Each person's own chat, where they were seen last."""
         self.dms.pop("", None)
         known = {account for person in self.people if not person.is_bot for account in person.accounts}
-        owners = [self._people[number].accounts for number in owner_ids(tx, lists) if number in self._people]
-        self.owners = tuple(sorted([*owners, *((account,) for account in lists.owners - known)]))
+        owners = [self._people[number].accounts for number in owner_ids(tx) if number in self._people]
+        self.owners = tuple(sorted([*owners, *((account,) for account in tx.lists.owners - known)]))
         """The accounts of each owner, also of one who has not been here yet."""
         made = f"SELECT path, chat_id FROM note WHERE made = 1 AND {_among('chat_id', places)}"
         self._indexed: dict[str, int] = dict(tx.all(made))
@@ -323,7 +323,7 @@ def _add_summary(tx: Tx, summary: ExportedSummary, owner_id: int | None, chat_id
     index_digest(tx, number)
 
 
-def write_notes(tx: Tx, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> None:
+def write_notes(tx: Tx, notes: tuple[ExportedNote, ...]) -> None:
     """Write new notes, after their chats were committed: a number that no chat has yet may become any chat's.
 
     StoreError when the disk refuses, or another file has that name by now; the same import brings the rest.
@@ -333,7 +333,7 @@ def write_notes(tx: Tx, files: NoteFiles, notes: tuple[ExportedNote, ...]) -> No
         if note.chat:
             chat_id = tx.value("SELECT chat_id FROM place WHERE platform || ':' || external_id = ?", note.chat)
             top = write_front(FrontMatter(chat_id, note.visibility, note.events))
-        if not files.create(note.path, content_of([*top, *note.text.split("\n")])):
+        if not tx.files.notes.create(note.path, content_of([*top, *note.text.split("\n")])):
             raise StoreError("a note of that name has just been written: import once more")
 
 
@@ -376,11 +376,6 @@ class Export:
 class MemoryArchive(Repository):
     """Memories on their way out and in."""
 
-    def __init__(self, database: Database, files: DataFiles, lists: AccessLists) -> None:
-        super().__init__(database)
-        self._files = files
-        self._lists = lists
-
     async def export(self, person_id: int | None = None, exported_at: int = 0) -> Export:
         """Everything that is remembered, or only what one person owns, all of one moment.
 
@@ -416,7 +411,7 @@ class MemoryArchive(Repository):
     def _stored(self, tx: Tx, person_id: int | None, exported_at: int) -> tuple[PlatformNames, Export]:
         """What the database has of an export."""
         own, values = ("", ()) if person_id is None else (" AND owner_id = ?", (person_id,))
-        names = PlatformNames(tx, self._lists, person_id)
+        names = PlatformNames(tx, person_id)
         memories = self._memories(tx, names, IS_EXPORTED + own, *values)
         found = tuple(memory for memory in memories if memory is not None)
         talks = tx.all(
@@ -471,7 +466,7 @@ class MemoryArchive(Repository):
             number,
             to=ExportedLine,
         )
-        (memory,) = self._memories(tx, PlatformNames(tx, self._lists, owner), "id = ?", number)
+        (memory,) = self._memories(tx, PlatformNames(tx, owner), "id = ?", number)
         return MemoryWithLines(number, memory, sources=lines)
 
     async def bring_in(self, plan: ImportPlan, at: int, tell: ImportProgress = lambda *_: None) -> None:
@@ -481,7 +476,7 @@ class MemoryArchive(Repository):
         """
         await self._database.write(lambda tx: carry_out_import(tx, plan, at, tell))
         if plan.new_notes:
-            await self._database.write(lambda tx: write_notes(tx, self._files.notes, plan.new_notes))
+            await self._database.write(lambda tx: write_notes(tx, plan.new_notes))
 
 
 def _default(value: str | None) -> object:

@@ -130,12 +130,12 @@ def _numbers(tx: Tx, where: str) -> frozenset[int]:
     return frozenset(tx.ids(f"SELECT id FROM {where}"))
 
 
-def forget_again(tx: Tx, since: PresentState | None, files: DataFiles, at: int) -> int:
+def forget_again(tx: Tx, since: PresentState | None, at: int) -> int:
     """Forget by tombstone (number or text) and by what the present database no longer tells; how many memories.
 
     StoreError when the copy is of another installation.
     """
-    tombstones, installation = files.tombstones, tx.meta("house")
+    tombstones, installation = tx.files.tombstones, tx.meta("house")
     if since is not None and since.installation and installation not in (None, since.installation):
         raise StoreError("the backup is of another installation: nothing was changed")
     last = since.last if since is not None else {}
@@ -160,7 +160,7 @@ def forget_again(tx: Tx, since: PresentState | None, files: DataFiles, at: int) 
         if ended or (tombstoned and (since is None or memory.id not in since.active)):
             gone.setdefault((memory.owner_id or 0, memory.chat_id), []).append(memory)
     for (owner, chat_id), memories in gone.items():  # together: what was said there is read once for all of them
-        disable_memories(tx, Forgetting(tuple(memories), owner, None), chat_id, at, files)
+        disable_memories(tx, Forgetting(tuple(memories), owner, None), chat_id, at)
     # Nothing that was forgotten before the copy was made is kept for undo any longer than its time.
     purge_rows(tx, at)
     for name in NUMBERED:
@@ -329,11 +329,11 @@ def _refuse_left(folder: Path, copy: Path) -> None:
 
 
 async def _cleanse(database: Database, since: PresentState | None, folder: Path, at: int) -> int:
-    files = DataFiles(folder)
+    database.share(DataFiles(folder))
 
     def transaction(tx: Tx) -> int:
-        count = forget_again(tx, since, files, at)
-        erase_again(tx, files, at)
+        count = forget_again(tx, since, at)
+        erase_again(tx, at)
         return count
 
     count = await database.write(transaction)

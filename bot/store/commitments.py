@@ -1,6 +1,6 @@
 """What people promised and have still to do, read off messages and gone with them, and when they are reminded of it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from bot.core.events import ChatKind, Event
@@ -343,16 +343,15 @@ def note_promises(
     event: Event,
     kind: ChatKind,
     made: tuple[SpokenPromise, ...],
-    covers: Callable[[str], bool],
     at: int,
 ) -> bool:
-    """What the message `said` promises, as that event brought or changed it, unless it `covers` what was forgotten.
+    """What the message `said` promises, as that event brought or changed it, but nothing that was forgotten.
 
     Returns whether something is promised with a day: there may be a nearer deadline now.
     """
     seen: Visibility = "private" if kind == "dm" else "chat"
     for promise in made:
-        if event.person_id is not None and not covers(promise.text):
+        if event.person_id is not None and not tx.files.tombstones.covers(promise.text):
             new = NewCommitment(
                 event.person_id,
                 event.chat_id,

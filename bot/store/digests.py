@@ -1,7 +1,7 @@
 """Dialogue memory: one digest for each closed session, rolled up by hour, day and week."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bot.core.clock import DAY_MS
@@ -9,7 +9,7 @@ from bot.core.memories import MergeRule, no_merge
 from bot.core.people import Audience
 from bot.core.sessions import Dialogue, DialogueRow, Digest, Rollup, RollupPlan, Session
 from bot.store.commitments import settle_nudges, store_commitment
-from bot.store.engine import Database, Repository, reads, wipe_soon, writes
+from bot.store.engine import Repository, reads, wipe_soon, writes
 from bot.store.index import drop_documents, index_digest
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import store_memory
@@ -264,18 +264,14 @@ class UnwrittenRollup:
 class Digests(Repository):
     """Summaries of closed sessions, and the rows that they are rolled up into."""
 
-    def __init__(self, database: Database, covers: Callable[[str], bool]) -> None:
-        """`covers` tells what was forgotten for good: no digest brings it back."""
-        super().__init__(database)
-        self._covers = covers
-
     def allowed(self, digest: Digest) -> Digest:
         """The digest without what was forgotten for good."""
+        covers = self._files.tombstones.covers
         return replace(
             digest,
-            summary="" if self._covers(digest.summary) else digest.summary,
-            memories=tuple(memory for memory in digest.memories if not self._covers(memory.text)),
-            commitments=tuple(task for task in digest.commitments if not self._covers(task.text)),
+            summary="" if covers(digest.summary) else digest.summary,
+            memories=tuple(memory for memory in digest.memories if not covers(memory.text)),
+            commitments=tuple(task for task in digest.commitments if not covers(task.text)),
         )
 
     @writes

@@ -15,10 +15,11 @@ import aiosqlite
 
 from bot.core.errors import StatementError, StoreError
 from bot.core.files import create_file, make_private_folder, sync_to_disk
+from bot.store.files import DataFiles
 from bot.store.index import empty_old_indexes, refresh_index
 from bot.store.schema import MIGRATIONS, SCHEMA_VERSION
 from bot.store.sqlite import SqliteTx, copy_database, file_faults, last_numbers, open_existing, reading_uri, verify_copy
-from bot.store.transactions import Tx
+from bot.store.transactions import AccessLists, Tx
 
 LEAST_SQLITE = (3, 39)
 """The oldest SQLite that knows all statements (IS NOT DISTINCT FROM)."""
@@ -60,6 +61,11 @@ P = ParamSpec("P")
 class ReadConnection(aiosqlite.Connection):
     """A connection that can also run a reading transaction on its thread."""
 
+    @property
+    def tx(self) -> Tx:
+        """The connection as transactions have it."""
+        return cast("SqliteTx", self._conn)
+
     async def look(self, work: Callable[[Tx], T]) -> T:
         """What `work` reads, all of one moment."""
         found: T = await self._execute(self._look, work)  # type: ignore[no-untyped-call]
@@ -68,7 +74,7 @@ class ReadConnection(aiosqlite.Connection):
     def _look(self, work: Callable[[Tx], T]) -> T:
         self._conn.execute("BEGIN")
         try:
-            return work(cast("SqliteTx", self._conn))
+            return work(self.tx)
         finally:
             self._conn.execute("COMMIT")
 
@@ -99,7 +105,7 @@ class Writer:
     """Runs transactions one after the other on the only connection that may write."""
 
     def __init__(self, connection: SqliteTx) -> None:
-        self._connection = connection
+        self.tx = connection
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._aside: deque[_Job] = deque()
         self._thread = threading.Thread(target=self._work, name="nuan-writer", daemon=True)
@@ -160,7 +166,7 @@ class Writer:
             self._closed = True
             self._jobs.put(None)
         self._thread.join()
-        self._connection.close()
+        self.tx.close()
 
     def _work(self) -> None:
         last = False
@@ -203,14 +209,14 @@ class Writer:
         if not batch:
             return
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self.tx.execute("BEGIN IMMEDIATE")
             for job in batch:
                 self._one(job)
-            self._connection.execute("COMMIT")
+            self.tx.execute("COMMIT")
             self.refusing = ""
         except sqlite3.Error as error:
             with contextlib.suppress(sqlite3.Error):  # the failure itself may have ended the transaction
-                self._connection.execute("ROLLBACK")
+                self.tx.execute("ROLLBACK")
             for job in batch:
                 job.result, job.error = None, None
             if len(batch) == 1:
@@ -222,16 +228,16 @@ class Writer:
 
     def _alone(self, job: _Job) -> None:
         try:
-            job.result = job.transaction(self._connection)
+            job.result = job.transaction(self.tx)
         except sqlite3.Error as error:
             job.error = StoreError(f"the database refused ({error})")
         except Exception as error:  # noqa: BLE001 - as in a transaction: it belongs to the caller
             job.error = error
 
     def _one(self, job: _Job) -> None:
-        self._connection.execute("SAVEPOINT one")
+        self.tx.execute("SAVEPOINT one")
         try:
-            job.result = job.transaction(self._connection)
+            job.result = job.transaction(self.tx)
         except (sqlite3.OperationalError, sqlite3.InternalError):
             # The disk or the file refuses: nothing of this commit can be trusted, so all of it is undone.
             raise
@@ -240,8 +246,8 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - what a transaction raises belongs to its caller
             job.error = error
         if job.error is not None:
-            self._connection.execute("ROLLBACK TO one")
-        self._connection.execute("RELEASE one")
+            self.tx.execute("ROLLBACK TO one")
+        self.tx.execute("RELEASE one")
 
     def _tell(self, job: _Job) -> None:
         self._waiting -= 1
@@ -292,6 +298,12 @@ class Database:
         self._reader = reader
         self._writer = writer
 
+    def share(self, files: DataFiles, lists: AccessLists | None = None, boot: str = "") -> None:
+        """What transactions find beside the rows, from now on."""
+        self.files = files
+        for tx in (self._reader.tx, self._writer.tx if self._writer is not None else self._reader.tx):
+            tx.files, tx.lists, tx.boot = files, lists or AccessLists(), boot
+
     @property
     def refusing(self) -> str:
         """Why the last write was refused, "" when it was taken."""
@@ -339,6 +351,11 @@ class Repository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @property
+    def _files(self) -> DataFiles:
+        """The files of the same data folder, for what is done outside of transactions."""
+        return self._database.files
+
 
 R = TypeVar("R", bound=Repository)
 
@@ -353,12 +370,14 @@ def reads(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R,
     return call
 
 
-def writes(method: Callable[Concatenate[R, Tx, P], T]) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
+def writes(
+    method: Callable[Concatenate[R, Tx, P], T], *, beside: bool = False
+) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
     """A method of a repository whose body is one transaction; it returns after the commit, StoreError as `Database.write`."""
 
     @functools.wraps(method)
     async def call(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._database.write(lambda tx: method(self, tx, *args, **kwargs))
+        return await self._database.write(lambda tx: method(self, tx, *args, **kwargs), beside=beside)
 
     return call
 
@@ -367,12 +386,7 @@ def writes_beside(
     method: Callable[Concatenate[R, Tx, P], T],
 ) -> Callable[Concatenate[R, P], Coroutine[Any, Any, T]]:
     """As `writes`, for what may come by the hundred: other transactions go first."""
-
-    @functools.wraps(method)
-    async def call(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._database.write(lambda tx: method(self, tx, *args, **kwargs), beside=True)
-
-    return call
+    return writes(method, beside=True)
 
 
 def reading(function: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:

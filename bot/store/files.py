@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from errno import ENOTDIR
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any
 from bot.core.archive import CURATED_NOTE, NOTES_FOLDER, NoteRefused
 from bot.core.errors import StoreError
 from bot.core.files import append_to_file, disk_errors, file_beside, give_name, write_file
-from bot.store.transactions import Tx
 from bot.text.dates import stamp, stamp_in
 from bot.text.fold import fold
 
@@ -194,11 +193,6 @@ def content_of(lines: list[str]) -> bytes:
 
 TOMBSTONES_FILE, KEY_FILE, ERASURES_FILE = "tombstones.jsonl", "tombstones.key", "erased.jsonl"
 
-ERASED_KEY = "erased:"
-"""The key in meta of an erasure that this database has seen begins with it."""
-
-SELECT_ACCOUNTS = "SELECT person_id, platform || ':' || external_id FROM account"
-
 
 class Tombstones:
     """A set of forgotten texts that cannot be read back. A fresh 记住 lifts one."""
@@ -346,14 +340,19 @@ class ErasureFile:
                 found[name] = Erasure(name, frozenset(map(str, accounts)))
         return tuple(found.values())
 
-    def due(self, tx: Tx) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Which erasures this database has not seen, each with the numbers of the people it means."""
-        due = [each for each in self.all() if tx.meta(f"{ERASED_KEY}{each.name}") is None]
+    def due(
+        self, seen: Callable[[str], bool], accounts: Callable[[], Iterable[tuple[int, str]]]
+    ) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Which erasures a database has not `seen`, each with the numbers of the people it means.
+
+        `accounts` are all of that database ("platform:id"), with whose they are.
+        """
+        due = [each for each in self.all() if not seen(each.name)]
         if not due:
             return ()
         if not self._path.with_name(KEY_FILE).exists():
             raise StoreError(f"{KEY_FILE} is gone: put it back from a backup, or who was erased may return")
-        known = [(person, self._sign(account)) for person, account in tx.all(SELECT_ACCOUNTS)]
+        known = [(person, self._sign(account)) for person, account in accounts()]
         return tuple(
             (each.name, tuple(sorted({person for person, mac in known if mac in each.accounts}))) for each in due
         )
@@ -409,6 +408,7 @@ class DataFiles:
 
     def __init__(self, folder: Path) -> None:
         """StoreError when the tombstones cannot be read."""
+        self.folder = folder
         self.notes = NoteFiles(folder)
         self.tombstones = Tombstones(folder)
         self.erasures = ErasureFile(folder, self.tombstones)

@@ -9,8 +9,7 @@ from bot.core.memories import Memory, NumberedThing
 from bot.core.people import Audience, Chat
 from bot.store.commitments import drop_commitment, settle_commitment, withdraw_promises
 from bot.store.digests import take_memory_back
-from bot.store.engine import reading, reads, writes
-from bot.store.files import DataFiles
+from bot.store.engine import Repository, reading, reads, writes
 from bot.store.index import index_lines
 from bot.store.memories import Receipt, active_memory, earlier_receipt, store_receipt, visible_memory
 from bot.store.notes import RemovedContent, remove_from_notes
@@ -18,7 +17,7 @@ from bot.store.reminders import REMINDER_TEXT, end_reminders
 from bot.store.removal import (
     SCRUBBED_LINES,
     Forgetting,
-    ScrubbingRepository,
+    carry_out,
     disable_memories,
     empty_digests,
     final_key,
@@ -112,7 +111,7 @@ class RepliedLine:
     memories: tuple[Memory, ...] = ()
 
 
-class MemoryForgetting(ScrubbingRepository):
+class MemoryForgetting(Repository):
     """What is told to be forgotten or taken back, and what can be brought back."""
 
     keeper = reading(active_memory)
@@ -122,13 +121,11 @@ class MemoryForgetting(ScrubbingRepository):
 
         The lines are gone at once.
         """
-        return await self._carry_out(
-            forgetting, lambda tx: forget_memories(tx, forgetting, receipt, at, self._files), at
-        )
+        return await carry_out(self._database, forgetting, lambda tx: forget_memories(tx, forgetting, receipt, at), at)
 
     async def purge(self, now: int) -> int:
         """Delete the rows whose days for undo are over, and every trace of them in the files; how many."""
-        return await purge_now(self._database, self._files, now)
+        return await purge_now(self._database, now)
 
     async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
         """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
@@ -306,9 +303,9 @@ class MemoryForgetting(ScrubbingRepository):
 
         def take_back(tx: Tx) -> str:
             lines = tuple(lines_of_message(tx, what.chat_id, what.target).items())
-            return forget_memories(tx, replace(forgetting, lines=lines), receipt, at, self._files)
+            return forget_memories(tx, replace(forgetting, lines=lines), receipt, at)
 
-        return await self._carry_out(forgetting, take_back, at)
+        return await carry_out(self._database, forgetting, take_back, at)
 
     async def set_aside(
         self, events: tuple[int, ...], forgetting: Forgetting, receipt: Receipt, at: int, *, ahead: bool = False
@@ -317,8 +314,8 @@ class MemoryForgetting(ScrubbingRepository):
 
         `ahead`: what their writer tells next, too.
         """
-        return await self._carry_out(
-            forgetting, lambda tx: self._set_aside(tx, events, forgetting, receipt, at, ahead), at
+        return await carry_out(
+            self._database, forgetting, lambda tx: self._set_aside(tx, events, forgetting, receipt, at, ahead), at
         )
 
     def _set_aside(
@@ -335,13 +332,13 @@ class MemoryForgetting(ScrubbingRepository):
             receipt.event_id,
             receipt.person_id,
         )
-        keep_off_record(tx, receipt.event_id, (*events, *later), receipt.person_id, at, self._files)
+        keep_off_record(tx, receipt.event_id, (*events, *later), receipt.person_id, at)
         if ahead:
             _mark(tx, (receipt.event_id,), ANNOUNCED)
             _mark(tx, later, TOLD_THEN)
         changed = 0
         if forgetting.memories:
-            disable_memories(tx, forgetting, receipt.chat_id, at, self._files)
+            disable_memories(tx, forgetting, receipt.chat_id, at)
             changed = forgetting.memories[0].id if forgetting.purge_at is not None else 0
         return store_receipt(tx, receipt, receipt.text(changed, bool(forgetting.memories)), at, changed)
 
@@ -368,13 +365,13 @@ def _mark(tx: Tx, events: Iterable[int], mark: int) -> None:
         tx.run("UPDATE event SET off_record = ? WHERE id = ?", mark, number)
 
 
-def keep_off_record(tx: Tx, wish: int, events: tuple[int, ...], person_id: int, at: int, files: DataFiles) -> None:
+def keep_off_record(tx: Tx, wish: int, events: tuple[int, ...], person_id: int, at: int) -> None:
     """On that message's wish nothing is made of these messages and of the replies to them, nor of what was made of them."""
     marked = set(events) | replies_to(tx, None, set(events), set())
     _mark(tx, marked, OFF_RECORD)
     tx.link("aside", wish, marked)
     index_lines(tx, marked)
-    remove_from_notes(tx, files, RemovedContent(frozenset(marked)), at)
+    remove_from_notes(tx, RemovedContent(frozenset(marked)), at)
     empty_digests(tx, marked, at)
     # What others said and promised stays theirs.
     own = tx.ids(

@@ -11,8 +11,8 @@ from bot.core.memories import Memory
 from bot.core.models import Message, RecentCall, ToolSpec
 from bot.core.people import Person
 from bot.core.sessions import ToldItem
-from bot.store.access import AccessLists, persons
-from bot.store.engine import Database, Repository, reading, reads
+from bot.store.access import persons
+from bot.store.engine import Repository, reading, reads
 from bot.store.index import index_faults
 from bot.store.ledger import SELECT_CALL
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
@@ -233,10 +233,6 @@ class TurnRequest:
 class Inspector(Repository):
     """All memories, people, events and turns of the installation."""
 
-    def __init__(self, database: Database, lists: AccessLists) -> None:
-        super().__init__(database)
-        self._lists = lists
-
     @reads
     def memories(self, tx: Tx, wanted: MemoryFilter) -> tuple[MemoryRow, ...]:
         """The newest that fit, newest first; the text of what was forgotten is not searched."""
@@ -282,7 +278,7 @@ class Inspector(Repository):
             after,
         )
         here = f"IN ({', '.join(str(row[0]) for row in rows)})"
-        everybody = {person.id: person for person in persons(tx, self._lists, f"WHERE id {here}")}
+        everybody = {person.id: person for person in persons(tx, f"WHERE id {here}")}
         accounts: dict[int, tuple[str, ...]] = {}
         every = f"SELECT person_id, platform || ':' || external_id FROM account WHERE person_id {here} ORDER BY 2"
         for number, account in tx.all(every):

@@ -8,13 +8,12 @@ from bot.core.events import Draft, Event, Incoming
 from bot.core.memories import Memory, NewMemory
 from bot.core.sessions import Turn
 from bot.core.speaking import HEARTBEAT, STOP_REASONS, UNASKED, Decision, PacedDecision, Situation
-from bot.store.access import AccessLists, find_chat, find_person, permissions_of, stored_part, with_permissions
+from bot.store.access import find_chat, find_person, permissions_of, stored_part, with_permissions
 from bot.store.commitments import note_promises, reread_promises
 from bot.store.digests import retract_edited
-from bot.store.engine import Database, reads, wipe_soon, writes, writes_beside
+from bot.store.engine import Repository, reads, wipe_soon, writes, writes_beside
 from bot.store.events import COMMAND_REASONS, finish_events, note_effect, read_events
 from bot.store.feedback import react, remark
-from bot.store.files import DataFiles
 from bot.store.forget import TOLD_THEN, announced_before
 from bot.store.index import index_lines, rescope
 from bot.store.ingest import (
@@ -34,7 +33,7 @@ from bot.store.memories import store_memory
 from bot.store.notes import amend_notes
 from bot.store.outbox import announce
 from bot.store.reminders import drop_reminders
-from bot.store.removal import ScrubbingRepository, delete_message, empty_digests, told_elsewhere
+from bot.store.removal import delete_message, empty_digests, told_elsewhere
 from bot.store.schema import SELECT_MEMORY
 from bot.store.supersession import drop_merges, end_memory, reword_memory
 from bot.store.transactions import Tx
@@ -139,14 +138,8 @@ class Revision:
     rest: str | None = None
 
 
-class Intake(ScrubbingRepository):
+class Intake(Repository):
     """What comes in: messages, and edits and deletions of what came before."""
-
-    def __init__(self, database: Database, files: DataFiles, lists: AccessLists, covers: Callable[[str], bool]) -> None:
-        """`covers` tells what was forgotten."""
-        super().__init__(database, files)
-        self._lists = lists
-        self._covers = covers
 
     @writes
     def accept(self, tx: Tx, arrival: Arrival, decide: Callable[[Situation], Decision]) -> Accepted:
@@ -167,7 +160,7 @@ class Intake(ScrubbingRepository):
             remark(tx, event.chat_id, event.person_id, arrival.remarks, at)
         if said is not None and arrival.promising is not None:
             made = arrival.promising(tx.value("SELECT timezone FROM person WHERE id = ?", event.person_id))
-            promised = note_promises(tx, said, event, accepted.chat.kind, made, self._covers, at)
+            promised = note_promises(tx, said, event, accepted.chat.kind, made, at)
             accepted = replace(accepted, armed=accepted.armed or promised)
         if decision.why in STOP_REASONS:
             return replace(accepted, halted=self._stop(tx, accepted, event, event.person_id, decision.why, arrival))
@@ -193,7 +186,7 @@ class Intake(ScrubbingRepository):
         if sender is not None:
             person_id, name = find_person(tx, sender, chat.id, arrival.script, at, arrival.called)
             incoming = came = replace(incoming, sender=replace(sender, name=name))
-        situation = with_permissions(tx, self._lists, chat.id, person_id, arrival.situation)
+        situation = with_permissions(tx, chat.id, person_id, arrival.situation)
         gone, until = tx.row(
             "SELECT gone, coalesce((SELECT until FROM conversation_window WHERE chat_id = chat.id AND person_id = ?), 0) "
             "FROM chat WHERE id = ?",
@@ -222,7 +215,7 @@ class Intake(ScrubbingRepository):
             if 0 < gone <= at:
                 tx.run("UPDATE chat SET gone = 0 WHERE id = ?", chat.id)
         elif not stranger or came.label in PLATFORM_FACTS:
-            effect = _change(tx, Change(came, chat.id, person_id, at), self._files)
+            effect = _change(tx, Change(came, chat.id, person_id, at))
             if not effect.told:
                 incoming, hidden = replace(incoming, text=""), hidden or "change"
             if effect.queued:
@@ -252,10 +245,14 @@ class Intake(ScrubbingRepository):
         composed.
         """
         at = arrival.situation.at
-        owner = permissions_of(tx, self._lists, event.chat_id, person_id).owner
+        owner = permissions_of(tx, event.chat_id, person_id).owner
         running = running_turns(tx, event.chat_id)
         ended = [turn for turn in running if owner or turn.why in UNASKED or answers_person(tx, turn.id, person_id)]
-        lines = [line for turn in ended for line in _void(tx, turn, at)]
+        lines: list[str] = []
+        for turn in ended:
+            finish_events(tx, turn.event_ids, STOPPED_OUTCOME)
+            if not void_turn(tx, turn, STOPPED_OUTCOME, at):  # receipts that are not on the screen
+                lines += turn.receipts
         unsent = tx.ids(UNSENT_TURNS, event.chat_id)
         unsaid = [turn_id for turn_id in unsent if owner or answers_person(tx, turn_id, person_id)]
         for turn_id in unsaid:
@@ -315,7 +312,7 @@ class Intake(ScrubbingRepository):
                 tx.run("UPDATE memory SET original = '' WHERE id = ?", number)
                 reword_memory(tx, number, text, at)
         if revision.told != edited.text:
-            amend_notes(tx, self._files, edited.event_id, edited.text, revision.told)
+            amend_notes(tx, edited.event_id, edited.text, revision.told)
         if revision.rest is not None:
             for number in (edited.event_id, edit_id):
                 tx.run("UPDATE event SET text = ? WHERE id = ? AND hidden = ''", revision.rest, number)
@@ -327,7 +324,7 @@ class Intake(ScrubbingRepository):
         """Take what was made of a deleted message while it was being deleted, and the deletion off the queue."""
         row = tx.one("SELECT chat_id, target FROM event WHERE id = ?", delete_id)
         if row is not None:
-            delete_message(tx, row[0], row[1], at, self._files)
+            delete_message(tx, row[0], row[1], at)
         finish_events(tx, (delete_id,), "deleted")
 
 
@@ -393,14 +390,14 @@ def _member(tx: Tx, chat_id: int, person_id: int, incoming: Incoming, at: int) -
     tx.put("member", "chat_id, person_id", chat_id=chat_id, person_id=person_id, seen_at=at)
 
 
-def _change(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
+def _change(tx: Tx, happened: Change) -> ChangeEffect:
     """What an event other than a message does to older ones, in the commit that stores it."""
     incoming, chat_id = happened.incoming, happened.chat_id
     match incoming.label if incoming.kind == "event" else "":
         case "edit":
-            return _edit(tx, happened, files)
+            return _edit(tx, happened)
         case "delete":
-            delete_message(tx, chat_id, incoming.target, happened.at, files)
+            delete_message(tx, chat_id, incoming.target, happened.at)
             return ChangeEffect(told=False, queued=True)
         case "reaction":
             told = react(tx, chat_id, happened.person_id, incoming, happened.at)
@@ -421,7 +418,7 @@ def _change(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
     return ChangeEffect()
 
 
-def _edit(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
+def _edit(tx: Tx, happened: Change) -> ChangeEffect:
     """The message reads anew; the model is told, unless it has not been asked to answer it yet."""
     incoming = happened.incoming
     separate_copy(tx, happened.chat_id, happened.person_id, incoming.target, incoming.text)
@@ -440,7 +437,7 @@ def _edit(tx: Tx, happened: Change, files: DataFiles) -> ChangeEffect:
     wipe_soon(tx, happened.at)
     index_lines(tx, (number,))
     drop_reminders(tx, (number,), "edited", at=happened.at)
-    amend_notes(tx, files, number, before, incoming.text)
+    amend_notes(tx, number, before, incoming.text)
     empty_digests(tx, {number}, happened.at)
     retract_edited(tx, number, happened.at)
     reread_promises(tx, number, incoming.text)
@@ -515,12 +512,6 @@ def join_chats(tx: Tx, other: int, chat_id: int, at: int) -> None:
     for table in (*MOVED, *KEYED):
         tx.run(f"UPDATE {table} SET chat_id = ? WHERE chat_id = ?", chat_id, other)
     rescope(tx, f"c{other}", f"c{chat_id}")
-
-
-def _void(tx: Tx, turn: Turn, at: int) -> tuple[str, ...]:
-    """The turn is over and what it answers with it; its receipts, unless they are on the screen."""
-    finish_events(tx, turn.event_ids, STOPPED_OUTCOME)
-    return () if void_turn(tx, turn, STOPPED_OUTCOME, at) else turn.receipts
 
 
 def _drop(tx: Tx, event: Event, arrival: Arrival, *, everyone: bool) -> int:

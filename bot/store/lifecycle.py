@@ -11,8 +11,7 @@ from bot.core.memories import FADED_FACTOR, MOST_IMPORTANCE, Memory, OldMemory, 
 from bot.core.people import Audience
 from bot.core.recall import HitKind
 from bot.language.sections import SectionRegistry
-from bot.store.engine import reading, reads, writes, writing
-from bot.store.files import DataFiles
+from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.index import (
     documents_anew,
     drop_stray_terms,
@@ -34,7 +33,7 @@ from bot.store.memories import (
 )
 from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.postings import fill_postings
-from bot.store.removal import Forgetting, ScrubbingRepository, disable_memories, empty_digests, hide_lines, own_lines
+from bot.store.removal import Forgetting, carry_out, disable_memories, empty_digests, hide_lines, own_lines
 from bot.store.schema import IS_NAME, SELECT_MEMORY, placeholders
 from bot.store.sessions import end_logs
 from bot.store.sqlite import GREATEST, LEAST
@@ -122,7 +121,7 @@ RewordResult = Literal["done", "gone", "named", "known", "buried"]
 change; another memory says that already; it was forgotten, and only its owner can have it kept again."""
 
 
-class MemoryLifecycle(ScrubbingRepository):
+class MemoryLifecycle(Repository):
     """Memories as time and their owners change them, and what does not stand as it should."""
 
     archive = writing(archive_memory)
@@ -300,7 +299,7 @@ class MemoryLifecycle(ScrubbingRepository):
         kind = tx.value("SELECT kind FROM chat WHERE id = ?", found.chat_id)
         back: Visibility = "private" if kind == "dm" else "chat"
         _move(tx, found, back, at)
-        _end_logs_elsewhere(tx, memory, back, at, self._files)
+        _end_logs_elsewhere(tx, memory, back, at)
         return back
 
     @writes
@@ -332,10 +331,10 @@ class MemoryLifecycle(ScrubbingRepository):
         forgetting = Forgetting((memory,), memory.owner_id or 0, purge_at)
 
         def forget(tx: Tx) -> None:
-            disable_memories(tx, forgetting, memory.chat_id, at, self._files)
+            disable_memories(tx, forgetting, memory.chat_id, at)
             begin_logs_anew(tx, chats_of_memory(tx, memory))
 
-        await self._carry_out(forgetting, forget, at)
+        await carry_out(self._database, forgetting, forget, at)
         return True
 
     async def bring_back(self, number: int, at: int) -> bool:
@@ -362,7 +361,7 @@ def _move(tx: Tx, memory: Memory, seen: Visibility, at: int) -> None:
     index_memory(tx, memory.id)
 
 
-def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, files: DataFiles) -> None:
+def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int) -> None:
     """Logs that were told it where it may not be told any more end, and nuan's own words of it go with them."""
     if back == "private":
         elsewhere, who = "NOT (chat.kind = 'dm' AND turn.person_id IS NOT DISTINCT FROM ?)", memory.owner_id
@@ -377,7 +376,7 @@ def _end_logs_elsewhere(tx: Tx, memory: Memory, back: Visibility, at: int, files
     logs = tx.ids_for("SELECT epoch_id FROM turn WHERE id = ?", turns)
     logs |= tx.ids_for("SELECT epoch_id FROM entry WHERE turn_id = ?", turns)
     said = {number for number, text in own_lines(tx, logs) if any(echoes(wording, text) for wording in memory.wordings)}
-    remove_from_notes(tx, files, RemovedContent(frozenset(said)), at)
+    remove_from_notes(tx, RemovedContent(frozenset(said)), at)
     end_logs(tx, logs)
     empty_digests(tx, said, at)
     hide_lines(tx, said, "forgotten")

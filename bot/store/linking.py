@@ -7,8 +7,8 @@ from typing import Literal
 
 from bot.core.clock import DAY_MS
 from bot.core.events import Draft
-from bot.store.access import AccessLists, permissions_of
-from bot.store.engine import Database, Repository, writes
+from bot.store.access import permissions_of
+from bot.store.engine import Repository, writes
 from bot.store.joining import drop_old_links, join_persons, split_person
 from bot.store.outbox import enqueue
 from bot.store.people import count_wrong, drop_expired_codes, make_code, may_use_codes
@@ -65,10 +65,6 @@ Notice = Callable[[LinkStep, LinkSide], Draft]
 class Links(Repository):
     """The links of accounts: asked for, agreed to by both, taken back."""
 
-    def __init__(self, database: Database, lists: AccessLists) -> None:
-        super().__init__(database)
-        self._lists = lists
-
     @writes
     def offer(self, tx: Tx, event_id: int, at: int) -> str:
         """A new code for a link to the account that asks; their former one is void."""
@@ -99,7 +95,7 @@ class Links(Repository):
 
     def _use(self, tx: Tx, code: str, answer: LinkAnswer, event_id: int, notice: Notice, at: int) -> LinkStep:
         me = _side(tx, event_id)
-        if me is None or not may_use_codes(tx, self._lists, me.person_id, me.chat_id, at):
+        if me is None or not may_use_codes(tx, me.person_id, me.chat_id, at):
             return LinkStep("ignored")
         row = tx.one("SELECT giver, taker, agreed FROM linking WHERE code = ?", code)
         given, taken, agreed = row if row is not None else (None, None, None)
@@ -162,10 +158,10 @@ class Links(Repository):
         return "busy" if is_busy(tx, (giver.person_id, taker.person_id), here, at) else "linked"
 
     def _is_owner(self, tx: Tx, side: LinkSide) -> bool:
-        return permissions_of(tx, self._lists, side.chat_id, side.person_id).owner
+        return permissions_of(tx, side.chat_id, side.person_id).owner
 
     def _refused(self, tx: Tx, side: LinkSide) -> bool:
-        return permissions_of(tx, self._lists, side.chat_id, side.person_id).refused
+        return permissions_of(tx, side.chat_id, side.person_id).refused
 
     @writes
     def undo(self, tx: Tx, event_id: int, notice: Callable[[Unlinked, str], Draft], at: int) -> Unlinked:

@@ -18,9 +18,9 @@ from bot.core.archive import (
 )
 from bot.core.memories import Visibility
 from bot.core.people import Audience
-from bot.store.access import AccessLists, owner_ids
-from bot.store.engine import Database, Repository, reads, writes, writing
-from bot.store.files import DataFiles, NoteFiles, content_of
+from bot.store.access import owner_ids
+from bot.store.engine import Repository, reads, writes, writing
+from bot.store.files import NoteFiles, content_of
 from bot.store.index import drop_documents, index_document, scope_of
 from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_rows
@@ -56,7 +56,7 @@ _Made = list[tuple[int, str, str]]
 note's name."""
 
 
-def remove_from_notes(tx: Tx, files: DataFiles, unsaid: RemovedContent, at: int) -> None:
+def remove_from_notes(tx: Tx, unsaid: RemovedContent, at: int) -> None:
     """Nothing of it is left in a note. To be done while the events still have their texts.
 
     What nuan wrote is taken out of its file, also when somebody edited that; a line that an owner wrote by hand
@@ -74,9 +74,9 @@ def remove_from_notes(tx: Tx, files: DataFiles, unsaid: RemovedContent, at: int)
             if made:
                 affected.setdefault(number, [])
             else:
-                _hide_curated(tx, files, number, path, unsaid.wordings, at)
+                _hide_curated(tx, number, path, unsaid.wordings, at)
     for number, made in sorted(affected.items()):
-        _take_out(tx, files, number, made, unsaid, at)
+        _take_out(tx, number, made, unsaid, at)
 
 
 def _made_lines(tx: Tx, events: Iterable[int]) -> dict[int, _Made]:
@@ -93,28 +93,30 @@ def _made_lines(tx: Tx, events: Iterable[int]) -> dict[int, _Made]:
     return found
 
 
-def read_note(files: DataFiles, path: str) -> list[str] | None:
+def read_note(tx: Tx, path: str) -> list[str] | None:
     """The lines of a note as its file has them now; None when it is none any more."""
     try:
         # Whatever an editor made of it: what is not UTF-8 stays as it is.
-        return lines_of(files.notes.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+        return lines_of(
+            tx.files.notes.read(path, READ_BYTES)[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        )
     except (NoteRefused, OSError):
         return None
 
 
-def _hide_curated(tx: Tx, files: DataFiles, number: int, path: str, wordings: tuple[str, ...], at: int) -> None:
+def _hide_curated(tx: Tx, number: int, path: str, wordings: tuple[str, ...], at: int) -> None:
     """An owner's own file stays as it is; what it says of that comes back no more, and the operator is told."""
-    lines = read_note(files, path) or []
+    lines = read_note(tx, path) or []
     said = [line for line in lines if line.strip() and any(echoes(text, line) for text in wordings)]
     if said:
-        files.tombstones.add_tombstones([(0, line) for line in said], at)
+        tx.files.tombstones.add_tombstones([(0, line) for line in said], at)
         unindex_note(tx, number)
-        files.told.append((number, path, len(said), "hushed"))
+        tx.files.told.append((number, path, len(said), "hushed"))
 
 
-def _take_out(tx: Tx, files: DataFiles, number: int, made: _Made, unsaid: RemovedContent, at: int) -> None:
+def _take_out(tx: Tx, number: int, made: _Made, unsaid: RemovedContent, at: int) -> None:
     """Take lines out of one note."""
-    path, lines = _read_made(tx, files, number, made)
+    path, lines = _read_made(tx, number, made)
     if lines is None:
         return
     _, top = _top(lines)
@@ -129,31 +131,31 @@ def _take_out(tx: Tx, files: DataFiles, number: int, made: _Made, unsaid: Remove
             out.add(place)
     if not out and not made:
         return
-    files.tombstones.add_tombstones([(0, lines[place]) for place in sorted(out)], at)
+    tx.files.tombstones.add_tombstones([(0, lines[place]) for place in sorted(out)], at)
     echoed = {marks[place] for place in out} - texts.keys()
     known = tx.all("SELECT id, mark FROM note_line WHERE note_id = ?", number)
     delete_note_lines(
         tx, {*(line_id for line_id, _, _ in made), *(line_id for line_id, mark in known if mark in echoed)}
     )
-    _put_back(tx, files, (number, path), note_without(lines, out, unsaid.events), made)
+    _put_back(tx, (number, path), note_without(lines, out, unsaid.events), made)
     if echoed or len(edited) > len(unsaid.wordings):
-        files.told.append((number, path, len(out), "edited"))
+        tx.files.told.append((number, path, len(out), "edited"))
 
 
-def _read_made(tx: Tx, files: DataFiles, number: int, made: _Made) -> tuple[str, list[str] | None]:
+def _read_made(tx: Tx, number: int, made: _Made) -> tuple[str, list[str] | None]:
     """The path and the lines of a note that nuan made; of one whose file is none any more nothing comes back."""
     path = tx.value("SELECT path FROM note WHERE id = ?", number)
-    lines = read_note(files, path)
+    lines = read_note(tx, path)
     if lines is None:
         unindex_note(tx, number)
         delete_note_lines(tx, [line_id for line_id, _, _ in made])
     return path, lines
 
 
-def _put_back(tx: Tx, files: DataFiles, note: tuple[int, str], lines: list[str], made: _Made) -> None:
+def _put_back(tx: Tx, note: tuple[int, str], lines: list[str], made: _Made) -> None:
     """A note has these lines now, or is gone without any; where its name was made from a message it gets another."""
     number, path = note
-    path = write_note_back(files, path, lines, any(not mark for _, mark, _ in made))
+    path = write_note_back(tx.files.notes, path, lines, any(not mark for _, mark, _ in made))
     if lines:
         unindex_note(tx, number)
         tx.run("UPDATE note SET path = ? WHERE id = ?", path, number)
@@ -179,20 +181,20 @@ def note_without(lines: list[str], out: set[int], events: frozenset[int]) -> lis
     return with_events(kept, tuple(number for number in known if number not in events)) if top else kept
 
 
-def write_note_back(files: DataFiles, path: str, lines: list[str], rename: bool) -> str:
+def write_note_back(files: NoteFiles, path: str, lines: list[str], rename: bool) -> str:
     """Put a note back without what is gone, or remove it when nothing is left; its path.
 
     With `rename` a name that told something becomes its day and a number.
     """
     if not lines:
-        files.notes.remove(path)
+        files.remove(path)
         return path
-    files.notes.replace(path, content_of(lines))
+    files.replace(path, content_of(lines))
     day = path.rpartition("/")[2][:10]
     if rename and _is_day(day):
         for number in range(1, MOST_NUMBERS):
             other = f"{NOTES_FOLDER}/{day}-talk-{number}.md"
-            if files.notes.rename(path, other):
+            if files.rename(path, other):
                 return other
     return path
 
@@ -204,17 +206,17 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def amend_notes(tx: Tx, files: DataFiles, event_id: int, before: str, now: str) -> None:
+def amend_notes(tx: Tx, event_id: int, before: str, now: str) -> None:
     """Notes that tell of a message follow its edit; "" takes it out of them. StoreError as of `remove_from_notes`.
 
     A line that somebody changed by hand stays: it is theirs.
     """
     for number, made in sorted(_made_lines(tx, (event_id,)).items()):
-        _amend(tx, files, number, made, before, now)
+        _amend(tx, number, made, before, now)
 
 
-def _amend(tx: Tx, files: DataFiles, number: int, made: _Made, before: str, now: str) -> None:
-    path, lines = _read_made(tx, files, number, made)
+def _amend(tx: Tx, number: int, made: _Made, before: str, now: str) -> None:
+    path, lines = _read_made(tx, number, made)
     if lines is None:
         return
     marks, out = [line_mark(line) for line in lines], set[int]()
@@ -231,7 +233,7 @@ def _amend(tx: Tx, files: DataFiles, number: int, made: _Made, before: str, now:
             out.add(place)
             gone.append(line_id)
     delete_note_lines(tx, gone)
-    _put_back(tx, files, (number, path), note_without(lines, out, frozenset()), made)
+    _put_back(tx, (number, path), note_without(lines, out, frozenset()), made)
 
 
 def _reads(line: str, before: str, now: str) -> str:
@@ -252,12 +254,12 @@ class NoteAudience:
     visibility: Visibility
 
 
-def store_read_note(tx: Tx, files: NoteFiles, taken: ReadNoteFile) -> bool:
+def store_read_note(tx: Tx, taken: ReadNoteFile) -> bool:
     """The index has a note as it was read; False when the file changed meanwhile: nothing was done then.
 
     NoteRefused when its front matter names no chat of ours; nothing of it is left in the index then.
     """
-    if files.stamp(taken.path) != taken.stamp:
+    if tx.files.notes.stamp(taken.path) != taken.stamp:
         return False
     try:
         audiences = _audiences(tx, taken.front, taken.owners)
@@ -304,12 +306,13 @@ def _drop_chunks(tx: Tx, chunks: Iterable[int]) -> None:
         tx.run("DELETE FROM note_chunk WHERE id = ?", number)
 
 
-def write_note(tx: Tx, files: NoteFiles, new: NewNote, most: int) -> str | None:
+def write_note(tx: Tx, new: NewNote, most: int) -> str | None:
     """Write a note and where each line comes from; its path, None when nothing of it may be written down.
 
     What was forgotten meanwhile is left out. A name that is taken gets a number, unless the very same stands there,
     which a crash left, or `new` appends to it; a note has at most `most` bytes.
     """
+    files = tx.files.notes
     gone = f"SELECT id FROM event WHERE id = ? AND (hidden IN {REMOVED_STATES} OR off_record > 0)"
     lines = tuple(line for line in new.lines if not tx.ids_for(gone, line.event_ids))
     if not lines:
@@ -492,12 +495,6 @@ class FullLog:
 class Notes(Repository):
     """The notes of this installation."""
 
-    def __init__(self, database: Database, lists: AccessLists, files: DataFiles) -> None:
-        super().__init__(database)
-        self._lists = lists
-        self._files = files
-        self.files: NoteFiles = files.notes
-
     @reads
     def known(self, tx: Tx) -> tuple[IndexedNote, ...]:
         """All notes that the index has, each once; `stamp` is "" where one is to be read anew."""
@@ -507,7 +504,7 @@ class Notes(Repository):
     @reads
     def owners(self, tx: Tx) -> tuple[int, ...]:
         """The persons who are owners now."""
-        return owner_ids(tx, self._lists)
+        return owner_ids(tx)
 
     @writes
     def take(self, tx: Tx, taken: ReadNoteFile) -> bool:
@@ -515,7 +512,7 @@ class Notes(Repository):
 
         NoteRefused when it is for nobody; StoreError when the disk refuses.
         """
-        return store_read_note(tx, self.files, taken)
+        return store_read_note(tx, taken)
 
     leave = writing(drop_note_path)
 
@@ -525,7 +522,7 @@ class Notes(Repository):
 
         StoreError when the disk refuses; then nothing is known of it.
         """
-        return write_note(tx, self.files, new, most)
+        return write_note(tx, new, most)
 
     def told(self) -> tuple[tuple[int, str, int, str], ...]:
         """What was taken out of notes that somebody had edited since this was asked last: number, path, lines, how."""
@@ -569,7 +566,7 @@ class Notes(Repository):
     def store_flush(self, tx: Tx, settlement: Settlement, new: NewNote | None, most: int, at: int) -> str | None:
         """What the call cost, and the note of at most `most` bytes that it made, in one commit; its path."""
         settle_call(tx, settlement, at)
-        return write_note(tx, self.files, new, most) if new is not None else None
+        return write_note(tx, new, most) if new is not None else None
 
 
 def hash_of(data: bytes) -> str:

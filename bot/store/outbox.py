@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.core.errors import StoreError
 from bot.core.events import Button, Draft, NextPart, Outgoing
-from bot.store.engine import Database, Repository, reads, writes, writing
+from bot.store.engine import Repository, reads, writes, writing
 from bot.store.events import add_line, finish_events
 from bot.store.ledger import tell_limit_once
 from bot.store.schema import placeholders
@@ -98,7 +98,7 @@ def withdraw(tx: Tx, turn_id: int, at: int) -> None:
     )
 
 
-def take_next(tx: Tx, chat_id: int, boot: str, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
+def take_next(tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
     """Pending → sending, only for the first row of the chat, and only when nothing of it is being sent.
 
     What only waits for its moment in a paced reply holds up nothing but the rest of that reply.
@@ -119,7 +119,7 @@ def take_next(tx: Tx, chat_id: int, boot: str, now: int, platforms: frozenset[st
     tx.run(
         "UPDATE outbox SET state = 'sending', boot = ?, attempts = attempts + 1, "
         "tried_at = CASE tried_at WHEN 0 THEN ? ELSE tried_at END WHERE id = ?",
-        boot,
+        tx.boot,
         now,
         found.outbox_id,
     )
@@ -134,10 +134,6 @@ def _outgoing(*row: Any) -> Outgoing:
 
 class Outbox(Repository):
     """Rows on their way out: preview → pending → sending → sent | unknown | failed | cancelled."""
-
-    def __init__(self, database: Database, boot: str) -> None:
-        super().__init__(database)
-        self._boot = boot
 
     @writes
     def answer(
@@ -187,7 +183,7 @@ class Outbox(Repository):
     @writes
     def take(self, tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
         """Mark the chat's first waiting row as being sent, and hand it out; only to one of these platforms."""
-        return take_next(tx, chat_id, self._boot, now, platforms)
+        return take_next(tx, chat_id, now, platforms)
 
     @writes
     def sent(
@@ -213,7 +209,7 @@ class Outbox(Repository):
         chat_id, turn_id = row
         mark_sent(tx, chat_id, turn_id, external_ids)
         following = _next_part(tx, chat_id, turn_id, outbox_id, at)
-        return following, take_next(tx, chat_id, self._boot, at, platforms)
+        return following, take_next(tx, chat_id, at, platforms)
 
     @writes
     def not_sent(self, tx: Tx, outbox_id: int, error: str, retry_at: int | None) -> None:
@@ -285,7 +281,7 @@ class Outbox(Repository):
                 text=text if draft else "",
                 state="preview",
                 due_at=at,
-                boot=self._boot,
+                boot=tx.boot,
             ), ""
         number, preview_id = row
         if draft or preview_id:
@@ -328,11 +324,11 @@ class Outbox(Repository):
             f"UPDATE outbox SET state = 'pending' {left} AND (preview_id <> '' OR EXISTS (SELECT 1 FROM place "
             f"WHERE place.chat_id = outbox.chat_id AND current = 1 AND (platform IN ({placeholders(resending)}) "
             f"OR (only_for = '' AND platform IN ({placeholders(placing)})))))",
-            self._boot,
+            tx.boot,
             *sorted(resending),
             *sorted(placing),
         )
-        lost = tx.run(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", self._boot)
+        lost = tx.run(f"UPDATE outbox SET state = 'unknown', error = 'crash' {left}", tx.boot)
         return again, lost
 
     @writes

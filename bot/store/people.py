@@ -18,7 +18,6 @@ from bot.store.access import (
     MOST_GUESSES,
     SELECT_CHAT,
     Access,
-    AccessLists,
     Permissions,
     account_owner,
     chat_of,
@@ -28,7 +27,7 @@ from bot.store.access import (
     persons,
     wrong_guesses,
 )
-from bot.store.engine import Database, Repository, reading, reads, writes
+from bot.store.engine import Repository, reading, reads, writes
 from bot.store.events import finish_events
 from bot.store.outbox import enqueue
 from bot.store.schema import placeholders
@@ -57,11 +56,6 @@ CodeOutcome = Literal["owner", "link", "waits", "wrong", "ignored"]
 
 class People(Repository):
     """Who takes part, where, who may talk with nuan, and the codes by which that is decided, each used once."""
-
-    def __init__(self, database: Database, lists: AccessLists, folder: Path) -> None:
-        super().__init__(database)
-        self._lists = lists
-        self._file = folder / OWNER_FILE
 
     chat = reading(chat_of)
     written = reading(last_lines)
@@ -93,7 +87,7 @@ class People(Repository):
         return self._person(tx, person_id)
 
     def _person(self, tx: Tx, person_id: int) -> Person:
-        found = persons(tx, self._lists, "WHERE id = ?", person_id)
+        found = persons(tx, "WHERE id = ?", person_id)
         if not found:
             raise LookupError(f"no person {person_id!r}")
         return found[0]
@@ -157,7 +151,7 @@ class People(Repository):
     @writes
     def standing(self, tx: Tx, chat_id: int, person_id: int) -> Permissions:
         """What this person may in this chat."""
-        return permissions_of(tx, self._lists, chat_id, person_id)
+        return permissions_of(tx, chat_id, person_id)
 
     @writes
     def set_chat(self, tx: Tx, chat_id: int, access: Access) -> None:
@@ -246,7 +240,7 @@ class People(Repository):
         script and their account on that platform. `always` answers even one who was answered a moment ago.
         """
         finish_events(tx, (event.id,), "pair")
-        here = permissions_of(tx, self._lists, event.chat_id, person_id)
+        here = permissions_of(tx, event.chat_id, person_id)
         if here.allowed or here.refused:
             return
         drop_expired_codes(tx, at)
@@ -259,7 +253,7 @@ class People(Repository):
             enqueue(tx, event.chat_id, answer(code), at)
             put_code(tx, told, "told", at, HOUR_MS, person_id, event.chat_id)
         if fresh:
-            for chat_id, script, account in _owners(tx, self._lists, platform):
+            for chat_id, script, account in _owners(tx, platform):
                 enqueue(tx, chat_id, notice(code, script, account), at)
 
     @writes
@@ -289,7 +283,7 @@ class People(Repository):
     @writes
     def tell_owners(self, tx: Tx, platform: str, notice: Callable[[str], Draft], at: int) -> None:
         """Tell every owner once, on that platform if they can be met there; `notice` gets the owner's script."""
-        for chat_id, script, _ in _owners(tx, self._lists, platform):
+        for chat_id, script, _ in _owners(tx, platform):
             enqueue(tx, chat_id, notice(script), at)
 
     async def redeem_code(self, code: str, event_id: int, at: int) -> CodeOutcome:
@@ -304,16 +298,17 @@ class People(Repository):
         if before is not None:
             return cast("CodeOutcome", before)
         drop_expired_codes(tx, at)
-        outcome = _use(tx, self._lists, code, event_id, at)
+        outcome = _use(tx, code, event_id, at)
         tx.insert("effect", key=key, result=outcome, at=at)
         return outcome
 
     async def take_owner_code(self) -> None:
         """Take the code that `nuan init` left in the data folder, if any; it replaces an older one."""
-        left = await asyncio.to_thread(_read, self._file)
+        file = self._files.folder / OWNER_FILE
+        left = await asyncio.to_thread(_read, file)
         if left is not None:
             await self._take_owner_code(*left)
-            await asyncio.to_thread(self._file.unlink, missing_ok=True)
+            await asyncio.to_thread(file.unlink, missing_ok=True)
 
     @writes
     def _take_owner_code(self, tx: Tx, code: str, expires_at: int) -> None:
@@ -385,9 +380,9 @@ def _pending(tx: Tx, platform: str) -> int:
     )
 
 
-def _owners(tx: Tx, lists: AccessLists, platform: str) -> tuple[tuple[int, str, str], ...]:
+def _owners(tx: Tx, platform: str) -> tuple[tuple[int, str, str], ...]:
     """One DM of each owner with script and account: on that platform if there is one, the terminal only if no other."""
-    owners = owner_ids(tx, lists)
+    owners = owner_ids(tx)
     rows = tx.all(
         "SELECT member.person_id, chat.id, person.script, account.external_id "
         "FROM member JOIN chat ON chat.id = member.chat_id AND chat.kind = 'dm' JOIN person ON "
@@ -405,13 +400,13 @@ def _owners(tx: Tx, lists: AccessLists, platform: str) -> tuple[tuple[int, str, 
     return tuple(found.values())
 
 
-def _use(tx: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeOutcome:
+def _use(tx: Tx, code: str, event_id: int, at: int) -> CodeOutcome:
     person_id, chat_id, platform = tx.row(
         "SELECT person_id, event.chat_id, platform FROM event "
         "JOIN place ON place.chat_id = event.chat_id AND place.current = 1 WHERE event.id = ?",
         event_id,
     )
-    if not may_use_codes(tx, lists, person_id, chat_id, at):
+    if not may_use_codes(tx, person_id, chat_id, at):
         return "ignored"
     match tx.one("SELECT kind, person_id FROM code WHERE code = ?", code):
         case ("owner", _):
@@ -432,11 +427,11 @@ def _use(tx: Tx, lists: AccessLists, code: str, event_id: int, at: int) -> CodeO
     return "wrong"
 
 
-def may_use_codes(tx: Tx, lists: AccessLists, person_id: int, chat_id: int, at: int) -> bool:
+def may_use_codes(tx: Tx, person_id: int, chat_id: int, at: int) -> bool:
     """Whether a code of this person is looked at: no bot's, of nobody who was denied or guesses."""
     is_bot = tx.has("SELECT 1 FROM person WHERE id = ? AND is_bot = 1", person_id)
     guesses = wrong_guesses(tx, person_id, at) >= MOST_GUESSES
-    return not (is_bot or guesses or permissions_of(tx, lists, chat_id, person_id).refused)
+    return not (is_bot or guesses or permissions_of(tx, chat_id, person_id).refused)
 
 
 def count_wrong(tx: Tx, person_id: int, at: int) -> None:

@@ -11,9 +11,8 @@ from bot.core.clock import HOUR_MS
 from bot.core.people import ErasedPerson, PersonalRecords
 from bot.store.commitments import delete_commitments
 from bot.store.digests import drop_talks
-from bot.store.engine import Database, Repository, reading, reads, wipe_soon, writes
+from bot.store.engine import Repository, reading, reads, wipe_soon, writes
 from bot.store.events import note_effect
-from bot.store.files import ERASED_KEY, SELECT_ACCOUNTS, DataFiles
 from bot.store.index import drop_documents
 from bot.store.notes import delete_note, read_note
 from bot.store.people import drop_expired_codes, put_code
@@ -33,6 +32,11 @@ COUNTED = ("calls", "prompt_tokens", "output_tokens", "cost")
 """What is summed by month of a person's calls."""
 
 Record = dict[str, object]
+
+ERASED_KEY = "erased:"
+"""The key in meta of an erasure that this database has seen begins with it."""
+
+SELECT_ACCOUNTS = "SELECT person_id, platform || ':' || external_id FROM account"
 
 UNFINISHED_KEY = "unfinished:"
 """The key in meta of whoever may still be in files begins with it; ';' is the character after ':'."""
@@ -142,7 +146,6 @@ class ErasureScope:
     accounts: tuple[tuple[str, str], ...]
     names: frozenset[str]
     at: int
-    files: DataFiles
     last: int | None = None
 
     def ids(self, tx: Tx, table: str, column: str = "person_id") -> tuple[int, ...]:
@@ -151,9 +154,9 @@ class ErasureScope:
         return tx.ids(f"SELECT id FROM {table} WHERE {column} = ? UNION {here}", self.id, *self.dms)
 
 
-def erase_person(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | None = None) -> ErasedPerson:
+def erase_person(tx: Tx, person_id: int, at: int, last: int | None = None) -> ErasedPerson:
     """Nothing of that person is left but counts; who it was, for the files of the log."""
-    who, counts = erasure_scope(tx, person_id, files, at, last), count_of_person(tx, person_id)
+    who, counts = erasure_scope(tx, person_id, at, last), count_of_person(tx, person_id)
     wipe_soon(tx, at)
     # Talks first: what is left of one is told anew whenever a line of it goes.
     for step in (_own_talks, _lines, _notes, _memories, _talks, _plans, _logs, _sent, _turns, _index, _identity):
@@ -162,7 +165,7 @@ def erase_person(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | 
     return ErasedPerson(person_id, frozenset(who.dms), frozenset(who.chats), ids, who.names, counts)
 
 
-def erasure_scope(tx: Tx, person_id: int, files: DataFiles, at: int, last: int | None = None) -> ErasureScope:
+def erasure_scope(tx: Tx, person_id: int, at: int, last: int | None = None) -> ErasureScope:
     """What of the person there is to find the rest by."""
     rows = tx.all(
         "SELECT id, kind = 'dm' AND NOT EXISTS (SELECT 1 FROM member WHERE chat_id = chat.id AND person_id <> ?) "
@@ -184,7 +187,6 @@ def erasure_scope(tx: Tx, person_id: int, files: DataFiles, at: int, last: int |
         tuple((platform, number) for platform, number in accounts),
         frozenset(name for (name,) in names if name),
         at,
-        files,
         last,
     )
 
@@ -204,7 +206,7 @@ def _lines(tx: Tx, who: ErasureScope) -> None:
         receipts = f"event:{number}:", f"event:{number};"  # ';' is the character after ':'
         tx.run("UPDATE effect SET result = '' WHERE key > ? AND key < ? AND result <> 'done'", *receipts)
     if said:
-        delete_lines(tx, said, who.at, who.files)
+        delete_lines(tx, said, who.at)
     for number in said:
         tx.run(
             "UPDATE event SET name = '', account = '', quote = '', via = '', "
@@ -229,23 +231,23 @@ def _notes(tx: Tx, who: ErasureScope) -> None:
 
     Lines of theirs in notes of groups are taken out with the lines themselves.
     """
-    files = who.files.notes
-    paths = {path for path in files.listing().found if _chat_of(who.files, path) in who.dms}
+    files = tx.files.notes
+    paths = {path for path in files.listing().found if _chat_of(tx, path) in who.dms}
     for number in who.ids(tx, "note", "owner_id"):
         path = tx.value("SELECT path FROM note WHERE id = ?", number)
         delete_note(tx, number)
         if not tx.has("SELECT 1 FROM note WHERE path = ? AND owner_id IS DISTINCT FROM ?", path, who.id):
             paths.add(path)
-    lines = [(0, line) for path in sorted(paths) for line in read_note(who.files, path) or () if line.strip()]
-    who.files.tombstones.add_tombstones(lines, who.at)
+    lines = [(0, line) for path in sorted(paths) for line in read_note(tx, path) or () if line.strip()]
+    tx.files.tombstones.add_tombstones(lines, who.at)
     for path in sorted(paths):
         files.remove(path)
 
 
-def _chat_of(files: DataFiles, path: str) -> int | None:
+def _chat_of(tx: Tx, path: str) -> int | None:
     """The chat that a note was made of, as its top says; None for every other file."""
     try:
-        front, _ = read_front(read_note(files, path) or [])
+        front, _ = read_front(read_note(tx, path) or [])
     except NoteRefused:
         return None
     return front.chat_id if front is not None else None
@@ -256,7 +258,7 @@ def _memories(tx: Tx, who: ErasureScope) -> None:
     numbers = who.ids(tx, "memory", "owner_id")
     texts = "SELECT text, original FROM memory WHERE id = ?"
     said = [(number, each) for number in numbers for each in tx.row(texts, number) if each]
-    who.files.tombstones.add_tombstones(said, who.at)
+    tx.files.tombstones.add_tombstones(said, who.at)
     for number in numbers:
         tx.run("DELETE FROM rewriting WHERE memory_id = ?", number)
         end_memory(tx, number, "deleted", who.at, who.at)
@@ -380,11 +382,12 @@ def _identity(tx: Tx, who: ErasureScope) -> None:
             tx.set_meta(f"{LEAVING_KEY}{number}", str(who.at + LEAVE_MS))
 
 
-def erase_again(tx: Tx, files: DataFiles, at: int) -> tuple[ErasedPerson, ...]:
+def erase_again(tx: Tx, at: int) -> tuple[ErasedPerson, ...]:
     """Do what this database has not seen yet; who went."""
     gone: list[ErasedPerson] = []
-    for name, people in files.erasures.due(tx):
-        gone += [erase_person(tx, person_id, files, at) for person_id in people]
+    seen, accounts = lambda name: tx.meta(f"{ERASED_KEY}{name}") is not None, lambda: tx.all(SELECT_ACCOUNTS)
+    for name, people in tx.files.erasures.due(seen, accounts):
+        gone += [erase_person(tx, person_id, at) for person_id in people]
         tx.set_meta(f"{ERASED_KEY}{name}", str(at))
     return tuple(gone)
 
@@ -393,10 +396,6 @@ class PersonalData(Repository):
     """What there is of one person, to be taken along or erased."""
 
     counts = reading(count_of_person)
-
-    def __init__(self, database: Database, files: DataFiles) -> None:
-        super().__init__(database)
-        self._files = files
 
     @writes
     def may_export(self, tx: Tx, person_id: int, event_id: int, at: int) -> bool:
@@ -495,7 +494,7 @@ class PersonalData(Repository):
 
     @writes
     def _erase(self, tx: Tx, name: str, person_id: int, at: int, last: int | None) -> ErasedPerson:
-        erased = erase_person(tx, person_id, self._files, at, last)
+        erased = erase_person(tx, person_id, at, last)
         tx.set_meta(f"{ERASED_KEY}{name}", str(at))
         _note_unfinished(tx, erased)
         return erased
@@ -509,7 +508,7 @@ class PersonalData(Repository):
 
     @writes
     def _erase_again(self, tx: Tx) -> int:
-        gone = erase_again(tx, self._files, tx.number("SELECT max(at) FROM event"))
+        gone = erase_again(tx, tx.number("SELECT max(at) FROM event"))
         for erased in gone:
             _note_unfinished(tx, erased)
         return len(gone)

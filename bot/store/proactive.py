@@ -8,9 +8,9 @@ from bot.core.events import Event, Outgoing
 from bot.core.people import Audience
 from bot.core.sessions import Turn
 from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, GroupTalk, JoinVerdict, PastEntry, SilentChat
-from bot.store.access import AccessLists, permissions_of
+from bot.store.access import permissions_of
 from bot.store.commitments import visible_commitment
-from bot.store.engine import Database, Repository, reads, writes
+from bot.store.engine import Repository, reads, writes
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import settle_call
@@ -118,11 +118,6 @@ class ProactiveTurns(Repository):
     """What nuan says unasked: first messages, whose deadline may be early and is worked out anew when it comes, and
     entries into talks."""
 
-    def __init__(self, database: Database, lists: AccessLists, boot: str) -> None:
-        super().__init__(database)
-        self._lists = lists
-        self._boot = boot
-
     @writes
     def say(self, tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
         """The last commit of a turn that nobody asked for; what to send first.
@@ -133,7 +128,7 @@ class ProactiveTurns(Repository):
         turn = turn_of(tx.row(f"{SELECT_TURN}WHERE turn.id = ?", saying.turn_id))
         may_say = self._may_write if turn.why == HEARTBEAT else self._may_enter
         if saying.line and may_say(tx, turn, saying):
-            return say_turn(tx, saying, at, self._boot)
+            return say_turn(tx, saying, at)
         if saying.settlement is not None:
             settle_call(tx, saying.settlement, at)
         _void(tx, turn.chat_id, turn.why, "overtaken" if saying.line else "skip", at)
@@ -184,7 +179,7 @@ class ProactiveTurns(Repository):
             await self._database.write(lambda tx: self._arm(tx, chat_id, platforms, due))
 
     def _arm(self, tx: Tx, chat_id: int, platforms: frozenset[str], due: NextHeartbeat) -> None:
-        silence = silent_chat_of(tx, self._lists, chat_id, platforms)
+        silence = silent_chat_of(tx, chat_id, platforms)
         when = due(silence, 0) if silence is not None else None
         if when is not None:
             tx.put("heartbeat", "chat_id", chat_id=chat_id, due_at=when)
@@ -198,7 +193,7 @@ class ProactiveTurns(Repository):
         At most one chat a minute; a deadline that is due no more moves. `text` is what the model is told.
         """
         for chat_id in tx.ids(DUE_HEARTBEATS, at, at, at):
-            silence = silent_chat_of(tx, self._lists, chat_id, platforms)
+            silence = silent_chat_of(tx, chat_id, platforms)
             when = due(silence, at) if silence is not None else None
             if silence is None or when is None or when > at:
                 tx.run("UPDATE heartbeat SET due_at = ? WHERE chat_id = ?", when, chat_id)
@@ -216,7 +211,7 @@ class ProactiveTurns(Repository):
         return read_events(tx, UNANSWERED, chat_id, max(after, heard), upto, HEARTBEAT)[::-1]
 
     def _may_write(self, tx: Tx, turn: Turn, saying: TurnToSay) -> bool:
-        if silent_chat_of(tx, self._lists, turn.chat_id, saying.platforms) is None:
+        if silent_chat_of(tx, turn.chat_id, saying.platforms) is None:
             return False
         waits = "SELECT 1 FROM event WHERE chat_id = ? AND state = 'queued' AND why <> ?"
         return not tx.has(waits, turn.chat_id, HEARTBEAT)
@@ -286,7 +281,7 @@ class ProactiveTurns(Repository):
         said = "SELECT 1 FROM event WHERE chat_id = ? AND id > ? AND kind = 'message' AND hidden = '' LIMIT 1"
         if tx.has(said, chat_id, after) or tx.has(_WAITING, chat_id) or not tx.has(here, chat_id):
             return False
-        return permissions_of(tx, self._lists, chat_id, person_id).allowed
+        return permissions_of(tx, chat_id, person_id).allowed
 
 
 def _ask(tx: Tx, chat_id: int, person_id: int, text: str, why: str, label: str, at: int) -> None:
@@ -327,7 +322,7 @@ def _keep(tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) ->
     tx.run(judged, verdict.why, verdict.at, verdict.score, event_id, at, chat_id)
 
 
-def silent_chat_of(tx: Tx, lists: AccessLists, chat_id: int, platforms: frozenset[str]) -> SilentChat | None:
+def silent_chat_of(tx: Tx, chat_id: int, platforms: frozenset[str]) -> SilentChat | None:
     """The silence of a chat; None where nuan never writes first.
 
     That is in groups, with people who are not allowed or never talked with nuan here, where she was told to be quiet,
@@ -338,7 +333,7 @@ def silent_chat_of(tx: Tx, lists: AccessLists, chat_id: int, platforms: frozense
         return None
     person_id, script, timezone = row
     reached = (number for number, platform in tx.all(REACHED, person_id) if platform in platforms)
-    if next(reached, None) != chat_id or not permissions_of(tx, lists, chat_id, person_id).allowed:
+    if next(reached, None) != chat_id or not permissions_of(tx, chat_id, person_id).allowed:
         return None
     if not tx.has(HAS_TALKED, chat_id, HEARTBEAT):
         return None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from bot.core.events import Draft
 from bot.core.memories import DueReminder, IncompleteReminder, NewReminder, Reminder, ReminderEnd
 from bot.core.sessions import ChangedReminder
-from bot.store.access import AccessLists, permissions_of
-from bot.store.engine import Database, Repository, reads, writes, writing
+from bot.store.access import permissions_of
+from bot.store.engine import Repository, reads, writes, writing
 from bot.store.events import add_line, finish_events
 from bot.store.outbox import enqueue
 from bot.store.sessions import end_direct_logs
@@ -223,10 +223,6 @@ class Reminders(Repository):
 
     ask = writing(ask_about_reminder)
 
-    def __init__(self, database: Database, lists: AccessLists) -> None:
-        super().__init__(database)
-        self._lists = lists
-
     @reads
     def open(self, tx: Tx, person_id: int, chat_id: int | None = None, *, shared: bool = False) -> tuple[Reminder, ...]:
         """The open reminders of a person, the next first; only those of one chat unless that is None.
@@ -388,7 +384,7 @@ class Reminders(Repository):
             reminder = reminder_of(tuple(columns))
             due = DueReminder(reminder, kind, name, reminder.script or script, timezone)
             away = gone == 1 or gone > at
-            may = permissions_of(tx, self._lists, reminder.chat_id, reminder.person_id).allowed
+            may = permissions_of(tx, reminder.chat_id, reminder.person_id).allowed
             speaks = bool(enabled) and not away and may and (kind == "dm" or bool(there))
             if speaks:
                 _add_line(tx, reminder.chat_id, Draft(text(due), "notice"), at, (reminder.id,))

@@ -11,9 +11,8 @@ from bot.core.errors import StoreError
 from bot.core.memories import Memory, wordings
 from bot.store.commitments import forget_promises, withdraw_promises
 from bot.store.digests import summary_changed, take_memory_back
-from bot.store.engine import Database, Repository, wipe_soon
+from bot.store.engine import Database, wipe_soon
 from bot.store.events import finish_events, note_effect
-from bot.store.files import DataFiles
 from bot.store.index import drop_documents
 from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
@@ -42,13 +41,13 @@ def final_key(person_id: int, chat_id: int) -> str:
     return f"final:{person_id}:{chat_id}"
 
 
-async def purge_now(database: Database, files: DataFiles, now: int) -> int:
+async def purge_now(database: Database, now: int) -> int:
     """Delete the rows whose days for undo are over, and whatever was scrubbed from the files; how many rows.
 
     Archives that their owners wait for may still tell it, so they go, too.
     """
     owners = await database.read(lambda tx: {*tx.ids("SELECT owner_id FROM memory WHERE purge_at <= ?", now)})
-    await asyncio.to_thread(files.archives.remove, owners)
+    await asyncio.to_thread(database.files.archives.remove, owners)
     count = 0
     while gone := await database.write(lambda tx: purge_rows(tx, now, PURGED_AT_ONCE), beside=True):
         count += gone
@@ -85,20 +84,13 @@ class Forgetting:
     lines: tuple[tuple[int, str], ...] = ()
 
 
-class ScrubbingRepository(Repository):
-    """A repository whose transactions also take things out of notes."""
-
-    def __init__(self, database: Database, files: DataFiles) -> None:
-        super().__init__(database)
-        self._files = files
-
-    async def _carry_out(self, forgetting: Forgetting, work: Callable[[Tx], T], at: int) -> T:
-        """Run a transaction that forgets it, after the tombstones; what cannot be brought back is purged then."""
-        self._files.tombstones.add_tombstones(wordings(forgetting.memories), at)
-        done = await self._database.write(work, beside=True)
-        if forgetting.purge_at is None:
-            await purge_now(self._database, self._files, at)
-        return done
+async def carry_out(database: Database, forgetting: Forgetting, work: Callable[[Tx], T], at: int) -> T:
+    """Run a transaction that forgets it, after the tombstones; what cannot be brought back is purged then."""
+    database.files.tombstones.add_tombstones(wordings(forgetting.memories), at)
+    done = await database.write(work, beside=True)
+    if forgetting.purge_at is None:
+        await purge_now(database, at)
+    return done
 
 
 def restore_names(tx: Tx, memories: tuple[Memory, ...], at: int) -> None:
@@ -117,22 +109,22 @@ def restore_names(tx: Tx, memories: tuple[Memory, ...], at: int) -> None:
             bring_back(tx, number, at)
 
 
-def forget_memories(tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int, files: DataFiles) -> str:
+def forget_memories(tx: Tx, forgetting: Forgetting, receipt: Receipt, at: int) -> str:
     """Lines deleted, rows disabled, derived copies scrubbed, receipt stored; the receipt's text, once for a key."""
     if (before := earlier_receipt(tx, receipt, at)) is not None:
         return before
     if forgetting.lines:
-        delete_lines(tx, dict(forgetting.lines), at, files)
+        delete_lines(tx, dict(forgetting.lines), at)
     if forgetting.unwished:
         # First: what holds again is no copy of what goes, even where it says the same (叫我 and 别叫我).
         restore_names(tx, forgetting.memories, at)
-    disable_memories(tx, forgetting, receipt.chat_id, at, files)
+    disable_memories(tx, forgetting, receipt.chat_id, at)
     number = forgetting.memories[0].id if forgetting.memories else 0
     undoable = number if forgetting.purge_at is not None else 0
     return store_receipt(tx, receipt, receipt.text(number, len(forgetting.memories) > 1), at, undoable)
 
 
-def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, files: DataFiles) -> None:
+def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int) -> None:
     """Rows disabled and derived copies scrubbed, on a word that was said in that chat."""
     purge_at = at if forgetting.purge_at is None else forgetting.purge_at
     if forgetting.purge_at is None and forgetting.person_id:
@@ -149,7 +141,7 @@ def disable_memories(tx: Tx, forgetting: Forgetting, chat_id: int, at: int, file
         chats = tuple(sorted({chat_id, *chats_of_memory(tx, memories[0])}))
         if chats not in told:
             told[chats] = EchoIndex(lines_said_in(tx, chats, forgetting.person_id))
-        _scrub(tx, memories, told[chats], chats, at, purge_at, files)
+        _scrub(tx, memories, told[chats], chats, at, purge_at)
 
 
 def _scrub(
@@ -159,7 +151,6 @@ def _scrub(
     chats: tuple[int, ...],
     at: int,
     purge_at: int,
-    files: DataFiles,
 ) -> None:
     """Everything derived from the same events as these memories of one place, and what repeats them in these chats, of
     which `lines` were said.
@@ -178,7 +169,7 @@ def _scrub(
     # What was for one chat is in that chat's notes, else in its owner's own, too.
     whose = None if memories[0].visibility == "chat" else owner_id
     told = tuple(dict.fromkeys(text for memory in memories for text in memory.wordings))
-    take_lines_away(tx, files, RemovedContent(frozenset(hidden), told, chats, whose), "forgotten", at)
+    take_lines_away(tx, RemovedContent(frozenset(hidden), told, chats, whose), "forgotten", at)
     _scrub_same(tx, (owner_id, chat_id), told, hidden, at, purge_at)
     _unsay(tx, chats, told)
 
@@ -226,12 +217,10 @@ def own_lines(tx: Tx, epochs: Iterable[int]) -> Iterator[tuple[int, str]]:
         )
 
 
-def take_lines_away(
-    tx: Tx, files: DataFiles, content: RemovedContent, why: Literal["forgotten", "deleted"], at: int
-) -> None:
+def take_lines_away(tx: Tx, content: RemovedContent, why: Literal["forgotten", "deleted"], at: int) -> None:
     """These lines are told nobody any more, nor are the notes, summaries, promises and reminders made from them."""
     wipe_soon(tx, at)
-    remove_from_notes(tx, files, content, at)
+    remove_from_notes(tx, content, at)
     hide_lines(tx, content.events, why)
     empty_digests(tx, content.events, at)
     withdraw_promises(tx, content.events)
@@ -339,19 +328,19 @@ def lines_said_in(tx: Tx, chats: tuple[int, ...], person_id: int) -> Iterator[tu
         )
 
 
-def delete_message(tx: Tx, chat_id: int, target: str, at: int, files: DataFiles) -> None:
+def delete_message(tx: Tx, chat_id: int, target: str, at: int) -> None:
     """A message, or a line of nuan's, is gone with everything made from it (ARCHITECTURE §6)."""
     if pass_to_copy(tx, chat_id, target):
         return
     if said := lines_of_message(tx, chat_id, target):
-        delete_lines(tx, said, at, files)
+        delete_lines(tx, said, at)
     quoting = "SELECT id FROM event WHERE chat_id = ? AND target = ? AND target <> '' AND quote <> ''"
     for number in tx.ids(quoting, chat_id, target):
         tx.run("UPDATE event SET quote = '' WHERE id = ?", number)
         _stop(tx, logs_of(tx, {number}), at)
 
 
-def delete_lines(tx: Tx, said: dict[int, str], at: int, files: DataFiles) -> None:
+def delete_lines(tx: Tx, said: dict[int, str], at: int) -> None:
     """These lines (id: text) are gone with everything made from them."""
     texts = {text for text in said.values() if text}
     gone_ids = set(said) | _receipts(tx, set(said)) | address_lines(tx, said) | reminder_lines(tx, set(said))
@@ -363,9 +352,9 @@ def delete_lines(tx: Tx, said: dict[int, str], at: int, files: DataFiles) -> Non
         gone_ids |= replies_to(tx, text, set(said), stale)
     stale |= logs_of(tx, gone_ids)
     _stop(tx, stale, at)
-    take_lines_away(tx, files, RemovedContent(frozenset(gone_ids)), "deleted", at)
+    take_lines_away(tx, RemovedContent(frozenset(gone_ids)), "deleted", at)
     finish_events(tx, tuple(sorted(gone_ids)), "deleted")
-    _forget(tx, gone_ids, at, files)
+    _forget(tx, gone_ids, at)
     for number in sorted(gone_ids):
         reply = "turn_id = (SELECT turn_id FROM event WHERE id = ? AND kind = 'bot')"
         shown = f"state = 'pending' AND preview_id <> '' AND {reply}"
@@ -430,7 +419,7 @@ def _stop(tx: Tx, epochs: set[int], at: int) -> None:
         drop_log(tx, epoch_id)
 
 
-def _forget(tx: Tx, events: set[int], at: int, files: DataFiles) -> None:
+def _forget(tx: Tx, events: set[int], at: int) -> None:
     """Memories made from these lines go at once and do not come back, unless they were told elsewhere too."""
     buried: list[tuple[int, str]] = []
     for event_id in sorted(events):
@@ -445,7 +434,7 @@ def _forget(tx: Tx, events: set[int], at: int, files: DataFiles) -> None:
             if not other:
                 buried += [(number, each) for each in (text, original) if each]
             take_memory_back(tx, number, "deleted", at)
-    files.tombstones.add_tombstones(buried, at)
+    tx.files.tombstones.add_tombstones(buried, at)
     scrub_merges(tx, events)
 
 

@@ -10,7 +10,6 @@ from bot.core.errors import FolderLockedError
 from bot.core.events import Outgoing
 from bot.core.files import disk_errors, lock_file, make_private_folder
 from bot.core.speaking import UNASKED
-from bot.store.access import AccessLists
 from bot.store.agents import AgentWrites
 from bot.store.archive import MemoryArchive
 from bot.store.commitments import Commitments
@@ -36,6 +35,7 @@ from bot.store.reminders import Reminders
 from bot.store.search import SearchIndex, Vectors
 from bot.store.sessions import Sessions
 from bot.store.settings import StoredSettings
+from bot.store.transactions import AccessLists
 from bot.store.turns import Turns, TurnToSay
 from bot.store.views import Views
 
@@ -53,35 +53,36 @@ class Store:
         self.boot = secrets.token_hex(8)
         self.files = files = DataFiles(folder)
         self.tombstones = files.tombstones
-        self.intake = Intake(database, files, lists, self.tombstones.covers)
+        database.share(files, lists, self.boot)
+        self.intake = Intake(database)
         self.events = Events(database)
         self.sessions = Sessions(database)
-        self.turns = Turns(database, self.boot, files)
-        self.outbox = Outbox(database, self.boot)
+        self.turns = Turns(database)
+        self.outbox = Outbox(database)
         self.ledger = Ledger(database)
         self.settings = StoredSettings(database)
-        self.people = People(database, lists, folder)
-        self.links = Links(database, lists)
-        self.views = Views(database, self.sessions, lists)
+        self.people = People(database)
+        self.links = Links(database)
+        self.views = Views(database, self.sessions)
         self.deadlines = Deadlines(database)
-        self.proactive = ProactiveTurns(database, lists, self.boot)
-        self.inspector = Inspector(database, lists)
+        self.proactive = ProactiveTurns(database)
+        self.inspector = Inspector(database)
         self.feedback = Feedback(database)
-        self.personal_data = PersonalData(database, files)
+        self.personal_data = PersonalData(database)
         self._database = database
         self._lists = lists
         self._lock = lock
         self.memories = Memories(database)
         self.search = SearchIndex(database)
         self.vectors = Vectors(database)
-        self.lives = MemoryLifecycle(database, files)
-        self.forgetting = MemoryForgetting(database, files)
-        self.agents = AgentWrites(database, files)
-        self.notes = Notes(database, lists, files)
-        self.digests = Digests(database, self.tombstones.covers)
+        self.lives = MemoryLifecycle(database)
+        self.forgetting = MemoryForgetting(database)
+        self.agents = AgentWrites(database)
+        self.notes = Notes(database)
+        self.digests = Digests(database)
         self.commitments = Commitments(database)
-        self.reminders = Reminders(database, lists)
-        self.memory_archive = MemoryArchive(database, files, lists)
+        self.reminders = Reminders(database)
+        self.memory_archive = MemoryArchive(database)
         self.vitals = Vitals(database)
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:

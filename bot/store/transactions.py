@@ -6,14 +6,34 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
+from bot.store.files import DataFiles
+
 Row = tuple[Any, ...]
 T = TypeVar("T")
 
 _ADD_EDGE = "INSERT INTO edge (kind, derived_id, event_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 
+@dataclasses.dataclass(slots=True)
+class AccessLists:
+    """What the configuration says: owners' accounts, and ids that need no approval, each "platform:id".
+
+    One for the whole store, which a reload fills anew.
+    """
+
+    owners: frozenset[str] = frozenset()
+    allow: frozenset[str] = frozenset()
+
+
 class Tx:
-    """A connection inside a transaction, of any engine; values follow their statement as further arguments."""
+    """A connection inside a transaction, of any engine; values follow their statement as further arguments.
+
+    `files` are those of the same data folder, `lists` who is admitted, `boot` names this process in rows.
+    """
+
+    files: DataFiles
+    lists: AccessLists
+    boot: str
 
     def execute(self, sql: str, parameters: Any = (), /) -> Any:
         """The cursor of a statement."""

@@ -14,10 +14,9 @@ from bot.core.speaking import STOP_REASONS
 from bot.core.tools import ToolOutcome
 from bot.store.commitments import store_tool_promise
 from bot.store.digests import TALKS_OF
-from bot.store.engine import Database, Repository, reading, reads, writes, writing
+from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.events import add_line, finish_events, note_effect
 from bot.store.feedback import note_told_items, note_told_memories
-from bot.store.files import DataFiles
 from bot.store.forget import keep_off_record
 from bot.store.index import index_lines, note_hit, note_round
 from bot.store.ingest import QUOTED_ID
@@ -308,7 +307,7 @@ def answer_turn(tx: Tx, turn: Turn, entry: Message, tokens: int, settlement: Set
     tx.run("UPDATE turn SET state = 'answered' WHERE id = ?", turn.id)
 
 
-def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: DataFiles) -> str:
+def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> str:
     """Commit a tool's result in the log with its effect, once for each (turn, key); the receipt, "" for none."""
     key, answer = f"turn:{turn.id}:{outcome.key}", outcome.answer
     check_running(tx, turn.id)
@@ -329,7 +328,7 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: 
     else:
         end_reminders(tx, answer.unremind, "cancelled", at)
     if answer.aside:
-        keep_off_record(tx, answer.aside[-1], answer.aside, turn.person_id or 0, at, files)
+        keep_off_record(tx, answer.aside[-1], answer.aside, turn.person_id or 0, at)
     if receipt:
         receipts = json.loads(tx.value("SELECT receipts FROM turn WHERE id = ?", turn.id))
         said = json.dumps([*receipts, receipt], ensure_ascii=False)
@@ -350,7 +349,7 @@ def store_tool_result(tx: Tx, turn: Turn, outcome: ToolOutcome, at: int, files: 
     return receipt
 
 
-def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
+def say_turn(tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
     """Commit the final completion, the outbox rows and the end of the turn together; what to send first, marked as taken."""
     if saying.settlement is not None:
         settle_call(tx, saying.settlement, at)
@@ -381,7 +380,7 @@ def say_turn(tx: Tx, saying: TurnToSay, at: int, boot: str) -> Outgoing | None:
         line,
         turn.session_id,
     )
-    return take_next(tx, turn.chat_id, boot, at, saying.platforms)
+    return take_next(tx, turn.chat_id, at, saying.platforms)
 
 
 def has_acted(tx: Tx, turn_id: int) -> bool:
@@ -491,21 +490,13 @@ def drop_forgotten(tx: Tx, epoch_id: int) -> None:
 class Turns(Repository):
     """Turns from asked to said, what gets no answer, and who was told why."""
 
-    def __init__(self, database: Database, boot: str, files: DataFiles) -> None:
-        super().__init__(database)
-        self._boot = boot
-        self._files = files
-
     ask = writing(ask_turn)
     answer = writing(answer_turn)
     fail = writing(fail_turn)
+    tool_done = writing(store_tool_result)
+    say = writing(say_turn)
     running = reading(running_turns)
     acted = reading(has_acted)
-
-    @writes
-    def tool_done(self, tx: Tx, turn: Turn, outcome: ToolOutcome, at: int) -> str:
-        """Commit a tool's result in the log with its effect, once for each (turn, key); the receipt, "" for none."""
-        return store_tool_result(tx, turn, outcome, at, self._files)
 
     @writes
     def ask_again(self, tx: Tx, turn: Turn, reservation: Reservation, at: int) -> ModelCall:
@@ -514,11 +505,6 @@ class Turns(Repository):
         check_not_forgotten(tx, turn.epoch_id)
         owner = CallAccount(turn.session_id, turn.chat_id, turn.id, turn.person_id)
         return reserve_call(tx, reservation, at, owner)
-
-    @writes
-    def say(self, tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
-        """The last commit of a turn; what to send first."""
-        return say_turn(tx, saying, at, self._boot)
 
     @writes
     def begin_anew(self, tx: Tx, turn: Turn, error: str, fate: ReservationFate, at: int) -> None:

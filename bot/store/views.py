@@ -12,7 +12,7 @@ from bot.core.people import Audience, Chat, Person
 from bot.core.recall import RecallRound
 from bot.core.sessions import Epoch, Session
 from bot.core.speaking import LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
-from bot.store.access import AccessLists, chat_of, persons
+from bot.store.access import chat_of, persons
 from bot.store.engine import Database, Repository, reads
 from bot.store.events import OWN_RECENT_LINES, read_events, tellable_lines
 from bot.store.feedback import recall_rounds
@@ -235,10 +235,9 @@ class PastLog:
 class Views(Repository):
     """Readings across the nouns."""
 
-    def __init__(self, database: Database, sessions: Sessions, lists: AccessLists) -> None:
+    def __init__(self, database: Database, sessions: Sessions) -> None:
         super().__init__(database)
         self._sessions = sessions
-        self._lists = lists
 
     @reads
     def opening(self, tx: Tx, audience: Audience, now: int, named: int = 0, tz: tzinfo = UTC) -> OpeningMaterial:
@@ -258,7 +257,7 @@ class Views(Repository):
         return OpeningMaterial(memories, people, last, bool(met), frozenset(changed))
 
     def _people(self, tx: Tx, numbers: Collection[int | None]) -> tuple[Person, ...]:
-        return persons(tx, self._lists, f"WHERE id IN ({placeholders(numbers)})", *numbers)
+        return persons(tx, f"WHERE id IN ({placeholders(numbers)})", *numbers)
 
     @reads
     def decisions(self, tx: Tx, chat_id: int, before: int) -> LastDecisions:

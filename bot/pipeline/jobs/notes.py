@@ -137,7 +137,7 @@ class NoteReader:
 
         StoreError: look again later.
         """
-        listing = await asyncio.to_thread(self._store.notes.files.listing)
+        listing = await asyncio.to_thread(self._store.files.notes.listing)
         known = {note.path: note for note in await self._store.notes.known()}
         owners = await self._store.notes.owners()
         read = sum([await self._see(path, stamp, known.get(path), owners) for path, stamp in listing.found.items()])
@@ -166,7 +166,7 @@ class NoteReader:
         known = await self._store.notes.readable(audience, path)
         if known is None:
             return None
-        return await self._thread.run(_part, self._store.notes.files, path, known, self._way, first, lines)
+        return await self._thread.run(_part, self._store.files.notes, path, known, self._way, first, lines)
 
     async def _see(self, path: str, stamp: str, known: IndexedNote | None, owners: tuple[int, ...]) -> bool:
         """Read a file that has changed; whether the index has it anew."""
@@ -181,7 +181,7 @@ class NoteReader:
             return False
         watched.waiting.pop(path, None)
         try:
-            taken = await self._thread.run(_taken, self._store.notes.files, path, way, owners, self._clock.now())
+            taken = await self._thread.run(_taken, self._store.files.notes, path, way, owners, self._clock.now())
             if taken is None or not await self._store.notes.take(taken):
                 watched.waiting[path] = "", self._clock.now()  # it changes just now
                 return False
