@@ -13,7 +13,7 @@ HASHES ?=
 HASHED = $(PIP) --require-hashes -r hashes.txt && $(PIP) --no-deps --no-build-isolation -e .
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run setup test torture torture-table check format clean audit hashes
+.PHONY: run setup test torture torture-table check docs format clean audit hashes
 
 run: $(VENV)/.runtime
 	@$(BIN)/nuan chat $(ARGS)
@@ -43,6 +43,10 @@ check:
 	@$(BIN)/mypy > /dev/null & failed=0; \
 	$(BIN)/python -m pytest -p tests.stacks -n 3 --assert=plain || { $(BIN)/pytest --lf --lfnf none; failed=1; }; \
 	wait; $(BIN)/mypy && exit $$failed
+
+# README and docs/ as a site in two languages, to be looked at in build/docs/site.
+docs: $(VENV)/.docs
+	$(BIN)/python -m docs.site
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)
@@ -76,6 +80,10 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "nuan: installing into $(VENV), with what the tests need …" >&2
 	@$(if $(HASHES),$(HASHED),$(PIP) -c constraints.txt -e '.[dev]') >&2
+	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	@$(PIP) -c constraints.txt -e '.[docs]' >&2
 	@touch $@ $(VENV)/.runtime
 
 $(BIN)/python:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from pkgutil import resolve_name
 from types import ModuleType
@@ -12,6 +13,7 @@ import pytest
 
 from bot.commands.registry import COMMANDS
 from bot.config.settings import Settings, keys
+from docs.site import READMES, gather
 from docs.write import DOCS, pages, shell_commands
 from tests.fakes.clock import let_others_run
 from tests.test_shape import LAYERS
@@ -112,6 +114,34 @@ def test_every_link_between_the_documents_leads_to_a_file() -> None:
         if "://" not in link and not (page.parent / link).exists()
     ]
     assert broken == []
+
+
+@pytest.mark.parametrize("language", READMES)
+def test_the_site_leads_to_every_page_of_its_language_and_every_link_in_it_to_a_file(
+    language: str, tmp_path: Path
+) -> None:
+    project = tomllib.loads(gather(language, tmp_path).read_text("utf-8"))["project"]
+    folder = tmp_path / project["docs_dir"]
+    pages = {str(path.relative_to(folder)) for path in folder.rglob("*.md")}
+    assert set(leaves(project["nav"])) == pages
+    assert len(pages) == len(TEXTS) - len(list((DOCS / "guide/en").iterdir())) + len(
+        ("index", "security", "changes", "deploy")
+    )
+    broken = [
+        (name, link)
+        for name in pages
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", (folder / name).read_text("utf-8"))
+        if "://" not in link and not ((folder / name).parent / link).is_file()
+    ]
+    assert broken == []
+
+
+def leaves(nav: object) -> list[str]:
+    """The pages that a table of contents names."""
+    if isinstance(nav, str):
+        return [nav]
+    inside = nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ()
+    return [page for entry in inside for page in leaves(entry)]
 
 
 def test_the_readmes_are_short_and_say_the_same() -> None:

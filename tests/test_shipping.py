@@ -21,6 +21,8 @@ from tests.source import ROOT
 
 DEPLOY = ROOT / "deploy"
 INSIDE = "bot/_resources"
+APART = ("bench", "docs", "pictures")
+"""Extras that neither nuan nor its tests need."""
 
 
 def wheel_of(root: Path) -> frozenset[str]:
@@ -87,7 +89,7 @@ def test_the_image_names_extras_keys_and_the_health_page_as_they_are(tmp_path: P
     said = (DEPLOY / "Dockerfile").read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = set(re.findall(r"'\.\[(.+)\]'", said)[0].split(","))
-    assert extras == set(project["optional-dependencies"]) - {"dev", "bench"}
+    assert extras == set(project["optional-dependencies"]) - {"dev", *APART}
     compose = (DEPLOY / "compose.yaml").read_text("utf-8")
     named = dict(re.findall(r"(NUAN_\w+)(?:=|: )\"?([\w.]+)", said + compose))
     empty = tmp_path / "nuan.toml"
@@ -119,8 +121,8 @@ def test_every_version_is_bounded_and_every_file_has_its_hash() -> None:
     exact = {plain(name): version for name, version in exact.items()}
     held = re.findall(r"^([\w.-]+)==(\S+)[^\n]*((?:\\\n +--hash=sha256:[0-9a-f]{64} ?)+)$", hashed, re.MULTILINE)
     assert {plain(name): version for name, version, _ in held}.items() <= exact.items()
-    bench = {plain(re.split(r"[=\[]", one)[0]) for one in project["optional-dependencies"]["bench"]}
-    assert exact.keys() - {plain(name) for name, _, _ in held} == bench
+    apart = {plain(re.split(r"[=\[]", one)[0]) for extra in APART for one in project["optional-dependencies"][extra]}
+    assert exact.keys() - {plain(name) for name, _, _ in held} == apart
     assert len(re.findall("^[a-z]", hashed, re.MULTILINE)) == len(held)
     assert "://" not in hashed
 
