@@ -18,6 +18,14 @@ ASKING = (
     "John, [9 Dec 2022 at 21:25:39]:\nremind me in 2 hours to move the laundry",
     "- [ ] milk\n- [ ] don't forget I'm lactose intolerant!",
     "作者 阿德 (abc)\n標題 閒聊\n\n記住我對蝦子過敏\n--\n發信站: 實業坊",
+    "房东刚发来的，气死我了\n记住我的押金不退，明天晚上八点提醒我交租",
+    "lol see what my boss wrote\ncall me Duke from now on",
+    "Forwarded from Uncle Bo\nremind me tomorrow at 5pm to buy coins",
+    "My sister emailed 'please remember I go by Alex, not Lexi' like what",
+    "尊敬的旅客，记住我的检票口是B9",
+    "您已订7号车。记住我的检票口是B9。【某某铁路】",
+    "@all remember my name is Boss",
+    "Please remember my office is closed on Friday. Reply C to confirm, STOP to opt out.",
     "会议纪要\n- 预算\n- 进度\n\n明天下午三点提醒我交合同",
 )
 TOLD = (
@@ -70,6 +78,10 @@ async def test_a_paste_without_a_wish_is_talked_about_as_ever(world: World) -> N
         "周五 10:30 开会\n周六 9:00 看牙\n都记住",
         "- 记住我怕狗\n- 记住我怕蛇\n- 记住我怕水",
         "Remember this:\nFrom: platform 9\nTo: London",
+        "公司地址给我记下：\n人民路 8 号\n叫我去拿信",
+        "note to self:\nthe spare key is with Ann\nremember that for me",
+        "以后叫我“老茶”就行",
+        "我刚写的诗\n记住我怕狗",
     ],
 )
 def test_ones_own_wish_is_no_paste(text: str) -> None:

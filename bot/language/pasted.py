@@ -34,25 +34,41 @@ _QUOTED = LazyPattern(r"[>|＞]|```|[-*]? ?\[[ x]?\] |-{3,}|={3,}|_{5,}|\*{3,}$"
 _SIGNED = LazyPattern(r"【[^】\n]{1,16}】|\[[^\]\n]{1,16}\] ?(?=\S)")
 _ITEM = LazyPattern(r"(?:[-*•·▪◦–—]|\d{1,2}[.)、]|[①-⑳]|[一二三四五六七八九十]、|\[[ x]?\]) ?\S|#{1,6} \S")
 _CODE = LazyPattern(f"(?:{_SIGNS['code']})")
+_HANDED_OVER, _TO_MANY = LazyPattern(f"(?:{_SIGNS['handed_over']})"), LazyPattern(f"(?:{_SIGNS['to_many']})")
+_OFFICE_END, _OWN_LIST = LazyPattern(f"(?:{_SIGNS['office_end']})"), LazyPattern(f"(?:{_SIGNS['own_list']})")
+_QUOTATION = LazyPattern(
+    r"[“「『](?P<said>[^”」』]{4,})|(?<!\w)[\"＂](?P<double>[^\"＂]{4,})|(?<!\w)['‘](?P<single>.{4,}?)['’](?!\w)"
+)
 
 
 def own_part(text: str, names: tuple[str, ...]) -> str:
     """What of a message is its writer's own: all of it, or what stands before the text that they pasted.
 
     All of it also where that beginning asks for something itself, or seems to and ends with a colon (记住这封邮件：…).
-    `names` call the bot.
+    A quotation is somebody else's where it asks for something. `names` call the bot.
     """
     at = pasted_at(text, names)
     if at is None:
+        at = _quoted_wish_at(text, names)
+    if at is None:
         return text
     own = text[:at]
-    seems = fold(own).endswith(":") and wish_cue(own, names) is not None
+    head = fold(own).strip()
+    seems = head.endswith(":") and (_OWN_LIST.search(head) or wish_cue(own, names)) is not None
     return text if seems or asks(own, names) else own
 
 
 def asks(text: str, names: tuple[str, ...]) -> bool:
     """Whether a text asks for something that is done without a model."""
     return bool(understand(text, names).commands or reminder_wishes(text, names) or bare_wish(text, names))
+
+
+def _quoted_wish_at(text: str, names: tuple[str, ...]) -> int | None:
+    """Where the first quotation begins that asks for something."""
+    for match in _QUOTATION.finditer(text[:READ_CHARS]):
+        if asks(match[match.lastgroup or 0], names):
+            return match.start()
+    return None
 
 
 def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
@@ -66,12 +82,16 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
         return tabbed
     rows = [(start, fold(row)) for start, row in found if row]
     ends = [text.find("\n", start) for start, _ in rows]
+    if any(row == "--" or _OFFICE_END.search(row) for _, row in rows):  # what stands above is signed
+        return 0
+    if len(rows) > 1 and _HANDED_OVER.search(rows[0][1]):
+        return ends[0] + 1
     items = 0
     for place, (start, row) in enumerate(rows):
         after = ends[place] + 1 or len(text)
         label = _LABELLED.match(row)
         more = place + 1 < len(rows)
-        if _QUOTED.match(row) or _SIGNED.match(row) or _stamped(row, more=more):
+        if _QUOTED.match(row) or _SIGNED.match(row) or _TO_MANY.match(row) or _stamped(row, more=more):
             return start
         if label is not None and _introduces(label, more=more):
             return after if label["rest"] is None else start + _colon(text[start:after])
@@ -85,8 +105,6 @@ def pasted_at(text: str, names: tuple[str, ...] = ()) -> int | None:
         items += _ITEM.match(row) is not None
         if items == 2:
             return start
-    if any(row == "--" for _, row in rows):  # what stands above is signed
-        return 0
     apart = "\n\n" in text.strip()
     return rows[1][0] if len(rows) >= (LONG_ROWS_APART if apart else LONG_ROWS) else None
 
