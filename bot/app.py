@@ -228,7 +228,7 @@ class App:
         """Have the store sort memories into the configured sections, unless it does so already."""
         sections = self.parts.current.settings.sections
         if sections != self._sections:
-            await self._store.feedback.register_sections(section_registry(sections.own))
+            await self._store.settings.register_sections(section_registry(sections.own))
             self._sections = sections
 
     def _wake_vectors(self) -> None:

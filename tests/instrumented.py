@@ -109,7 +109,7 @@ async def instrumented(folder: Path, **options: object) -> AsyncIterator[Page]:
     meters = make_metrics("EUR")
     assert meters is not None, "the tests need prometheus-client"
     async with logged(world, meters.saw, **options):
-        supervisor = Supervisor(world.app.ingest, world.clock, world.log, world.store.vitals.writable)
+        supervisor = Supervisor(world.app.ingest, world.clock, world.log, world.store.inspector.writable)
         adapters: tuple[Adapter, ...] = (platform,)
         keeping = asyncio.create_task(supervisor.keep(platform))
         try:

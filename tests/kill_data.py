@@ -36,7 +36,7 @@ async def erase(folder: Path, who: str) -> None:
         writer.tx.set_trace_callback(lambda sql: _die(sql, AT["erase"]))
         number = await store.people.by_account(who)
         assert number is not None
-        await store.personal_data.erase(number, NOW)
+        await store.people.erase(number, NOW)
 
 
 async def restore(folder: Path, copy: str) -> None:

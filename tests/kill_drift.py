@@ -46,15 +46,15 @@ async def _do(store: Store, verb: str, where: Where, chance: random.Random) -> N
         # Without a word of its own it is what another said, and the two are merged.
         await derive(store, chance.choice((text, *SAYINGS[:2])), where, seen)
     elif verb == "purge":
-        await store.forgetting.purge(NOW + chance.randrange(9) * 86_400_000)
+        await store.memories.purge(NOW + chance.randrange(9) * 86_400_000)
     elif verb == "back":
-        forgotten = await store.forgetting.forgotten(person, audience, NOW)
+        forgotten = await store.memories.forgotten(person, audience, NOW)
         if forgotten:
             await bring_back(store, forgotten[-1].id, audience, where)
     elif owned := await store.memories.owned(person, audience):
         memory = chance.choice(owned)
         if verb == "part":
-            await store.lives.unmerge(memory, NOW)
+            await store.memories.unmerge(memory, NOW)
         else:
             await drop(store, memory, where, days=chance.choice((7, None)))
 

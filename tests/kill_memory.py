@@ -30,12 +30,12 @@ async def work(folder: Path, statement: int, text: str) -> None:
         _arm(store, statement)
         if text:
             parsed = parse_jsonl(text, "f")
-            plan = make_plan(parsed, await store.memory_archive.here(), store.tombstones.covers)
-            await store.memory_archive.bring_in(plan, NOW)
+            plan = make_plan(parsed, await store.memories.import_base(), store.tombstones.covers)
+            await store.memories.bring_in(plan, NOW)
         else:
-            for fault in await store.lives.faults(frozenset(("namespaces", "text-index")), ownership_fault):
-                await store.lives.mend((fault,), ownership_fault, NOW)
-            await store.lives.fill_postings()
+            for fault in await store.memories.faults(frozenset(("namespaces", "text-index")), ownership_fault):
+                await store.memories.mend((fault,), ownership_fault, NOW)
+            await store.memories.fill_postings()
 
 
 def _arm(store: Store, statement: int) -> None:

@@ -65,7 +65,7 @@ async def say(
     )
     situation = Situation(at, where.kind, True, text, True, False, False, False, False, False, False, False, 0)
     decision = Decision(action, why, at + wait, at + 60_000)
-    return await store.intake.accept(Arrival(incoming, situation, lambda last, lines: "zh-Hans"), lambda _: decision)
+    return await store.events.accept(Arrival(incoming, situation, lambda last, lines: "zh-Hans"), lambda _: decision)
 
 
 async def ids(store: Store, where: Where = Where(), at: int = NOW) -> tuple[int, int, int]:
@@ -114,7 +114,7 @@ async def drop(store: Store, memory: Memory, where: Where = Where(), at: int = N
     assert event is not None
     assert event.person_id is not None
     forgetting = Forgetting((memory,), event.person_id, None if days is None else at + days * DAY)
-    return await store.forgetting.forget(forgetting, receipt(event.id, event.chat_id, f"event:{event.id}"), at)
+    return await store.memories.forget(forgetting, receipt(event.id, event.chat_id, f"event:{event.id}"), at)
 
 
 async def bring_back(store: Store, number: int, audience: Audience, where: Where = Where(), at: int = NOW) -> bool:
@@ -138,7 +138,7 @@ async def searched(store: Store, audience: Audience, *terms: str, newest: int = 
 
 async def layers(store: Store, audience: Audience) -> tuple[Memory, ...]:
     """What an opening may tell this audience."""
-    return (await store.views.opening(audience, NOW)).memories
+    return (await store.memories.opening(audience, NOW)).memories
 
 
 def room_for(tokens: int = 100, cost: float = 0.0, limits: BudgetLimits = FREE) -> Reservation:

@@ -76,7 +76,7 @@ async def test_a_platform_connects_again_only_when_the_store_takes_writes(world:
             await let_others_run()
     assert (platform.runs, len(asked)) == (4, 60), "three times a hundred seconds, without one connection for nothing"
     assert clock.now() <= 61 * STORE_WAIT_MS + 3 * 1_000
-    assert await world.store.vitals.writable()
+    assert await world.store.inspector.writable()
     assert world.peek.facts.count(key="probe") == 0
 
 

@@ -56,7 +56,7 @@ def test_an_index_with_other_terms_is_written_anew_with_its_notes(tmp_path: Path
     in_installation(tmp_path, noted)
     good = rows(tmp_path, DOCS)
     spoil(tmp_path, "UPDATE doc_text SET terms = 'old'", "UPDATE meta SET value = '0' WHERE key = 'terms'")
-    in_installation(tmp_path, lambda store: store.lives.due(0))
+    in_installation(tmp_path, lambda store: store.memories.upkeep_due(0))
     assert rows(tmp_path, DOCS) == good
 
 

@@ -105,7 +105,7 @@ async def nights(store: Store, tidying: MemoryAging, at: int) -> None:
     """What nights do: memories age, what may not be kept longer goes."""
     await tidying.work()
     await store.deadlines.tidy(Retention(at - 30 * DAY, at - 90 * DAY, at - 7 * DAY, at))
-    await store.forgetting.purge(at)
+    await store.memories.purge(at)
 
 
 async def year(folder: Path) -> tuple[list[OpeningBlock], list[int], list[int]]:

@@ -70,7 +70,7 @@ async def test_who_is_erased_leaves_what_they_set_and_is_told_nothing_more(filed
     await filed.say(".ai trace on")
     ((person,),) = filed.peek.settings("person_id")
     assert isinstance(person, int)
-    erased = await filed.store.personal_data.erase(person, filed.clock.now())
+    erased = await filed.store.people.erase(person, filed.clock.now())
     assert isinstance(erased, ErasedPerson)
     assert filed.peek.settings("key", "value", "person_id") == [("model.max_output_tokens", "800", None)]
     assert filed.peek.recounts("person_id") == [(None,)]

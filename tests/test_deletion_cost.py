@@ -141,7 +141,7 @@ async def test_a_summary_is_emptied_once_however_many_of_its_lines_go(tmp_path: 
         world = await World(tmp_path / "data").open()
         ((talks,),) = world.rows("SELECT count(*) FROM digest WHERE summary <> '' AND chat_id = 5")
         meter.start()
-        await world.store.personal_data.erase(6, world.clock.now())
+        await world.store.people.erase(6, world.clock.now())
         emptied = sum(n for sql, n in meter.statements.items() if sql.startswith("UPDATE digest SET summary = ''"))
         await world.close()
     assert isinstance(talks, int)

@@ -220,7 +220,7 @@ async def test_a_memory_said_otherwise_by_hand_begins_only_logs_anew_that_may_te
     for _ in range(2):
         for who in ("小王", "阿明"):
             await world.say("今天过得怎么样呀", who)
-        await world.store.lives.reword(1, "我怕大狗", world.clock.now())
+        await world.store.memories.reword(1, "我怕大狗", world.clock.now())
     await world.say("今天过得怎么样呀", "阿明")
     assert [len(log) for log in logs_of(world.turns)] == [1, 3, 1]
     assert "怕大狗" in str(world.turns[2])

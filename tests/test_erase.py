@@ -204,7 +204,7 @@ async def test_where_the_database_refuses_nothing_is_erased_now_or_later(new_wor
     number = await world.store.people.by_account(f"console:person:{NAME}")
     assert number is not None
     with pytest.raises((StoreError, sqlite3.Error)):
-        await world.store.personal_data.erase(number, 1)
+        await world.store.people.erase(number, 1)
     writer.tx.set_authorizer(None)
     await world.restart()
     assert world.peek.events("text") == before

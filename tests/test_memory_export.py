@@ -32,7 +32,7 @@ async def close_talk(store: Store, summary: str) -> None:
 
 async def merge_of(store: Store, said: str) -> None:
     """A merge of something that was forgotten, as a crash could leave it."""
-    await store.memory_archive._database.write(
+    await store.memories._database.write(
         lambda db: db.execute(
             "INSERT INTO merged (memory_id, at, how, before, before_observed_at, said, kind, source, observed_at) "
             "VALUES (1, 5, 'join', 'x', 3, ?, 'event', 'digest', 4)",
@@ -65,7 +65,7 @@ async def lived_in(store: Store) -> None:
             "(4, 6, 'join', '周五聚餐', 3, '不要辣', 'event', 'digest', 4, NULL)"
         )
 
-    await store.memory_archive._database.write(live)
+    await store.memories._database.write(live)
 
 
 def test_an_export_taken_into_an_empty_installation_is_exported_again_byte_by_byte(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_what_went_with_something_forgotten_does_not_come_back_by_a_file(tmp_pat
 
     async def derived(store: Store) -> None:
         """As after 忘记 of another memory from the same line: no tombstone has this text."""
-        await store.memory_archive._database.write(
+        await store.memories._database.write(
             lambda db: db.execute("UPDATE memory SET disabled_at = 1, disabled_reason = 'derived' WHERE id = 3")
         )
 

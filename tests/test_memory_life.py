@@ -156,5 +156,5 @@ async def test_tidying_that_comes_late_takes_nothing_that_was_protected_or_asked
     await world.say(".ai mem protect #1")
     await world.say("记住我喜欢喝乌龙茶")
     late = UpkeepPlan(((1, 1), (2, 1)), (1, 2, 3), world.clock.now() + 1)
-    await world.store.lives.apply_upkeep(late, world.clock.now())
+    await world.store.memories.apply_upkeep(late, world.clock.now())
     assert active(world, "text, importance") == [("我在学弹钢琴", 1), ("我喜欢喝乌龙茶", 2)]

@@ -13,7 +13,7 @@ import pytest
 from bot.core.people import Audience
 from bot.core.recall import HIT_KINDS, HitKind, Matches, RecallQuery
 from bot.store.engine import Database, open_database
-from bot.store.search import SearchIndex, WantedDocuments
+from bot.store.search import Search, WantedDocuments
 from bot.store.sqlite import SqliteTx
 from bot.store.store import DATABASE
 from bot.store.transactions import Tx
@@ -52,7 +52,7 @@ async def looked(folder: Path, lines: int, people: int, kinds: tuple[HitKind, ..
         return WantedDocuments(docs[:20], docs[:20])
 
     with closing(Counted(path)) as counted:
-        finding = SearchIndex(cast("Database", counted))
+        finding = Search(cast("Database", counted))
         terms = tuple(dict.fromkeys(sentence(random.Random(3), 8)))
         _, found = await finding.look(asking, terms, ((0, NOW),), choose)
         return counted.steps, len(found)

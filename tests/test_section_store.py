@@ -153,7 +153,7 @@ async def test_rounds_are_of_one_person_in_one_chat(new_world: NewWorld) -> None
     places = world.rows("SELECT DISTINCT chat_id, person_id FROM section_round")
     assert len(places) == 3
     for chat, person in places:
-        own = await world.store.feedback.rounds(int(str(chat)), int(str(person)), 0)
+        own = await world.store.sessions.recall_rounds(int(str(chat)), int(str(person)), 0)
         assert [bool(each.hits) for each in own] == [(chat, person) == hits[0][:2]]
 
 
@@ -164,17 +164,17 @@ async def test_what_becomes_kept_is_searched_always_and_a_new_text_stands_in_a_n
         assert look(tmp_path, where) == [("health", "health")]
         await keep(store, "牙疼去看了医生")
         assert look(tmp_path, where) == [("health", "")]
-        assert await store.lives.reword(1, "公司的老板很严格", NOW) == "done"
+        assert await store.memories.reword(1, "公司的老板很严格", NOW) == "done"
         assert look(tmp_path, where) == [("work", "")]
 
 
 async def test_sections_of_an_operator_are_those_that_memories_are_stored_in(tmp_path: Path) -> None:
     async with await open_laid(tmp_path) as store:
-        await store.feedback.register_sections(section_registry([SectionWords("garden", ("番茄",))]))
+        await store.settings.register_sections(section_registry([SectionWords("garden", ("番茄",))]))
         await keep(store, "番茄要多晒太阳")
     async with await open_laid(tmp_path) as store:
         await keep(store, "番茄苗在阳台")
-        await store.feedback.register_sections(section_registry([]))
+        await store.settings.register_sections(section_registry([]))
         await keep(store, "番茄炒蛋")
     assert look(tmp_path, "SELECT section FROM memory ORDER BY id") == [("garden",), ("garden",), ("person",)]
 

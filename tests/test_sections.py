@@ -106,7 +106,7 @@ async def test_a_turn_that_failed_found_nothing(new_world: NewWorld) -> None:
     await world.say(PILLS[0][1])
     [(chat, person)] = world.rows("SELECT DISTINCT chat_id, person_id FROM section_round")
     assert len(searched(world)) == before + 1
-    found = await world.store.feedback.rounds(int(str(chat)), int(str(person)), 0)
+    found = await world.store.sessions.recall_rounds(int(str(chat)), int(str(person)), 0)
     assert len(found) == before
 
 

@@ -145,9 +145,9 @@ async def erase_person(
     require_database(place)
     async with await open_store(place.data, frozenset(settings.bot.owners)) as store:
         number = await find_person(store, person)
-        if not await store.personal_data.known(number):
+        if not await store.people.is_known(number):
             raise NuanError(f"there is nobody {person!r} any more")
-        counts = await store.personal_data.counts(number)
+        counts = await store.people.personal_counts(number)
         who = await store.people.labelled(number)
         if not yes and not ask(f"Erase person {number}, {who}, for good ({_listed(counts)})?"):
             raise NuanError("nothing was changed")
@@ -174,7 +174,7 @@ async def _keys_naming(store: Store, number: int, settings: Settings) -> list[st
             for name, platform in settings.platforms.items()
         },
     }
-    own = await store.personal_data.records(number)
+    own = await store.people.personal_records(number)
     accounts = own.person["accounts"]
     known = set(accounts) if isinstance(accounts, list) else set()
     return [key for key, names in lists.items() if known & set(names)]

@@ -149,7 +149,7 @@ async def embedding_findings(settings: Settings, data: Path) -> tuple[CheckResul
     if (data / DATABASE).exists():
         try:
             async with await open_store(data, read_only=True) as store:
-                there, having = await store.vectors.counts(VectorSpace(embedder.name))
+                there, having = await store.search.vector_counts(VectorSpace(embedder.name))
         except StoreError:
             return tuple(found)  # told of the data folder itself
         lacking = "" if having >= there else "; the others are found by words alone until a running nuan has made them"

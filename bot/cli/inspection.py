@@ -171,7 +171,7 @@ async def show_usage(place: Installation, days: int, clock: Clock | None = None,
     span = DaySpan.until((clock or SystemClock()).now(), days, words.default_tz)
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         chats = {NO_CHAT: "nuan"} | {chat.id: chat.label for chat in await store.people.chats()}
-        used, shares = await store.ledger.used(span.since), await store.feedback.told_shares(span.since)
+        used, shares = await store.ledger.used(span.since), await store.inspector.told_shares(span.since)
         numbers = {each.person_id for each in used if each.person_id is not None}
         people = {number: (await store.people.person(number)).name for number in sorted(numbers)}
         currency = place.settings.budget.currency
@@ -326,7 +326,7 @@ async def show_sections(place: Installation, export: Path | None, clock: Clock |
     """The advice list, beside a running nuan; with `export` the states are written into that folder instead."""
     rules, now = place.settings.sections, (clock or SystemClock()).now()
     async with await open_store(place.data, read_only=True) as store:
-        shown = [await _section_report(store, rules, each, now) for each in await store.feedback.section_histories()]
+        shown = [await _section_report(store, rules, each, now) for each in await store.inspector.section_histories()]
     words = make_words(place).opening(place.settings.bot.language)
 
     def name(key: str) -> str:

@@ -87,7 +87,7 @@ async def export_memories(
             refuse_existing(file)
     async with await open_store(place.data, frozenset(place.settings.bot.owners), read_only=True) as store:
         number = await find_person(store, person) if person else None
-        export = await store.memory_archive.export(number, now)
+        export = await store.memories.export(number, now)
     writers = {"jsonl": write_jsonl, "md": write_markdown}
     for end, file in files.items():
         write_private(file, writers[end](export.here.carried), force=force)
@@ -140,7 +140,7 @@ async def import_memories(
         )  # else no installation is begun
     async with await open_store(place.data, owners, read_only=taking.dry_run) as store:
         with progress_bar("reading", quiet=as_json):
-            here = await store.memory_archive.here()
+            here = await store.memories.import_base()
             plan = make_plan(_readable(taking, here, now), here, store.tombstones.covers)
         if not as_json and (taking.path / FILE_NAMES["md"]).is_file():
             print_error(f"{FILE_NAMES['md']} is for reading only: what was edited there is not taken in")
@@ -178,7 +178,7 @@ async def _carry_out(
     if not (taking.yes or ask(f"Take in {plan.count}?")):
         return ImportResult("nothing was changed")
     with progress_bar("import", quiet=quiet) as tell:
-        await store.memory_archive.bring_in(plan, now, tell)
+        await store.memories.bring_in(plan, now, tell)
     return ImportResult(f"done: {plan.count} taken in", plan.count)
 
 
@@ -231,7 +231,7 @@ async def list_memories(place: Installation, person: str, kind: MemoryKind | Non
     """One line a memory, or a JSON array."""
     async with await open_store(place.data, read_only=True) as store:
         number = await find_person(store, person) if person else None
-        carried = (await store.memory_archive.export(number)).here.carried
+        carried = (await store.memories.export(number)).here.carried
     found = [memory for memory in carried.memories if kind in (None, memory.kind)]
     if as_json:
         return json_document([to_json(memory) for memory in found])
@@ -254,7 +254,7 @@ async def show_memory(place: Installation, wanted: str, *, as_json: bool) -> str
     if match is None:
         raise ConfigError((f"there is no memory {wanted!r}: give its number",))
     async with await open_store(place.data, read_only=True) as store:
-        whole = await store.memory_archive.whole(int(match[1]))
+        whole = await store.memories.with_lines(int(match[1]))
     if whole is None:
         raise NuanError(f"there is no memory #{match[1]}")
     return _memory_json(whole) if as_json else "\n".join(_memory_lines(whole))
@@ -324,7 +324,7 @@ async def backfill(
     ):
         vectors = VectorBackfill(dependencies, anew=anew) if "vectors" in parts else None
         found = BackfillReport(
-            await store.lives.faults(rows, ownership_fault, own), await vectors.lacking() if vectors else None
+            await store.memories.faults(rows, ownership_fault, own), await vectors.lacking() if vectors else None
         )
         mendable = tuple(fault for fault in found.faults if fault.mendable)
         if apply and (mendable or found.vectors):
@@ -335,7 +335,7 @@ async def backfill(
                 if vectors:
                     await vectors.make(shown)
             left = await vectors.lacking() if vectors else None
-            found = BackfillReport(await store.lives.faults(rows, ownership_fault, own), left, done, copy)
+            found = BackfillReport(await store.memories.faults(rows, ownership_fault, own), left, done, copy)
     return _json(found) if as_json else "\n".join(_lines(found, rows, applied=apply))
 
 
@@ -343,10 +343,10 @@ async def _mend(store: Store, faults: tuple[MemoryFault, ...], shown: "Progress"
     task, done = shown.add_task("rows", total=len(faults)), 0
     for first in range(0, len(faults), BATCH):
         batch = faults[first : first + BATCH]
-        done += await store.lives.mend(batch, ownership_fault, SystemClock().now(), own)
+        done += await store.memories.mend(batch, ownership_fault, SystemClock().now(), own)
         shown.advance(task, len(batch))
     if any(fault.part == "text-index" for fault in faults):
-        await store.lives.fill_postings()
+        await store.memories.fill_postings()
     return done
 
 

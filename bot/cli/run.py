@@ -172,7 +172,7 @@ async def run(source: ConfigSource, place: Installation, *, alone: bool = False)
                     await preload(app.parts.current.newest, clock.now())
                     await app.start(adapters)
                     resume_collector()
-                    supervisor = Supervisor(app.ingest, clock, logs.log, store.vitals.writable)
+                    supervisor = Supervisor(app.ingest, clock, logs.log, store.inspector.writable)
                     page = metrics_page(settings.metrics, app, adapters, supervisor, meters)
                     control = control_socket(place.data, change_handler(app), logs.log, reloader.ask)
                     async with control, _web_page(front, app), page:

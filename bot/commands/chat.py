@@ -32,7 +32,7 @@ _DIGITS = 12
 async def info(call: Invocation) -> str:
     """The chat as it stands, as everyone in it may know it."""
     text, chat, services = call.text, call.chat, call.services
-    here = await call.store.feedback.state(chat.id, day_start(call.now, call.tz))
+    here = await call.store.inspector.state(chat.id, day_start(call.now, call.tz))
     mode = text("info_dm") if chat.kind == "dm" else text(f"mode_{chat.mode or services.settings.speak.mode}")
     lines = [
         text("info_who", version=__version__, persona=services.planner.personas.name(chat.persona)),
@@ -151,7 +151,7 @@ async def why(call: Invocation) -> str:
 
     One line; it holds names of those who write here, and nothing else that anybody said or keeps.
     """
-    known, now = await call.store.views.decisions(call.chat.id, call.event.id), call.now
+    known, now = await call.store.events.last_decisions(call.chat.id, call.event.id), call.now
     reason = explain_decision(known, now)
     told = call.text(
         reason.key,

@@ -44,7 +44,7 @@ ABOUT_CHARS = 60
 async def feedback(call: Invocation) -> str:
     """Only the signs of the person who asks, to replies of this chat."""
     if call.folded == ("recent",):
-        marks = await call.store.feedback.reply_signs(call.chat.id, call.person.id, REPLIES_SHOWN)
+        marks = await call.store.inspector.reply_signs(call.chat.id, call.person.id, REPLIES_SHOWN)
         lines = [
             call.text(
                 "feedback_line",
@@ -55,7 +55,7 @@ async def feedback(call: Invocation) -> str:
             for mark in marks
         ]
         return "\n".join(lines) or call.text("feedback_none")
-    signs = await call.store.feedback.signs(call.chat.id, call.person.id)
+    signs = await call.store.inspector.signs(call.chat.id, call.person.id)
     if not signs:
         return call.text("feedback_none")
     return call.text("feedback_stats", signs=sign_list(signs, call.text), **sign_figures(signs))
@@ -67,7 +67,7 @@ async def refs(call: Invocation) -> str:
     audience = await call.audience()
     if call.folded == ("stats",):
         days = call.services.settings.retention.transcript_days
-        counts = await call.store.feedback.told_counts(call.person.id, audience, call.now - days * DAY_MS)
+        counts = await call.store.inspector.told_counts(call.person.id, audience, call.now - days * DAY_MS)
         return call.text(
             "refs_stats",
             days=days,
@@ -77,7 +77,7 @@ async def refs(call: Invocation) -> str:
             opened=counts.opened,
             memories=counts.memories,
         )
-    told = await call.store.feedback.told_memories(call.person.id, audience, MOST_MEMORIES_READ)
+    told = await call.store.inspector.told_memories(call.person.id, audience, MOST_MEMORIES_READ)
     turns = [tuple(each) for _, each in groupby(told, key=lambda one: (one.session, one.turn))]
     return "\n".join(_reply_line(call, each) for each in turns[:REPLIES_SHOWN]) or call.text("refs_none")
 
@@ -241,7 +241,7 @@ async def _last_turn(call: Invocation) -> str:
 async def introspect(call: Invocation) -> str:
     """How it went in this chat lately, in numbers."""
     text = call.text
-    seen = await call.store.feedback.statistics(call.chat.id, call.now - INTROSPECTION_DAYS * DAY_MS)
+    seen = await call.store.inspector.statistics(call.chat.id, call.now - INTROSPECTION_DAYS * DAY_MS)
     lines = [
         text(
             "introspect_turns",
@@ -265,7 +265,7 @@ async def personality(call: Invocation) -> str:
     """The persona of this chat in its own words, and since when it is that."""
     personas = call.services.planner.personas
     name, known = personas.name(call.chat.persona), personas.of(call.chat.persona)
-    since, text = await call.store.feedback.talked_on(call.chat.id, known.signatures), call.text
+    since, text = await call.store.inspector.talked_on(call.chat.id, known.signatures), call.text
     return "\n".join(
         (
             text("personality_who", name=name, who=known.of("full", call.script, alone=call.chat.kind == "dm").who),

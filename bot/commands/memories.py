@@ -195,7 +195,7 @@ async def mem(call: Invocation) -> str:
     owned = await call.store.memories.owned(call.person.id, audience)
     number = number_for("memory", words[-1]) if words else None
     if words == ("archived",):
-        archived = await call.store.lives.archived(call.person.id, audience)
+        archived = await call.store.memories.archived(call.person.id, audience)
         return _list(call, list(archived)) or call.text("mem_none_archived")
     if words == ("former",):
         return _list(call, [m for m in owned if m.former_at is not None]) or call.text("mem_none_former")
@@ -235,14 +235,14 @@ def _stats(call: Invocation, owned: tuple[Memory, ...]) -> str:
 async def _one(call: Invocation, memory: Memory | None) -> str:
     if memory is None:
         return call.text("mem_none")
-    merged, now = await call.store.lives.merges(memory), call.now
+    merged, now = await call.store.memories.merges(memory), call.now
     told = (await call.services.planner.boot(call.chat, call.person, now)).memories
     why = told_report(memory, now, call.text, opens=memory.id in told)
     return f"{memory_report(memory, merged, now, call.tz, call.text)}\n{why}"
 
 
 async def _do(call: Invocation, action: str, memory: Memory | None) -> str:
-    lives, now = call.store.lives, call.now
+    lives, now = call.store.memories, call.now
     if memory is None or (action == "restore") != (memory.disabled_at is not None):
         return call.text("mem_none_archived" if action == "restore" else "mem_none")
     days = call.services.settings.memory.life.archive_days
@@ -257,7 +257,7 @@ async def _do(call: Invocation, action: str, memory: Memory | None) -> str:
         case "restore":
             await lives.restore(memory.id, now)
         case _:
-            other = await call.store.lives.unmerge(memory, now)
+            other = await call.store.memories.unmerge(memory, now)
             if other is None:
                 return call.text("mem_not_merged", id=memory.id)
     return call.text(f"mem_did_{action}", id=memory.id, other=other, days=days)
@@ -266,7 +266,7 @@ async def _do(call: Invocation, action: str, memory: Memory | None) -> str:
 async def _share(call: Invocation, memory: Memory | None, *, on: bool) -> str:
     if memory is None or memory.disabled_at is not None:
         return call.text("mem_none")
-    lives, now = call.store.lives, call.now
+    lives, now = call.store.memories, call.now
     if on:
         done = "mem_did_share" if await lives.share(memory, now) else "mem_is_shared"
     else:

@@ -46,7 +46,7 @@ async def link(call: Invocation) -> str | Draft:
     if call.chat.kind != "dm":
         return call.text("link_dm")
     if not call.words:
-        return call.text("link_code", code=await call.store.links.offer(call.event.id, call.now))
+        return call.text("link_code", code=await call.store.people.offer_link(call.event.id, call.now))
     code = code_in(call.words[-1], False) or call.words[-1]
     answer = ANSWERS.get(call.folded[0], "") if len(call.words) > 1 else ""
     texts = call.services.texts
@@ -62,7 +62,7 @@ async def link(call: Invocation) -> str | Draft:
         return Draft(say("link_asked_giver"), "notice", buttons=_link_buttons(code, side.external_id, say))
 
     await call.store.people.take_owner_code()  # which somebody may send by this command, too
-    step = await call.store.links.use(code.upper(), answer, call.event.id, notice, call.now)
+    step = await call.store.people.use_link(code.upper(), answer, call.event.id, notice, call.now)
     match step.outcome:
         case "ignored":
             return ""
@@ -97,7 +97,7 @@ async def unlink(call: Invocation) -> str:
         text = texts.messages.text("unlinked", texts.script_named(script), one=done.one, other=done.other)
         return Draft(text, "notice")
 
-    done = await call.store.links.undo(call.event.id, notice, call.now)
+    done = await call.store.people.undo_link(call.event.id, notice, call.now)
     keys = {"unlinked": "unlinked", "busy": "link_busy", "none": "unlink_none"}
     return call.text(keys[done.outcome], one=done.one, other=done.other)
 
@@ -110,7 +110,7 @@ async def export(call: Invocation) -> str:
     """
     match call.folded:
         case (who,) if who in ME_WORDS:
-            if not await call.store.personal_data.may_export(call.person.id, call.event.id, call.now):
+            if not await call.store.people.may_export(call.person.id, call.event.id, call.now):
                 return call.text("export_wait")
             path = await call.services.personal_data.export(call.person.id, call.services.texts.zone)
         case _:
@@ -130,16 +130,16 @@ async def export(call: Invocation) -> str:
 @command("forget", "me [NUMBER]", who="anyone", topic="you", private=True, about="forget_me", example="me")
 async def forget(call: Invocation) -> str:
     """Take a person out, when they said so twice: the first answer names a number, with it the deed is done."""
-    erasing, now = call.store.personal_data, call.now
+    erasing, now = call.store.people, call.now
     match call.folded:
-        case (who, *_) if who in ME_WORDS and not await erasing.known(call.person.id):
+        case (who, *_) if who in ME_WORDS and not await erasing.is_known(call.person.id):
             return call.text("forget_me_done")  # a crash came between the deed and its answer
         case (who,) if who in ME_WORDS:
-            counts = await erasing.counts(call.person.id)
-            number = await erasing.ask(call.person.id, call.chat.id, now)
+            counts = await erasing.personal_counts(call.person.id)
+            number = await erasing.ask_to_erase(call.person.id, call.chat.id, now)
             return call.text("forget_me_ask", number=number, minutes=CONFIRM_MINUTES, **counts)
         case (who, number) if who in ME_WORDS:
-            if not await erasing.agreed(call.person.id, call.chat.id, number, now):
+            if not await erasing.agreed_to_erase(call.person.id, call.chat.id, number, now):
                 return call.text("forget_me_wrong")
             await call.services.personal_data.erase(call.person.id, call.event.id)
             return call.text("forget_me_done")

@@ -270,7 +270,7 @@ class AgentWriter:
         if self._store.tombstones.covers(text) and not asked:
             return refuse("buried")
         most = self._settings.mcp.remember_per_day
-        if await self._store.agents.added(person.id, now - DAY_MS) >= most:
+        if await self._store.memories.added_by_agents(person.id, now - DAY_MS) >= most:
             return refuse("kept_enough", most=most)
         self._store.tombstones.remove_tombstone(text, now)
         memory = NewMemory(
@@ -286,7 +286,7 @@ class AgentWriter:
             agent=wish.agent,
         )
         memory = with_day(memory, now, self._words.tz_of(chat, person))
-        stored = await self._store.agents.remember(memory, now)
+        stored = await self._store.memories.add(memory, now)
         again = opening("remember_known", problem=stored.id)
         told = [again if stored.again else opening("remember_done", id=stored.id)]
         if wish.words and not asked:
@@ -307,13 +307,13 @@ class AgentWriter:
         if len(found) > 1:
             return self._which(found, person)
         most = self._settings.mcp.forget_per_day
-        if await self._store.agents.forgotten(person.id, now - DAY_MS) >= most:
+        if await self._store.memories.forgotten_since(person.id, now - DAY_MS) >= most:
             return refuse("forgot_enough", most=most)
         (memory,), days = found, self._settings.memory.undo_days
         forgetting = Forgetting(found, person.id, now + days * DAY_MS if days else None)
         key, script = "forgot" if days else "forgot_forever", self._words.script(person)
         said = self._words.messages.text(f"agent_{key}", script, agent=wish.agent, id=memory.id, days=days)
-        await self._store.agents.forget(forgetting, chat.id, Draft(said, "notice"), now)
+        await self._store.memories.forget_and_tell(forgetting, chat.id, Draft(said, "notice"), now)
         done = self._texts.text(key, script, id=memory.id, days=days)
         return AgentReply(done, ids=(memory.id,))
 

@@ -114,15 +114,15 @@ async def store_findings(data: Path, now: int) -> tuple[CheckResult, ...]:
         return (nothing,)
     try:
         async with await open_store(data, read_only=True) as store:
-            wrong = await store.vitals.damage()
+            wrong = await store.inspector.damage()
             if wrong:
                 return (_damaged("; ".join(wrong[:MOST_TOLD])),)
             found = [passed("data", f"{DATABASE} can be read, all of it is whole")]
-            if dangling := await store.vitals.dangling():
+            if dangling := await store.inspector.dangling():
                 told = f"{dangling} rows refer to what is not there: nuan works; a backup from before may be better"
                 found.append(warned("data", told))
             found += [await _index(store), *await _deliveries(store, now)]
-            newest = await store.vitals.newest_line()
+            newest = await store.inspector.newest_line()
     except StoreError as error:
         return (failed("data", str(error)),)
     late = clock_finding(now, newest)
@@ -147,7 +147,7 @@ def _damaged(what: str) -> CheckResult:
 
 async def _index(store: Store) -> CheckResult:
     """Whether the index holds what can be searched."""
-    faults = await store.vitals.unindexed()
+    faults = await store.inspector.unindexed()
     if faults:
         text = f"{faults} rows are not as they should be: `nuan memory backfill --text-index --apply`"
         return warned("full-text index", text)
@@ -180,7 +180,7 @@ async def _deliveries(store: Store, now: int) -> list[CheckResult]:
     waiting, late = await store.reminders.overdue(now)
     if waiting:
         lines.append(passed("reminders", f"{waiting} wait, {late} of them are late: the next start says them"))
-    stuck = await store.vitals.stuck_digests()
+    stuck = await store.inspector.stuck_digests()
     if stuck:
         text = f"{stuck} talks could not be summed up after many tries: look at `nuan logs` for digest_postponed"
         lines.append(warned("digests", text))

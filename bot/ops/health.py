@@ -106,7 +106,7 @@ class HealthCheck:
 
     async def look(self) -> HealthSnapshot:
         """What stands now; a store that cannot be read is an ailment, not an error."""
-        silent, vitals = self.silent(), self.store.vitals
+        silent, vitals = self.silent(), self.store.inspector
         queues, deliveries, trouble = dict(self.queues()), dict[str, int](), vitals.refusing
         try:
             async with asyncio.timeout(STORE_S):

@@ -166,7 +166,7 @@ class MetricsPages:
 
     async def begin(self) -> None:
         """Count what is reserved from now on."""
-        self._after = await self._health_check.store.vitals.newest_call()
+        self._after = await self._health_check.store.inspector.newest_call()
 
     async def show(self, path: str) -> HttpPage | None:
         """The page of that path."""
@@ -190,7 +190,7 @@ class MetricsPages:
     async def _count(self, meters: "Metrics") -> None:
         if self._after is None:
             await self.begin()
-        calls = await self._health_check.store.vitals.calls(self._after or 0, self._open)
+        calls = await self._health_check.store.inspector.paid_calls(self._after or 0, self._open)
         self._after = max((self._after or 0, *(call.id for call in calls)))
         self._open = {call.id for call in calls if call.state == "reserved"}
         pool = self._health_check.pool()

@@ -31,9 +31,9 @@ from bot.pipeline.send import OutboxSender
 from bot.pipeline.timings import PhaseTimer, TurnTimings
 from bot.pipeline.turn import TurnRunner
 from bot.speaking.pacing import due_batch as next_batch
+from bot.store.events import WaitingChat
 from bot.store.intake import Revision
 from bot.store.store import Store
-from bot.store.views import WaitingChat
 from bot.text.fold import fold
 
 VERBS: dict[str, MemoryVerb] = {"": "remember", "address": "nick_set", "no_address": "nick_revoke"}
@@ -51,9 +51,9 @@ async def apply_change(
 ) -> None:
     """See to a queued change and take it off the queue; nothing is answered and no receipt repeated."""
     if event.label == "delete":
-        await store.intake.delete_again(event.id, clock.now())
+        await store.events.delete_again(event.id, clock.now())
         return
-    edited = await store.intake.edited(event.id) if event.label == "edit" else None
+    edited = await store.events.edited(event.id) if event.label == "edit" else None
     if edited is None:
         await store.events.finish((event.id,), "change")
         return
@@ -69,7 +69,7 @@ async def apply_change(
     for _, text in revised:
         if text is not None:
             store.tombstones.remove_tombstone(text, clock.now())
-    await store.intake.revise(
+    await store.events.revise(
         event.id, edited, Revision(revised, told, understood.rest if forgets else None), clock.now()
     )
 
@@ -199,7 +199,7 @@ class Dispatcher:
 
     async def _next(self, chat_id: int, handled: list[Event]) -> Progress:
         """As `_some`; `handled` is what it is about."""
-        waiting = await self._store.views.waiting(chat_id, self._clock.now())
+        waiting = await self._store.events.waiting(chat_id, self._clock.now())
         chat, due = waiting.chat, waiting.due
         if not due:
             return "nothing"
@@ -361,7 +361,7 @@ class Dispatcher:
         if question is not None and not understood.commands and not still:
             await self._store.memories.drop_question(chat.id, person.id)
             if question.kind == "clarify" and not (event.forwarded or stopped):
-                await self._store.agents.offer_answer(question.memories[0], event, self._clock.now())
+                await self._store.memories.offer_answer(question.memories[0], event, self._clock.now())
         if chat.kind == "dm" and not understood.commands and not event.forwarded and not person.is_bot:
             understood = await self._introduced(event, reads) or understood
         over = PromiseEndings()

@@ -25,9 +25,9 @@ from bot.pipeline.timings import TurnTimings
 from bot.speaking.activation import decide
 from bot.speaking.pacing import DEBOUNCE_MOST_MS, WITHOUT_MODEL, BurstRules, Typists, looks_whole, with_deadline
 from bot.speaking.reminders import nudging_rules
+from bot.store.events import WaitingChat
 from bot.store.ingest import Accepted, Arrival
 from bot.store.store import Store
-from bot.store.views import WaitingChat
 from bot.text.clean import clean, clean_file, clean_name
 from bot.text.codes import code_in, is_greeting, without_keys
 from bot.text.fold import usual_script
@@ -149,7 +149,7 @@ class Ingest:
                 arrival = self._arrival(self._cleaned(incoming))
                 if incoming.sender is not None and incoming.kind == "message":
                     self._debounce.wrote(incoming.place, incoming.sender.external_id)
-                intake = self._store.intake
+                intake = self._store.events
                 accept = intake.accept_deletion if incoming.label == "delete" else intake.accept
                 accepted = await accept(arrival, lambda situation: decide(situation, settings))
             if accepted.event is not None:

@@ -80,13 +80,13 @@ class HeartbeatService(UnaskedTurns):
 
     async def start(self) -> None:
         """Drop what an earlier process began, nobody waits for it, and set all deadlines."""
-        await self._store.proactive.begin(HEARTBEAT, self._clock.now())
+        await self._store.turns.drop_unasked(HEARTBEAT, self._clock.now())
         await self.rearm()
 
     async def rearm(self) -> None:
         """Set every deadline anew, by other rules."""
         due = self._due if self._current.settings.heartbeat.on else None
-        await self._store.proactive.arm_heartbeats(self._platforms(), due)
+        await self._store.turns.arm_heartbeats(self._platforms(), due)
 
     async def arm(self, chat_id: int, *, anew: bool = False) -> None:
         """Somebody was answered: from now on nuan may write first in this chat, when it has been silent.
@@ -94,12 +94,12 @@ class HeartbeatService(UnaskedTurns):
         `anew`: more is known of the days ahead.
         """
         if self._current.settings.heartbeat.on:
-            await self._store.proactive.arm_heartbeat(chat_id, self._platforms(), self._due, anew=anew)
+            await self._store.turns.arm_heartbeat(chat_id, self._platforms(), self._due, anew=anew)
 
     async def fire(self) -> int | None:
         """Something is due: queue the event of the first chat, and say which chat that is."""
         now = self._clock.now()
-        chat_id = await self._store.proactive.fire_heartbeat(
+        chat_id = await self._store.turns.fire_heartbeat(
             self._platforms(), self._due, lambda silence: self._told(silence, now), now
         )
         if chat_id is not None:
@@ -117,12 +117,12 @@ class HeartbeatService(UnaskedTurns):
         with self._turn(chat_id) as stop:
             if await self._gate.allows("heartbeat"):
                 outcome = await self._beat(chat_id, stop)
-        await self._store.proactive.leave(chat_id, HEARTBEAT, outcome, self._clock.now())
+        await self._store.turns.leave_unasked(chat_id, HEARTBEAT, outcome, self._clock.now())
         self._fired.discard(chat_id)
 
     async def _beat(self, chat_id: int, stop: asyncio.Event) -> str:
         """Run the turn, unless something else is to be done here; what becomes of an event that is still queued."""
-        waiting = await self._store.views.waiting(chat_id, self._clock.now())
+        waiting = await self._store.events.waiting(chat_id, self._clock.now())
         beats = tuple(event for event in waiting.due if event.why == HEARTBEAT)
         if len(beats) < len(waiting.due) or await self._store.turns.running(chat_id):
             return "overtaken"
@@ -169,7 +169,7 @@ class JoinService(UnaskedTurns):
 
     async def start(self) -> None:
         """Drop what an earlier process began: it is said once or not at all."""
-        await self._store.proactive.begin(JOIN, self._clock.now())
+        await self._store.turns.drop_unasked(JOIN, self._clock.now())
 
     def fire(self, chat_id: int) -> None:
         """The deadline of that chat has come: its work queue looks next."""
@@ -181,13 +181,13 @@ class JoinService(UnaskedTurns):
         StoreError: nothing of the last step was stored; the next call ends what was begun.
         """
         if chat_id in self._under_way:
-            await self._store.proactive.leave(chat_id, JOIN, "void", self._clock.now())
+            await self._store.turns.leave_unasked(chat_id, JOIN, "void", self._clock.now())
             self._under_way.discard(chat_id)
         if chat_id not in self._due:
             return
         self._due.discard(chat_id)
         speak = self._current.settings.speak
-        standing = await self._store.proactive.take_talk(chat_id, speak.window_seconds * 1000, self._clock.now())
+        standing = await self._store.turns.take_talk(chat_id, speak.window_seconds * 1000, self._clock.now())
         if standing is None or (standing.mode or speak.mode) != "join":
             return
         with self._turn(chat_id) as stop:
@@ -207,9 +207,9 @@ class JoinService(UnaskedTurns):
             self._under_way.add(chat_id)
             person = await self._store.people.person(newest.person_id)
             told = self._current.words.opening(self._current.words.script(person))("entry")
-            verdict = await self._store.proactive.enter_talk(chat_id, verdict, newest, told, now)
+            verdict = await self._store.turns.enter_talk(chat_id, verdict, newest, told, now)
         else:
-            await self._store.proactive.keep_verdict(chat_id, verdict, newest.id if newest is not None else 0, now)
+            await self._store.turns.keep_verdict(chat_id, verdict, newest.id if newest is not None else 0, now)
         line = self._log.info if verdict.action == "enter" else self._log.debug
         line("looked", chat=chat_id, action=verdict.action, why=verdict.why, score=verdict.score, until=verdict.at)
         if verdict.action == "enter":
@@ -220,7 +220,7 @@ class JoinService(UnaskedTurns):
         """Run the turn, unless somebody came before it."""
         outcome = "void"
         try:
-            waiting = await self._store.views.waiting(chat_id, self._clock.now())
+            waiting = await self._store.events.waiting(chat_id, self._clock.now())
             mine = tuple(event for event in waiting.due if event.why == JOIN)
             if len(mine) < len(waiting.due) or stop.is_set():
                 outcome = "overtaken"
@@ -231,7 +231,7 @@ class JoinService(UnaskedTurns):
         except OverLimit as error:
             self._log.info("over_limit", chat=chat_id, limit=error.limit, said=False)
             outcome = "limited"
-        await self._store.proactive.leave(chat_id, JOIN, outcome, self._clock.now(), overtaken=stop.is_set())
+        await self._store.turns.leave_unasked(chat_id, JOIN, outcome, self._clock.now(), overtaken=stop.is_set())
 
     async def _relevance(self, chat_id: int, standing: TalkState) -> float:
         """0 to 1: how well the last lines fit what everybody here may be told, or who nuan is.

@@ -21,8 +21,8 @@ from bot.prompt.composition import (
     prefix_item,
     prefix_tokens,
 )
+from bot.store.sessions import PastLog
 from bot.store.store import Store
-from bot.store.views import PastLog
 from bot.text.fold import usual_script
 from bot.text.length import TokenVocabulary
 
@@ -97,8 +97,8 @@ async def inspect_plan(
 ) -> Inspection:
     """Look at a plan; only numbers and bytes that are stored anyway, of this chat alone."""
     words = planner.vocabulary
-    newest = await store.views.past(chat_id)
-    older = await store.views.past(chat_id, 1)
+    newest = await store.sessions.past_log(chat_id)
+    older = await store.sessions.past_log(chat_id, 1)
     before, earlier = _sent(newest, words), _sent(older, words)
     prefix = plan.prefix
     head = prefix_item(
@@ -121,7 +121,7 @@ async def inspect_plan(
 
 
 async def _refs(store: Store, plan: TurnPlan) -> tuple[tuple[int, ToldItem], ...]:
-    logged = await store.feedback.told_items(plan.epoch.id) if plan.epoch is not None else ()
+    logged = await store.inspector.told_items(plan.epoch.id) if plan.epoch is not None else ()
     return (*logged, *((0, each) for each in plan.asking.brought if each.ref))
 
 

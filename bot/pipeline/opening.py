@@ -93,7 +93,7 @@ class OpeningLineReader:
             floor, recent = max(floor, min(raw)), most if wish.recent is None else wish.recent
             window = opened // 1000 if wish.window_seconds is None else wish.window_seconds
         lines = min(most if raw else LIGHT_LINES, recent) if light else most
-        events, earlier = await self._store.views.lines(
+        events, earlier = await self._store.sessions.lines(
             chat.id,
             tuple(event.id for event in occasion.answering),
             floor,
@@ -156,7 +156,7 @@ class OpeningReader:
         words, settings, wake = self._current.words, self._current.settings, self._wake(chat.persona)
         zone = words.zone_of(chat, person)
         tz = words.tz(zone)
-        found = await self._store.views.opening(audience, now, PEOPLE, tz)
+        found = await self._store.memories.opening(audience, now, PEOPLE, tz)
         alone = found.people[audience.alone] if audience.alone is not None else None
         commitments = await self._store.commitments.open(audience, COMMITMENTS)
         reminders = await self._store.reminders.open(person.id, None if alone is not None else chat.id, shared=True)

@@ -35,10 +35,9 @@ from bot.prompt.persona import Personas, Prefix
 from bot.recall.sections import FRESH_MS
 from bot.session import close_reason as reason_of
 from bot.store.ledger import Reservation
-from bot.store.sessions import NewEpoch
+from bot.store.sessions import NewEpoch, OpenLog
 from bot.store.store import Store
 from bot.store.turns import TurnToAsk
-from bot.store.views import OpenLog
 from bot.text.dates import next_local_time
 from bot.text.length import TokenVocabulary, estimate_tokens
 
@@ -78,7 +77,7 @@ class ModeChooser:
         turns = self._current.settings.prompt.light_hint_turns
         if not turns or choice.mode != "light" or choice.why == "budget":
             return 0
-        run = await self._store.views.light_run(occasion.chat.id, occasion.person.id, turns + 1)
+        run = await self._store.sessions.light_run(occasion.chat.id, occasion.person.id, turns + 1)
         return turns if run == turns else 0
 
     async def _warm(self, full: Prefix, log: int, now: int) -> bool:
@@ -176,7 +175,7 @@ class Planner:
         chat, store = occasion.chat, self._store
         answering, apart = tuple(event.id for event in occasion.answering), self._current.settings.speak.busy == "queue"
         most = self._current.settings.context.bus_max
-        log = await store.views.log(
+        log = await store.sessions.log(
             chat.id,
             most,
             occasion.person.id,
@@ -271,7 +270,7 @@ class Planner:
         light = begins == "light"
         begun = await self._lines.read(occasion, session, now, light)
         start = session.from_event if session is not None else min(event.id for event in occasion.answering) - 1
-        first = await self._store.proactive.unanswered(
+        first = await self._store.turns.unanswered(
             occasion.chat.id, await self._store.sessions.floor(occasion.chat.id), start
         )
         chat, person = occasion.chat, occasion.person

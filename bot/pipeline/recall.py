@@ -108,12 +108,12 @@ async def topic_of(store: Store, rules: SectionRules, audience: Audience, person
     """As `SectionFilter.topic`, by these rules."""
     if not (rules.on and rules.topic):
         return None
-    rounds = await store.feedback.rounds(audience.chat_id, person_id, now - FRESH_MS)
+    rounds = await store.sessions.recall_rounds(audience.chat_id, person_id, now - FRESH_MS)
     found = current_topic(rounds, rules)
     if found is None:
         return None
-    text = await store.feedback.told_text(found.memory_id, audience)
-    return TopicLine(found.section, text, found.memory_id) if text else None
+    memory = await store.search.memory(audience, found.memory_id)
+    return TopicLine(found.section, memory.text, memory.id) if memory is not None else None
 
 
 class Recall:

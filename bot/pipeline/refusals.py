@@ -15,8 +15,8 @@ from bot.core.ports import Clock, Log
 from bot.core.sessions import Occasion
 from bot.core.speaking import UNCALLED, AnswerLimits
 from bot.pipeline.configuration import Current
+from bot.store.events import WaitingChat
 from bot.store.store import Store
-from bot.store.views import WaitingChat
 from bot.text.dates import day_start, next_local_time
 
 PERSON_LIMITS = ("cooldown", "person_minute", "person_day")

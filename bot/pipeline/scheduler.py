@@ -124,11 +124,11 @@ class Scheduler:
                 for chat_id in await self._remind():
                     self._wakes["outbox"](chat_id)
             case "leave":
-                await self._store.personal_data.leave(now)
+                await self._store.people.drop_left_addresses(now)
             case "wipe":
                 await self._store.deadlines.wipe()
             case "purge":
-                count = await self._store.forgetting.purge(now)
+                count = await self._store.memories.purge(now)
                 self._log.info("purged", memories=count)
             case "tidy":
                 await self._tidy(now)

@@ -343,7 +343,7 @@ class OutboxSender:
 
     async def _failed(self, outgoing: Outgoing, error: Exception) -> bool:
         await self._store.outbox.not_sent(outgoing.outbox_id, type(error).__name__, None)
-        numbers = await self._store.vitals.numbers(outgoing.outbox_id)
+        numbers = await self._store.inspector.numbers(outgoing.outbox_id)
         self._log.error("send_failed", chat=outgoing.chat_id, **numbers, outbox=outgoing.outbox_id, exc_info=error)
         return True
 
@@ -385,7 +385,7 @@ class OutboxSender:
         self._log.warning(
             "send_failed",
             chat=chat_id,
-            **await self._store.vitals.numbers(number),
+            **await self._store.inspector.numbers(number),
             outbox=number,
             fate=error.fate,
             error=error.detail,

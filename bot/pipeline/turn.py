@@ -34,12 +34,11 @@ from bot.pipeline.tools.calls import (
 from bot.prompt.composition import log_budget, log_tokens, whole_prompt
 from bot.speaking.initiative import SKIP, is_silent_answer, is_skip_word
 from bot.speaking.pacing import PacedMessage, paced_messages
-from bot.store.ledger import ReservationFate, Settlement
+from bot.store.ledger import ReservationFate, Settlement, TurnTotals
 from bot.store.memories import Receipt
 from bot.store.removal import Forgetting
 from bot.store.store import Store
 from bot.store.turns import OVER_BUDGET, AskedTurn, TurnToSay
-from bot.store.views import TurnTotals
 from bot.text.length import message_tokens, shorten
 from bot.tools.stop_listen import called_stop_listen, last_line
 
@@ -191,7 +190,7 @@ class TurnRunner:
         turn, epoch = running.turn, running.epoch
         waiting = unanswered(epoch, turn)
         if waiting:
-            totals = await self._store.views.totals(turn.id)
+            totals = await self._store.ledger.turn_totals(turn.id)
             own = await self._store.events.own_lines(
                 turn.event_ids, running.person.id, self._clock.now(), answered=True
             )
@@ -306,7 +305,7 @@ class TurnRunner:
 
     async def _report(self, turn: Turn, error: str = "", reply: str = "") -> None:
         """The one line of a turn; the log leaves the reply out unless `log.text` is on."""
-        totals = await self._store.views.totals(turn.id)
+        totals = await self._store.ledger.turn_totals(turn.id)
         outcome = "failed" if error else "answered" if reply or turn.receipts else "skipped"
         line = self._log.warning if error else self._log.info
         line(
@@ -378,7 +377,9 @@ class TurnRunner:
             buttons=buttons,
         )
         until = None if forever else now + days * DAY_MS
-        await self._store.agents.forget_in_turn(turn, Forgetting(memories, person.id, until, lines=lines), receipt, now)
+        await self._store.memories.forget_in_turn(
+            turn, Forgetting(memories, person.id, until, lines=lines), receipt, now
+        )
 
     async def _trace(self, turn: Turn, outcome: str, totals: TurnTotals) -> None:
         """Tell of a turn that is over everyone who asked for it and is an owner still; a line that a crash cuts off is

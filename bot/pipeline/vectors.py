@@ -130,7 +130,7 @@ class EmbeddingCaller:
     async def _reserve(self, tokens: int, chat_id: int, person_id: int | None, now: int) -> int:
         most = reservation(self._current, "embedding", self.embedder.name, tokens, 0, self._rate, now)
         try:
-            booking = self._store.vectors.reserve(chat_id, person_id, most, now)
+            booking = self._store.search.reserve_vectors(chat_id, person_id, most, now)
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:
             self.note("budget", error.limit)
@@ -247,7 +247,7 @@ class VectorMaker:
         `progress` is told how many are made, after each page. ModelError and OverBudget end it; what is made stays.
         """
         if anew:
-            await self._store.vectors.drop()
+            await self._store.search.drop_vectors()
             self._progress = VectorProgress()
         made = 0
         while self._calls is not None and not self._stops and (page := await self._page()):
@@ -258,7 +258,7 @@ class VectorMaker:
         """How many documents have no vector; with `anew` how many there are."""
         if self._calls is None:
             return 0
-        there, having = await self._store.vectors.counts(await self._space())
+        there, having = await self._store.search.vector_counts(await self._space())
         return there if anew else there - having
 
     async def make(self, page: Sequence[MissingEmbedding]) -> int:
@@ -294,13 +294,13 @@ class VectorMaker:
             self._calls.note("switched_off")
             return ()
         space = await self._space()
-        return await self._store.vectors.lacking(space, self._progress.after, PAGE)
+        return await self._store.search.lacking_vectors(space, self._progress.after, PAGE)
 
     async def _space(self) -> VectorSpace:
         assert self._calls is not None
         progress, model = self._progress, self._calls.embedder.name
         if not progress.begun:
-            progress.dimensions = progress.dimensions or await self._store.vectors.dimensions(model)
+            progress.dimensions = progress.dimensions or await self._store.search.dimensions(model)
             progress.begun, progress.after = True, 0
         return VectorSpace(model, progress.dimensions)
 
@@ -332,7 +332,7 @@ class VectorMaker:
         vectors = dict(zip(texts, found.vectors, strict=True))
         space = VectorSpace(self._calls.embedder.name, found.dimensions)
         new = [NewVector(each.id, each.text, vectors[each.text]) for each in batch]
-        stored = await self._store.vectors.put(space, new, settlement, self._clock.now())
+        stored = await self._store.search.put_vectors(space, new, settlement, self._clock.now())
         self._check(found)
         return stored
 
@@ -390,7 +390,7 @@ class VectorSearch:
             return Likeness(missing="off")
         if self._calls.embedder.calls and not self._pays:
             return Likeness(missing="unpaid")
-        states = await self._store.vectors.state(asking.audience, self._calls.embedder.name)
+        states = await self._store.search.vector_state(asking.audience, self._calls.embedder.name)
         if not states:
             return Likeness(missing="none")
         try:
@@ -405,7 +405,7 @@ class VectorSearch:
         some = bool(asking.memory_kinds)
         best = await self._thread.run(nearest, asked, rows, asking, self._rules.least_cosine, MANY if some else most)
         if some:
-            fit = await self._store.vectors.of_kinds(
+            fit = await self._store.search.of_kinds(
                 asking.audience, [number for number, _ in best], asking.memory_kinds
             )
             best = tuple(each for each in best if each[0] in fit)[:most]
@@ -433,13 +433,13 @@ class VectorSearch:
     async def _rows(self, audience: Audience, dimensions: int, state: State) -> VectorMatrix:
         """The vectors that this audience may see; only those that are not known from the last question are read."""
         assert self._calls is not None
-        space, vectors = VectorSpace(self._calls.embedder.name, dimensions), self._store.vectors
+        space, search = VectorSpace(self._calls.embedder.name, dimensions), self._store.search
         key = audience, space
         before, known = self._matrices.pop(key, (None, None))
         if known is None or before != state:
-            wanted = await vectors.numbers(audience, space)
+            wanted = await search.with_vectors(audience, space)
             need = wanted if known is None else await self._thread.run(lacking, known, wanted)
-            new = await vectors.of(audience, space, need)
+            new = await search.vectors(audience, space, need)
             if known is None:
                 known = await self._thread.run(matrix, new, dimensions)
             else:

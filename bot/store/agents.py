@@ -65,26 +65,26 @@ class AgentWrites(Repository):
         return text
 
     @reads
-    def added(self, tx: Tx, owner_id: int, since: int) -> int:
+    def added_by_agents(self, tx: Tx, owner_id: int, since: int) -> int:
         """How many memories agents added for that person since that moment, ms; also those that are gone again."""
         added = "SELECT count(*) FROM memory WHERE owner_id = ? AND source = 'mcp' AND created_at >= ?"
         return tx.number(added, owner_id, since)
 
     @reads
-    def forgotten(self, tx: Tx, owner_id: int, since: int) -> int:
+    def forgotten_since(self, tx: Tx, owner_id: int, since: int) -> int:
         """How many memories of that person were forgotten on somebody's word since that moment, ms."""
         gone = "SELECT count(*) FROM memory WHERE owner_id = ? AND disabled_reason = 'asked' AND disabled_at >= ?"
         return tx.number(gone, owner_id, since)
 
     @writes
-    def remember(self, tx: Tx, memory: NewMemory, at: int) -> StoredMemory:
+    def add(self, tx: Tx, memory: NewMemory, at: int) -> StoredMemory:
         """Store it beside what is there, merged with nothing; what is known already is not counted once more."""
         same = known_memory(tx, memory)
         if same is not None and not memory.asked:
             return StoredMemory(same, True)
         return store_memory(tx, memory, at)
 
-    async def forget(self, forgetting: Forgetting, chat_id: int, told: Draft, at: int) -> None:
+    async def forget_and_tell(self, forgetting: Forgetting, chat_id: int, told: Draft, at: int) -> None:
         """Disable the memories, scrub every derived copy and tell the chat, in one commit."""
 
         def forget(tx: Tx) -> None:

@@ -383,7 +383,7 @@ class MemoryArchive(Repository):
         """
         return (await self._export(person_id, exported_at))[0]
 
-    async def here(self) -> ImportBase:
+    async def import_base(self) -> ImportBase:
         """What an import is compared with: all of it, and everybody, also who has no memory yet."""
         export, names = await self._export(None, 0)
         return replace(export.here, carried=replace(export.here.carried, people=names.people, chats=names.chats))
@@ -449,7 +449,7 @@ class MemoryArchive(Repository):
         return [names.memory(row, others, merges) for row in rows]
 
     @reads
-    def whole(self, tx: Tx, number: int) -> MemoryWithLines | None:
+    def with_lines(self, tx: Tx, number: int) -> MemoryWithLines | None:
         """One memory and where it comes from; None when no memory has that number (any more)."""
         state = f"SELECT owner_id, disabled_reason, disabled_at, purge_at, {IS_EXPORTED} FROM memory WHERE id = ?"
         row = tx.one(state, number)

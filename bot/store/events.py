@@ -1,12 +1,16 @@
 """Events and their attachments: stored with the decision about them, queued, and read back as the context bus."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.core.events import FORGOTTEN, Attachment, Event, Place
+from bot.core.memories import MemoryQuestion
+from bot.core.people import Chat, Person
 from bot.core.sessions import ModelCall
-from bot.core.speaking import STOP_REASONS
+from bot.core.speaking import STOP_REASONS, LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
+from bot.store.access import chat_of, persons
 from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.index import index_lines
 from bot.store.ingest import QUOTED_ID
@@ -152,7 +156,40 @@ class SentAttachment:
     attachment: Attachment
 
 
-class Events(Repository):
+IS_DUE = f"SELECT 1 FROM {EVENT_QUEUE} WHERE chat_id = ? AND state = 'queued' AND due_at <= ?"
+CALLED = f"{IS_DUE} AND kind = 'message' AND why NOT IN ('command', 'pair', 'closed')"
+QUEUED = (
+    "WHERE chat_id = ? AND state = 'queued' AND (due_at <= ? OR (why <> 'window' AND tries = 0) "
+    f"OR (due_at IS NULL AND EXISTS ({CALLED}))) AND EXISTS ({IS_DUE}) ORDER BY id"
+)
+"""What is due, and with it what came late and waits for the rest of its backlog: it would be shown and told twice.
+
+What failed waits for its next try alone. With what a turn answers also the follow-ups that an earlier one failed on:
+they wait without a deadline.
+"""
+SELECT_QUEUE_MARKS = (
+    f"SELECT id, coalesce(due_at > ?, 0), tries > 0, due_at IS NULL FROM {EVENT_QUEUE} "
+    "WHERE chat_id = ? AND state = 'queued'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingChat:
+    """What in a chat is to be answered by now, in order, with the people who wrote it.
+
+    `asked` is what people of the chat were asked back about memories, by person; `promising` are those of whom any
+    promise is known.
+    """
+
+    chat: Chat
+    due: tuple[Event, ...]
+    people: Mapping[int | None, Person]
+    standing: QueueMarks = field(default_factory=QueueMarks)
+    asked: Mapping[int, MemoryQuestion] = field(default_factory=dict)
+    promising: frozenset[int] = frozenset()
+
+
+class EventLog(Repository):
     """The context bus on disk: what happened in each chat, and what of it still waits for an answer."""
 
     @reads
@@ -292,6 +329,44 @@ class Events(Repository):
     finish = writing(finish_events)
     put_back = writing(put_follow_ups_back)
 
+    @reads
+    def waiting(self, tx: Tx, chat_id: int, now: int) -> WaitingChat:
+        """What in this chat is to be answered by now; LookupError when there is no such chat."""
+        chat = chat_of(tx, chat_id)
+        due = read_events(tx, QUEUED, *(chat_id, now) * 3, table=EVENT_QUEUE)
+        if not due:
+            return WaitingChat(chat, due, {})
+        marks, writers = tx.all(SELECT_QUEUE_MARKS, now, chat_id), {event.person_id for event in due}
+        return WaitingChat(
+            chat,
+            due,
+            {person.id: person for person in persons(tx, f"WHERE id IN ({placeholders(writers)})", *writers)},
+            QueueMarks(*(frozenset(row[0] for row in marks if row[kind]) for kind in (1, 2, 3))),
+            _questions(tx, chat_id, now),
+            frozenset(tx.ids_for("SELECT owner_id FROM commitment WHERE owner_id = ? LIMIT 1", writers)),
+        )
+
+    @reads
+    def last_decisions(self, tx: Tx, chat_id: int, before: int) -> LastDecisions:
+        """What was decided last in a chat before that event, which asks."""
+        return LastDecisions(
+            tx.one(
+                "SELECT id, name, why, state, outcome, due_at FROM event WHERE chat_id = ? AND id < ? AND kind = "
+                "'message' AND hidden = '' ORDER BY id DESC LIMIT 1",
+                chat_id,
+                before,
+                to=LastLine,
+            ),
+            tx.one("SELECT event_id, why, until, due_at FROM joining WHERE chat_id = ?", chat_id, to=LastLook),
+            tx.one(
+                "SELECT id, why, outcome FROM event WHERE chat_id = ? AND id < ? AND why IN ('join', 'heartbeat') "
+                "AND kind = 'event' ORDER BY id DESC LIMIT 1",
+                chat_id,
+                before,
+                to=LastEntry,
+            ),
+        )
+
     @writes
     def delay(self, tx: Tx, events: tuple[int, ...], until: int) -> None:
         """These messages are answered then, ms, unless they were done meanwhile."""
@@ -359,3 +434,11 @@ def _finish(tx: Tx, sent: SentAttachment, state: Literal["done", "refused"], tex
 
 def _sent(event_id: int, position: int, *attachment: Any) -> SentAttachment:
     return SentAttachment(event_id, position, Attachment(*attachment))
+
+
+def _questions(tx: Tx, chat_id: int, now: int) -> dict[int, MemoryQuestion]:
+    """What people of a chat were asked back about memories, while an answer counts."""
+    rows = tx.all(
+        "SELECT person_id, kind, memories, forever FROM question WHERE chat_id = ? AND until > ?", chat_id, now
+    )
+    return {person: MemoryQuestion(kind, tuple(json.loads(of)), bool(forever)) for person, kind, of, forever in rows}

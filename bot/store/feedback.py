@@ -28,9 +28,8 @@ from bot.core.people import Audience
 from bot.core.recall import RecallRound, SectionHistory
 from bot.core.sessions import ToldItem, ToldShare
 from bot.core.speaking import UNASKED
-from bot.language.sections import SectionRegistry
-from bot.store.engine import Repository, reading, reads, writes
-from bot.store.index import KEPT_ROUNDS, store_registry
+from bot.store.engine import Repository, reads
+from bot.store.index import KEPT_ROUNDS
 from bot.store.memories import visible_memory
 from bot.store.schema import placeholders
 from bot.store.sqlite import GREATEST, LEAST
@@ -244,24 +243,8 @@ def _round(turn_id: int, at: int, hits: object, searched: object, held: object) 
         return None
 
 
-class Feedback(Repository):
+class ReplyReads(Repository):
     """What turns were told and found, how their replies were liked, and a chat seen from outside."""
-
-    @writes
-    def register_sections(self, tx: Tx, registry: SectionRegistry) -> None:
-        """From now on memories are stored in the sections of this registry."""
-        text = registry.to_json()
-        if (tx.meta("sections") or SectionRegistry().to_json()) != text:
-            store_registry(tx, text)
-
-    rounds = reading(recall_rounds)
-
-    @reads
-    def told_text(self, tx: Tx, memory_id: int, audience: Audience) -> str:
-        """What a memory says, if this audience may see it and nobody forgot it; else ""."""
-        where, params = visible_memory(audience)
-        visible = f"SELECT text FROM memory WHERE id = ? AND disabled_at IS NULL AND {where}"
-        return tx.value(visible, memory_id, *params) or ""
 
     @reads
     def section_histories(self, tx: Tx) -> tuple[SectionHistory, ...]:

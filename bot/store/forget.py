@@ -127,9 +127,9 @@ class MemoryForgetting(Repository):
         """Delete the rows whose days for undo are over, and every trace of them in the files; how many."""
         return await purge_now(self._database, now)
 
-    async def last(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
+    async def last_wish(self, owner_id: int, audience: Audience, since: int, now: int) -> LastWish | None:
         """The last wish of a person that this audience may see; what was kept before `since`, ms, stays."""
-        gone, held = await self.forgotten(owner_id, audience, now), await self.told(owner_id, audience, since)
+        gone, held = await self.forgotten(owner_id, audience, now), await self.kept_last(owner_id, audience, since)
         ended = gone[0].disabled_at or 0 if gone else 0
         kept = max((memory.created_at for memory in held), default=0)
         if gone and ended >= kept:
@@ -145,12 +145,12 @@ class MemoryForgetting(Repository):
         return tx.all(f"{last} ORDER BY id", *(owner_id, now, *params) * 2, to=Memory)
 
     @reads
-    def final(self, tx: Tx, owner_id: int, chat_id: int) -> int:
+    def forgot_for_good(self, tx: Tx, owner_id: int, chat_id: int) -> int:
         """When that person last had something forgotten there that cannot come back, ms; 0 for never."""
         return tx.number("SELECT at FROM effect WHERE key = ?", final_key(owner_id, chat_id))
 
     @reads
-    def told(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
+    def kept_last(self, tx: Tx, owner_id: int, audience: Audience, since: int) -> tuple[Memory, ...]:
         """The memories of the last message in which a person asked to keep something, not before `since`, ms."""
         where, params = visible_memory(audience, elsewhere=False)
         return tx.all(
@@ -261,7 +261,7 @@ class MemoryForgetting(Repository):
         return tuple(sorted(found)), "", 0
 
     @reads
-    def said(self, tx: Tx, person_id: int, chat: Chat) -> tuple[tuple[int, int, str], ...]:
+    def said_by(self, tx: Tx, person_id: int, chat: Chat) -> tuple[tuple[int, int, str], ...]:
         """What that person said, oldest first: number, when (ms), text; in a group only there, else in their DMs."""
         here = "" if chat.kind == "group" else "OR chat_id IN (SELECT id FROM chat WHERE kind = 'dm')"
         rows = tx.all(

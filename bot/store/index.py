@@ -203,11 +203,6 @@ KEPT_ROUNDS = 60
 """Rounds that are kept of one person in one chat; the widest window and the longest count of misses need fewer."""
 
 
-def store_registry(tx: Tx, text: str) -> None:
-    """From now on memories are stored by this registry."""
-    tx.set_meta("sections", text)
-
-
 def stored_registry(tx: Tx) -> SectionRegistry:
     """The registry by which memories are stored."""
     return read_registry(tx.meta("sections"))

@@ -16,9 +16,9 @@ from bot.store.engine import Repository, reading, reads
 from bot.store.index import index_faults
 from bot.store.ledger import SELECT_CALL
 from bot.store.schema import MEMORY_COLUMNS, memory_of, placeholders
+from bot.store.sessions import HIDDEN_STATES
 from bot.store.sqlite import dangling_rows, file_faults
 from bot.store.transactions import Row, Tx
-from bot.store.views import HIDDEN_STATES
 from bot.text.fold import fold
 
 FORGOTTEN_REASONS = ("asked", "derived")
@@ -230,8 +230,12 @@ class TurnRequest:
     said: tuple[EventRow, ...]
 
 
-class Inspector(Repository):
-    """All memories, people, events and turns of the installation."""
+class InstallationReads(Repository):
+    """All memories, people, events and turns of the installation, and its signs of life."""
+
+    damage = reading(file_faults)
+    dangling = reading(dangling_rows)
+    unindexed = reading(index_faults)
 
     @reads
     def memories(self, tx: Tx, wanted: MemoryFilter) -> tuple[MemoryRow, ...]:
@@ -385,14 +389,6 @@ class Inspector(Repository):
             tx.all(f"{_HAPPENED}WHERE turn_id = ? AND event.kind = 'bot' ORDER BY event.id", turn_id, to=EventRow),
         )
 
-
-class Vitals(Repository):
-    """The signs of life of the one file."""
-
-    damage = reading(file_faults)
-    dangling = reading(dangling_rows)
-    unindexed = reading(index_faults)
-
     @property
     def refusing(self) -> str:
         """Why the last write was refused, "" when it was taken."""
@@ -434,7 +430,7 @@ class Vitals(Repository):
         return tx.number("SELECT max(id) FROM call")
 
     @reads
-    def calls(self, tx: Tx, after: int, among: Collection[int] = ()) -> tuple[PaidCall, ...]:
+    def paid_calls(self, tx: Tx, after: int, among: Collection[int] = ()) -> tuple[PaidCall, ...]:
         """The calls after that number, and those `among` the numbers, oldest first."""
         return tx.all(
             "SELECT id, cause, model, state, settled_at - at, prompt_tokens, cached_tokens, output_tokens, cost "

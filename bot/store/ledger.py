@@ -253,6 +253,20 @@ class CallAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnTotals:
+    """What the calls of one turn came to, and the model of the last; `watchers` are the direct chats in which turns are
+    told of, each with the person who wanted it."""
+
+    calls: int
+    prompt: int
+    cached: int
+    output: int
+    cost: float
+    model: str
+    watchers: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Check:
     """One pair of limits: in money and in tokens, and which calls since when count for it."""
 
@@ -474,6 +488,22 @@ class Ledger(Repository):
             chat_id,
             to=CallUse,
         )
+
+    @reads
+    def turn_totals(self, tx: Tx, turn_id: int) -> TurnTotals:
+        """What the calls of that turn came to, and who is told."""
+        calls, prompt, cached, output, cost, model = tx.row(
+            "SELECT count(*), coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0), "
+            "coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0), "
+            "(SELECT model FROM call WHERE turn_id = ? ORDER BY id DESC LIMIT 1) FROM call WHERE turn_id = ?",
+            turn_id,
+            turn_id,
+        )
+        watchers = tx.all(
+            "SELECT chat_id, trace.person_id FROM trace JOIN chat ON chat.id = chat_id WHERE kind = 'dm' AND gone = 0 "
+            "ORDER BY chat_id"
+        )
+        return TurnTotals(calls, prompt, cached, output, float(cost), model or "", watchers)
 
     @reads
     def ratio(self, tx: Tx, model: str) -> float:

@@ -140,7 +140,7 @@ class MemoryLifecycle(Repository):
         )
 
     @reads
-    def of(self, tx: Tx, pool: MemoryPool) -> tuple[tuple[Memory, int], ...]:
+    def of_pool(self, tx: Tx, pool: MemoryPool) -> tuple[tuple[Memory, int], ...]:
         """Their active memories, each with when its count was last looked at, ms; for tidying only."""
         nobodys = pool.owner_id is None
         whose, number = (
@@ -197,7 +197,7 @@ class MemoryLifecycle(Repository):
         tx.set_meta("reread", None if len(done) < REVIEW_BATCH else str(done[-1].memory.id - 1))
 
     @reads
-    def due(self, tx: Tx, now: int) -> bool:
+    def upkeep_due(self, tx: Tx, now: int) -> bool:
         """Whether it is time to tidy."""
         return int(tx.meta("life_at") or 0) <= now
 
@@ -217,7 +217,7 @@ class MemoryLifecycle(Repository):
         )
 
     @writes
-    def done(self, tx: Tx, merged_before: int, now: int, next_at: int) -> None:
+    def upkeep_done(self, tx: Tx, merged_before: int, now: int, next_at: int) -> None:
         """The tidying is done till `next_at`; what was merged or replaced before `merged_before` (ms) goes for good."""
         tx.run(
             "UPDATE memory SET purge_at = ? WHERE disabled_reason IN ('merged', 'replaced') AND purge_at IS NULL "
@@ -320,7 +320,7 @@ class MemoryLifecycle(Repository):
         begin_logs_anew(tx, chats_of_memory(tx, memory))
         return "done"
 
-    async def forget(self, number: int, purge_at: int | None, at: int) -> bool:
+    async def forget_number(self, number: int, purge_at: int | None, at: int) -> bool:
         """忘记: it and every copy made of it go, to be brought back till `purge_at`, ms (None: gone at once).
 
         False when it is over already.

@@ -66,7 +66,7 @@ class Links(Repository):
     """The links of accounts: asked for, agreed to by both, taken back."""
 
     @writes
-    def offer(self, tx: Tx, event_id: int, at: int) -> str:
+    def offer_link(self, tx: Tx, event_id: int, at: int) -> str:
         """A new code for a link to the account that asks; their former one is void."""
         side = _side(tx, event_id)
         assert side is not None
@@ -77,7 +77,7 @@ class Links(Repository):
         return code
 
     @writes
-    def use(self, tx: Tx, code: str, answer: LinkAnswer, event_id: int, notice: Notice, at: int) -> LinkStep:
+    def use_link(self, tx: Tx, code: str, answer: LinkAnswer, event_id: int, notice: Notice, at: int) -> LinkStep:
         """Use a code in the name of the event's sender, once per event; both sides must say yes to what both are told.
 
         An owner's person is joined only by a code of the owner's. `notice` makes what the other side is told.
@@ -164,7 +164,7 @@ class Links(Repository):
         return permissions_of(tx, side.chat_id, side.person_id).refused
 
     @writes
-    def undo(self, tx: Tx, event_id: int, notice: Callable[[Unlinked, str], Draft], at: int) -> Unlinked:
+    def undo_link(self, tx: Tx, event_id: int, notice: Callable[[Unlinked, str], Draft], at: int) -> Unlinked:
         """Take the newest link of the event's sender back, within UNLINK_MS and once per event; both sides are told.
 
         `notice` makes what each other direct chat is told, in the script given.

@@ -27,7 +27,7 @@ from bot.store.outbox import enqueue
 from bot.store.schema import IS_NAME, NAME_SLOT, SELECT_MEMORY, placeholders
 from bot.store.sqlite import GREATEST, LEAST
 from bot.store.supersession import bring_back, end_memory, make_current, merge_memories, near_memories, one_current
-from bot.store.transactions import Row, Tx
+from bot.store.transactions import Tx
 from bot.text.fold import fold
 
 ADDRESS_LABEL = "address"
@@ -44,8 +44,6 @@ TOLD_IN = """SELECT chat.id FROM memory JOIN chat ON chat.id IN (SELECT CASE mem
 SAME_PLACE = """owner_id IS NOT DISTINCT FROM ? AND visibility = ? AND (visibility <> 'chat' OR chat_id = ?)
     AND disabled_at IS NULL"""
 """Active memories of that owner for those readers."""
-
-SELECT_QUESTION = "SELECT person_id, kind, memories, forever FROM question WHERE chat_id = ? AND until > ?"
 
 
 def tell_address(tx: Tx, number: int, words: Callable[[str, str], str], at: int) -> None:
@@ -108,12 +106,6 @@ def ask_back(tx: Tx, chat_id: int, person_id: int, asked: OpenQuestion | None) -
             forever=int(question.forever),
             until=asked.until,
         )
-
-
-def question_of(row: Row) -> tuple[int, MemoryQuestion]:
-    """A row of SELECT_QUESTION: whom it asks, and what."""
-    person_id, kind, memories, forever = row
-    return person_id, MemoryQuestion(kind, tuple(json.loads(memories)), bool(forever))
 
 
 def quota_excess(tx: Tx, new: NewMemory, quota: KeepQuota | None, at: int) -> QuotaExcess:
@@ -390,7 +382,7 @@ def _send(tx: Tx, receipt: Receipt, text: str, at: int, buttons: tuple[Button, .
         finish_events(tx, (receipt.event_id,), "command")
 
 
-class Memories(Repository):
+class KeptMemories(Repository):
     """What lasts."""
 
     passes = reading(quota_excess)

@@ -54,7 +54,7 @@ MOST_NAMED = 5
 CodeOutcome = Literal["owner", "link", "waits", "wrong", "ignored"]
 
 
-class People(Repository):
+class KnownPeople(Repository):
     """Who takes part, where, who may talk with nuan, and the codes by which that is decided, each used once."""
 
     chat = reading(chat_of)

@@ -114,7 +114,7 @@ def count_of_person(tx: Tx, person_id: int) -> dict[str, int]:
     return {name: tx.value(sql, person_id) for name, sql in PERSON_COUNTS.items()}
 
 
-def drop_left_addresses(tx: Tx, now: int) -> int:
+def _drop_left_addresses(tx: Tx, now: int) -> int:
     """Where the last word has been sent, the address goes; how many went. Whoever came back keeps theirs."""
     gone = 0
     for (key,) in tx.all(f"SELECT key FROM meta WHERE {IS_LEAVING} AND CAST(value AS INTEGER) <= ?", now):
@@ -395,7 +395,7 @@ def erase_again(tx: Tx, at: int) -> tuple[ErasedPerson, ...]:
 class PersonalData(Repository):
     """What there is of one person, to be taken along or erased."""
 
-    counts = reading(count_of_person)
+    personal_counts = reading(count_of_person)
 
     @writes
     def may_export(self, tx: Tx, person_id: int, event_id: int, at: int) -> bool:
@@ -408,7 +408,7 @@ class PersonalData(Repository):
         return True
 
     @reads
-    def records(self, tx: Tx, person_id: int) -> PersonalRecords:
+    def personal_records(self, tx: Tx, person_id: int) -> PersonalRecords:
         """All rows that are that person's alone; LookupError when there is nobody of that number."""
 
         def records(columns: str, rest: str) -> tuple[Record, ...]:
@@ -456,12 +456,12 @@ class PersonalData(Repository):
         )
 
     @reads
-    def known(self, tx: Tx, person_id: int) -> bool:
+    def is_known(self, tx: Tx, person_id: int) -> bool:
         """Whether the person has an account: without one they were erased."""
         return tx.has("SELECT 1 FROM account WHERE person_id = ?", person_id)
 
     @writes
-    def ask(self, tx: Tx, person_id: int, chat_id: int, at: int) -> str:
+    def ask_to_erase(self, tx: Tx, person_id: int, chat_id: int, at: int) -> str:
         """A new number of four digits for that person to repeat in that chat; the one before is void."""
         number = f"{secrets.randbelow(9_000) + 1_000}"
         drop_expired_codes(tx, at)
@@ -470,7 +470,7 @@ class PersonalData(Repository):
         return number
 
     @writes
-    def agreed(self, tx: Tx, person_id: int, chat_id: int, number: str, at: int) -> bool:
+    def agreed_to_erase(self, tx: Tx, person_id: int, chat_id: int, number: str, at: int) -> bool:
         """Whether this is the number; a wrong one makes it void."""
         code = f"erase {person_id} {chat_id} {number}"
         found = tx.has("SELECT 1 FROM code WHERE code = ? AND kind = 'erase' AND expires_at > ?", code, at)
@@ -479,7 +479,7 @@ class PersonalData(Repository):
         return found
 
     async def erase(self, person_id: int, at: int, last: int | None = None) -> ErasedPerson:
-        """Nothing of the person is left but counts, in one commit; who it was, for the files, until `finish`.
+        """Nothing of the person is left but counts, in one commit; who it was, for the files, until `finish_erasures`.
 
         `last` is the event whose answer is still to be sent there. StoreError: nothing was erased.
         """
@@ -499,7 +499,7 @@ class PersonalData(Repository):
         _note_unfinished(tx, erased)
         return erased
 
-    async def resume(self) -> int:
+    async def resume_erasures(self) -> int:
         """Do what a crash left between the file and the commit; how many people went."""
         count = await self._erase_again() if self._files.erasures.all() else 0
         if count:
@@ -514,13 +514,13 @@ class PersonalData(Repository):
         return len(gone)
 
     @reads
-    def unfinished(self, tx: Tx) -> tuple[ErasedPerson, ...]:
+    def unfinished_erasures(self, tx: Tx) -> tuple[ErasedPerson, ...]:
         """Who was erased from the database, and may still be in files."""
         after = f"{UNFINISHED_KEY[:-1]};"
         rows = tx.all("SELECT key, value FROM meta WHERE key > ? AND key < ? ORDER BY key", UNFINISHED_KEY, after)
         return tuple(_unfinished(key, json.loads(value)) for key, value in rows)
 
-    async def finish(self, gone: tuple[ErasedPerson, ...], at: int) -> None:
+    async def finish_erasures(self, gone: tuple[ErasedPerson, ...], at: int) -> None:
         """No file tells of them, nor does the database nor its log from now on; StoreError while somebody reads."""
         await self._forget_unfinished(gone, at)
         await self._database.truncate()
@@ -531,9 +531,9 @@ class PersonalData(Repository):
         for erased in gone:
             tx.set_meta(f"{UNFINISHED_KEY}{erased.person_id}", None)
 
-    async def leave(self, now: int) -> int:
+    async def drop_left_addresses(self, now: int) -> int:
         """Where the last word has been sent, the address goes, too; how many went."""
-        count = await self._database.write(lambda tx: drop_left_addresses(tx, now))
+        count = await self._database.write(lambda tx: _drop_left_addresses(tx, now))
         await self._database.truncate()
         return count
 

@@ -119,7 +119,7 @@ class ProactiveTurns(Repository):
     entries into talks."""
 
     @writes
-    def say(self, tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
+    def say_unasked(self, tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
         """The last commit of a turn that nobody asked for; what to send first.
 
         Without a line, when somebody wrote meanwhile, or when nuan may not speak there any more, it is void: paid for,
@@ -135,12 +135,12 @@ class ProactiveTurns(Repository):
         return None
 
     @writes
-    def begin(self, tx: Tx, why: str, at: int) -> None:
+    def drop_unasked(self, tx: Tx, why: str, at: int) -> None:
         """At a start: what an earlier process began for that reason is not said any more."""
         _void(tx, None, why, "crash", at)
 
     @writes
-    def leave(self, tx: Tx, chat_id: int, why: str, outcome: str, at: int, *, overtaken: bool = False) -> None:
+    def leave_unasked(self, tx: Tx, chat_id: int, why: str, outcome: str, at: int, *, overtaken: bool = False) -> None:
         """What is under way in this chat for that reason is not said. A call that was `overtaken` by people did not fail."""
         _void(tx, chat_id, why, outcome, at)
         if overtaken:

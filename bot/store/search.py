@@ -103,8 +103,25 @@ class WantedDocuments:
     lines: tuple[int, ...]
 
 
-class SearchIndex(Repository):
-    """What can come back, as an audience may see it."""
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """Whose vectors can be compared: those of one model with as many dimensions; 0 is however many there are."""
+
+    model: str
+    dimensions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewVector:
+    """A vector about to be stored, with the document and the text that it is of."""
+
+    doc_id: int
+    text: str
+    vector: bytes
+
+
+class Search(Repository):
+    """What can come back, by its words and its vectors; every read for people filters by audience in the query."""
 
     @reads
     def look(
@@ -184,6 +201,119 @@ class SearchIndex(Repository):
         else:
             lines = ()
         return read_events(tx, f"WHERE id IN ({placeholders(lines)}) ORDER BY id", *lines)
+
+    @reads
+    def lacking_vectors(self, tx: Tx, space: VectorSpace, after: int, limit: int) -> tuple[MissingEmbedding, ...]:
+        """Documents beyond number `after` without a vector there, oldest first; a document never changes its text."""
+        return tx.all(
+            f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND NOT EXISTS (SELECT 1 FROM vector "
+            "WHERE doc_id = doc.id AND model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)) "
+            "ORDER BY id LIMIT ?",
+            after,
+            space.model,
+            space.dimensions,
+            limit,
+            to=MissingEmbedding,
+        )
+
+    @reads
+    def vector_counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int]:
+        """How many documents there are, and how many of them have a vector there."""
+        of_space = "SELECT count(*) FROM vector WHERE model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)"
+        return tx.value("SELECT count(*) FROM doc"), tx.value(of_space, space.model, space.dimensions)
+
+    @reads
+    def dimensions(self, tx: Tx, model: str) -> int:
+        """As many as the newest vector of that model has; 0 when there is none."""
+        return tx.number("SELECT dimensions FROM vector WHERE model = ? ORDER BY doc_id DESC LIMIT 1", model)
+
+    @reads
+    def vector_state(self, tx: Tx, audience: Audience, model: str) -> dict[int, tuple[int, int, int]]:
+        """What this audience may see of that model's vectors: by dimensions their count, newest and sum of numbers.
+
+        Numbers of documents are never given twice, and a document's vector does not change: where these figures are
+        the same, so are the vectors, but for a coincidence. Who reads the documents filters once more.
+        """
+        scopes = scopes_of(audience)
+        rows = tx.all(
+            f"SELECT dimensions, count(*), max(doc_id), sum(doc_id) FROM {VECTOR_INDEX} "
+            f"WHERE scope IN ({placeholders(scopes)}) AND model = ? GROUP BY dimensions",
+            *scopes,
+            model,
+        )
+        return {dimensions: (count, newest, total) for dimensions, count, newest, total in rows}
+
+    @reads
+    def with_vectors(self, tx: Tx, audience: Audience, space: VectorSpace) -> tuple[int, ...]:
+        """The documents with a vector there that this audience may see, newest first."""
+        scopes = scopes_of(audience)
+        return tx.ids(
+            f"SELECT doc_id FROM {VECTOR_INDEX} WHERE scope IN ({placeholders(scopes)}) "
+            "AND model = ? AND dimensions = ? ORDER BY doc_id DESC LIMIT ?",
+            *scopes,
+            space.model,
+            space.dimensions,
+            MOST_COMPARED,
+        )
+
+    @reads
+    def vectors(
+        self, tx: Tx, audience: Audience, space: VectorSpace, numbers: Sequence[int]
+    ) -> list[tuple[int, str, int, int, int, bytes]]:
+        """These documents with their vectors as far as this audience may see them: number, kind, ref, chat, time."""
+        scopes = scopes_of(audience)
+        found: list[tuple[int, str, int, int, int, bytes]] = []
+        for start in range(0, len(numbers), 500):
+            part = numbers[start : start + 500]
+            found += tx.all(
+                "SELECT doc_id, kind, ref, chat_id, at, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
+                f"({placeholders(part)}) AND scope IN ({placeholders(scopes)}) AND model = ? AND dimensions = ?",
+                *part,
+                *scopes,
+                space.model,
+                space.dimensions,
+            )
+        return found
+
+    @reads
+    def of_kinds(
+        self, tx: Tx, audience: Audience, numbers: Sequence[int], kinds: Sequence[MemoryKind]
+    ) -> frozenset[int]:
+        """Which of these documents this audience may see that are no memories of other types."""
+        scopes = scopes_of(audience)
+        return frozenset(
+            tx.ids(
+                f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) AND scope IN ({placeholders(scopes)}) "
+                f"AND (kind <> 'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({placeholders(kinds)})))",
+                *numbers,
+                *scopes,
+                *kinds,
+            )
+        )
+
+    @writes
+    def put_vectors(
+        self, tx: Tx, space: VectorSpace, new: Sequence[NewVector], settlement: Settlement | None, at: int
+    ) -> int:
+        """Store them with what they cost, in one commit; how many, since what was forgotten meanwhile gets none."""
+        if settlement is not None:
+            settle_call(tx, settlement, at)
+        sql = STORE_VECTOR.format("SELECT id, ?, ?, ?, ? FROM doc WHERE id")
+        return sum(
+            tx.run(sql, space.model, space.dimensions, fingerprint(each.text), each.vector, each.doc_id) for each in new
+        )
+
+    @writes
+    def drop_vectors(self, tx: Tx) -> None:
+        """All vectors go; they are made anew."""
+        tx.run("DELETE FROM vector")
+
+    @writes
+    def reserve_vectors(
+        self, tx: Tx, chat_id: int, person_id: int | None, reservation: Reservation, at: int
+    ) -> ModelCall:
+        """Reserve a call for vectors on the account of a chat, and of whoever asks; OverBudget beyond a limit."""
+        return reserve_call(tx, reservation, at, CallAccount(None, chat_id, None, person_id))
 
 
 def _matches(tx: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan]) -> Matches:
@@ -348,133 +478,3 @@ def _candidate(row: Row, here: int, memory: Memory | None = None, sources: tuple
         group=group if chat != here else None,
     )
     return Candidate(found, tuple(terms.split()), sources)
-
-
-@dataclass(frozen=True, slots=True)
-class VectorSpace:
-    """Whose vectors can be compared: those of one model with as many dimensions; 0 is however many there are."""
-
-    model: str
-    dimensions: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class NewVector:
-    """A vector about to be stored, with the document and the text that it is of."""
-
-    doc_id: int
-    text: str
-    vector: bytes
-
-
-class Vectors(Repository):
-    """The vectors of documents; every read for people takes an audience and filters in the query."""
-
-    @reads
-    def lacking(self, tx: Tx, space: VectorSpace, after: int, limit: int) -> tuple[MissingEmbedding, ...]:
-        """Documents beyond number `after` without a vector there, oldest first; a document never changes its text."""
-        return tx.all(
-            f"SELECT id, chat_id, {DOCUMENT_TEXT} FROM doc WHERE id > ? AND NOT EXISTS (SELECT 1 FROM vector "
-            "WHERE doc_id = doc.id AND model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)) "
-            "ORDER BY id LIMIT ?",
-            after,
-            space.model,
-            space.dimensions,
-            limit,
-            to=MissingEmbedding,
-        )
-
-    @reads
-    def counts(self, tx: Tx, space: VectorSpace) -> tuple[int, int]:
-        """How many documents there are, and how many of them have a vector there."""
-        of_space = "SELECT count(*) FROM vector WHERE model = ? AND dimensions = coalesce(nullif(?, 0), dimensions)"
-        return tx.value("SELECT count(*) FROM doc"), tx.value(of_space, space.model, space.dimensions)
-
-    @reads
-    def dimensions(self, tx: Tx, model: str) -> int:
-        """As many as the newest vector of that model has; 0 when there is none."""
-        return tx.number("SELECT dimensions FROM vector WHERE model = ? ORDER BY doc_id DESC LIMIT 1", model)
-
-    @reads
-    def state(self, tx: Tx, audience: Audience, model: str) -> dict[int, tuple[int, int, int]]:
-        """What this audience may see of that model's vectors: by dimensions their count, newest and sum of numbers.
-
-        Numbers of documents are never given twice, and a document's vector does not change: where these figures are
-        the same, so are the vectors, but for a coincidence. Who reads the documents filters once more.
-        """
-        scopes = scopes_of(audience)
-        rows = tx.all(
-            f"SELECT dimensions, count(*), max(doc_id), sum(doc_id) FROM {VECTOR_INDEX} "
-            f"WHERE scope IN ({placeholders(scopes)}) AND model = ? GROUP BY dimensions",
-            *scopes,
-            model,
-        )
-        return {dimensions: (count, newest, total) for dimensions, count, newest, total in rows}
-
-    @reads
-    def numbers(self, tx: Tx, audience: Audience, space: VectorSpace) -> tuple[int, ...]:
-        """The documents with a vector there that this audience may see, newest first."""
-        scopes = scopes_of(audience)
-        return tx.ids(
-            f"SELECT doc_id FROM {VECTOR_INDEX} WHERE scope IN ({placeholders(scopes)}) "
-            "AND model = ? AND dimensions = ? ORDER BY doc_id DESC LIMIT ?",
-            *scopes,
-            space.model,
-            space.dimensions,
-            MOST_COMPARED,
-        )
-
-    @reads
-    def of(
-        self, tx: Tx, audience: Audience, space: VectorSpace, numbers: Sequence[int]
-    ) -> list[tuple[int, str, int, int, int, bytes]]:
-        """These documents with their vectors as far as this audience may see them: number, kind, ref, chat, time."""
-        scopes = scopes_of(audience)
-        found: list[tuple[int, str, int, int, int, bytes]] = []
-        for start in range(0, len(numbers), 500):
-            part = numbers[start : start + 500]
-            found += tx.all(
-                "SELECT doc_id, kind, ref, chat_id, at, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
-                f"({placeholders(part)}) AND scope IN ({placeholders(scopes)}) AND model = ? AND dimensions = ?",
-                *part,
-                *scopes,
-                space.model,
-                space.dimensions,
-            )
-        return found
-
-    @reads
-    def of_kinds(
-        self, tx: Tx, audience: Audience, numbers: Sequence[int], kinds: Sequence[MemoryKind]
-    ) -> frozenset[int]:
-        """Which of these documents this audience may see that are no memories of other types."""
-        scopes = scopes_of(audience)
-        return frozenset(
-            tx.ids(
-                f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) AND scope IN ({placeholders(scopes)}) "
-                f"AND (kind <> 'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({placeholders(kinds)})))",
-                *numbers,
-                *scopes,
-                *kinds,
-            )
-        )
-
-    @writes
-    def put(self, tx: Tx, space: VectorSpace, new: Sequence[NewVector], settlement: Settlement | None, at: int) -> int:
-        """Store them with what they cost, in one commit; how many, since what was forgotten meanwhile gets none."""
-        if settlement is not None:
-            settle_call(tx, settlement, at)
-        sql = STORE_VECTOR.format("SELECT id, ?, ?, ?, ? FROM doc WHERE id")
-        return sum(
-            tx.run(sql, space.model, space.dimensions, fingerprint(each.text), each.vector, each.doc_id) for each in new
-        )
-
-    @writes
-    def drop(self, tx: Tx) -> None:
-        """All vectors go; they are made anew."""
-        tx.run("DELETE FROM vector")
-
-    @writes
-    def reserve(self, tx: Tx, chat_id: int, person_id: int | None, reservation: Reservation, at: int) -> ModelCall:
-        """Reserve a call for vectors on the account of a chat, and of whoever asks; OverBudget beyond a limit."""
-        return reserve_call(tx, reservation, at, CallAccount(None, chat_id, None, person_id))

@@ -1,15 +1,20 @@
 """Sessions and epochs: what is open, what its log holds, what waits to be closed or digested."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
 from bot.core.clock import DAY_MS
-from bot.core.models import Message, ToolSpec
+from bot.core.events import Event
+from bot.core.models import BudgetLimits, BudgetPressure, Message, ToolSpec
+from bot.core.recall import RecallRound
 from bot.core.sessions import BootstrapMode, CloseReason, Epoch, LogEntry, Session, SessionFacts
-from bot.store.engine import Database, Repository, reads, writes, writing
+from bot.store.engine import Database, Repository, reading, reads, writes, writing
+from bot.store.events import OWN_RECENT_LINES, read_events, tellable_lines
+from bot.store.feedback import recall_rounds
+from bot.store.ledger import budget_pressure
 from bot.store.sqlite import GREATEST
 from bot.store.transactions import Row, Tx, row_reader
 
@@ -27,6 +32,24 @@ ACTIVE_MS = 14 * DAY_MS
 
 PARSED = 2_048
 """Log entries kept parsed: the logs of some twenty busy chats."""
+
+
+NEWS = (
+    "id > ? AND NOT (kind = 'bot' AND label <> 'cut' "
+    "AND EXISTS (SELECT 1 FROM turn WHERE turn.id = event.turn_id AND epoch_id = ?))"
+)
+"""After the last event that an epoch tells, what it does not tell yet: all but its own replies. Of one that was stopped it
+is told what people saw."""
+LATE_MS = DAY_MS
+"""What a platform delivers late is that old at most."""
+PAST = (
+    "(SELECT epoch.id FROM epoch JOIN session ON session.id = session_id WHERE chat_id = ? AND EXISTS "
+    "(SELECT 1 FROM turn WHERE turn.epoch_id = epoch.id AND turn.state IN ('asked', 'answered', 'said')) "
+    "ORDER BY epoch.id DESC LIMIT 1 OFFSET ?)"
+)
+"""A log with a turn that was not void, the newest with 0."""
+HIDDEN_STATES = ("forgotten", "deleted")
+"""Logs of which nothing is shown any more, even while a turn still runs on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +191,33 @@ def _cleared_upto(tx: Tx, chat_id: int) -> int:
     return tx.number("SELECT cleared_upto FROM chat WHERE id = ?", chat_id)
 
 
+@dataclass(frozen=True, slots=True)
+class OpenLog:
+    """The open session of a chat with its newest epoch, and what happened since that was logged.
+
+    `earlier` counts the events that did not fit into `news`. Without an epoch nothing is news. `own` is what the person
+    it was read for wrote last, oldest first; `ratios` are the tokens that each model counts for one estimated,
+    `pressure` how full the limits are that were asked for, `rounds` what that person's turns there found lately.
+    """
+
+    session: Session | None
+    epoch: Epoch | None
+    news: tuple[Event, ...]
+    earlier: int
+    own: tuple[Event, ...] = ()
+    ratios: Mapping[str, float] = field(default_factory=dict)
+    pressure: BudgetPressure = field(default_factory=BudgetPressure)
+    rounds: tuple[RecallRound, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PastLog:
+    """A log that requests were made of, with the tools they brought. Its entries are kept for some days only."""
+
+    epoch: Epoch
+    tools: tuple[ToolSpec, ...]
+
+
 class Sessions(Repository):
     """The conversations of each chat."""
 
@@ -177,6 +227,7 @@ class Sessions(Repository):
         self._parse = lru_cache(maxsize=PARSED)(Message.parse)
 
     close = writing(close_session)
+    recall_rounds = reading(recall_rounds)
 
     @reads
     def open_session(self, tx: Tx, chat_id: int) -> Session | None:
@@ -221,11 +272,9 @@ class Sessions(Repository):
     @reads
     def epoch(self, tx: Tx, session_id: int) -> Epoch | None:
         """The newest epoch of a session with its whole log."""
-        row = tx.one(SELECT_EPOCH + f"WHERE epoch.id = {NEWEST_EPOCH_OF}", session_id)
-        entries = tx.all(SELECT_ENTRY + f"WHERE epoch_id = {NEWEST_EPOCH_OF} ORDER BY position", session_id)
-        return self.epoch_of(row, entries) if row is not None else None
+        return self._epoch(tx, NEWEST_EPOCH_OF, session_id)
 
-    def epoch_of(self, row: Row, entries: Sequence[Row]) -> Epoch:
+    def _epoch_of(self, row: Row, entries: Sequence[Row]) -> Epoch:
         """A row of SELECT_EPOCH with its rows of SELECT_ENTRY as a value."""
         number, session, count, signature, prefix, upto, stale, prompt_tokens, prompt_entries, mode, counted_by = row
         log = tuple(LogEntry(turn, self._parse(text), tokens) for turn, text, tokens in entries)
@@ -377,3 +426,92 @@ class Sessions(Repository):
             until,
             session_id,
         )
+
+    @reads
+    def log(
+        self,
+        tx: Tx,
+        chat_id: int,
+        limit: int,
+        person_id: int,
+        answering: tuple[int, ...] = (),
+        *,
+        apart: bool = False,
+        limits: tuple[BudgetLimits, int, int] | None = None,
+        rounds_since: int | None = None,
+    ) -> OpenLog:
+        """What the next turn of a chat appends to: at most the newest `limit` lines are its news.
+
+        The messages it is `answering` are no news. `apart`: each message is answered by itself. `limits` (with the ms at
+        which their day and month begin) are weighed, rounds read since that instant; None: neither.
+        """
+        session = tx.one(SELECT_SESSION + "WHERE chat_id = ? AND state = 'open'", chat_id)
+        epoch = self._epoch(tx, NEWEST_EPOCH_OF, session[0]) if session else None
+        news, earlier = tuple[Event, ...](), 0
+        if epoch is not None:
+            since = (epoch.logged_upto, epoch.id)
+            news, earlier = tellable_lines(tx, chat_id, answering, limit, NEWS, *since, apart=apart)
+        own = read_events(tx, OWN_RECENT_LINES, person_id, chat_id)
+        ratios: dict[str, float] = dict(tx.all("SELECT model, ratio FROM counting"))
+        pressure = BudgetPressure() if limits is None else budget_pressure(tx, *limits, chat_id, person_id)
+        rounds = () if rounds_since is None else recall_rounds(tx, chat_id, person_id, rounds_since)
+        opened = session_of(session) if session else None
+        return OpenLog(opened, epoch, news, earlier, own[::-1], ratios, pressure, rounds)
+
+    @reads
+    def lines(
+        self,
+        tx: Tx,
+        chat_id: int,
+        answering: tuple[int, ...],
+        after: int,
+        old: tuple[int, int],
+        limit: int,
+        *,
+        apart: bool,
+    ) -> tuple[tuple[Event, ...], int]:
+        """The newest `limit` lines after event `after` that a new log may tell, in order, and how many are older.
+
+        `answering` and `apart` as for `log`. `old` is an event and a time, ms: of what came up to the event only what
+        is not older, nor was asked not to be kept.
+        """
+        last_old, since = old
+        # Nothing up to that event is so new: it saves reading all that a chat ever said.
+        looked_at = tx.value(
+            "SELECT id FROM event WHERE chat_id = ? AND id > ? AND id <= ? AND at < ? ORDER BY id DESC LIMIT 1",
+            chat_id,
+            after,
+            last_old,
+            since - LATE_MS,
+        )
+        where = "id > ? AND (id > ? OR (at >= ? AND off_record = 0))"
+        values = (looked_at or after, last_old, since)
+        return tellable_lines(tx, chat_id, answering, limit, where, *values, apart=apart)
+
+    async def past_log(self, chat_id: int, back: int = 0) -> PastLog | None:
+        """The newest log of a chat, open or closed, that something was asked on; with `back` one before it."""
+        epoch = await self._database.read(lambda tx: self._epoch(tx, PAST, chat_id, back))
+        if epoch is None:
+            return None
+        shown = replace(epoch, entries=()) if epoch.stale in HIDDEN_STATES else epoch
+        return PastLog(shown, await self.tools(epoch.signature))
+
+    def _epoch(self, tx: Tx, which: str, *values: object) -> Epoch | None:
+        row = tx.one(f"{SELECT_EPOCH}WHERE epoch.id = {which}", *values)
+        if row is None:
+            return None
+        entries = tx.all(SELECT_ENTRY + "WHERE epoch_id = ? ORDER BY position", row[0])
+        return self._epoch_of(row, list(entries))
+
+    @reads
+    def light_run(self, tx: Tx, chat_id: int, person_id: int, most: int) -> int:
+        """How many of a person's newest `most` replies in a chat were small talk, up to the last one that was not."""
+        light = tx.ids(
+            "SELECT mode = 'light' AND mode_why <> 'budget' FROM session JOIN turn ON turn.session_id = session.id "
+            "JOIN epoch ON epoch.id = turn.epoch_id WHERE session.chat_id = ? AND turn.person_id = ? "
+            "AND turn.state = 'said' ORDER BY session.number DESC, turn.number DESC LIMIT ?",
+            chat_id,
+            person_id,
+            most,
+        )
+        return light.index(0) if 0 in light else len(light)

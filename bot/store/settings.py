@@ -7,6 +7,7 @@ from bot.core.errors import StoreError
 from bot.core.people import ChatContextSettings
 from bot.core.ports import ChatSetting, SettingChanges
 from bot.core.speaking import GroupMode
+from bot.language.sections import SectionRegistry
 from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.sqlite import read_existing
 from bot.store.transactions import Tx
@@ -66,6 +67,13 @@ class StoredSettings(Repository):
         tx.run("DELETE FROM setting")
         for one in before:
             put_settings(tx, {one.key: one.value}, one.person_id, one.at)
+
+    @writes
+    def register_sections(self, tx: Tx, registry: SectionRegistry) -> None:
+        """From now on memories are stored in the sections of this registry."""
+        text = registry.to_json()
+        if (tx.meta("sections") or SectionRegistry().to_json()) != text:
+            tx.set_meta("sections", text)
 
     @reads
     def background(self, tx: Tx) -> bool:

@@ -16,28 +16,28 @@ from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.engine import Database, open_database
-from bot.store.events import Events
-from bot.store.feedback import Feedback
+from bot.store.events import EventLog
+from bot.store.feedback import ReplyReads
 from bot.store.files import DataFiles
 from bot.store.forget import MemoryForgetting
-from bot.store.inspector import Inspector, Vitals
+from bot.store.inspector import InstallationReads
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
 from bot.store.lifecycle import MemoryLifecycle
 from bot.store.linking import Links
-from bot.store.memories import Memories
+from bot.store.memories import KeptMemories
 from bot.store.notes import Notes
+from bot.store.opening import OpeningReads
 from bot.store.outbox import Outbox
-from bot.store.people import People
+from bot.store.people import KnownPeople
 from bot.store.personal_data import PersonalData
 from bot.store.proactive import ProactiveTurns
 from bot.store.reminders import Reminders
-from bot.store.search import SearchIndex, Vectors
+from bot.store.search import Search
 from bot.store.sessions import Sessions
 from bot.store.settings import StoredSettings
 from bot.store.transactions import AccessLists
-from bot.store.turns import Turns, TurnToSay
-from bot.store.views import Views
+from bot.store.turns import TurnCommits, TurnToSay
 
 DATABASE, LOCK = "nuan.db", "nuan.lock"
 
@@ -45,45 +45,53 @@ ROLLBACK = "nuan-rollback."
 """How every file begins that a restore makes before it has the database's place."""
 
 
+class Events(EventLog, Intake):
+    """What happened in each chat: taken in with the decision about it, changed, and read back."""
+
+
+class People(KnownPeople, Links, PersonalData):
+    """Who takes part and who may talk; links of accounts; what one person may take along, and erasing them."""
+
+
+class Turns(TurnCommits, ProactiveTurns):
+    """Turns from asked to said, also those that nobody asked for."""
+
+
+class Memories(KeptMemories, MemoryForgetting, MemoryLifecycle, AgentWrites, MemoryArchive, OpeningReads):
+    """What lasts: kept, forgotten and taken back, tidied, written by agents, exported, told by an opening."""
+
+
+class Inspector(InstallationReads, ReplyReads):
+    """What the operator may see of everything, and a chat of its own replies."""
+
+
 class Store:
     """All nouns over one database. `boot` names this process in rows, `folder` is the data folder."""
 
     def __init__(self, database: Database, folder: Path, lists: AccessLists, lock: int | None) -> None:
+        self._database = database
+        self._lists = lists
+        self._lock = lock
         self.folder = folder
         self.boot = secrets.token_hex(8)
-        self.files = files = DataFiles(folder)
-        self.tombstones = files.tombstones
-        database.share(files, lists, self.boot)
-        self.intake = Intake(database)
+        self.files = DataFiles(folder)
+        self.tombstones = self.files.tombstones
+        database.share(self.files, lists, self.boot)
         self.events = Events(database)
+        self.people = People(database)
         self.sessions = Sessions(database)
         self.turns = Turns(database)
         self.outbox = Outbox(database)
         self.ledger = Ledger(database)
         self.settings = StoredSettings(database)
-        self.people = People(database)
-        self.links = Links(database)
-        self.views = Views(database, self.sessions)
-        self.deadlines = Deadlines(database)
-        self.proactive = ProactiveTurns(database)
-        self.inspector = Inspector(database)
-        self.feedback = Feedback(database)
-        self.personal_data = PersonalData(database)
-        self._database = database
-        self._lists = lists
-        self._lock = lock
         self.memories = Memories(database)
-        self.search = SearchIndex(database)
-        self.vectors = Vectors(database)
-        self.lives = MemoryLifecycle(database)
-        self.forgetting = MemoryForgetting(database)
-        self.agents = AgentWrites(database)
-        self.notes = Notes(database)
         self.digests = Digests(database)
         self.commitments = Commitments(database)
         self.reminders = Reminders(database)
-        self.memory_archive = MemoryArchive(database)
-        self.vitals = Vitals(database)
+        self.notes = Notes(database)
+        self.search = Search(database)
+        self.deadlines = Deadlines(database)
+        self.inspector = Inspector(database)
 
     def admit_by(self, owners: frozenset[str], allow: frozenset[str]) -> None:
         """From now on these are the owners' accounts, and the ids that need no approval."""
@@ -91,7 +99,7 @@ class Store:
 
     async def say(self, why: str, saying: TurnToSay, at: int) -> Outgoing | None:
         """The last commit of a turn that was taken for that reason; what to send first."""
-        return await (self.proactive if why in UNASKED else self.turns).say(saying, at)
+        return await (self.turns.say_unasked if why in UNASKED else self.turns.say)(saying, at)
 
     async def close(self) -> None:
         """Finish the writes that wait, free the connections and the folder."""
@@ -125,7 +133,7 @@ async def open_store(
             store = Store(database, folder, AccessLists(owners, allow), lock)
             if not read_only:
                 await store.people.take_owner_code()
-                await store.personal_data.resume()
+                await store.people.resume_erasures()
             return store
         except BaseException:
             await database.close()

@@ -487,7 +487,7 @@ def drop_forgotten(tx: Tx, epoch_id: int) -> None:
         drop_log(tx, epoch_id)
 
 
-class Turns(Repository):
+class TurnCommits(Repository):
     """Turns from asked to said, what gets no answer, and who was told why."""
 
     ask = writing(ask_turn)

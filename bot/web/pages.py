@@ -311,7 +311,7 @@ async def show_memory(ask: PageRequest) -> Response:
     store = ask.site.store
     found = await _found(ask)
     memory = found.memory
-    merges = () if found.forgotten else await store.lives.merges(memory)
+    merges = () if found.forgotten else await store.memories.merges(memory)
     values = {
         "found": found,
         "memory": memory,
@@ -343,7 +343,7 @@ async def _reword(ask: PageRequest, found: MemoryRow) -> str:
         return "length"
     if text == found.memory.text:
         return "same"
-    done = await ask.site.store.lives.reword(found.memory.id, text, ask.site.clock.now())
+    done = await ask.site.store.memories.reword(found.memory.id, text, ask.site.clock.now())
     return {"done": "edited", "gone": "over", "named": "named", "known": "known", "buried": "buried"}[done]
 
 
@@ -353,23 +353,23 @@ async def _do(ask: PageRequest, found: MemoryRow, action: str) -> str:
     match action:
         case "forget":
             purge_at = now + rules.undo_days * DAY_MS if rules.undo_days else None
-            return "forgot" if await store.lives.forget(memory.id, purge_at, now) else "over"
+            return "forgot" if await store.memories.forget_number(memory.id, purge_at, now) else "over"
         case "purge":
-            return "purged" if await store.lives.forget(memory.id, None, now) else "over"
+            return "purged" if await store.memories.forget_number(memory.id, None, now) else "over"
         case "restore" if found.ended == "archived":
-            return "restored" if await store.lives.restore(memory.id, now) else "over"
+            return "restored" if await store.memories.restore(memory.id, now) else "over"
         case "restore" if found.forgotten:
-            return "restored" if await store.lives.bring_back(memory.id, now) else "over"
+            return "restored" if await store.memories.bring_back(memory.id, now) else "over"
         case _ if found.ended or action == "restore":
             return "over"
         case "archive":
-            await store.lives.archive(memory.id, now + rules.life.archive_days * DAY_MS, now)
+            await store.memories.archive(memory.id, now + rules.life.archive_days * DAY_MS, now)
             return "archived"
         case "protect" | "unprotect":
-            await store.lives.protect(memory, on=action == "protect")
+            await store.memories.protect(memory, on=action == "protect")
             return f"{action}ed"
         case "unmerge":
-            return "unmerged" if await store.lives.unmerge(memory, now) is not None else "over"
+            return "unmerged" if await store.memories.unmerge(memory, now) is not None else "over"
         case _:
             raise HTTPException(404)
 

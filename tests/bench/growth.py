@@ -100,7 +100,7 @@ async def _export(world: World) -> None:
 
 async def _export_all(world: World) -> None:
     async with await open_store(world.folder, read_only=True) as store:
-        await store.memory_archive.export(None, world.clock.now())
+        await store.memories.export(None, world.clock.now())
 
 
 def _page(path: str) -> Act:
@@ -113,7 +113,7 @@ def _page(path: str) -> Act:
 
 
 async def _purge_due(world: World) -> None:
-    await world.store.forgetting.purge(world.clock.now() + 8 * 86_400_000)
+    await world.store.memories.purge(world.clock.now() + 8 * 86_400_000)
 
 
 OPERATIONS: Mapping[str, Act] = {

@@ -23,7 +23,7 @@ from bot.pipeline.recall import CANDIDATES, AutoRecall, SectionChoice
 from bot.recall.sections import sections_to_search
 from bot.recall.selection import called_for
 from bot.store.memories import store_memory
-from bot.store.search import SearchIndex, WantedDocuments
+from bot.store.search import Search, WantedDocuments
 from bot.store.transactions import Tx
 from tests.bench.recall import Line, Tally, _recall, _rows, conversations, moment
 from tests.storing import Where, ids
@@ -69,10 +69,10 @@ class Saved:
         }
 
 
-class Rows(SearchIndex):
+class Rows(Search):
     """Counts the documents that the index hands over for the terms of questions."""
 
-    def __init__(self, inner: SearchIndex) -> None:
+    def __init__(self, inner: Search) -> None:
         super().__init__(inner._database)
         self._handed = 0
 

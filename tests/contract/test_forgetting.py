@@ -138,8 +138,8 @@ async def test_after_the_days_for_undo_nothing_is_left_in_any_file(engine: Engin
     for memory in await store.memories.owned(person, Audience(chat, "dm", (person,))):
         await drop(store, memory)
     assert await store.deadlines.next(NOW + DAY) == NOW + 7 * DAY
-    assert await store.forgetting.purge(NOW + 7 * DAY - 1) == 0
-    assert await store.forgetting.purge(NOW + 7 * DAY) == 60
+    assert await store.memories.purge(NOW + 7 * DAY - 1) == 0
+    assert await store.memories.purge(NOW + 7 * DAY) == 60
     assert engine.holding(CANARY) == []
     assert engine.files_with(CANARY) == []
 
@@ -147,7 +147,7 @@ async def test_after_the_days_for_undo_nothing_is_left_in_any_file(engine: Engin
 async def test_undo_brings_the_statement_back_but_not_the_lines(store: Store) -> None:
     memory, audience = await told_everywhere(store)
     await drop(store, memory)
-    last = await store.forgetting.forgotten(memory.owner_id or 0, audience, NOW)
+    last = await store.memories.forgotten(memory.owner_id or 0, audience, NOW)
     assert [each.id for each in last] == [memory.id]
     assert await bring_back(store, memory.id, audience)
     assert [found.id for found in await searched(store, audience, CANARY)] == [memory.id]
@@ -244,10 +244,10 @@ async def test_a_command_that_comes_again_after_a_crash_changes_nothing(engine: 
     person, chat, event = await ids(store)
     once = receipt(event, chat, "event:once")
     forgetting = Forgetting((memory,), person, NOW + DAY)
-    first = await store.forgetting.forget(forgetting, once, NOW)
+    first = await store.memories.forget(forgetting, once, NOW)
     assert await bring_back(store, memory.id, audience)
     before = engine.peek.events.count()
-    assert await store.forgetting.forget(forgetting, once, NOW) == first
+    assert await store.memories.forget(forgetting, once, NOW) == first
     assert await store.memories.answer(once, NOW) == first
     assert [m.id for m in await store.memories.owned(person, audience)] == [memory.id]
     assert engine.peek.events.count() == before

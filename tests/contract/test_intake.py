@@ -18,7 +18,7 @@ async def test_a_second_delivery_changes_nothing(store: Store) -> None:
     assert first.event is not None
     assert (again.event, again.decision) == (None, None)
     assert again.chat.id == first.chat.id
-    assert len((await store.views.waiting(1, NOW + 1)).due) == 1
+    assert len((await store.events.waiting(1, NOW + 1)).due) == 1
     assert (await store.people.chat(1)).scene == ""
     for _ in range(2):
         assert (await say(store, "嗯")).event is not None
@@ -51,9 +51,9 @@ async def test_the_lines_of_one_person_wait_for_the_newest_and_nobody_else_s_do(
     await say(store, "我想说", GROUP, action="follow", why="window", wait=5_000)
     await say(store, "我也", BOB, NOW + 1_000, action="follow", why="window", wait=5_000)
     await say(store, "就是那个", GROUP, NOW + 3_000, action="follow", why="window", wait=5_000)
-    assert (await store.views.waiting(1, NOW + 5_999)).due == ()
-    assert [line.text for line in (await store.views.waiting(1, NOW + 6_000)).due] == ["我也"]
-    due = (await store.views.waiting(1, NOW + 8_000)).due
+    assert (await store.events.waiting(1, NOW + 5_999)).due == ()
+    assert [line.text for line in (await store.events.waiting(1, NOW + 6_000)).due] == ["我也"]
+    due = (await store.events.waiting(1, NOW + 8_000)).due
     assert [line.text for line in due] == ["我想说", "我也", "就是那个"]
     assert await store.deadlines.waiting() == NOW + 8_000
 
@@ -70,13 +70,13 @@ async def test_a_scene_is_a_line_only_when_it_changed(store: Store) -> None:
 
 
 async def test_what_does_not_fit_into_the_newest_lines_is_counted(store: Store) -> None:
-    assert (await store.views.log(1, 3, 1)).news == ()
+    assert (await store.sessions.log(1, 3, 1)).news == ()
     await talk(store, "你好", "你好呀")
     for number in range(10):
         await say(store, str(number), action="listen", why="listen")
-    log = await store.views.log(1, 3, 1)
+    log = await store.sessions.log(1, 3, 1)
     assert ([line.text for line in log.news], log.earlier) == (["7", "8", "9"], 7)
-    log = await store.views.log(1, 11, 1)
+    log = await store.sessions.log(1, 11, 1)
     assert ([line.text for line in log.news], log.earlier) == ([str(number) for number in range(10)], 0)
 
 

@@ -74,7 +74,7 @@ async def test_only_where_it_was_seen_can_it_be_brought_back_and_only_by_its_own
         await drop(store, memory, where)
     for where, memory in mine:
         for key, audience in audiences.items():
-            last = await store.forgetting.forgotten(memory.owner_id or 0, audience, NOW)
+            last = await store.memories.forgotten(memory.owner_id or 0, audience, NOW)
             assert all(each.text in allowed(key) for each in last), key
         for who, key in (
             (BOB, "bob dm-bob"),
@@ -203,7 +203,7 @@ async def last_command(store: Store) -> None:
     first, last = receipt(event, chat, "k1"), receipt(event, chat, "k2")
     for _ in range(2):  # as after a crash between the two
         await store.memories.remember(statement("我怕狗", person, chat), replace(first, last=False), NOW)
-        assert (await store.views.waiting(chat, NOW)).due != ()
+        assert (await store.events.waiting(chat, NOW)).due != ()
     await store.memories.remember(statement("我怕猫", person, chat), last, NOW)
-    assert (await store.views.waiting(chat, NOW)).due == ()
+    assert (await store.events.waiting(chat, NOW)).due == ()
     assert (await store.outbox.states()) == {"pending": 1}

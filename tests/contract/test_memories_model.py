@@ -118,7 +118,7 @@ class Memories(RuleBasedStateMachine):
         audience = self.audience[place]
         mine = {n: k for n, k in self.kept.items() if k.forgotten and k.where.who == place.who and k.visible(place)}
         newest = max(mine, key=lambda n: (mine[n].forgotten, n), default=None)
-        forgotten = self._run(self.store.forgetting.forgotten(audience.person_ids[0], audience, self.now))
+        forgotten = self._run(self.store.memories.forgotten(audience.person_ids[0], audience, self.now))
         last = forgotten[-1].id if forgotten else None
         assert last == newest
         if last is not None:
@@ -144,7 +144,7 @@ class Memories(RuleBasedStateMachine):
     @rule(days=st.integers(0, 8))
     def purge(self, days: int) -> None:
         self.now += days * DAY
-        self._run(self.store.forgetting.purge(self.now))
+        self._run(self.store.memories.purge(self.now))
         self._purged()
 
     def _purged(self) -> None:

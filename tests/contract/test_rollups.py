@@ -49,7 +49,7 @@ async def test_of_two_accounts_that_become_one_person_each_talk_has_that_one_onc
 async def test_an_export_holds_each_talk_by_itself_whatever_it_was_rolled_up_into(engine: Engine) -> None:
     async with await engine.open() as store:
         await talked(store)
-        before = (await store.memory_archive.here()).carried.summaries
+        before = (await store.memories.import_base()).carried.summaries
         await roll_up(store, LATER)
-        assert (await store.memory_archive.here()).carried.summaries == before
+        assert (await store.memories.import_base()).carried.summaries == before
     assert [each.summary for each in before] == list(SAID)

@@ -65,7 +65,7 @@ async def test_an_answer_that_is_stored_twice_is_in_the_log_and_paid_once(store:
     for _ in range(2):
         await store.turns.answer(asked.turn, CALLS, 3, paid(asked.call.id, 0.5), NOW)
     assert len((await log_of(store, 1)).entries) == 2
-    totals = await store.views.totals(asked.turn.id)
+    totals = await store.ledger.turn_totals(asked.turn.id)
     assert (totals.calls, totals.prompt, totals.cached, totals.output, totals.cost) == (1, 50, 20, 7, 0.5)
 
 
@@ -82,9 +82,9 @@ async def test_a_turn_is_said_once_and_can_fail_no_more(engine: Engine, store: S
 
 async def test_what_is_said_ends_the_waiting_and_prolongs_the_conversation(engine: Engine, store: Store) -> None:
     asked = await begin(store)
-    assert (await store.views.waiting(1, NOW)).due
+    assert (await store.events.waiting(1, NOW)).due
     await store.turns.say(replace(reply(asked, "嗯"), window_until=NOW + 99_000, close_at=NOW + 5), NOW)
-    assert (await store.views.waiting(1, NOW)).due == ()
+    assert (await store.events.waiting(1, NOW)).due == ()
     assert engine.peek.windows.values("until") == [NOW + 99_000]
     session = await store.sessions.session(1)
     assert (session.close_at, session.upto_event) == (NOW + 5, 2)
@@ -104,9 +104,9 @@ async def test_a_failed_turn_leaves_the_log_as_it_was_and_its_lines_for_the_next
     assert after.entries == (before.entries if before else ())
     assert after.logged_upto == (before.logged_upto if before else 0)
     assert engine.peek.outbox.count(text="等等") == 1
-    lines = (await store.views.log(1, 10, 1)).news
+    lines = (await store.sessions.log(1, 10, 1)).news
     assert "查一下" in [line.text for line in lines]
-    assert (await store.views.waiting(1, NOW)).due == ()
+    assert (await store.events.waiting(1, NOW)).due == ()
     assert set(engine.peek.calls.values("state")) == {"settled", "lost"}
 
 
@@ -126,7 +126,7 @@ async def test_a_turn_that_a_crash_interrupted_is_given_back_with_its_log(engine
         assert engine.peek.calls("id", state="reserved") == [(call.id,)]
         await store.turns.say(reply(AskedTurn(turn, call), "查到了"), NOW)
         assert await store.turns.running() == ()
-        assert (await store.views.totals(turn.id)).calls == 3
+        assert (await store.ledger.turn_totals(turn.id)).calls == 3
         assert (await store.ledger.spend(0)).tokens == 57 + 57 + 100 + 57
 
 
@@ -140,7 +140,7 @@ async def test_over_budget_stores_nothing_of_the_turn(engine: Engine, store: Sto
     told = (peek.turns, peek.told_events, peek.prefixes)
     for rows in (*told, peek.sessions, peek.epochs, peek.entries, peek.edges, peek.calls):
         assert rows.count() == 0, rows.table
-    assert [line.id for line in (await store.views.waiting(1, NOW)).due] == [event.id]
+    assert [line.id for line in (await store.events.waiting(1, NOW)).due] == [event.id]
 
 
 async def test_a_turn_composed_for_a_session_that_was_closed_meanwhile_is_refused(store: Store) -> None:
@@ -150,7 +150,7 @@ async def test_a_turn_composed_for_a_session_that_was_closed_meanwhile_is_refuse
     await store.sessions.close(1, "idle", NOW)
     with pytest.raises(StoreError, match="compose again"):
         await store.turns.ask(asking(1, (event.id,), 1, session=1, epoch=1), NOW)
-    assert (await store.views.waiting(1, NOW)).due
+    assert (await store.events.waiting(1, NOW)).due
     assert len((await log_of(store, 1)).entries) == 2
 
 
@@ -174,7 +174,7 @@ async def test_refused_lines_wait_no_more_and_the_person_is_told(store: Store) -
     event = (await say(store, "你好", Where("bob", "dm-bob"))).event
     assert event is not None
     await store.outbox.answer(event.chat_id, (event.id,), (Draft("今天说够了", "notice"),), NOW, "refused")
-    assert (await store.views.waiting(event.chat_id, NOW)).due == ()
+    assert (await store.events.waiting(event.chat_id, NOW)).due == ()
     sent = await store.outbox.take(event.chat_id, NOW)
     assert sent is not None
     assert (sent.text, sent.external_chat_id) == ("今天说够了", "dm-bob")

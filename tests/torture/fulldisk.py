@@ -76,7 +76,7 @@ async def run(folder: Path, each: int, seed: int) -> Seen:
     stuck = world.peek.outbox.count(state=In("pending", "sending"))
     undigested = world.peek.sessions.count(state="closing")
     seen.sums["left"] = int(str(waiting)) + int(str(stuck)) + int(str(undigested))
-    seen.sums["health wrong"] += world.store.vitals.refusing != ""
+    seen.sums["health wrong"] += world.store.inspector.refusing != ""
     await world.close()
     seen.sums["damage"] = len(sound(folder))
     return seen
@@ -98,7 +98,7 @@ async def full_once(world: World, text: str, pages: int, seen: Seen, name: str) 
         seen.sums["lies"] += gone and bool(world.rows(f"{ACTIVE} AND text = ?", text[2:]))
     except StoreError:
         seen.sums["refused"] += 1
-        seen.sums["health wrong"] += world.store.vitals.refusing == ""
+        seen.sums["health wrong"] += world.store.inspector.refusing == ""
     finally:
         room(None)
     full = not confirmed or len(world.log.named("store_failed")) > errors

@@ -57,7 +57,7 @@ class MatterForgetting:
 
     async def told_of(self, command: MemoryCommand, event: Event, chat: Chat) -> tuple[OwnLine, ...]:
         """What the writer of a message said before of the matter that a wish of theirs names, oldest first."""
-        said = await self._store.forgetting.said(event.person_id or 0, chat)
+        said = await self._store.memories.said_by(event.person_id or 0, chat)
         lines = [OwnLine(*row) for row in said if row[0] < event.id]
         if command.scope == "line":
             return tuple(line for line in lines if line.event_id == command.said_in)
@@ -71,7 +71,7 @@ class MatterForgetting:
         if len(core) < 2:
             return None
         chat = await self._store.people.chat(event.chat_id)
-        lines = await self._store.forgetting.said(event.person_id or 0, chat)
+        lines = await self._store.memories.said_by(event.person_id or 0, chat)
         kept = [fold(text) for text in (*(each for memory in found for each in memory.wordings), *plans)]
         naming = (text for number, _, text in lines if number < event.id and holds(fold(text), core))
         talked = any(
@@ -143,7 +143,7 @@ class MatterForgetting:
         says = self._receipts.receipt(told, receipt, "button_undo" if undo else "", quotes=(ReceiptQuote(name, this),))
         told_lines = tuple((line.event_id, line.text) for line in lines)
         forgetting = Forgetting(all_of_it, told.person_id, now + days * DAY_MS if undo else None, lines=told_lines)
-        return await self._store.forgetting.forget(forgetting, says, now)
+        return await self._store.memories.forget(forgetting, says, now)
 
     async def _found(
         self, content: str, told: CommandContext, forgotten: bool = False
@@ -184,8 +184,8 @@ class ForgetActions:
             return await self.about.forget(command, told)
         if command.scope == "no_more":
             since = self._clock.now() - JUST_MS
-            just = await self._store.forgetting.told(told.person_id, told.audience, since)
-            replied, _, _ = await self._store.forgetting.replied_lines(told.event.id)
+            just = await self._store.memories.kept_last(told.person_id, told.audience, since)
+            replied, _, _ = await self._store.memories.replied_lines(told.event.id)
             if just and not replied and not told.before:
                 return await self._disable(just, told.person_id, command.forever, told)
         if command.scope in ("aside", "ahead", "no_more"):
@@ -257,7 +257,7 @@ class ForgetActions:
         """Their lines that say what a wish to keep nothing of it names."""
         if not command.content:
             return ()
-        said = await self._store.forgetting.said(told.person_id, told.chat)
+        said = await self._store.memories.said_by(told.person_id, told.chat)
         return tuple(number for number, _, text in said if number < told.event.id and is_about(command.content, text))
 
     async def _planned(self, command: MemoryCommand, told: CommandContext) -> tuple[PlannedItem, ...]:
@@ -276,7 +276,7 @@ class ForgetActions:
             quotes=(ReceiptQuote(quote),),
         )
         forgetting = Forgetting((one.told,), told.person_id, now)
-        return await self._store.forgetting.forget(forgetting, receipt, now)
+        return await self._store.memories.forget(forgetting, receipt, now)
 
     async def _meant(
         self, command: MemoryCommand, told: CommandContext, owned: tuple[Memory, ...]
@@ -290,7 +290,7 @@ class ForgetActions:
             return matching(command.content, owned), False
         if command.scope in ("all", "unsure"):
             return owned, False
-        just = await self._store.forgetting.told(told.person_id, told.audience, self._clock.now() - JUST_MS)
+        just = await self._store.memories.kept_last(told.person_id, told.audience, self._clock.now() - JUST_MS)
         return (just, len(just) == 1) if just else (owned, False)
 
     async def _which(self, found: tuple[Memory, ...], command: MemoryCommand, told: CommandContext) -> str:
@@ -345,18 +345,18 @@ class ForgetActions:
 
         button = ("button_undo" if several else "say_undo") if owner_id == told.person_id else ""
         says = self._receipts.receipt(told, receipt, button, quotes=quotes)
-        return await self._store.forgetting.forget(forgetting, says, now)
+        return await self._store.memories.forget(forgetting, says, now)
 
     async def _again(self, found: tuple[Memory, ...], told: CommandContext) -> str:
         """What holds again once these are taken back, a line for each; "" for nothing."""
-        former = [await self._store.forgetting.holds_again(memory.id, told.audience) for memory in found]
+        former = [await self._store.memories.holds_again(memory.id, told.audience) for memory in found]
         texts = [self._shown(memory, told) for memory in former if memory is not None]
         return "".join("\n" + self._receipts.text("holds_again", told, text=text) for text in texts[:CANDIDATES_SHOWN])
 
     async def _unsay(self, command: MemoryCommand, told: CommandContext) -> str:
         """忘记 as a reply: the line that is replied to goes, or the memories that it confirms."""
         say = self._receipts.say
-        what = await self._store.forgetting.replied(told.event.id)
+        what = await self._store.memories.replied(told.event.id)
         if not what.there:
             return await say("unsaid_unknown", told)
         if told.chat.kind != "dm" and told.person_id not in what.by:
@@ -365,7 +365,7 @@ class ForgetActions:
                 return await say("unsaid_not_yours", told)
         numbers = self._current.words.confirmed(what.receipt)
         if numbers:
-            known = [memory for number in numbers if (memory := await self._store.forgetting.keeper(number))]
+            known = [memory for number in numbers if (memory := await self._store.memories.keeper(number))]
             if not known:
                 return await say("forgot_none", told)
             return await self._disable(tuple(known), known[0].owner_id or told.person_id, command.forever, told)
@@ -378,7 +378,7 @@ class ForgetActions:
             return self._receipts.text("unsaid_undo" if kept else "unsaid", told, id=found, list=shown, days=days)
 
         says = self._receipts.receipt(told, receipt, "say_undo" if own else "")
-        return await self._store.forgetting.take_back_line(what, now + days * DAY_MS if kept else None, says, now)
+        return await self._store.memories.take_back_line(what, now + days * DAY_MS if kept else None, says, now)
 
     async def _set_aside(self, command: MemoryCommand, told: CommandContext) -> str:
         """别记这个: the message it stands in, the one replied to or the one before is kept nowhere."""
@@ -386,8 +386,8 @@ class ForgetActions:
         if command.scope == "ahead":
             says = self._receipts.receipt(told, lambda number, _: self._receipts.text("aside_ahead", told), "say_undo")
             nothing = Forgetting((), told.person_id, None)
-            return await self._store.forgetting.set_aside(events, nothing, says, self._clock.now(), ahead=True)
-        replied, said, _ = await self._store.forgetting.replied_lines(told.event.id)
+            return await self._store.memories.set_aside(events, nothing, says, self._clock.now(), ahead=True)
+        replied, said, _ = await self._store.memories.replied_lines(told.event.id)
         if replied:
             events = (*replied, told.event.id)
         elif not told.rest and not command.content and not told.before:
@@ -397,7 +397,7 @@ class ForgetActions:
             events = (*(event.id for event in before[-1:]), *events)
         events = tuple(sorted({*events, *await self._said(command, told)}))
         owned = await self._store.memories.owned(told.person_id, told.audience)
-        kept = await self._store.forgetting.kept_from(events, told.person_id)
+        kept = await self._store.memories.kept_from(events, told.person_id)
         found = kept or (matching(command.content, owned) if command.content else ())
         now, days = self._clock.now(), self._current.settings.memory.undo_days
         forgetting = Forgetting(found, told.person_id, now + days * DAY_MS if days else None)
@@ -413,16 +413,19 @@ class ForgetActions:
 
         quotes = (ReceiptQuote(quoted, this),) if said else ()
         says = self._receipts.receipt(told, receipt, "say_undo", quotes=quotes)
-        return await self._store.forgetting.set_aside(events, forgetting, says, now)
+        return await self._store.memories.set_aside(events, forgetting, says, now)
 
     async def _undo(self, command: MemoryCommand, told: CommandContext) -> str:
         """撤销: what was forgotten comes back, what was kept goes; without a number the last of both."""
         now, days = self._clock.now(), self._current.settings.memory.undo_days
         if command.number is None or command.of != "memory":
-            last = await self._store.forgetting.last(told.person_id, told.audience, now - days * DAY_MS, now)
+            last = await self._store.memories.last_wish(told.person_id, told.audience, now - days * DAY_MS, now)
             plan = await self._plan(command, told, last.at if last is not None else now - days * DAY_MS)
             newest = max(last.at if last is not None else 0, plan.at if plan is not None else 0)
-            if command.number is None and await self._store.forgetting.final(told.person_id, told.chat.id) > newest:
+            if (
+                command.number is None
+                and await self._store.memories.forgot_for_good(told.person_id, told.chat.id) > newest
+            ):
                 return await self._receipts.say("undo_final", told)
             if plan is not None:
                 return await self._take_back(plan, told)
@@ -449,7 +452,7 @@ class ForgetActions:
     async def _plan(self, command: MemoryCommand, told: CommandContext, since: int) -> LastPlan | None:
         """What they last asked of reminders, promises and lines after that moment, ms, or that of this number."""
         group = told.chat.id if told.chat.kind == "group" else None
-        wishes = await self._store.forgetting.plans(told.person_id, told.chat.id, group, self._clock.now())
+        wishes = await self._store.memories.plans(told.person_id, told.chat.id, group, self._clock.now())
         if command.number is None:
             return next((each for each in wishes if each.at > since and told.event.id not in each.numbers), None)
         kinds = ("set", "cancelled") if command.of == "reminder" else ("promised", "settled")
@@ -458,14 +461,14 @@ class ForgetActions:
 
     async def _take_back(self, wish: LastPlan, told: CommandContext) -> str:
         thing: NumberedThing = "reminder" if wish.kind in ("set", "cancelled") else "promise"
-        texts = await self._store.forgetting.texts(thing, wish.numbers) if wish.kind != "aside" else ()
+        texts = await self._store.memories.texts(thing, wish.numbers) if wish.kind != "aside" else ()
         named = self._receipts.text("mem_why_joint", told).join(
             f"{number_mark(thing, number)} {brief(text)}".strip() for number, text in texts
         )
         receipt = self._receipts.receipt(
             told, lambda number, again: self._receipts.text(f"back_{wish.kind}", told, list=named)
         )
-        return await self._store.forgetting.take_back(wish, told.person_id, receipt, self._clock.now())
+        return await self._store.memories.take_back(wish, told.person_id, receipt, self._clock.now())
 
     def _back(self, numbers: tuple[int, ...], told: CommandContext) -> str:
         lines = [self._receipts.text("undone", told, id=number) for number in numbers[:NAMED]]

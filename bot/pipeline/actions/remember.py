@@ -87,10 +87,10 @@ class RememberActions:
         """What a message asks of memory, and what is left of it to answer."""
         text, names = event.text[:READ_CHARS], self._current.settings.bot.names
         order = None if event.forwarded else menu_command(text)
-        if order is not None and (order != NOTHING_NAMED or not await self._store.forgetting.is_reply(event.id)):
+        if order is not None and (order != NOTHING_NAMED or not await self._store.memories.is_reply(event.id)):
             return ParsedCommands((order,), "")
         this = NOTHING_NAMED if order is not None else reply_wish(text, names)
-        if this is not None and not event.forwarded and await self._store.forgetting.is_reply(event.id):
+        if this is not None and not event.forwarded and await self._store.memories.is_reply(event.id):
             return ParsedCommands((replied(this),), "")
         unsaid = bare_wish(text, names) or plan_named(text) if not event.forwarded else None
         if unsaid is not None:
@@ -208,7 +208,7 @@ class RememberActions:
         if found is None or (found.scope == "just" and len(matching(found.content or "", (await known(False))[0])) > 1):
             return None  # of several memories it is asked which
         chat = await self._store.people.chat(event.chat_id)
-        again = await self._store.forgetting.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
+        again = await self._store.memories.forgot_since(event.person_id or 0, event.chat_id, event.at - JUST_MS)
         return found if again or await self._forget_actions.about.told_of(found, event, chat) else None
 
     async def carry_out(self, told: CommandContext) -> str:
@@ -324,7 +324,7 @@ class RememberActions:
     async def _before(self, told: CommandContext, said_in: int | None) -> KeptText:
         """What 把这个记下来 (`said_in` that line) points at, with the lines it came from: the line replied to, else what
         they said before."""
-        lines, text, at = await self._store.forgetting.replied_lines(told.event.id)
+        lines, text, at = await self._store.memories.replied_lines(told.event.id)
         if text and not says_nothing(text):
             return KeptText((*lines, told.event.id), text, at)
         for event in reversed(await self.mine(told)):
@@ -339,7 +339,7 @@ class RememberActions:
 
     async def _just_before(self, told: CommandContext) -> KeptText:
         """What a bare 记住 means: the line replied to, or the last one if it told something of its writer just now."""
-        lines, text, at = await self._store.forgetting.replied_lines(told.event.id)
+        lines, text, at = await self._store.memories.replied_lines(told.event.id)
         if text and not says_nothing(text):
             return KeptText((*lines, told.event.id), text, at)
         last = next(reversed(await self.mine(told)), None)

@@ -36,8 +36,8 @@ async def pack_person(store: Store, person_id: int, at: int, zone: str) -> Perso
 
     LookupError when there is nobody of that number.
     """
-    carried = (await store.memory_archive.export(person_id, at)).here.carried
-    own = await store.personal_data.records(person_id)
+    carried = (await store.memories.export(person_id, at)).here.carried
+    own = await store.people.personal_records(person_id)
     data = await asyncio.to_thread(person_archive, carried, own, at, zone_or(str(own.person["timezone"]), zone))
     counts = {
         "memories": len(carried.memories),
@@ -79,14 +79,14 @@ class PersonData:
         `last` is the event whose answer is still to be sent. What cannot be done in files is said in the log, and
         left to the next start.
         """
-        erased = await self._store.personal_data.erase(person_id, self._clock.now(), last)
+        erased = await self._store.people.erase(person_id, self._clock.now(), last)
         await self.finish()
         self._log.info("erased", **erased.counts)
         return erased
 
     async def finish(self) -> None:
         """Take whoever was erased out of the archives and the log, also where a crash came between."""
-        gone = await self._store.personal_data.unfinished()
+        gone = await self._store.people.unfinished_erasures()
         if not gone:
             return
         try:
@@ -94,7 +94,7 @@ class PersonData:
                 await asyncio.to_thread(self._store.files.archives.remove, (erased.person_id,))
                 if self._scrub is not None:
                     await asyncio.to_thread(self._scrub, erased)
-            await self._store.personal_data.finish(gone, self._clock.now())
+            await self._store.people.finish_erasures(gone, self._clock.now())
         except (StoreError, OSError) as error:
             self._log.error("erasing_left_files", error=str(error))
 

@@ -63,13 +63,13 @@ class MemoryAging:
 
     async def work(self) -> None:
         """Tidy when it is time; after days without power what they would have done, once."""
-        now, lives = self._clock.now(), self._store.lives
-        if not await lives.due(now):
+        now, lives = self._clock.now(), self._store.memories
+        if not await lives.upkeep_due(now):
             return
         await self._reread()
         counted = archived = 0
         for pool in await lives.memory_pools():
-            known = await lives.of(pool)
+            known = await lives.of_pool(pool)
             upkeep = await self._thread.run(self._upkeep, known, now)
             if upkeep.counts or upkeep.archived:
                 await lives.apply_upkeep(upkeep, now)
@@ -78,7 +78,7 @@ class MemoryAging:
         await lives.come_true(now)
         rules, tz = self._current.settings.memory.life, self._current.words.default_tz
         next_at = next_local_time(now, self._current.settings.session.close_hour, tz)
-        await lives.done(now - rules.archive_days * DAY_MS, now, next_at)
+        await lives.upkeep_done(now - rules.archive_days * DAY_MS, now, next_at)
         days = self._current.settings.memory.commitment_days
         await self._store.commitments.tidy(now - days * DAY_MS, now)
         if counted or archived:
@@ -92,7 +92,7 @@ class MemoryAging:
 
     async def _reread(self) -> None:
         """What an older nuan stored is read by the rules of today, once and a few at a time."""
-        lives, mended = self._store.lives, 0
+        lives, mended = self._store.memories, 0
         while older := await lives.older():
             found = await self._thread.run(self._found, older)
             await lives.reread(older, found)
@@ -204,14 +204,14 @@ class StatementRewriter:
 
     async def work(self, memory_id: int) -> None:
         """Rewrite one sentence if it is due; one call, whose outcome is one commit."""
-        waiting = await self._store.agents.pending_rewrite(memory_id, self._clock.now())
+        waiting = await self._store.memories.pending_rewrite(memory_id, self._clock.now())
         if waiting is None:
             return
         silent = bool(waiting.question) and waiting.answer is None
         allowed = self._current.settings.memory.rewrite and not silent and await self._gate.allows("rewrite")
         outcome = await self._asked(waiting) if allowed and waiting.attempts < MOST_TRIES else RewriteOutcome("")
         if outcome is not None:
-            await self._store.agents.end_rewrite(waiting.memory, outcome, self._clock.now())
+            await self._store.memories.end_rewrite(waiting.memory, outcome, self._clock.now())
 
     async def _asked(self, waiting: PendingRewrite) -> RewriteOutcome | None:
         """What the model makes of it; None when it is to be tried again."""
@@ -223,7 +223,7 @@ class StatementRewriter:
             more = (Message("assistant", waiting.question), Message("user", clip(answer.text, ANSWER_CHARS)))
         task = WritingTask("rewrite", memory.chat_id, script, memory.text, REWRITE_TOKENS, small=True, more=more)
         try:
-            async with self._writer.written(task, partial(self._store.agents.reserve_rewrite, memory)) as written:
+            async with self._writer.written(task, partial(self._store.memories.reserve_rewrite, memory)) as written:
                 verdict = parse_verdict(written.text)
                 if verdict is not None:
                     stands = await self._grounded(verdict, waiting, person)
@@ -241,7 +241,7 @@ class StatementRewriter:
         self._log.warning("rewrite_failed", memory=memory.id, chat=memory.chat_id, fault=fault, tried=tried)
         if final or tried >= MOST_TRIES:
             return RewriteOutcome("")
-        await self._store.agents.postpone_rewrite(memory.id, self._clock.now() + WAIT_MS * 2 ** (tried - 1))
+        await self._store.memories.postpone_rewrite(memory.id, self._clock.now() + WAIT_MS * 2 ** (tried - 1))
         return None
 
     async def _grounded(self, verdict: RewriteVerdict, waiting: PendingRewrite, person: Person) -> bool:

@@ -135,7 +135,7 @@ class MemoryTools:
         if not event:
             raise ToolRefused("remember_words", as_data(clip(ground.missing, SHOWN_CHARS)))
         slot = NAMES.get(asked.kind, "")
-        for known in await self._store.forgetting.kept_from(context.event_ids, context.person_id):
+        for known in await self._store.memories.kept_from(context.event_ids, context.person_id):
             if _says_it(known, text, slot):
                 raise ToolRefused("remember_known", str(known.id))
         self._store.tombstones.remove_tombstone(text, context.now)
@@ -295,7 +295,7 @@ class MemoryTools:
     async def _told(self, context: ToolContext, matter: str, before: int) -> tuple[OwnLine, ...]:
         """What the person said there of a matter before that event, oldest first."""
         chat = await self._store.people.chat(context.audience.chat_id)
-        rows = await self._store.forgetting.said(context.person_id, chat)
+        rows = await self._store.memories.said_by(context.person_id, chat)
         lines = [OwnLine(*row) for row in rows if row[0] < before]
         return await self._thread.run(lines_about, matter, "just", lines, context.now)
 
