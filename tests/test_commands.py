@@ -141,25 +141,33 @@ async def test_an_unknown_command_is_named(world: World) -> None:
     ("before", "line"),
     [("我说的话", "让我在这里说话"), ("我說的話", "讓我在這裡說話"), ("what I said", "let me speak here")],
 )
-async def test_help_speaks_the_persons_script(world: World, before: str, line: str) -> None:
+async def test_help_speaks_the_persons_script_and_fits_a_phone(world: World, before: str, line: str) -> None:
     await world.say(before)
     await world.say(".ai help")
-    first, *lines, more = world.replies[-1].splitlines()
-    assert "#12" in first
-    assert f"\n.ai on — {line}" in world.replies[-1]
+    said, *first, more = world.replies[-1].splitlines()
+    assert ".ai" not in said
+    assert [told.split()[1] for told in first] == ["mem", "promise", "remind", "tz", "forget"]
     assert more.endswith(".ai help remind")
-    told = [said.split()[1] for said in lines if said.startswith(".ai ")]
-    told += [name for said in lines if " · " in said for name in re.split(r"：|: | · ", said)[1:]]
+    told = []
+    for topic in TOPICS:
+        assert topic in more
+        await world.say(f".ai help {topic}")
+        title, *lines = world.replies[-1].splitlines()
+        assert len(lines) <= 12
+        told += [each.split()[1] for each in lines]
+        if topic == "chat":
+            assert any(each.startswith(f".ai on — {line}") for each in lines)
     assert told == [
         command.name for topic in TOPICS for command in COMMANDS if command.listed and command.topic == topic
     ]
-    assert len(world.replies[-1].splitlines()) < 30  # a newcomer reads it on a phone
+    await world.say(f".ai help {title}")
+    assert world.replies[-1].splitlines()[0] == title  # also by the name that people see
 
 
 async def test_help_in_a_group_lists_only_what_one_may(world: World) -> None:
-    await world.say(".ai help", "阿明", GROUP)
+    await world.say(".ai help chat", "阿明", GROUP)
     assert ".ai clear" not in world.replies[-1]
-    assert ".ai dialog" in world.replies[-1]
+    assert ".ai new" in world.replies[-1]
 
 
 async def test_budget_shows_what_was_used(world: World) -> None:

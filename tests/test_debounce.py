@@ -187,7 +187,7 @@ async def test_a_command_does_not_wait_for_the_message_before_it_nor_hurry_it(ch
     await chatty.say("我跟你说")
     await chatty.wait(0.3)
     await chatty.say(".ai help")
-    assert [".ai new" in reply for reply in chatty.replies] == [True]
+    assert [".ai help remind" in reply for reply in chatty.replies] == [True]
     assert chatty.model.requests == []
     await chatty.wait(0.3)
     assert answered(chatty) == [["我跟你说"]]

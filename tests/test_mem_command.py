@@ -11,14 +11,14 @@ async def test_it_lists_them_and_tells_all_of_one(world: World) -> None:
     await found(world, "我喜欢喝乌龙茶")
     await world.say(".ai mem")
     assert world.replies[-1].splitlines() == [
-        "☆ #2 知识 · 活力 1.00 · 说过 1 次 · 我喜欢喝乌龙茶",
-        "★ #1 知识 · 活力 1.00 · 说过 1 次 · 我怕狗",
+        "我喜欢喝乌龙茶 #2",
+        "我怕狗 #1",
     ]
     await world.say(".ai mem 乌龙")
     assert "#2" in world.replies[-1]
     assert "#1" not in world.replies[-1]
     await world.say(".ai mem #1")
-    assert world.replies[-1].startswith("我怕狗\n知识（P2）")
+    assert world.replies[-1].startswith("我怕狗\n知识 · ")
     assert "一直留着" in world.replies[-1]
     await world.say(".ai mem stats")
     assert "2 条记忆，其中 1 条一直留着" in world.replies[-1]
@@ -32,15 +32,15 @@ async def test_it_says_why_one_is_told_and_how_much_there_is_for_it(world: World
     await world.say("记住我怕狗")
     await found(world, "我喜欢喝乌龙茶")
     await found(world, "去了医院复查", "event")
-    await world.say(".ai mem #1")
+    await world.say(".ai mem #1 stats")
     assert world.replies[-1].endswith("\n分数 0.88 · 一直留着、七天之内、鲜活 · 现在开场会说")
-    await world.say(".ai mem #2")
+    await world.say(".ai mem #2 stats")
     assert world.replies[-1].endswith("\n分数 0.88 · 七天之内、鲜活 · 现在开场会说")
     await world.say(".ai mem fade #2")
-    await world.say(".ai mem #2")
+    await world.say(".ai mem #2 stats")
     assert world.replies[-1].endswith("\n分数 0.52 · 七天之内 · 现在开场不说")
     await world.wait(20 * DAY)
-    await world.say(".ai mem #3")
+    await world.say(".ai mem #3 stats")
     assert world.replies[-1].endswith("\n分数 0.52 · – · 现在开场会说")
 
 
@@ -50,14 +50,19 @@ async def test_it_lists_what_is_new_or_changed_in_the_last_seven_days(world: Wor
     for number in range(52):
         await world.say(f"记住我的第{number}个柜子放着{chr(0x6A0A + 7 * number) * 3}")
     await world.say(".ai mem recent")
-    lines = world.replies[-1].splitlines()
-    assert [lines[0].split()[1], lines[-1].split()[1], len(lines)] == ["#52", "#3", 50]
+    pages = [world.replies[-1].splitlines()]
+    while " page " in pages[-1][-1]:
+        await world.say(pages[-1][-1].partition("：")[2])
+        pages.append(world.replies[-1].splitlines())
+    lines = [line for page in pages for line in page if " page " not in line]
+    assert [lines[0].split()[-1], lines[-1].split()[-1], len(lines)] == ["#52", "#3", 50]
+    assert max(map(len, pages)) <= 11
     await world.wait(6 * DAY)
     await world.say("记住我怕狗")
     await world.wait(2 * DAY)
     await world.say(".ai mem recent")
     (line,) = world.replies[-1].splitlines()
-    assert line.endswith("我怕狗")
+    assert line.startswith("我怕狗")
     await world.say(".ai mem recent", "阿明")
     assert world.replies[-1] == "最近七天没有新记的，也没有改过的"
 
@@ -65,9 +70,10 @@ async def test_it_lists_what_is_new_or_changed_in_the_last_seven_days(world: Wor
 async def test_a_way_to_address_somebody_is_told_as_one(world: World) -> None:
     await world.say("别叫我老王，叫我小王")
     await world.say(".ai mem")
-    assert [line.rsplit(" · ", 1)[1] for line in world.replies[-1].splitlines()] == ["叫你「小王」", "不叫你「老王」"]
+    assert world.replies[-1].splitlines() == ["叫你「小王」 #2", "不叫你「老王」 #1"]
     await world.say(".ai mem #1")
-    assert world.replies[-1].startswith("不叫你「老王」\n身份（P0）")
+    assert world.replies[-1].startswith("不叫你「老王」\n身份 · ")
+    await world.say(".ai mem #1 stats")
     assert "不会变淡" in world.replies[-1]
     await world.say("忘记关于我的一切")
     assert world.replies[-1].splitlines()[1:] == ["1. #2 叫你「小王」", "2. #1 不叫你「老王」"]
@@ -88,7 +94,7 @@ async def test_a_protected_one_outlives_its_time(world: World) -> None:
 async def test_one_that_may_fade_is_gone_with_the_next_tidying_and_stays_so(world: World) -> None:
     await found(world, "我喜欢喝乌龙茶")
     await world.say(".ai mem fade #1")
-    await world.say(".ai mem #1")
+    await world.say(".ai mem #1 stats")
     assert "活力 0.10" in world.replies[-1]
     await world.say(".ai mem fade #1")
     await world.wait(DAY)

@@ -149,10 +149,10 @@ async def test_one_command_is_told_with_its_arguments_and_an_example(world: Worl
     for name in ("remind", ".ai remind", "REMIND"):
         await world.say(f".ai help {name}")
         first, who, example = world.replies[-1].splitlines()
-        assert first.startswith(".ai remind [WHEN WHAT | list | cancel N | cancel all] — 到时候提醒你")
+        assert first.startswith(".ai remind [WHEN WHAT | list | cancel N | cancel all] — 提醒：")
         assert who == "谁可以用：谁都行；回答给你自己看"
         assert example == "比如：.ai remind list"
-    await world.say(".ai help memory")
+    await world.say(".ai help mem")
     assert "也可以写：.ai memory" in world.replies[-1]
 
 

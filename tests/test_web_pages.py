@@ -265,7 +265,7 @@ async def test_a_line_of_the_chat_box_is_answered_and_both_are_there(world: Worl
         assert text.index("你在吗") < text.index("在呀")
         await page.visitor.send("/chat", text=".ai help")
         await world.app.settled()
-        assert ".ai on" in (await page.visitor.get("/chat/lines")).plain
+        assert ".ai help remind" in (await page.visitor.get("/chat/lines")).plain
         assert (await page.visitor.send("/chat", text="  ")).status == 400
     assert world.rows("SELECT platform FROM place JOIN chat ON chat.id = chat_id WHERE kind = 'dm'") == [("web",)]
 

@@ -9,6 +9,7 @@ from operator import itemgetter
 from bot.commands.chat import clear
 from bot.commands.command import Invocation, command, hint
 from bot.core.clock import DAY_MS
+from bot.core.events import Button, Draft
 from bot.core.memories import (
     KIND_PRIORITY,
     OPEN_STATES,
@@ -42,8 +43,8 @@ LINE_CHARS = 60
 
 Text = Callable[..., str]
 
-MEMORIES_SHOWN = 12
-"""How many memories a list shows."""
+MEMORIES_SHOWN = 10
+"""How many memories a page of a list shows."""
 
 MEMORY_ACTIONS = ("protect", "unprotect", "fade", "archive", "restore", "unmerge")
 """What a person may do to a memory of their own: `.ai mem protect #12`."""
@@ -69,35 +70,23 @@ SAID_CHARS = 32
 CANCEL_ALL_WORDS = ("all", "全部", "所有", "*")
 
 
-def list_report(memories: Iterable[Memory], now: int, text: Text) -> str:
-    """One line each: number, kind, vitality, how often it was told, and the text."""
-    return "\n".join(_line(memory, now, text) for memory in memories)
+def list_report(memories: Iterable[Memory], text: Text) -> str:
+    """One line each: the text and its number."""
+    return "\n".join(f"{clip(memory_line_for_people(memory, text), LINE_CHARS)} #{memory.id}" for memory in memories)
 
 
-def memory_report(memory: Memory, merged: tuple[PastMerge, ...], now: int, tz: tzinfo, text: Text) -> str:
-    """Everything there is to know of one memory, and what became of it."""
+def memory_report(memory: Memory, merged: tuple[PastMerge, ...], tz: tzinfo, text: Text) -> str:
+    """One memory, where it comes from and what became of it."""
     lines = [
         memory_line_for_people(memory, text) if memory.is_name else memory.text,
         text(
             "mem_kind",
             kind=text(f"mem_{memory.kind}"),
-            priority=KIND_PRIORITY[memory.kind],
             seen=text(f"mem_seen_{memory.visibility}"),
             source=text(f"mem_from_{memory.source}", agent=memory.agent),
             day=local_day(memory.observed_at, tz),
         ),
-        text(
-            "mem_life",
-            vitality=f"{vitality(memory, now):.2f}",
-            stable=_stable(memory, text),
-            count=memory.importance,
-            recalls=memory.access_count,
-            up=memory.helpful,
-            down=memory.unhelpful,
-        ),
     ]
-    if memory.emotion:
-        lines.append(text("mem_feeling", tag=memory.emotion, value=f"{memory.emotion_value:+.1f}"))
     states = (("asked", memory.asked), ("protected", memory.protected), ("archived", memory.disabled_at is not None))
     lines += [text(f"mem_is_{state}") for state, holds in states if holds]
     if memory.former_at is not None:
@@ -113,8 +102,22 @@ def memory_report(memory: Memory, merged: tuple[PastMerge, ...], now: int, tz: t
     return "\n".join(lines)
 
 
-def told_report(memory: Memory, now: int, text: Text, *, opens: bool) -> str:
-    """How much there is for telling it, the reasons, and whether an opening that is written now tells it."""
+def figures_report(memory: Memory, now: int, text: Text, *, opens: bool) -> str:
+    """Its figures: how much there is for telling it, the reasons, and whether an opening that is written now tells it."""
+    lines = [
+        text(
+            "mem_life",
+            priority=KIND_PRIORITY[memory.kind],
+            vitality=f"{vitality(memory, now):.2f}",
+            stable=_stable(memory, text),
+            count=memory.importance,
+            recalls=memory.access_count,
+            up=memory.helpful,
+            down=memory.unhelpful,
+        )
+    ]
+    if memory.emotion:
+        lines.append(text("mem_feeling", tag=memory.emotion, value=f"{memory.emotion_value:+.1f}"))
     day = (now - memory.observed_at) / DAY_MS
     holds = {
         "kept": memory.kept,
@@ -128,7 +131,8 @@ def told_report(memory: Memory, now: int, text: Text, *, opens: bool) -> str:
     }
     codes = text("mem_why_joint").join(text(f"mem_why_{code}") for code, is_so in holds.items() if is_so)
     opened = text("mem_why_told" if opens else "mem_why_untold")
-    return text("mem_why", score=f"{standing(memory, now):.2f}", codes=codes or "–", opens=opened)
+    lines.append(text("mem_why", score=f"{standing(memory, now):.2f}", codes=codes or "–", opens=opened))
+    return "\n".join(lines)
 
 
 def recently_changed(memories: Iterable[Memory], now: int) -> list[Memory]:
@@ -167,21 +171,9 @@ def _stable(memory: Memory, text: Text) -> str:
     return text("mem_stable", days=f"{memory.stability_days:.0f}")
 
 
-def _line(memory: Memory, now: int, text: Text) -> str:
-    return text(
-        "mem_line",
-        id=memory.id,
-        kind=text(f"mem_{memory.kind}"),
-        vitality=f"{vitality(memory, now):.2f}",
-        count=memory.importance,
-        text=clip(memory_line_for_people(memory, text), LINE_CHARS),
-        mark="★" if memory.kept else "☆",
-    )
-
-
 @command(
     "mem",
-    "[WORDS | #N | recent | stats | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | "
+    "[WORDS | WORDS page N | #N | #N stats | recent | stats | former | archived | protect #N | unprotect #N | fade #N | archive #N | restore #N | "
     "unmerge #N | share #N | unshare #N]",
     who="anyone",
     topic="memory",
@@ -189,23 +181,27 @@ def _line(memory: Memory, now: int, text: Text) -> str:
     example="#12",
     aliases=("memory",),
 )
-async def mem(call: Invocation) -> str:
+async def mem(call: Invocation) -> str | Draft:
     """Only what belongs to the person who asks, and may be told here."""
-    audience, words = await call.audience(), call.folded
+    audience, words, page = await call.audience(), call.folded, 1
+    if words[-2:-1] == ("page",) and words[-1].isdecimal():
+        words, page = words[:-2], max(1, int(words[-1]))
     owned = await call.store.memories.owned(call.person.id, audience)
     number = number_for("memory", words[-1]) if words else None
     if words == ("archived",):
         archived = await call.store.memories.archived(call.person.id, audience)
-        return _list(call, list(archived)) or call.text("mem_none_archived")
+        return _list(call, list(archived), page) or call.text("mem_none_archived")
     if words == ("former",):
-        return _list(call, [m for m in owned if m.former_at is not None]) or call.text("mem_none_former")
+        return _list(call, [m for m in owned if m.former_at is not None], page) or call.text("mem_none_former")
     if words == ("recent",):
         changed = recently_changed((m for m in owned if m.former_at is None), call.now)
-        return _list(call, changed, len(changed)) or call.text("mem_none_recent")
+        return _list(call, changed, page) or call.text("mem_none_recent")
     if words == ("stats",):
         return _stats(call, owned)
     if number is not None and len(words) == 1:
         return await _one(call, _of_number(owned, number))
+    if len(words) == 2 and words[1] == "stats" and (number := number_for("memory", words[0])) is not None:
+        return await _figures(call, _of_number(owned, number))
     if number is not None and len(words) == 2 and words[0] in MEMORY_ACTIONS:
         return await _do(call, words[0], _of_number(owned, number))
     if number is not None and len(words) == 2 and words[0] in SHARING_ACTIONS:
@@ -214,7 +210,7 @@ async def mem(call: Invocation) -> str:
         return call.text("mem_words")
     told = " ".join(words)
     found = [m for m in owned if m.disabled_at is None and m.former_at is None and told in fold(m.text)]
-    return _list(call, found) or call.text("mem_none" if words else "mem_empty") + hint(call, mem)
+    return _list(call, found, page) or call.text("mem_none" if words else "mem_empty") + hint(call, mem)
 
 
 @command("memstats", who="anyone", topic="memory", private=True)
@@ -235,10 +231,14 @@ def _stats(call: Invocation, owned: tuple[Memory, ...]) -> str:
 async def _one(call: Invocation, memory: Memory | None) -> str:
     if memory is None:
         return call.text("mem_none")
-    merged, now = await call.store.memories.merges(memory), call.now
-    told = (await call.services.planner.boot(call.chat, call.person, now)).memories
-    why = told_report(memory, now, call.text, opens=memory.id in told)
-    return f"{memory_report(memory, merged, now, call.tz, call.text)}\n{why}"
+    return memory_report(memory, await call.store.memories.merges(memory), call.tz, call.text)
+
+
+async def _figures(call: Invocation, memory: Memory | None) -> str:
+    if memory is None:
+        return call.text("mem_none")
+    told = (await call.services.planner.boot(call.chat, call.person, call.now)).memories
+    return f"{await _one(call, memory)}\n{figures_report(memory, call.now, call.text, opens=memory.id in told)}"
 
 
 async def _do(call: Invocation, action: str, memory: Memory | None) -> str:
@@ -275,10 +275,16 @@ async def _share(call: Invocation, memory: Memory | None, *, on: bool) -> str:
     return call.text(done, id=memory.id)
 
 
-def _list(call: Invocation, memories: list[Memory], most: int = MEMORIES_SHOWN) -> str:
-    lines = list_report(memories[:most], call.now, call.text)
-    more = len(memories) - most
-    return f"{lines}\n{call.text('mem_more', n=more)}" if more > 0 else lines
+def _list(call: Invocation, memories: list[Memory], page: int) -> str | Draft:
+    """A page of a list; where more follows, the words for the next page stand below it and on a button."""
+    shown = memories[(page - 1) * MEMORIES_SHOWN : page * MEMORIES_SHOWN]
+    lines, more = list_report(shown, call.text), len(memories) - page * MEMORIES_SHOWN
+    if more <= 0:
+        return lines
+    words = call.words[:-2] if call.folded[-2:-1] == ("page",) else call.words
+    says = " ".join((".ai mem", *words, "page", str(page + 1)))
+    text = f"{lines}\n{call.text('mem_more', n=more, says=says)}"
+    return Draft(text, "command", buttons=(Button(call.text("button_more"), says, call.account),))
 
 
 def _of_number(memories: tuple[Memory, ...], number: int) -> Memory | None:

@@ -25,8 +25,8 @@ from bot.text.clean import clean_name
 from bot.text.codes import COMMAND_HEADS, names_key
 from bot.text.fold import fold, script_of
 
-BRIEF_TOPICS: tuple[HelpTopic, ...] = ("inside", "admin")
-"""Topics of which `.ai help` tells the names alone: all lines of all commands are more than a phone shows at once."""
+FIRST_COMMANDS = ("mem", "remind", "promise", "forget", "tz")
+"""What `.ai help` tells; the rest stands under its topics, as all commands are more than a phone shows at once."""
 
 MODULES = (chat, memories, insight, settings, people)
 """Modules with commands, in the order of help within a topic."""
@@ -47,7 +47,7 @@ MENU_GROUPS: Mapping[HelpTopic, str] = {"inside": "ai-admin", "admin": "ai-admin
 """Topics with a group of their own in menus that have groups; the rest is under /ai. Discord takes 25 in each."""
 
 
-@command("help", "[COMMAND]", who="anyone", topic="chat", example="remind")
+@command("help", "[TOPIC | COMMAND]", who="anyone", topic="chat", example="remind")
 async def show_help(call: Invocation) -> str:
     """The registry as people read it; a stranger is told how to become none."""
     here = await call.store.people.standing(call.chat.id, call.person.id)
@@ -55,22 +55,28 @@ async def show_help(call: Invocation) -> str:
         return call.text("help_stranger")
     said = next((word for word in call.words if fold(word) not in (".ai", "。ai")), "")
     if not said:
-        return _all_help(call)
+        return _first_help(call)
+    if topic := next((topic for topic in TOPICS if fold(said) in (topic, fold(call.text(f"topic_{topic}")))), None):
+        return _topic_help(call, topic)
     found = find_command(fold(said))
     return _unknown(call, said) if found is None else _one_help(call, found)
 
 
-def _all_help(call: Invocation) -> str:
-    """Plain words first, as a newcomer needs no more; then the commands."""
-    may, lines = usable_commands(call), [call.text("help_memory")]
-    for topic in TOPICS:
-        found, title = [each for each in may if each.topic == topic], call.text(f"topic_{topic}")
-        if found and topic in BRIEF_TOPICS:
-            names = " · ".join(each.name for each in found)
-            lines.append(call.text("help_brief", topic=title, names=names))
-        elif found:
-            lines += [title, *(f".ai {each.name} — {call.text(each.help)}" for each in found)]
-    return "\n".join((*lines, call.text("help_more")))
+def _first_help(call: Invocation) -> str:
+    """Plain words first, as a newcomer needs no more; then the first commands and the topics of the others."""
+    may = usable_commands(call)
+    lines = [_help_line(call, each) for each in may if each.name in FIRST_COMMANDS]
+    topics = [topic for topic in TOPICS if any(each.topic == topic for each in may)]
+    return "\n".join((call.text("help_memory"), *lines, call.text("help_more", topics=" · ".join(topics))))
+
+
+def _topic_help(call: Invocation, topic: HelpTopic) -> str:
+    lines = [_help_line(call, each) for each in usable_commands(call) if each.topic == topic]
+    return "\n".join((call.text(f"topic_{topic}"), *lines)) if lines else call.text("not_allowed")
+
+
+def _help_line(call: Invocation, command: Command) -> str:
+    return f".ai {command.name} — {call.text(command.help)}"
 
 
 def _one_help(call: Invocation, command: Command) -> str:
