@@ -242,20 +242,20 @@ async def _figures(call: Invocation, memory: Memory | None) -> str:
 
 
 async def _do(call: Invocation, action: str, memory: Memory | None) -> str:
-    lives, now = call.store.memories, call.now
+    memories, now = call.store.memories, call.now
     if memory is None or (action == "restore") != (memory.disabled_at is not None):
         return call.text("mem_none_archived" if action == "restore" else "mem_none")
     days = call.services.settings.memory.life.archive_days
     other: int | None = None
     match action:
         case "protect" | "unprotect":
-            await lives.protect(memory, on=action == "protect")
+            await memories.protect(memory, on=action == "protect")
         case "fade":
-            await lives.fade(memory)
+            await memories.fade(memory)
         case "archive":
-            await lives.archive(memory.id, now + days * DAY_MS, now)
+            await memories.archive(memory.id, now + days * DAY_MS, now)
         case "restore":
-            await lives.restore(memory.id, now)
+            await memories.restore(memory.id, now)
         case _:
             other = await call.store.memories.unmerge(memory, now)
             if other is None:
@@ -266,11 +266,11 @@ async def _do(call: Invocation, action: str, memory: Memory | None) -> str:
 async def _share(call: Invocation, memory: Memory | None, *, on: bool) -> str:
     if memory is None or memory.disabled_at is not None:
         return call.text("mem_none")
-    lives, now = call.store.memories, call.now
+    memories, now = call.store.memories, call.now
     if on:
-        done = "mem_did_share" if await lives.share(memory, now) else "mem_is_shared"
+        done = "mem_did_share" if await memories.share(memory, now) else "mem_is_shared"
     else:
-        back = await lives.unshare(memory, now)
+        back = await memories.unshare(memory, now)
         done = f"mem_did_unshare_{back}" if back is not None else "mem_not_shared"
     return call.text(done, id=memory.id)
 
