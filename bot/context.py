@@ -306,11 +306,11 @@ def render(elements: Iterable[str], frame: CtxFrame) -> str:
     body = tuple(elements)
     if not body:
         return ""
-    weekday = f' weekday="{_attribute(frame.weekday)}"' if frame.weekday else ""
     holiday = f' holiday="{_attribute(frame.holiday)}"' if frame.holiday else ""
     whom = f"{_names('to', frame.to)}{_names('follow', frame.follow)}"
-    now = f' now="{_attribute(frame.now)}"' if frame.now else ""
-    head = f"<ctx{now}{weekday}{holiday}{whom}>"
+    moment = " ".join(filter(None, (frame.now, frame.weekday)))
+    now = f' now="{_attribute(moment)}"' if moment else ""
+    head = f"<ctx{now}{holiday}{whom}>"
     comment = re.sub(r"-{2,}", "—", " ".join(clean(_legend(body, frame)).split()))
     legend = (f"<!-- {comment} -->",) if comment else ()
     between = "" if frame.alone is not None and len(body) == 1 and not legend else "\n"

@@ -78,9 +78,9 @@ async def test_among_a_year_of_events_the_day_that_comes_is_found(world: World) 
 
 async def test_the_language_of_who_nuan_is_is_the_person_s(world: World) -> None:
     for who, text, wanted in (
-        ("小王", "今天天气怎么样", "一个记得住事、有温度的聊天伙伴"),
-        ("阿明", "今天天氣怎麼樣呢", "一個記得住事、有溫度的聊天夥伴"),
-        ("Tom", "what is the weather like today", "a warm companion to talk to who remembers"),
+        ("小王", "今天天气怎么样", "聊天伙伴，记得住事"),
+        ("阿明", "今天天氣怎麼樣呢", "聊天夥伴，記得住事"),
+        ("Tom", "what is the weather like today", "a companion who remembers"),
     ):
         await world.say(text, who)
         assert wanted in world.turns[-1][0].content
@@ -183,6 +183,6 @@ def test_a_long_note_of_the_owner_keeps_to_the_limit() -> None:
 
 
 def test_the_shipped_personas_say_who_they_are_in_three_languages() -> None:
-    for name in ("default", "terse"):
+    for name in ("default", "terse", "study"):
         for file in ("IDENTITY.md", "IDENTITY.zh-Hant.md", "IDENTITY.en.md"):
             assert "{{BOT_NAME}}" in (resource_dir("data/persona") / name / file).read_text("utf-8")

@@ -121,7 +121,7 @@ async def test_what_small_talk_told_goes_with_what_it_was_made_of(new_world: New
 async def test_small_talk_knows_what_the_persona_is_like(new_world: NewWorld) -> None:
     world = await new_world(prompt=LIGHT)
     await world.say("早")
-    assert "温和、真诚" in world.prompts[-1][0].content
+    assert "像认识多年的老朋友" in world.prompts[-1][0].content
     assert sum(estimate_tokens(message.content) for message in world.prompts[-1]) <= 500
 
 

@@ -52,13 +52,13 @@ def test_a_receipt_is_told_in_the_persons_own_script(catalogue: Catalogue) -> No
 
 
 def test_a_week_begins_on_monday(catalogue: Catalogue) -> None:
-    assert catalogue.words("weekdays", "zh-Hant")[0] == "星期一"
-    assert len(catalogue.words("weekdays", "en")) == 7
+    assert catalogue.words("when_weekdays", "zh-Hant")[0] == "週一"
+    assert len(catalogue.words("when_weekdays", "en")) == 7
 
 
 def test_an_unknown_language_is_answered_in_english(catalogue: Catalogue) -> None:
     assert catalogue.text("today", "tlh") == "today"
-    assert catalogue.words("weekdays", "")[0] == "Monday"
+    assert catalogue.words("when_weekdays", "")[0] == "Monday"
 
 
 def test_a_missing_key_or_value_is_shown_as_the_key(catalogue: Catalogue) -> None:

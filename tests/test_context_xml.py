@@ -56,7 +56,7 @@ def test_a_chinese_group_reads_as_it_was() -> None:
     )
     made = render_delta(events, frozenset({6}), frame, DELTA, len)
     assert made.text == (
-        '<ctx now="2026-11-21 09:05" weekday="星期六" holiday="感恩节">\n'
+        '<ctx now="2026-11-21 09:05 星期六" holiday="感恩节">\n'
         "<!-- p=人 g=间隔 -->\n"
         '<e t="scene" d="暖暖咖啡馆；在场：小明、阿花"/>\n'
         '<p n="小明">早</p>\n'

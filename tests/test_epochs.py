@@ -65,14 +65,13 @@ async def test_a_delta_holds_only_what_is_new_and_not_the_bots_logged_replies(wo
 async def test_a_log_tells_a_date_once_and_explains_an_element_where_it_first_shows_it(world: World) -> None:
     await world.say("小暖，今天去哪里吃好呢", group=GROUP)
     first = re.findall(r"<ctx .*>|<!-- .* -->", world.last_user)
-    assert re.fullmatch(r'<ctx now="\d{4}-\d\d-\d\d \d\d:\d\d" weekday="星期.">', first[0])
+    assert re.fullmatch(r'<ctx now="\d{4}-\d\d-\d\d \d\d:\d\d 周.">', first[0])
     assert re.findall(r"\b([a-z])=", first[1].partition("to ")[0]) == []
     await world.wait(120)
     await world.say("小暖，那吃完去哪里玩呢", group=GROUP)
     assert re.search(r'^<ctx now="\d\d:\d\d">\n<p ', world.last_user)
-    await world.wait(90)
-    await world.say("小暖，这里可以做什么呢", group=GROUP, scene="海边")
-    assert re.findall(r"<!-- (.*) -->", world.last_user) == ["e=事件"]
+    await world.say("小暖，这里可以做什么呢", group=GROUP, quote="海边到了", target="7")
+    assert re.findall(r"<!-- (.*) -->", world.last_user) == ["r=所回复的话"]
 
 
 async def test_alone_with_somebody_a_line_tells_no_name_and_no_minute_that_the_log_has_told(world: World) -> None:
@@ -88,11 +87,11 @@ async def test_alone_with_somebody_a_line_tells_no_name_and_no_minute_that_the_l
 async def test_a_new_date_is_told_whole(new_world: NewWorld) -> None:
     world = await new_world(session={"close_hour": 4, "idle_seconds": 90_000})
     await world.say("今天去哪里吃好呢")
-    while "星期六" not in world.last_user:
+    while "周六" not in world.last_user:
         await world.wait(3_600)
         await world.say("接下来去哪里玩好呢")
         assert len(logs_of(world.turns)) == 1
-    assert re.search(r'^<ctx now="\d{4}-\d\d-\d\d 00:\d\d" weekday="星期六">', world.last_user)
+    assert re.search(r'^<ctx now="\d{4}-\d\d-\d\d 00:\d\d 周六">', world.last_user)
 
 
 async def test_what_was_said_while_she_listened_is_in_the_next_delta(world: World) -> None:

@@ -262,7 +262,7 @@ async def test_what_was_forgotten_leaves_a_line_and_its_receipts_keep_theirs(wor
     await world.say("我对什么过敏？")
     await world.say("忘记我对花生过敏")
     await world.say("那明天吃什么好？")
-    body = world.last_user.partition("-->\n")[2]
+    body = world.last_user.partition("<ctx")[2].partition("\n")[2]
     assert "花生" not in world.last_user
     expected = (
         "<p>（已忘记）</p>",
@@ -289,7 +289,7 @@ async def test_a_receipt_whose_wish_does_not_fit_is_counted_with_it(new_world: N
 
 async def test_a_reminder_set_beside_a_question_is_known_to_its_answer(world: World) -> None:
     await world.say("明天早上8点提醒我开会。另外帮我想个午饭")
-    body = world.last_user.partition("-->\n")[2].split("\n")
+    body = world.last_user.partition("<ctx")[2].split("\n")[1:]
     assert body[0] == "<p>明天早上8点提醒我开会。另外帮我想个午饭</p>"
     assert body[1].startswith('<b f="reminder">')
     await world.say("好")

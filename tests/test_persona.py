@@ -1,9 +1,16 @@
 """`.ai persona`: who nuan is in a chat, with one stable prefix each."""
 
+import re
 from pathlib import Path
+
+import pytest
 
 from bot.cli.installation import text_problems
 from bot.config.settings import Settings
+from bot.text.fold import script_of
+from bot.text.length import estimate_tokens
+from tests.configured import configured
+from tests.conftest import NewWorld
 from tests.reloading import Filed
 from tests.world import World
 
@@ -20,7 +27,7 @@ async def test_a_chat_gets_the_persona_that_was_chosen_for_it_and_a_new_log(worl
     await world.say("今天过得怎么样呀")
     before = system(world)
     await world.say(".ai persona")
-    assert world.replies[-1] == "这里现在是 default（配置）。还有：terse"
+    assert world.replies[-1] == "这里现在是 default（配置）。还有：study, terse"
     await world.say(".ai persona terse")
     assert world.replies[-1] == "好，这里改用 terse"
     await world.say("那明天去哪里玩好呢")
@@ -29,7 +36,7 @@ async def test_a_chat_gets_the_persona_that_was_chosen_for_it_and_a_new_log(worl
     assert world.rows("SELECT count(*) FROM session")[0] == (1,)
     await world.restart()
     await world.say(".ai persona")
-    assert world.replies[-1] == "这里现在是 terse（这里定的）。还有：default"
+    assert world.replies[-1] == "这里现在是 terse（这里定的）。还有：default, study"
     await world.say(".ai persona reset")
     await world.say("再说一个地方吧")
     assert system(world) == before
@@ -54,7 +61,7 @@ async def test_who_may_not_change_a_chat_may_not_choose_and_a_slip_gets_the_near
     await world.say(".ai persona tersse")
     assert world.replies[-1] == "没有叫 tersse 的人设，是不是 .ai persona terse？"
     await world.say(".ai persona ../../etc/passwd")
-    assert world.replies[-1] == "没有叫 ../../etc/passwd 的人设。有：default, terse"
+    assert world.replies[-1] == "没有叫 ../../etc/passwd 的人设。有：default, study, terse"
 
 
 async def test_a_skill_belongs_to_its_persona(world: World) -> None:
@@ -80,6 +87,33 @@ async def test_a_persona_that_is_gone_is_the_configured_one_again(filed: Filed) 
     await filed.say(".ai reload")
     await filed.say("后天吃什么好呢")
     assert "你很粗鲁" not in system(filed)
+
+
+@pytest.mark.parametrize("light", ["off", "auto"])
+@pytest.mark.parametrize("group", ["", GROUP])
+@pytest.mark.parametrize("persona", ["default", "terse", "study"])
+async def test_a_shipped_persona_and_its_rules_are_in_the_language_of_the_person_and_short(
+    new_world: NewWorld, light: str, group: str, persona: str
+) -> None:
+    world = await new_world(persona=persona, prompt={"light": light}, bot={"names": ["nuan"]})
+    for who, hello, language in (("小王", "你好", "zh-Hans"), ("阿明", "妳們好", "zh-Hant"), ("Tom", "hello", "en")):
+        await world.say(f"nuan，{hello}", who, group and f"{group} {who}")
+        text = world.prompts[-1][0].content
+        others = text.replace("简体", "").replace("繁體", "").replace("nuan 暖", "")
+        assert script_of(others, "en") == language
+        assert language != "en" or not re.search(r"[\u4e00-\u9fff]", others)
+        assert estimate_tokens(text) <= 450
+
+
+async def test_a_persona_in_one_language_has_its_rules_in_that_one(new_world: NewWorld, tmp_path: Path) -> None:
+    world = await new_world()
+    (tmp_path / "SOUL.md").write_text("A sailor who has been everywhere and tells of it.", "utf-8")
+    made = configured(world.settings, folders={"default": tmp_path}).value.texts.personas.of("")
+    assert {each["full"].message.content for each in made.languages.values()} == {
+        made.of("full", "en").message.content,
+        made.of("full", "en", alone=True).message.content,
+    }
+    assert "tell system texts" in made.full.message.content
 
 
 def test_a_broken_persona_is_said_at_start(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Skills of a persona: listed by name in the full prefix, read by a tool, and never a path."""
+"""Skills of a persona: listed by name in the tool that reads them, and never a path."""
 
 import json
 from pathlib import Path
@@ -7,14 +7,13 @@ import pytest
 
 from bot.core.errors import ConfigError
 from bot.core.files import PromptFiles, resource_dir
-from bot.prompt.persona import PURPOSE_CHARS, SKILL_CHARS, Persona, read_bootstraps, read_skills
+from bot.core.models import ToolSpec
+from bot.prompt.persona import PURPOSE_CHARS, SKILL_CHARS, Persona, read_personas, read_skills
 from bot.text.length import estimate_tokens
 from tests.configured import configured
 from tests.conftest import NewWorld
 from tests.fakes.model import calls
 from tests.world import World
-
-HEADING = "技能（"
 
 
 def asks_for(world: World, *names: object) -> None:
@@ -37,22 +36,22 @@ def persona_with(folder: Path, **skills: str) -> Path:
 
 def signature(folder: Path) -> str:
     persona = Persona(folder, read_skills(folder))
-    return read_bootstraps(PromptFiles(None).path, persona, "小暖", (), "d").full.signature
+    skill = ToolSpec("skill", "", "{}")
+    return (
+        read_personas(PromptFiles(None).path, {"own": persona}, "own", "小暖", (skill,), "d").of("own").full.signature
+    )
 
 
-async def test_the_full_prefix_lists_them_and_the_light_one_does_not(new_world: NewWorld) -> None:
+async def test_the_tool_lists_them_and_small_talk_does_not(new_world: NewWorld) -> None:
     world = await new_world(prompt={"light": "auto"})
     await world.say("你好")
-    assert HEADING not in world.prompts[-1][0].content
     await world.say("我们来玩成语接龙")
     light, full = (request.prompt.tools for request in world.model.requests)
     assert light == ()
-    system = world.prompts[-1][0].content
-    assert HEADING in system
-    assert "\n- idiom-chain: 成语接龙" in system
-    assert "\n- comfort: 对方伤心" in system
-    assert "首字对不对" not in system, "the text itself is read on demand"
     assert full[-1].name == "skill"
+    assert "idiom-chain: 成语接龙" in full[-1].description
+    assert "comfort: 对方伤心" in full[-1].description
+    assert "首字对不对" not in full[-1].description, "the text itself is read on demand"
 
 
 async def test_the_tool_gives_the_whole_text(world: World) -> None:
@@ -95,15 +94,9 @@ async def test_arguments_that_do_not_fit_are_the_tools_answer(world: World, argu
     assert world.replies == ["好的"]
 
 
-def test_a_persona_without_skills_lists_none(tmp_path: Path) -> None:
-    assert read_skills(tmp_path) == ()
-    persona = Persona(persona_with(tmp_path / "empty"), ())
-    found = read_bootstraps(PromptFiles(None).path, persona, "小暖", (), "d")
-    assert HEADING not in found.full.message.content
-
-
 async def test_a_persona_without_skills_has_no_tool_for_them(world: World, tmp_path: Path) -> None:
     bare = configured(world.settings, folders={"default": persona_with(tmp_path / "bare")})
+    assert read_skills(tmp_path / "bare") == ()
     assert "skill" not in bare.value.texts.tools
     assert "skill" in world.parts.current.value.texts.tools
 

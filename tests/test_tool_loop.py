@@ -171,7 +171,7 @@ def test_a_call_that_is_cut_or_broken_is_neither_carried_out_nor_shown(text: str
 @all_cases(
     ("text", "shown"),
     [
-        ('<ctx now="2026-06-12 09:00" weekday="星期五">\n<b>好的，我在听</b>\n</ctx>', "好的，我在听"),
+        ('<ctx now="2026-06-12 09:00 周五">\n<b>好的，我在听</b>\n</ctx>', "好的，我在听"),
         ("<b>好的</b>", "好的"),
         ("<ctx><p>你好</p></ctx>\n好呀", "好呀"),
         ('<p n="小王">你好</p>\n好呀', "好呀"),

@@ -121,14 +121,14 @@ class Texts:
         holiday where the log has not told them yet. `alone` is the name of who talks with nuan alone, None in a group."""
         tz = self.tz(zone)
         day = local_day(now, tz)
-        weekdays = self.messages.words("weekdays", script)
+        weekday = self.openings.text("weekday_names", script).split()[day.weekday()]
         label = clock_label(now, tz)
         date, _, time = label.partition(" ")
         told_day, told_time = told_now(log)
         is_news = date != told_day
         return CtxFrame(
             now=label if is_news else "" if time == told_time else time,
-            weekday=weekdays[day.weekday()] if weekdays and is_news else "",
+            weekday=weekday if is_news else "",
             holiday=holiday_name(day, self.holidays, script) if self.holidays and is_news else "",
             legend=self.openings.text("legend", script),
             explained=explained(log),

@@ -5,18 +5,20 @@ import json
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from pydantic import Field
 
 from bot.core.errors import ConfigError
+from bot.core.files import resource_dir
 from bot.core.models import Message, ToolSpec
 from bot.core.people import SCRIPTS, Chat, Script
 from bot.core.sessions import BootstrapMode
 from bot.core.tools import Tool, ToolAnswer, ToolArguments, ToolContext, ToolRefused, read_arguments
 from bot.text.clean import as_data, clean
+from bot.text.fold import script_of
 from bot.text.length import clip
 
 FOLDER = "skills"
@@ -33,6 +35,9 @@ NAME_CHARS = 64
 FULL = ("IDENTITY.md", "SOUL.md", "AGENTS.md", "TOOLS.md")
 """The full set, in the order it is sent. Small talk needs the first of them (seed 一般聊天 vs 主題／記憶, L7), and what
 the persona is like."""
+
+RULES = ("ai-system.txt", "full.txt", "group.txt", "light.txt")
+"""What every persona is told: always, in a full log, in groups, and in small talk; each has twins (full.en.txt)."""
 
 FIRST = "HEARTBEAT.md"
 """When nuan may write first; it would only cost tokens where she never does."""
@@ -101,9 +106,10 @@ def read_skills(persona: Path) -> tuple[Skill, ...]:
     return tuple(skills)
 
 
-def skill_list(skills: tuple[Skill, ...], heading: str) -> str:
-    """What the full prefix says of them: one line each; "" when there are none."""
-    return "\n".join((heading.strip(), *(f"- {skill.name}: {skill.purpose}" for skill in skills))) if skills else ""
+def with_skills(spec: ToolSpec, skills: tuple[Skill, ...]) -> ToolSpec:
+    """The tool that reads skills, with what each of these is for."""
+    listed = "; ".join(f"{skill.name}: {skill.purpose}" for skill in skills)
+    return replace(spec, description=f"{spec.description} {listed}")
 
 
 def skill_tool(spec: ToolSpec, texts: Callable[[ToolContext], Awaitable[Mapping[str, str]]]) -> Tool:
@@ -180,10 +186,7 @@ def read_bootstraps(
     files = [folder / file for file in wanted if (folder / file).exists()]
     if not any(file.name in FULL for file in files):
         raise ConfigError((f"persona: no persona files in {folder.name!r} (wanted {', '.join(FULL)})",))
-    system, whole, group, small = (
-        _read(find(file)) for file in ("ai-system.txt", "full.txt", "group.txt", "light.txt")
-    )
-    skills = skill_list(persona.skills, _read(find("skills.txt")))
+    rules = {language: _rules(find, language) for language in SCRIPTS}
 
     def prefix(parts: Iterable[str], tools: tuple[ToolSpec, ...], who: str) -> Prefix:
         text = "\n\n".join(part.strip() for part in parts if part.strip()).replace(NAME_MARK, name)
@@ -196,16 +199,24 @@ def read_bootstraps(
         identity = known.pop(FULL[0], name).strip()
         soul = known.pop(FULL[1], "")
         who = _who(identity, name)
+        # Rules in another language than the persona's own would draw the answers to theirs.
+        system, whole, group, small = rules[script_of(f"{identity}\n{soul}".replace(NAME_MARK, ""), language)]
         for alone in (False, True):
             brings = tuple(tool for tool in tools if not (alone and tool.name in IN_GROUPS))
             # Both begin alike, for servers that keep a prompt of which only the beginning is the same.
             begins = (system, *(() if alone else (group,)), identity, soul)
             found[language, alone] = {
-                "full": prefix((*begins, whole, *known.values(), skills), brings, who),
+                "full": prefix((*begins, whole, *known.values()), brings, who),
                 "light": prefix((*begins, small), (), who),
             }
     soul = _read(folder / FULL[1]).strip() if (folder / FULL[1]) in files else ""
     return Bootstraps(found, folder / PACED in files, soul.replace(NAME_MARK, name))
+
+
+def _rules(find: Callable[[str], Path], language: Script) -> tuple[str, ...]:
+    """The texts of RULES in that language."""
+    shipped = (in_language(resource_dir("prompts") / file, language).name for file in RULES)
+    return tuple(_read(find(file)) for file in shipped)
 
 
 def read_who(persona: Persona, name: str) -> dict[Script, str]:
@@ -234,9 +245,12 @@ def _who(identity: str, name: str) -> str:
 
 
 def persona_words(persona: Persona) -> str:
-    """What a persona is about, to compare talk with: who it is, and what its skills are for."""
-    files = (persona.folder / name for name in FULL[:2])
-    told = [_read(file).replace(NAME_MARK, "") for file in files if file.exists()]
+    """What a persona is about, to compare talk with: who it is, and what its skills are for.
+
+    What it is like is left out: the words for that (friend, mood, joke) are in everybody's talk.
+    """
+    identity = persona.folder / FULL[0]
+    told = [_read(identity).replace(NAME_MARK, "")] if identity.exists() else []
     return "\n".join((*told, *(f"{skill.name} {skill.purpose}" for skill in persona.skills)))
 
 
@@ -301,6 +315,10 @@ def read_personas(
     """Read all of them as a bot of that name; ConfigError names the first file that cannot be read."""
     known = {}
     for each, persona in personas.items():
-        brings = tuple(tool for tool in tools if tool.name != SKILL or persona.skills)
+        brings = tuple(
+            with_skills(tool, persona.skills) if tool.name == SKILL else tool
+            for tool in tools
+            if tool.name != SKILL or persona.skills
+        )
         known[each] = read_bootstraps(find, persona, name, brings, dialect)
     return Personas(default, known)
