@@ -218,7 +218,7 @@ class MediaReader:
     async def _reserve(self, asker: MediaAsker, cause: CallCause, model: str, prompt: int, output: int) -> int:
         now = self._clock.now()
         most = replace(reservation(self._current, cause, model, prompt, output, self._rate, now), pace=asker.pace)
-        booking = self._store.events.reserve_look(asker.chat.id, asker.person_id, most, now)
+        booking = self._store.ledger.book(asker.chat.id, most, now, asker.person_id)
         try:
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:

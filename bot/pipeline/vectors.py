@@ -130,7 +130,7 @@ class EmbeddingCaller:
     async def _reserve(self, tokens: int, chat_id: int, person_id: int | None, now: int) -> int:
         most = reservation(self._current, "embedding", self.embedder.name, tokens, 0, self._rate, now)
         try:
-            booking = self._store.search.reserve_vectors(chat_id, person_id, most, now)
+            booking = self._store.ledger.book(chat_id, most, now, person_id)
             return await reserve_shielded(booking, self._store, self._clock)
         except OverBudget as error:
             self.note("budget", error.limit)

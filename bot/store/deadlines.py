@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bot.core.clock import DAY_MS
 from bot.store.digests import drop_old_talks
-from bot.store.engine import WIPE_KEY, Repository, reads, wipe_soon, writes, writing
+from bot.store.engine import WIPE_KEY, Repository, reading, reads, wipe_soon, writes, writing
 from bot.store.index import drop_documents
 from bot.store.joining import drop_old_links
 from bot.store.ledger import sum_again
@@ -150,25 +150,27 @@ class Retention:
         return min(self.counts_before, self.transcript_before)
 
 
+def next_deadline(tx: Tx, now: int) -> int | None:
+    """The nearest instant after `now`, ms, at which something is to be done."""
+    at: int | None = tx.value(NEXT_DEADLINE, *[now] * NEXT_DEADLINE.count("?"))
+    return at
+
+
 class Deadlines(Repository):
     """Every deadline is a column; this reads the nearest one."""
 
     end_windows = writing(end_windows)
+    next = reading(next_deadline)
 
     async def wipe(self) -> None:
         """Nothing that was taken away is left in the log of the database; StoreError while somebody reads for long."""
         await self._database.truncate()
 
     @reads
-    def next(self, tx: Tx, now: int) -> int | None:
-        """The nearest instant after `now`, ms, at which something is to be done."""
-        return _next(tx, now)
-
-    @reads
     def look(self, tx: Tx, now: int) -> tuple[tuple[tuple[str, int], ...], int | None]:
         """What is to be done by now: its kind, and the chat or session it is about; and what `next` says."""
         due = tx.all(DUE_DEADLINES, *[now] * DUE_DEADLINES.count("?"))
-        return tuple((kind, number) for kind, number in due), _next(tx, now)
+        return tuple((kind, number) for kind, number in due), next_deadline(tx, now)
 
     @reads
     def waiting(self, tx: Tx) -> int | None:
@@ -238,11 +240,6 @@ class Deadlines(Repository):
             for number in range(first, last + 1, at_once):
                 await self._database.write(partial(work, first=number, retention=retention), beside=True)
         await self._database.write(partial(_tidy_rest, retention=retention), beside=True)
-
-
-def _next(tx: Tx, now: int) -> int | None:
-    at: int | None = tx.value(NEXT_DEADLINE, *[now] * NEXT_DEADLINE.count("?"))
-    return at
 
 
 def _span(tx: Tx, table: str, column: str) -> tuple[int, int]:

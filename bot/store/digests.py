@@ -42,7 +42,7 @@ DAY_CHANGED = f"""EXISTS (SELECT 1 FROM edge AS line JOIN digest AS talk ON talk
 """Whether a day that a row of `digest` tells was changed after it was written: by a statement that took the place of
 another, or of an open task."""
 
-SELECT_TOLD_TALKS = f"""SELECT digest.id, digest.session_id, digest.chat_id, digest.summary, digest.started_at,
+SELECT_TOLD_TALKS = f"""SELECT digest.id, coalesce(digest.session_id, 0), digest.chat_id, digest.summary, digest.started_at,
     digest.ended_at, digest.names, digest.tier, digest.talks, digest.owner_id IS NOT DISTINCT FROM ? OR EXISTS (SELECT 1 FROM talker
     WHERE person_id = ? AND digest_id IN ({ROW_AND_PARTS})), {DAY_CHANGED} FROM digest
     WHERE digest.summary <> '' AND digest.into_id IS NULL AND """
@@ -351,29 +351,8 @@ class Digests(Repository):
     def told(self, tx: Tx, audience: Audience, person_id: int, since: int) -> tuple[Dialogue, ...]:
         """All summaries of talks since then, ms, that this audience may see, newest first; `own` is that person's."""
         whose, params = told_to(audience)
-        rows = tx.all(
-            f"{SELECT_TOLD_TALKS}{whose} AND ended_at >= ? ORDER BY ended_at DESC, id DESC",
-            person_id,
-            person_id,
-            *params,
-            since,
-        )
-        return tuple(
-            Dialogue(
-                number,
-                session or 0,
-                chat,
-                summary,
-                started,
-                ended,
-                tuple(json.loads(names)),
-                tier,
-                talks,
-                bool(own),
-                bool(changed),
-            )
-            for number, session, chat, summary, started, ended, names, tier, talks, own, changed in rows
-        )
+        talks = f"{SELECT_TOLD_TALKS}{whose} AND ended_at >= ? ORDER BY ended_at DESC, id DESC"
+        return tx.all(talks, person_id, person_id, *params, since, to=Dialogue)
 
     @reads
     def standing(self, tx: Tx, chat_id: int) -> tuple[DialogueRow, ...]:

@@ -8,13 +8,12 @@ from typing import Any, Literal
 from bot.core.events import FORGOTTEN, Attachment, Event, Place
 from bot.core.memories import MemoryQuestion
 from bot.core.people import Chat, Person
-from bot.core.sessions import ModelCall
 from bot.core.speaking import STOP_REASONS, LastDecisions, LastEntry, LastLine, LastLook, QueueMarks
 from bot.store.access import chat_of, persons
 from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.index import index_lines
 from bot.store.ingest import QUOTED_ID
-from bot.store.ledger import CallAccount, Reservation, ReservationFate, Settlement, end_call, reserve_call, settle_call
+from bot.store.ledger import ReservationFate, Settlement, end_call, settle_call
 from bot.store.schema import NO_EVENT, placeholders
 from bot.store.sqlite import EVENT_QUEUE
 from bot.store.transactions import Row, Tx
@@ -388,11 +387,6 @@ class EventLog(Repository):
         """One attachment of that chat, unless it was taken back."""
         where = "AND event.chat_id = ? AND event_id = ? AND position = ?"
         return tx.one(SELECT_ATTACHMENT + where, chat_id, event_id, position, to=_sent)
-
-    @writes
-    def reserve_look(self, tx: Tx, chat_id: int, person_id: int, reservation: Reservation, at: int) -> ModelCall:
-        """Reserve the call that looks at one; OverBudget when a limit would be passed."""
-        return reserve_call(tx, reservation, at, CallAccount(None, chat_id, None, person_id))
 
     @writes
     def describe(self, tx: Tx, sent: SentAttachment, text: str, settlement: Settlement | None, at: int) -> None:

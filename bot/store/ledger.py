@@ -529,9 +529,9 @@ class Ledger(Repository):
         return reserve_call(tx, reservation, at, CallAccount(session_id, chat_id))
 
     @writes
-    def book(self, tx: Tx, chat_id: int, reservation: Reservation, at: int) -> ModelCall:
-        """Reserve a call on the account of a chat alone, NO_CHAT for none; OverBudget beyond a limit."""
-        return reserve_call(tx, reservation, at, CallAccount(None, chat_id))
+    def book(self, tx: Tx, chat_id: int, reservation: Reservation, at: int, person_id: int | None = None) -> ModelCall:
+        """Reserve a call on the account of a chat, NO_CHAT for none, and of whoever asks; OverBudget beyond a limit."""
+        return reserve_call(tx, reservation, at, CallAccount(None, chat_id, None, person_id))
 
     @reads
     def reached_limit(self, tx: Tx, person_id: int, pace: AnswerLimits, at: int) -> OverLimit | None:

@@ -19,7 +19,7 @@ from bot.core.archive import (
 from bot.core.memories import Visibility
 from bot.core.people import Audience
 from bot.store.access import owner_ids
-from bot.store.engine import Repository, reads, writes, writing
+from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.files import NoteFiles, content_of
 from bot.store.index import drop_documents, index_document, scope_of
 from bot.store.ledger import Settlement, settle_call
@@ -501,28 +501,10 @@ class Notes(Repository):
         sql = "SELECT path, min(stamp), min(cut), max(made) FROM note GROUP BY path ORDER BY path"
         return tx.all(sql, to=IndexedNote)
 
-    @reads
-    def owners(self, tx: Tx) -> tuple[int, ...]:
-        """The persons who are owners now."""
-        return owner_ids(tx)
-
-    @writes
-    def take(self, tx: Tx, taken: ReadNoteFile) -> bool:
-        """Have the index say what a note says now; False when the file has changed since it was read.
-
-        NoteRefused when it is for nobody; StoreError when the disk refuses.
-        """
-        return store_read_note(tx, taken)
-
+    owners = reading(owner_ids)
+    take = writing(store_read_note)
     leave = writing(drop_note_path)
-
-    @writes
-    def write(self, tx: Tx, new: NewNote, most: int) -> str | None:
-        """Write a note of at most `most` bytes; its path, None when nothing of it may be written down.
-
-        StoreError when the disk refuses; then nothing is known of it.
-        """
-        return write_note(tx, new, most)
+    write = writing(write_note)
 
     def told(self) -> tuple[tuple[int, str, int, str], ...]:
         """What was taken out of notes that somebody had edited since this was asked last: number, path, lines, how."""

@@ -181,11 +181,6 @@ class Outbox(Repository):
         return told
 
     @writes
-    def take(self, tx: Tx, chat_id: int, now: int, platforms: frozenset[str] | None = None) -> Outgoing | None:
-        """Mark the chat's first waiting row as being sent, and hand it out; only to one of these platforms."""
-        return take_next(tx, chat_id, now, platforms)
-
-    @writes
     def sent(
         self,
         tx: Tx,
@@ -299,6 +294,7 @@ class Outbox(Repository):
             outbox_id,
         )
 
+    take = writing(take_next)
     leave_off = writing(cut_all_replies)
     tell = writing(enqueue)
 

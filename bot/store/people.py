@@ -18,7 +18,6 @@ from bot.store.access import (
     MOST_GUESSES,
     SELECT_CHAT,
     Access,
-    Permissions,
     account_owner,
     chat_of,
     last_lines,
@@ -27,7 +26,7 @@ from bot.store.access import (
     persons,
     wrong_guesses,
 )
-from bot.store.engine import Repository, reading, reads, writes
+from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.events import finish_events
 from bot.store.outbox import enqueue
 from bot.store.schema import placeholders
@@ -54,10 +53,20 @@ MOST_NAMED = 5
 CodeOutcome = Literal["owner", "link", "waits", "wrong", "ignored"]
 
 
+def person_of(tx: Tx, person_id: int) -> Person:
+    """The person of that number; LookupError when there is none."""
+    found = persons(tx, "WHERE id = ?", person_id)
+    if not found:
+        raise LookupError(f"no person {person_id!r}")
+    return found[0]
+
+
 class KnownPeople(Repository):
     """Who takes part, where, who may talk with nuan, and the codes by which that is decided, each used once."""
 
     chat = reading(chat_of)
+    person = reading(person_of)
+    standing = writing(permissions_of)
     written = reading(last_lines)
 
     @reads
@@ -82,17 +91,6 @@ class KnownPeople(Repository):
         )
 
     @reads
-    def person(self, tx: Tx, person_id: int) -> Person:
-        """The person of that number; LookupError when there is none."""
-        return self._person(tx, person_id)
-
-    def _person(self, tx: Tx, person_id: int) -> Person:
-        found = persons(tx, "WHERE id = ?", person_id)
-        if not found:
-            raise LookupError(f"no person {person_id!r}")
-        return found[0]
-
-    @reads
     def named(self, tx: Tx, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
         """The display names of these persons and their time zones ("": none of their own)."""
         rows = tx.all(f"SELECT id, name, timezone FROM person WHERE id IN ({placeholders(numbers)})", *numbers)
@@ -109,7 +107,7 @@ class KnownPeople(Repository):
         """The person with that number or, if there is none and it is unique, that display name; None otherwise."""
         found = tx.ids("SELECT id FROM person WHERE id = ?", _number(name))
         found = found or tx.ids("SELECT id FROM person WHERE name = ?", name)
-        return self._person(tx, found[0]) if len(found) == 1 else None
+        return person_of(tx, found[0]) if len(found) == 1 else None
 
     @reads
     def by_account(self, tx: Tx, account: str) -> int | None:
@@ -147,11 +145,6 @@ class KnownPeople(Repository):
         tx.run("UPDATE chat SET enabled = ? WHERE id = ?", int(enabled), chat_id)
         if not enabled:
             _silence(tx, chat_id, at)
-
-    @writes
-    def standing(self, tx: Tx, chat_id: int, person_id: int) -> Permissions:
-        """What this person may in this chat."""
-        return permissions_of(tx, chat_id, person_id)
 
     @writes
     def set_chat(self, tx: Tx, chat_id: int, access: Access) -> None:

@@ -10,7 +10,7 @@ from bot.core.sessions import Turn
 from bot.core.speaking import ENTRY, HEARTBEAT, JOIN, GroupMode, GroupTalk, JoinVerdict, PastEntry, SilentChat
 from bot.store.access import permissions_of
 from bot.store.commitments import visible_commitment
-from bot.store.engine import Repository, reads, writes
+from bot.store.engine import Repository, reads, writes, writing
 from bot.store.events import IS_VISIBLE, read_events
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import settle_call
@@ -114,9 +114,20 @@ class TalkState:
     part: GroupTalk
 
 
+def keep_verdict(tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
+    """What was judged of a talk; a nearer deadline that came meanwhile stays."""
+    if verdict.action == "wait":
+        nearer = "UPDATE joining SET due_at = ? WHERE chat_id = ? AND (due_at IS NULL OR due_at > ?)"
+        tx.run(nearer, verdict.at, chat_id, verdict.at)
+    judged = "UPDATE joining SET why = ?, until = ?, score = ?, event_id = ?, looked_at = ? WHERE chat_id = ?"
+    tx.run(judged, verdict.why, verdict.at, verdict.score, event_id, at, chat_id)
+
+
 class ProactiveTurns(Repository):
     """What nuan says unasked: first messages, whose deadline may be early and is worked out anew when it comes, and
     entries into talks."""
+
+    keep_verdict = writing(keep_verdict)
 
     @writes
     def say_unasked(self, tx: Tx, saying: TurnToSay, at: int) -> Outgoing | None:
@@ -247,11 +258,6 @@ class ProactiveTurns(Repository):
         return TalkState(mode, tx.all(_LINES, chat_id, to=TalkLineRow)[::-1], part)
 
     @writes
-    def keep_verdict(self, tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
-        """Remember what was judged of a talk up to that event, and when to look again."""
-        _keep(tx, chat_id, verdict, event_id, at)
-
-    @writes
     def enter_talk(
         self, tx: Tx, chat_id: int, verdict: JoinVerdict, newest: TalkLineRow, text: str, at: int
     ) -> JoinVerdict:
@@ -263,7 +269,7 @@ class ProactiveTurns(Repository):
             _ask(tx, chat_id, newest.person_id, text, JOIN, ENTRY, at)
         else:
             verdict = JoinVerdict("silent", "away", score=verdict.score)
-        _keep(tx, chat_id, verdict, newest.id, at)
+        keep_verdict(tx, chat_id, verdict, newest.id, at)
         return verdict
 
     def _may_enter(self, tx: Tx, turn: Turn, _: TurnToSay) -> bool:
@@ -311,15 +317,6 @@ def _void(tx: Tx, chat_id: int | None, why: str, outcome: str, at: int) -> None:
     for turn in running_turns(tx, chat_id):
         if turn.why == why:
             void_turn(tx, turn, outcome, at, withdrawn=True)
-
-
-def _keep(tx: Tx, chat_id: int, verdict: JoinVerdict, event_id: int, at: int) -> None:
-    """What was judged of a talk; a nearer deadline that came meanwhile stays."""
-    if verdict.action == "wait":
-        nearer = "UPDATE joining SET due_at = ? WHERE chat_id = ? AND (due_at IS NULL OR due_at > ?)"
-        tx.run(nearer, verdict.at, chat_id, verdict.at)
-    judged = "UPDATE joining SET why = ?, until = ?, score = ?, event_id = ?, looked_at = ? WHERE chat_id = ?"
-    tx.run(judged, verdict.why, verdict.at, verdict.score, event_id, at, chat_id)
 
 
 def silent_chat_of(tx: Tx, chat_id: int, platforms: frozenset[str]) -> SilentChat | None:

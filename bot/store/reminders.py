@@ -344,26 +344,11 @@ class Reminders(Repository):
     @reads
     def question(self, tx: Tx, chat_id: int, person_id: int, at: int) -> IncompleteReminder | None:
         """What this person was asked there, while an answer counts."""
-        row = tx.one(
+        asked = (
             "SELECT text, said, wakes, plain, asked_at, event_id, shared, numbers FROM reminder_question "
-            "WHERE chat_id = ? AND person_id = ? AND until > ?",
-            chat_id,
-            person_id,
-            at,
+            "WHERE chat_id = ? AND person_id = ? AND until > ?"
         )
-        if row is None:
-            return None
-        text, said, wakes, plain, asked_at, event_id, shared, numbers = row
-        return IncompleteReminder(
-            text,
-            tuple(json.loads(said)),
-            bool(wakes),
-            bool(plain),
-            asked_at,
-            event_id,
-            bool(shared),
-            tuple(json.loads(numbers)),
-        )
+        return tx.one(asked, chat_id, person_id, at, to=IncompleteReminder)
 
     @reads
     def questions(self, tx: Tx) -> frozenset[tuple[int, int]]:

@@ -21,13 +21,11 @@ from bot.core.recall import (
     SearchHit,
     TimeSpan,
 )
-from bot.core.sessions import ModelCall
 from bot.store.engine import Repository, reads, writes
 from bot.store.events import OWN_RECENT_LINES, read_events
-from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, scopes_of
-from bot.store.ledger import CallAccount, Reservation, Settlement, reserve_call, settle_call
+from bot.store.index import DOCUMENT_TEXT, STORE_VECTOR, fingerprint, postings_of, scopes_of
+from bot.store.ledger import Settlement, settle_call
 from bot.store.memories import visible_memory
-from bot.store.postings import postings_of
 from bot.store.schema import IS_NAME, MEMORY_COLUMNS, SELECT_MEMORY, placeholders
 from bot.store.sqlite import GIVEN
 from bot.store.transactions import Row, Tx
@@ -307,13 +305,6 @@ class Search(Repository):
     def drop_vectors(self, tx: Tx) -> None:
         """All vectors go; they are made anew."""
         tx.run("DELETE FROM vector")
-
-    @writes
-    def reserve_vectors(
-        self, tx: Tx, chat_id: int, person_id: int | None, reservation: Reservation, at: int
-    ) -> ModelCall:
-        """Reserve a call for vectors on the account of a chat, and of whoever asks; OverBudget beyond a limit."""
-        return reserve_call(tx, reservation, at, CallAccount(None, chat_id, None, person_id))
 
 
 def _matches(tx: Tx, asking: RecallQuery, terms: Sequence[str], spans: Sequence[TimeSpan]) -> Matches:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import json
 import typing
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
@@ -148,10 +149,18 @@ class Tx:
 
 @functools.cache
 def row_reader(to: Callable[..., T]) -> Callable[[Row], T]:
-    """A function from the columns of a row to `to`'s value; fields of a dataclass that are bool are made so."""
+    """A function from the columns of a row to `to`'s value.
+
+    Of a dataclass fields that are bool are made so, and tuples are read from JSON.
+    """
     hints = typing.get_type_hints(to) if dataclasses.is_dataclass(to) else {}
     fields = tuple(hints.get(field.name) for field in dataclasses.fields(to)) if hints else ()  # type: ignore[arg-type]
-    flags = frozenset(place for place, kind in enumerate(fields) if kind is bool)
-    if not flags:
+    made: dict[int, Callable[[Any], object]] = {place: bool for place, kind in enumerate(fields) if kind is bool}
+    made |= {place: _items for place, kind in enumerate(fields) if typing.get_origin(kind) is tuple}
+    if not made:
         return lambda row: to(*row)
-    return lambda row: to(*(bool(value) if place in flags else value for place, value in enumerate(row)))
+    return lambda row: to(*(made[place](value) if place in made else value for place, value in enumerate(row)))
+
+
+def _items(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))

@@ -46,7 +46,7 @@ from bot.store.sessions import (
     take_part,
 )
 from bot.store.sqlite import EVENT_QUEUE, GREATEST
-from bot.store.transactions import Row, Tx
+from bot.store.transactions import Row, Tx, row_reader
 from bot.store.windows import (
     CUT_LABEL,
     IS_QUIET,
@@ -64,7 +64,7 @@ SORRY_KEY = "sorry:"
 """How the key of the effect begins that keeps when a chat was told that no model answers, until one does."""
 
 SELECT_TURN = """SELECT turn.id, turn.chat_id, turn.session_id, epoch_id, turn.number, turn.state, why, person_id,
-    asked_at, receipts, session.number, epoch.number, session.opened_at, mode, mode_why FROM turn
+    asked_at, '[]', receipts, session.number, epoch.number, session.opened_at, mode, mode_why FROM turn
     JOIN session ON session.id = turn.session_id JOIN epoch ON epoch.id = turn.epoch_id """
 
 
@@ -136,10 +136,8 @@ class TurnToSay:
     platforms: frozenset[str] = frozenset()
 
 
-def turn_of(row: Row) -> Turn:
-    """A row of SELECT_TURN as a value, without its events."""
-    number, chat, session, epoch, count, state, why, person, at, receipts, *counts = row
-    return Turn(number, chat, session, epoch, count, state, why, person, at, (), tuple(json.loads(receipts)), *counts)
+turn_of: Callable[[Row], Turn] = row_reader(Turn)
+"""A row of SELECT_TURN as a value, without its events."""
 
 
 def read_turn(tx: Tx, turn_id: int) -> Turn:
