@@ -419,3 +419,84 @@ async def test_who_has_set_something_can_be_linked(nuan: World) -> None:
         db.execute("INSERT INTO trace SELECT chat_id, person_id, 0 FROM member")
         db.execute("INSERT INTO recount SELECT 'day', max(person_id), 0 FROM member")
     await linked(nuan, "阿明")
+
+
+async def test_what_both_told_while_linked_is_there_for_both_afterwards(nuan: World) -> None:
+    await linked(nuan)
+    for platform in ("telegram", "discord"):
+        await nuan.say("记住我怕狗", "阿明", platform=platform)
+    await nuan.say(".ai unlink", "阿明", platform="discord")
+    assert held(nuan) == [("discord", "我怕狗"), ("telegram", "我怕狗")]
+    await nuan.say("忘记我怕狗", "阿明", platform="discord")
+    assert held(nuan) == [("telegram", "我怕狗")]
+    await in_order(nuan)
+
+
+@pytest.mark.parametrize("when", ["before", "since"])
+async def test_what_both_told_and_forgot_while_linked_each_can_bring_back(nuan: World, when: str) -> None:
+    if when == "since":
+        await linked(nuan)
+    for platform in ("telegram", "discord"):
+        await nuan.say("记住我怕狗", "阿明", platform=platform)
+    if when == "before":
+        await linked(nuan)
+    await nuan.say("忘记我怕狗", "阿明", platform="telegram")
+    await nuan.say(".ai unlink", "阿明", platform="discord")
+    assert held(nuan) == []
+    await nuan.say("撤销", "阿明", platform="discord")
+    assert held(nuan) == [("discord", "我怕狗")]
+    await nuan.say("撤销", "阿明", platform="telegram")
+    assert held(nuan) == [("discord", "我怕狗"), ("telegram", "我怕狗")]
+    await in_order(nuan)
+
+
+@pytest.mark.parametrize(("who", "names"), [("telegram", ("老明", "大明")), ("discord", ("小明", "老明"))])
+async def test_a_name_taken_while_linked_is_of_whose_account_took_it(
+    nuan: World, who: str, names: tuple[str, str]
+) -> None:
+    await nuan.say("叫我小明", "阿明", platform="telegram")
+    await nuan.say("叫我大明", "阿明", platform="discord")
+    await linked(nuan)
+    await nuan.say("叫我老明", "阿明", platform=who)
+    await nuan.say(".ai unlink", "阿明", platform="discord")
+    assert held(nuan) == [("discord", names[1]), ("telegram", names[0])]
+    await in_order(nuan)
+
+
+@pytest.mark.parametrize("when", ["before", "since"])
+async def test_of_a_promise_that_both_made_each_is_reminded_at_home(nuan: World, when: str) -> None:
+    if when == "since":
+        await linked(nuan)
+    for platform in ("telegram", "discord"):
+        await nuan.say("我后天下午三点要交报告", "阿明", platform=platform)
+    if when == "before":
+        await linked(nuan)
+    await nuan.say(".ai unlink", "阿明", platform="discord")
+    nuan.talk.said.clear()
+    await nuan.wait(3 * 86_400)
+    assert sorted(out.platform for out in nuan.talk.said if "报告" in out.text) == ["discord", "telegram"]
+
+
+async def test_nothing_that_answers_keep_of_a_link_names_who_is_erased(nuan: World) -> None:
+    code = await link_code(nuan)
+    await nuan.say(f".ai link {code}", "Ann", platform="discord")
+    await nuan.say(f".ai link no {code}", "阿明", platform="telegram")
+    await nuan.say("你好", "Ann", platform="telegram")
+    await nuan.say(".ai allow telegram:t-Ann")
+    await linked(nuan, "Ann")
+    await nuan.say(".ai unlink", "Ann", platform="telegram")
+    assert "Ann" not in str(nuan.rows("SELECT result FROM effect"))
+
+
+def held(world: World) -> list[tuple[object, ...]]:
+    """What is kept of whom."""
+    return world.rows(
+        "SELECT platform, text FROM memory JOIN account ON account.person_id = owner_id "
+        "WHERE disabled_at IS NULL AND former_at IS NULL ORDER BY platform, text"
+    )
+
+
+async def in_order(world: World) -> None:
+    """What the index holds is what it would hold if it were made anew."""
+    faults = await world.store._database.read(lambda tx: documents_anew(tx).items() ^ indexed_documents(tx).items())
+    assert not faults

@@ -64,6 +64,15 @@ class SocialWays(RuleBasedStateMachine):
         if self.say(account, f"记住我{word}").startswith("记住啦"):
             self.told.setdefault(account, []).append(word)
 
+    @rule(account=accounts, data=st.data())
+    def tells_again(self, account: Account, data: st.DataObject) -> None:
+        """An honest person tells from this account what they told from another."""
+        other = (next(each for each in PLATFORMS if each != account[0]), account[1])
+        if self.told.get(other):
+            word = data.draw(st.sampled_from(self.told[other]))
+            if "记" in self.say(account, f"记住我{word}") and word not in self.told.setdefault(account, []):
+                self.told[account].append(word)
+
     @rule(account=st.one_of(accounts, hostile))
     def asks_for_a_code(self, account: Account) -> None:
         """Anybody asks for a code; others may learn of it."""

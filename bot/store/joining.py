@@ -9,7 +9,7 @@ from bot.store.index import index_digest, index_lines, index_memory, index_secti
 from bot.store.notes import delete_note, unindex_note
 from bot.store.schema import SELECT_MEMORY, placeholders
 from bot.store.sessions import end_direct_logs
-from bot.store.sqlite import GREATEST, LEAST
+from bot.store.sqlite import GREATEST, LEAST, table_columns
 from bot.store.supersession import bring_back, end_memory, one_current, undo_merge
 from bot.store.transactions import Tx
 
@@ -41,19 +41,11 @@ SET_KEYS = {
 }
 """Tables with one row of a person for each of these; a row that the other person has already stays theirs."""
 
-RECORDED = {
-    "memory": "SELECT id FROM memory WHERE owner_id = ?",
-    "commitment": "SELECT id FROM commitment WHERE owner_id = ?",
-    "reminder": "SELECT id FROM reminder WHERE person_id = ?",
-}
-"""What a link notes of the person who vanishes, by kind: what was theirs before."""
+OWNERS = {"memory": "owner_id", "commitment": "owner_id", "reminder": "person_id"}
+"""Rows of which a link notes what was whose before, with the column that says whose they are."""
 
 OF_DIRECT_CHATS = ("turn SET person_id", "call SET person_id", "digest SET owner_id", "section_round SET person_id")
 """Of these a person gets back what is of their own direct chats."""
-
-PROMISE_COLUMNS = (
-    "chat_id, visibility, text, folded, state, due_at, source, made_at, updated_at, ended_at, toward, dated, moved_at"
-)
 
 
 def join_persons(tx: Tx, one: int, other: int, at: int) -> int:
@@ -68,7 +60,7 @@ def join_persons(tx: Tx, one: int, other: int, at: int) -> int:
         gone,
         keep,
     )
-    _join_memories(tx, keep, gone, link)
+    _join_memories(tx, keep, gone, link, at)
     for column in REPOINTED:
         tx.run(f"UPDATE {column} = ? WHERE {column.split()[-1]} = ?", keep, gone)
     reindex_speaker(tx, keep)
@@ -98,10 +90,10 @@ def _note_link(tx: Tx, keep: int, gone: int, at: int) -> int:
     accounts = [list(row) for row in tx.all("SELECT platform, external_id FROM account WHERE person_id = ?", gone)]
     stood = "SELECT name, script, timezone, access FROM person WHERE id = ?"
     was, had = (json.dumps(tx.row(stood, person_id)) for person_id in (gone, keep))
-    upto = json.dumps({kind: tx.number(f"SELECT max(id) FROM {kind}") for kind in RECORDED})
+    upto = json.dumps({kind: tx.number(f"SELECT max(id) FROM {kind}") for kind in OWNERS})
     link = tx.insert("link", person_id=keep, at=at, accounts=json.dumps(accounts), was=was, had=had, upto=upto)
-    for kind, sql in RECORDED.items():
-        for number in tx.ids(sql, gone):
+    for kind, column in OWNERS.items():
+        for number in tx.ids(f"SELECT id FROM {kind} WHERE {column} = ?", gone):
             tx.insert("linked", link_id=link, kind=kind, ref=number)
     return link
 
@@ -139,12 +131,12 @@ def _join_notes(tx: Tx, keep: int, gone: int) -> None:
             tx.run("UPDATE note SET owner_id = ?, stamp = '' WHERE id = ?", keep, number)
 
 
-def _join_memories(tx: Tx, keep: int, gone: int, link: int) -> None:
+def _join_memories(tx: Tx, keep: int, gone: int, link: int, at: int) -> None:
     """The full-text rows change their owner; of two that say the same, and of two names to use, the newer stays."""
     for seen in ("p", "o"):
         rescope(tx, f"{seen}{gone}", f"{seen}{keep}")
     twins = tx.all(
-        "SELECT new.id, old.id, new.updated_at, new.folded = old.folded FROM memory AS new JOIN memory AS old "
+        "SELECT new.id, old.id, new.folded = old.folded FROM memory AS new JOIN memory AS old "
         "ON new.visibility = old.visibility AND (new.visibility <> 'chat' OR new.chat_id = old.chat_id) "
         "AND ((new.folded = old.folded AND "
         "((new.slot IN ('address', 'no_address')) = (old.slot IN ('address', 'no_address')))) "
@@ -157,7 +149,7 @@ def _join_memories(tx: Tx, keep: int, gone: int, link: int) -> None:
         gone,
         keep,
     )
-    for new, old, at, same in twins:
+    for new, old, same in twins:
         if same:
             tx.run(
                 f"UPDATE memory SET importance = {LEAST}(100, memory.importance + twin.importance), asked = "
@@ -169,8 +161,8 @@ def _join_memories(tx: Tx, keep: int, gone: int, link: int) -> None:
             )
             index_section(tx, new)
             tx.link("memory", new, tx.sources("memory", old))
+            tx.put("linked", "link_id, kind, ref", link_id=link, kind="ended", ref=old, twin=new)
         end_memory(tx, old, "replaced", at)
-        tx.put("linked", "link_id, kind, ref", link_id=link, kind="ended", ref=old, twin=new)
 
 
 def split_person(tx: Tx, link: int, at: int) -> tuple[int, int]:
@@ -241,6 +233,13 @@ def _members(tx: Tx, keep: int, new: int) -> tuple[int, ...]:
         keep,
     )
     return tx.ids("SELECT chat.id FROM chat JOIN member ON chat_id = chat.id WHERE kind = 'dm' AND person_id = ?", new)
+
+
+def _copy_row(tx: Tx, table: str, number: int, **changed: object) -> int:
+    """A copy of a row with these values in place of its own; its number."""
+    names = [name for name, *_ in table_columns(tx, table) if name != "id"]
+    row = zip(names, tx.row(f"SELECT {', '.join(names)} FROM {table} WHERE id = ?", number), strict=True)
+    return tx.insert(table, **{**dict(row), **changed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,12 +326,30 @@ class _Split:
 
     def _foreign(self, kind: str, number: int, owner: int) -> tuple[int, ...]:
         """The lines of the other one that a row comes from."""
-        other = self.keep if owner == self.new else self.new
         sql = (
             "SELECT event_id FROM edge JOIN event ON event.id = event_id WHERE edge.kind = ? AND derived_id = ? "
-            "AND person_id = ?"
+            "AND person_id = ? ORDER BY event_id"
         )
-        return self.tx.ids(sql, kind, number, other)
+        return self.tx.ids(sql, kind, number, self._other(owner))
+
+    def _other(self, owner: int) -> int:
+        return self.keep if owner == self.new else self.new
+
+    def _share(self, kind: str, number: int, owner: int) -> int | None:
+        """What both told is there once more, for the other one and with their lines; its number, None where one told it."""
+        tx, other = self.tx, self._other(owner)
+        foreign = self._foreign(kind, number, owner)
+        if not foreign:
+            return None
+        told_in = tx.number("SELECT chat_id FROM event WHERE id = ?", foreign[0])
+        copy = _copy_row(tx, kind, number, **{OWNERS[kind]: other, "chat_id": told_in})
+        self._move_lines(kind, number, copy, foreign)
+        return copy
+
+    def _move_lines(self, kind: str, number: int, to: int, lines: tuple[int, ...]) -> None:
+        self.tx.link(kind, to, lines)
+        for line in lines:
+            self.tx.unlink(kind, number, line)
 
     def _memories(self) -> None:
         """Statements that were written into one stand for themselves again; what went for the other's comes back."""
@@ -345,47 +362,72 @@ class _Split:
                 undo_merge(tx, tx.all(f"{SELECT_MEMORY}WHERE id = ?", number, to=Memory)[0], self.at)
         for number, chat_id in tx.all(theirs, self.keep):
             owner = self._whose("memory", number, chat_id)
-            for event in self._foreign("memory", number, owner):
-                tx.unlink("memory", number, event)
             if owner == self.new:
                 tx.run("UPDATE memory SET owner_id = ? WHERE id = ?", owner, number)
                 index_memory(tx, number)
-        for old in tx.ids(
-            "SELECT ref FROM linked JOIN memory AS own ON own.id = ref JOIN memory AS twin ON twin.id = linked.twin "
-            "WHERE link_id = ? AND linked.kind = 'ended' AND own.disabled_reason = 'replaced' "
-            "AND twin.disabled_at IS NULL AND own.owner_id <> twin.owner_id",
-            self.link,
-        ):
-            bring_back(tx, old)
+            if (twin := self._twin(number)) is not None:
+                self._move_lines("memory", number, twin, self._foreign("memory", number, owner))
+                stands = "disabled_at, disabled_reason, purge_at, former_at, replaced_by"
+                as_twin = f"UPDATE memory SET ({stands}) = (SELECT {stands} FROM memory WHERE id = ?) WHERE id = ?"
+                tx.run(as_twin, number, twin)
+            else:
+                twin = self._share("memory", number, owner)
+            if twin is not None:
+                index_memory(tx, twin)
+        for person_id in (self.keep, self.new):
+            self._restore_names(person_id)
         tx.run(
             "UPDATE memory SET former_at = NULL, replaced_by = NULL WHERE owner_id IN (?, ?) AND replaced_by IN "
             "(SELECT id FROM memory AS newer WHERE newer.owner_id IN (?, ?) AND newer.owner_id <> memory.owner_id)",
             *(self.keep, self.new) * 2,
         )
 
+    def _twin(self, number: int) -> int | None:
+        """What the other one told in the same words before the link, and has stood aside since."""
+        twin: int | None = self.tx.value(
+            "SELECT ref FROM linked JOIN memory ON memory.id = ref AND disabled_reason = 'replaced' "
+            "WHERE link_id = ? AND linked.kind = 'ended' AND twin = ?",
+            self.link,
+            number,
+        )
+        return twin
+
+    def _restore_names(self, person_id: int) -> None:
+        """The name that somebody told last holds again where the link, or the other one since, put another in its place."""
+        tx = self.tx
+        place = "visibility, CASE visibility WHEN 'chat' THEN chat_id END"
+        for number in tx.ids(
+            "SELECT id FROM (SELECT id, disabled_at, disabled_reason, row_number() OVER "
+            f"(PARTITION BY {place} ORDER BY updated_at DESC, id DESC) AS place FROM memory "
+            "WHERE owner_id = ? AND slot = 'address') WHERE place = 1 AND disabled_reason = 'replaced' "
+            "AND disabled_at >= (SELECT at FROM link WHERE id = ?)",
+            person_id,
+            self.link,
+        ):
+            bring_back(tx, number)
+
     def _promises(self) -> None:
         """Promises and reminders; a promise that both made is there for each of them."""
         tx = self.tx
         for number, chat_id in tx.all("SELECT id, chat_id FROM commitment WHERE owner_id = ?", self.keep):
             owner = self._whose("commitment", number, chat_id)
-            foreign = self._foreign("commitment", number, owner)
             tx.run("UPDATE commitment SET owner_id = ? WHERE id = ?", owner, number)
             tx.run("UPDATE reminder SET person_id = ? WHERE commitment_id = ?", owner, number)
-            if not foreign:
+            copy = self._share("commitment", number, owner)
+            if copy is None:
                 continue
-            other = self.keep if owner == self.new else self.new
-            copied = f"SELECT ?, {PROMISE_COLUMNS} FROM commitment WHERE id = ?"
-            done = tx.execute(f"INSERT INTO commitment (owner_id, {PROMISE_COLUMNS}) {copied}", (other, number))
-            told_in = tx.value("SELECT chat_id FROM event WHERE id = ?", foreign[0])
-            tx.run("UPDATE commitment SET chat_id = ? WHERE id = ?", told_in, done.lastrowid)
-            tx.link("commitment", done.lastrowid, foreign)
-            for event in foreign:
-                tx.unlink("commitment", number, event)
+            # Each is reminded where they made it.
+            at_home = "SELECT chat_id FROM commitment WHERE id = ?"
+            told_in = tx.value(at_home, copy)
+            for nudge in tx.ids("SELECT id FROM reminder WHERE commitment_id = ? AND ended_at IS NULL", number):
+                _copy_row(tx, "reminder", nudge, person_id=self._other(owner), commitment_id=copy, chat_id=told_in)
+                tx.run(f"UPDATE reminder SET chat_id = ({at_home}) WHERE id = ?", number, nudge)
         for number, chat_id in tx.all(
             "SELECT id, chat_id FROM reminder WHERE person_id = ? AND commitment_id IS NULL", self.keep
         ):
             owner = self._whose("reminder", number, chat_id)
             tx.run("UPDATE reminder SET person_id = ? WHERE id = ?", owner, number)
+            self._share("reminder", number, owner)
 
     def _notes(self) -> None:
         """Notes are read anew, for whoever they are of now."""

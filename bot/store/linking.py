@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from bot.core.clock import DAY_MS
@@ -26,8 +26,11 @@ LinkAnswer = Literal["", "yes", "no"]
 
 @dataclass(frozen=True, slots=True)
 class LinkSide:
-    """One side of a link: the account ("platform:id") with its name, and the direct chat in which it is told."""
+    """One side of a link: the message that began it, its account ("platform:id") with the name, and the direct chat in
+    which it is told.
+    """
 
+    event_id: int
     name: str
     account: str
     chat_id: int
@@ -85,11 +88,12 @@ class Links(Repository):
         key = f"event:{event_id}:code"
         if (before := tx.value("SELECT result FROM effect WHERE key = ?", key)) is not None:
             outcome, *sides = json.loads(before)
-            return LinkStep(outcome, *(side and LinkSide(**side) for side in sides))
+            return LinkStep(outcome, *(_side(tx, side) for side in sides))
         _drop_expired(tx, at)
         step = self._use(tx, code, answer, event_id, notice, at)
         if step.outcome not in ("busy", "other"):
-            result = json.dumps((step.outcome, *(side and asdict(side) for side in (step.giver, step.taker))))
+            # No names: whoever is erased later is named nowhere.
+            result = json.dumps((step.outcome, *(side and side.event_id for side in (step.giver, step.taker))))
             tx.insert("effect", key=key, result=result, at=at)
         return step
 
@@ -171,7 +175,8 @@ class Links(Repository):
         """
         key = f"event:{event_id}:unlink"
         if (before := tx.value("SELECT result FROM effect WHERE key = ?", key)) is not None:
-            return Unlinked(*json.loads(before))
+            keep, new = json.loads(before)
+            return Unlinked("unlinked", _accounts_of(tx, keep), _accounts_of(tx, new))
         me = _side(tx, event_id)
         drop_old_links(tx, at - UNLINK_MS)
         newest = "SELECT id FROM link WHERE person_id = ? ORDER BY id DESC LIMIT 1"
@@ -182,7 +187,7 @@ class Links(Repository):
             return Unlinked("busy")
         keep, new = split_person(tx, link, at)
         done = Unlinked("unlinked", _accounts_of(tx, keep), _accounts_of(tx, new))
-        tx.insert("effect", key=key, result=json.dumps(list(asdict(done).values())), at=at)
+        tx.insert("effect", key=key, result=json.dumps((keep, new)), at=at)
         told = tx.all(
             "SELECT chat.id, script FROM member JOIN chat ON chat.id = chat_id AND kind = 'dm' AND gone = 0 "
             "JOIN person ON person.id = person_id WHERE person_id IN (?, ?) AND chat.id <> ?",
@@ -198,7 +203,7 @@ class Links(Repository):
 def _side(tx: Tx, event_id: int | None) -> LinkSide | None:
     """Whose message it is; None when nobody is known by that account any more."""
     return tx.one(
-        "SELECT account.name, account.platform || ':' || account.external_id, event.chat_id, account.person_id, script "
+        "SELECT event.id, account.name, account.platform || ':' || account.external_id, event.chat_id, account.person_id, script "
         "FROM event JOIN account ON account.external_id = event.account AND account.platform IN "
         "(SELECT platform FROM place WHERE place.chat_id = event.chat_id) JOIN person ON person.id = account.person_id "
         "WHERE event.id = ?",
