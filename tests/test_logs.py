@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from bot.config.settings import LogFile
 from bot.core.errors import ModelError
 from bot.core.people import ErasedPerson
+from bot.ops.log_files import one_line
 from bot.ops.logs import Logs
 from bot.text.clean import Redactor
-from bot.text.control import one_line
 
 API_KEY = "local-key-of-nobody-42"
 AT = 1_700_000_000_000

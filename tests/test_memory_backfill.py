@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.doctor import store_findings
 from bot.cli.memories import BATCH
 from bot.core.people import Audience
-from bot.ops.checks import store_findings
 from bot.store.store import DATABASE, Store
 from tests.carrying import ANN, BOB, fill, in_installation, nuan
 from tests.kill_memory import kill_at

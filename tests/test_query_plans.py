@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from bot.cli.doctor import store_findings
 from bot.config.settings import Settings
-from bot.ops.checks import store_findings
 from bot.pipeline.jobs.archives import PersonData, pack_person
 from bot.store.store import DATABASE
 from tests.beating import DAY_S, ON

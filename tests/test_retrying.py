@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from bot.cli.doctor import store_findings
 from bot.core.models import Completion, ModelRequest, ToolCall
-from bot.ops.checks import store_findings
 from bot.store.store import DATABASE
 from tests.agenting import place_of
 from tests.conftest import NewWorld

@@ -24,7 +24,7 @@ from bot.recall.sections import (
     sections_to_search,
     shares,
 )
-from bot.store.feedback import rounds_of
+from bot.store.told import rounds_of
 from tests.tables import all_cases
 
 RULES = SectionRules()

@@ -16,8 +16,7 @@ from tzlocal import get_localzone
 from bot.core.clock import SystemClock
 from bot.core.errors import NuanError
 from bot.core.ports import Clock, pause
-from bot.ops.log_files import LogFilter, LogReader, Record, log_files
-from bot.text.control import one_line
+from bot.ops.log_files import LogFilter, LogReader, Record, log_files, one_line
 
 FOLLOW_MS = 300
 """How often a log that is followed is looked at."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bot.core.errors import ConfigError, NuanError
 from bot.core.files import write_file
-from bot.text.control import one_line
+from bot.ops.log_files import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars

@@ -30,6 +30,9 @@ LONGEST_LINE_BYTES = 1_000_000
 
 Record = dict[str, object]
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+"""Characters that steer a terminal or end a line."""
+
 
 class NullLog:
     """Logs nothing."""
@@ -234,3 +237,8 @@ def _open(path: Path) -> BinaryIO | None:
 def _key(file: BinaryIO) -> tuple[int, int]:
     found = os.fstat(file.fileno())
     return found.st_dev, found.st_ino
+
+
+def one_line(text: str) -> str:
+    r"""The text with control, direction and surrogate characters written as \uXXXX, as JSON writes them."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -18,9 +18,8 @@ from bot.core.errors import NuanError
 from bot.core.people import ErasedPerson
 from bot.core.ports import Log, log_numbers
 from bot.lazy_packages import loading_without
-from bot.ops.log_files import LOG_NAME, TEXT_FIELDS, scrub_logs
+from bot.ops.log_files import LOG_NAME, TEXT_FIELDS, one_line, scrub_logs
 from bot.text.clean import Redactor
-from bot.text.control import one_line
 from bot.text.dates import local
 
 with loading_without("rich"):  # structlog would show errors with it, of which a line here tells in its own words

@@ -13,8 +13,7 @@ from bot.store.commitments import note_promises, reread_promises
 from bot.store.digests import retract_edited
 from bot.store.engine import Repository, reads, wipe_soon, writes, writes_beside
 from bot.store.events import COMMAND_REASONS, finish_events, note_effect, read_events
-from bot.store.feedback import react, remark
-from bot.store.forget import TOLD_THEN, announced_before
+from bot.store.forget import announced_before
 from bot.store.index import index_lines, rescope
 from bot.store.ingest import (
     QUOTE_CHARS,
@@ -33,9 +32,10 @@ from bot.store.memories import store_memory
 from bot.store.notes import amend_notes
 from bot.store.outbox import announce
 from bot.store.reminders import drop_reminders
-from bot.store.removal import delete_message, empty_digests, told_elsewhere
+from bot.store.removal import TOLD_THEN, delete_message, empty_digests, told_elsewhere
 from bot.store.schema import SELECT_MEMORY
 from bot.store.supersession import drop_merges, end_memory, reword_memory
+from bot.store.told import react, remark
 from bot.store.transactions import Tx
 from bot.store.turns import has_acted, running_turns, void_turn
 from bot.store.windows import (

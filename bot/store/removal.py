@@ -13,14 +13,14 @@ from bot.store.commitments import forget_promises, withdraw_promises
 from bot.store.digests import summary_changed, take_memory_back
 from bot.store.engine import Database, wipe_soon
 from bot.store.events import finish_events, note_effect
-from bot.store.index import drop_documents
+from bot.store.index import drop_documents, index_lines
 from bot.store.ingest import pass_to_copy
 from bot.store.ledger import charge_reserved
 from bot.store.memories import Receipt, address_lines, chats_of_memory, earlier_receipt, store_receipt
 from bot.store.notes import RemovedContent, remove_from_notes
 from bot.store.outbox import withdraw
 from bot.store.reminders import drop_reminders, forget_reminders, reminder_lines
-from bot.store.schema import IS_NAME
+from bot.store.schema import IS_NAME, placeholders
 from bot.store.sessions import drop_log, end_logs
 from bot.store.supersession import bring_back, drop_merges, end_memory, restore_former, scrub_merges
 from bot.store.transactions import Tx
@@ -34,6 +34,11 @@ SCRUBBED_LINES = 4_000
 
 PURGED_AT_ONCE = 50
 """Memories that go in one commit: people wait for no longer than that takes."""
+
+
+OFF_RECORD, ANNOUNCED, TOLD_THEN = 1, 2, 3
+"""Of a message that is kept nowhere: because somebody asked so, as the one that asked so of what its writer tells next,
+and as what was told then."""
 
 
 def final_key(person_id: int, chat_id: int) -> str:
@@ -447,3 +452,34 @@ def told_elsewhere(tx: Tx, memory_id: int, events: set[int]) -> bool:
             memory_id,
         )
     )
+
+
+def mark_off_record(tx: Tx, events: Iterable[int], mark: int) -> None:
+    """These messages are kept nowhere, for that reason."""
+    for number in events:
+        tx.run("UPDATE event SET off_record = ? WHERE id = ?", mark, number)
+
+
+def keep_off_record(tx: Tx, wish: int, events: tuple[int, ...], person_id: int, at: int) -> None:
+    """On that message's wish nothing is made of these messages and of the replies to them, nor of what was made of them."""
+    marked = set(events) | replies_to(tx, None, set(events), set())
+    mark_off_record(tx, marked, OFF_RECORD)
+    tx.link("aside", wish, marked)
+    index_lines(tx, marked)
+    remove_from_notes(tx, RemovedContent(frozenset(marked)), at)
+    empty_digests(tx, marked, at)
+    # What others said and promised stays theirs.
+    own = tx.ids(
+        f"SELECT id FROM event WHERE id IN ({placeholders(marked)}) AND (person_id = ? OR person_id IS NULL) "
+        "ORDER BY id",
+        *marked,
+        person_id,
+    )
+    withdraw_promises(tx, own)
+    for number in own:
+        for memory_id in tx.ids(
+            "SELECT memory.id FROM edge JOIN memory ON memory.id = derived_id WHERE edge.kind = 'memory' "
+            "AND event_id = ? AND asked = 0 AND disabled_at IS NULL",
+            number,
+        ):
+            take_memory_back(tx, memory_id, "derived", at)

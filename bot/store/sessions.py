@@ -13,9 +13,9 @@ from bot.core.recall import RecallRound
 from bot.core.sessions import BootstrapMode, CloseReason, Epoch, LogEntry, Session, SessionFacts
 from bot.store.engine import Database, Repository, reading, reads, writes, writing
 from bot.store.events import OWN_RECENT_LINES, read_events, tellable_lines
-from bot.store.feedback import recall_rounds
 from bot.store.ledger import budget_pressure
 from bot.store.sqlite import GREATEST
+from bot.store.told import recall_rounds
 from bot.store.transactions import Row, Tx, row_reader
 
 SELECT_SESSION = """SELECT id, chat_id, number, state, opened_at, last_at, close_at, close_reason, from_event,

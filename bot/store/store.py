@@ -10,16 +10,14 @@ from bot.core.errors import FolderLockedError
 from bot.core.events import Outgoing
 from bot.core.files import disk_errors, lock_file, make_private_folder
 from bot.core.speaking import UNASKED
-from bot.store.agents import AgentWrites
 from bot.store.archive import MemoryArchive
 from bot.store.commitments import Commitments
 from bot.store.deadlines import Deadlines
 from bot.store.digests import Digests
 from bot.store.engine import Database, open_database
 from bot.store.events import EventLog
-from bot.store.feedback import ReplyReads
 from bot.store.files import DataFiles
-from bot.store.forget import MemoryForgetting
+from bot.store.forget import AgentWrites, MemoryForgetting
 from bot.store.inspector import InstallationReads
 from bot.store.intake import Intake
 from bot.store.ledger import Ledger
@@ -27,7 +25,6 @@ from bot.store.lifecycle import MemoryLifecycle
 from bot.store.linking import Links
 from bot.store.memories import KeptMemories
 from bot.store.notes import Notes
-from bot.store.opening import OpeningReads
 from bot.store.outbox import Outbox
 from bot.store.people import KnownPeople
 from bot.store.personal_data import PersonalData
@@ -36,6 +33,7 @@ from bot.store.reminders import Reminders
 from bot.store.search import Search
 from bot.store.sessions import Sessions
 from bot.store.settings import StoredSettings
+from bot.store.told import OpeningReads, ReplyReads
 from bot.store.transactions import AccessLists
 from bot.store.turns import TurnCommits, TurnToSay
 

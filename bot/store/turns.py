@@ -16,8 +16,6 @@ from bot.store.commitments import store_tool_promise
 from bot.store.digests import TALKS_OF
 from bot.store.engine import Repository, reading, reads, writes, writing
 from bot.store.events import add_line, finish_events, note_effect
-from bot.store.feedback import note_told_items, note_told_memories
-from bot.store.forget import keep_off_record
 from bot.store.index import index_lines, note_hit, note_round
 from bot.store.ingest import QUOTED_ID
 from bot.store.ledger import (
@@ -34,6 +32,7 @@ from bot.store.ledger import (
 from bot.store.memories import store_memory
 from bot.store.outbox import enqueue, mark_sent, take_next, withdraw
 from bot.store.reminders import end_reminders, reset_reminder, store_reminder
+from bot.store.removal import keep_off_record
 from bot.store.schema import placeholders
 from bot.store.sessions import (
     NewEpoch,
@@ -46,6 +45,7 @@ from bot.store.sessions import (
     take_part,
 )
 from bot.store.sqlite import EVENT_QUEUE, GREATEST
+from bot.store.told import note_told_items, note_told_memories
 from bot.store.transactions import Row, Tx, row_reader
 from bot.store.windows import (
     CUT_LABEL,

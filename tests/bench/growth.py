@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
 
+from bot.cli.doctor import store_findings
 from bot.config.settings import Settings
 from bot.container import make_recall
 from bot.core.events import Incoming
 from bot.core.people import Audience
 from bot.core.recall import RecallQuery
-from bot.ops.checks import store_findings
 from bot.pipeline.jobs.archives import PersonData, pack_person
 from bot.store.store import open_store
 from tests.bench.largedb import Size, make

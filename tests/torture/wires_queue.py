@@ -83,7 +83,7 @@ async def fails_once(folder: Path, size: Size) -> Found:
 
 async def always_fails(folder: Path, size: Size) -> Found:
     """D5: one message always breaks nuan (in the model, or in the database by turns), twenty good ones follow it."""
-    from bot.ops.checks import store_findings
+    from bot.cli.doctor import store_findings
     from tests.agenting import place_of
 
     async with nuan(folder) as world:
