@@ -67,7 +67,7 @@ def _first_help(call: Invocation) -> str:
     may = usable_commands(call)
     lines = [_help_line(call, each) for each in may if each.name in FIRST_COMMANDS]
     topics = [topic for topic in TOPICS if any(each.topic == topic for each in may)]
-    return "\n".join((call.text("help_memory"), *lines, call.text("help_more", topics=" · ".join(topics))))
+    return "\n".join((call.text("help_memory"), *lines, call.text("help_more", topics=" | ".join(topics))))
 
 
 def _topic_help(call: Invocation, topic: HelpTopic) -> str:
