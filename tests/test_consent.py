@@ -42,7 +42,7 @@ def reminders(world: World) -> list[tuple[object, ...]]:
 
 async def test_a_promise_may_name_whom_the_line_before_named(world: World) -> None:
     await hears(world, "阿翔數學快被當了，一直來問我")
-    uses(world, "add_commitment", text="我答應阿翔這禮拜天教他二次函數")
+    uses(world, "remember", kind="promise", text="我答應阿翔這禮拜天教他二次函數")
     await world.say("這禮拜天教他二次函數，都答應人家了")
     assert promises(world) == [("我答應阿翔這禮拜天教他二次函數", "pending")]
 
@@ -52,7 +52,7 @@ async def test_a_promise_may_name_whom_the_line_before_named(world: World) -> No
 )
 async def test_a_name_a_day_or_a_denial_of_the_models_own_is_not_noted(world: World, text: str) -> None:
     await hears(world, "阿翔数学快挂了")
-    uses(world, "add_commitment", text=text)
+    uses(world, "remember", kind="promise", text=text)
     await world.say("这周日教他二次函数，都答应人家了")
     assert promises(world) == []
     assert result(world).startswith("没有记")
@@ -61,7 +61,7 @@ async def test_a_name_a_day_or_a_denial_of_the_models_own_is_not_noted(world: Wo
 async def test_a_line_of_long_ago_allows_nothing(world: World) -> None:
     await hears(world, "阿翔数学快挂了")
     await world.wait(11 * 60)
-    uses(world, "add_commitment", text="我答应阿翔这周日教他二次函数")
+    uses(world, "remember", kind="promise", text="我答应阿翔这周日教他二次函数")
     await world.say("这周日教他二次函数，都答应人家了")
     assert promises(world) == []
 
@@ -193,7 +193,7 @@ async def test_the_model_takes_back_nothing_that_another_message_set(world: Worl
 async def test_what_became_of_a_promise_is_found_by_words(world: World, state: str, said: str, words: str) -> None:
     await hears(world, "我明天把报告发给你", "我周末把猫窝洗干净")
     world.model.digests = True  # so it is the model's to judge
-    uses(world, "add_commitment", text=said if words == "own" else "我明天把报告发给你", state=state)
+    uses(world, "remember", text=said if words == "own" else "我明天把报告发给你", kind=state)
     await world.say(said)
     assert promises(world) == [("我明天把报告发给你", state), ("我周末把猫窝洗干净", "pending")]
 
@@ -201,7 +201,7 @@ async def test_what_became_of_a_promise_is_found_by_words(world: World, state: s
 async def test_a_promise_of_which_nobody_spoke_stays_open(world: World) -> None:
     await hears(world, "我明天把报告发给你")
     await world.wait(11 * 60)
-    uses(world, "add_commitment", text="我明天把报告发给你", state="done")
+    uses(world, "remember", text="我明天把报告发给你", kind="done")
     await world.say("今天天气真好呀")
     assert [row[1] for row in promises(world)] == ["pending"]
 
@@ -473,7 +473,7 @@ async def test_a_refused_change_says_what_stands_nowhere(
 
 
 async def test_a_promise_that_is_moved_is_due_on_its_new_day(world: World) -> None:
-    uses(world, "add_commitment", text="周五下午两点 pitch 饮料客户")
+    uses(world, "remember", kind="promise", text="周五下午两点 pitch 饮料客户")
     await world.say("我答应周五下午两点 pitch 饮料客户")
     await world.wait(60)
     uses(world, "remember", id="✓1", text="下星期二（2026-06-16）下午两点 pitch 饮料客户，因为客户的老板出国")

@@ -220,7 +220,7 @@ async def test_a_crash_says_and_ends_it_once(world: World) -> None:
 def says_done(world: World, **arguments: object) -> None:
     """A model that judges calls the tool once, then answers."""
     world.model.digests = True
-    asked = ("add_commitment", json.dumps({"state": "done", **arguments}, ensure_ascii=False))
+    asked = ("remember", json.dumps({"kind": "done", **arguments}, ensure_ascii=False))
     world.model.script = lambda request: "嗯嗯" if request.prompt.messages[-1].role == "tool" else calls(asked)
 
 
@@ -289,11 +289,11 @@ async def test_a_reminder_says_a_short_title(world: World, promise: str, told: s
 
 async def test_the_model_s_title_rests_on_what_was_said(new_world: NewWorld) -> None:
     world = await new_world()
-    asked = ("add_commitment", json.dumps({"text": "给猫换粮"}, ensure_ascii=False))
+    asked = ("remember", json.dumps({"text": "给猫换粮", "kind": "promise"}, ensure_ascii=False))
     world.model.digests = True
     world.model.script = lambda request: "好" if request.prompt.messages[-1].role == "tool" else calls(asked)
     await world.say("猫的粮得换了，明天我一准儿给猫换成新的粮")
     assert kept(world, "text, due_at > 0") == [("给猫换粮", 1)]
-    asked = ("add_commitment", json.dumps({"text": "给狗洗三次澡"}, ensure_ascii=False))
+    asked = ("remember", json.dumps({"text": "给狗洗三次澡", "kind": "promise"}, ensure_ascii=False))
     await world.say("今天好热啊，不想动")
     assert len(kept(world)) == 1

@@ -37,7 +37,6 @@ async def test_after_a_day_of_silence_there_is_one_message(new_world: NewWorld) 
         "memory_recall",
         "remember",
         "forget",
-        "add_commitment",
         "remind",
         "skill",
     ]

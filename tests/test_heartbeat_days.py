@@ -74,7 +74,7 @@ def promises(world: World, when: str, then: str) -> None:
         if '<e t="heartbeat"' in messages[-1].content:
             return then
         if messages[-1].role == "user" and when in messages[-1].content:
-            return calls(("add_commitment", '{"text": "' + when + '"}'))
+            return calls(("remember", '{"kind": "promise", "text": "' + when + '"}'))
         return says("好的")
 
     world.model.script = script  # type: ignore[assignment]

@@ -120,7 +120,7 @@ async def test_what_is_to_be_handed_in_is_reminded_of_once(world: World) -> None
 
 
 async def test_what_the_model_notes_is_reminded_of_too(world: World) -> None:
-    asked = ("add_commitment", json.dumps({"text": "周一一准儿给猫换粮"}))
+    asked = ("remember", json.dumps({"text": "周一一准儿给猫换粮", "kind": "promise"}))
     world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(asked)
     await world.say("周一一准儿给猫换粮，你放心")
     assert waiting(world) == [(NINE + 3 * DAY * 1000,)]

@@ -37,7 +37,6 @@ from bot.prompt.templates import read_templates
 from bot.store.files import ERASURES_FILE, ErasureFile, Tombstones
 from bot.store.people import OWNER_FILE, _read
 from bot.store.sqlite import verify_copy
-from bot.tools.commitments import CommitmentArguments
 from bot.tools.recall import RecallArguments, parse_moment
 from bot.tools.stop_listen import ListenArguments
 
@@ -50,7 +49,6 @@ SHAPES = (
     SkillArguments,
     RememberArguments,
     ForgetArguments,
-    CommitmentArguments,
     _Boot,
     _Dialog,
     _Remember,

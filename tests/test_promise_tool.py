@@ -1,4 +1,4 @@
-"""add_commitment: the model may note what the person says in this turn, and nothing else."""
+"""Promises by remember: the model may note what the person says in this turn, and nothing else."""
 
 import json
 
@@ -13,7 +13,7 @@ PROMISE = "周末之前一准儿给猫换粮"
 
 def note(world: World, **arguments: object) -> None:
     """The model asks for the tool once, then answers."""
-    asked = ("add_commitment", json.dumps(arguments, ensure_ascii=False))
+    asked = ("remember", json.dumps({"kind": "promise", **arguments}, ensure_ascii=False))
     world.model.script = lambda request: "好的" if request.prompt.messages[-1].role == "tool" else calls(asked)
 
 
@@ -66,7 +66,7 @@ async def test_another_person_s_words_and_promise_are_out_of_reach(world: World)
     assert kept(world) == []
     world.model.script = lambda request: "好"
     await world.say("小暖，我明天把报告发给大家", group="群")
-    note(world, text="报告交不了啦", id="1", state="failed")
+    note(world, text="报告交不了啦", id="1", kind="failed")
     await world.say("小暖，报告交不了啦", "阿明", "群")
     assert result(world) == "没有改：不知道是哪条。对方未完成的承诺：-"
     assert [row[1] for row in kept(world)] == ["pending"]
@@ -76,17 +76,17 @@ async def test_another_person_s_words_and_promise_are_out_of_reach(world: World)
 async def test_a_promise_whose_number_is_not_shown_is_named_by_its_words(world: World, given: dict[str, str]) -> None:
     await world.say("我明天把报告发给你")
     await world.say("我周末把猫窝洗干净")
-    note(world, text="报告发给你啦", state="done", **given)
+    note(world, text="报告发给你啦", kind="done", **given)
     await world.say("报告发给你啦")
     assert sorted(str(row[1]) for row in kept(world)) == ["done", "pending"]
-    note(world, text="别的都弄好了", state="done", id="蓝色药箱")
+    note(world, text="别的都弄好了", kind="done", id="蓝色药箱")
     await world.say("别的都弄好了")
     assert sorted(str(row[1]) for row in kept(world)) == ["done", "pending"]
 
 
 async def test_what_became_of_one_is_said_in_own_words_too(world: World) -> None:
     await world.say("我明天把报告发给你")
-    note(world, text="报告实在交不出来了", id="1", state="failed")
+    note(world, text="报告实在交不出来了", id="1", kind="failed")
     await world.say("报告实在交不出来了，对不起")
     assert result(world) == "承诺 ✓1 改好了，回复前会自动告诉对方"
     assert [row[1] for row in kept(world)] == ["failed"]
@@ -108,22 +108,17 @@ async def test_a_crash_after_the_tool_notes_nothing_twice(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "changed"),
-    [
-        ("remember", "带水果，桌布不带"),
-        ("add_commitment", "带水果，桌布不带"),
-        ("remember", "带水果"),
-        ("remember", "桌布不带了，就带水果"),
-    ],
+    ("kind", "changed"),
+    [("", "带水果，桌布不带"), ("promise", "带水果，桌布不带"), ("", "带水果"), ("", "桌布不带了，就带水果")],
 )
 async def test_a_promise_is_changed_by_its_number_in_the_words_of_its_person(
-    world: World, tool: str, changed: str
+    world: World, kind: str, changed: str
 ) -> None:
     note(world, text="带水果和桌布")
     await world.say("周日我带水果和桌布")
-    arguments = json.dumps({"id": "✓1", "text": changed}, ensure_ascii=False)
+    arguments = json.dumps({"id": "✓1", "text": changed, "kind": kind}, ensure_ascii=False)
     world.model.script = lambda request: (
-        "好" if request.prompt.messages[-1].role == "tool" else calls((tool, arguments))
+        "好" if request.prompt.messages[-1].role == "tool" else calls(("remember", arguments))
     )
     await world.wait(60)
     await world.say("今天天气真好")

@@ -81,9 +81,7 @@ async def test_a_tool_that_needs_no_arguments_is_not_carried_out_with_broken_one
     assert results(world)[0].startswith("参数不对，没有执行")
 
 
-@pytest.mark.parametrize(
-    "names", [("memory_recall", "remind", "add_commitment"), ("remember", "forget", "stop_listen", "skill")]
-)
+@pytest.mark.parametrize("names", [("memory_recall", "remind", "skill"), ("remember", "forget", "stop_listen")])
 async def test_no_tool_takes_broken_arguments(world: World, names: tuple[str, ...]) -> None:
     in_turn(world, [calls(*((name, '{"') for name in names)), "好的"])
     await world.say("小暖，在吗", "阿明", "闲聊")

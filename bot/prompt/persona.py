@@ -71,7 +71,7 @@ class Skill:
 class SkillArguments(ToolArguments, tool="skill"):
     """What the model may ask."""
 
-    name: str = Field(max_length=200)
+    name: str = Field(default="", max_length=200)
 
 
 def read_skills(persona: Path) -> tuple[Skill, ...]:

@@ -226,7 +226,7 @@ def obeying(order: str) -> "partial[Answer]":
         ("forget", {"id": "1"}),
         ("forget", {"text": "花生"}),
         ("remember", {"text": order, "kind": "experience"}),
-        ("add_commitment", {"text": order}),
+        ("remember", {"text": order, "kind": "promise"}),
         ("remind", {"text": order, "when": "明天早上九点"}),
         ("remind", {"id": 1, "cancel": True}),
     )

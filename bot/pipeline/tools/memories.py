@@ -21,6 +21,7 @@ from bot.pipeline.concurrency import TextThread
 from bot.pipeline.findings import timezone_of
 from bot.pipeline.texts import Texts
 from bot.pipeline.tools.consent import Consent
+from bot.pipeline.tools.tasks import PromiseTools
 from bot.store.events import OWN_WORDS_MS
 from bot.store.store import Store
 from bot.text.clean import as_data, clean_line
@@ -28,7 +29,6 @@ from bot.text.codes import SIGNS, number_of
 from bot.text.fold import fold
 from bot.text.length import clip
 from bot.text.similarity import echoes, shares_words
-from bot.tools.commitments import ChangePromise
 
 NAMES: dict[str, NameSlot] = {"call": "address", "not": "no_address"}
 """What the tool's `kind` says of a name."""
@@ -42,11 +42,11 @@ SHOWN, SHOWN_CHARS = 5, 80
 
 class RememberArguments(ToolArguments, tool="remember"):
     """What the model may want to be kept: a fact, with `id` in place of the memory of that number; by `kind` how they
-    are called, or not, or an experience of its own."""
+    are called, or not, a promise or what became of one, or an experience of its own."""
 
-    text: str = Field(max_length=500)
+    text: str = Field(default="", max_length=500)
     id: int | str | None = None
-    kind: Literal["", "call", "not", "experience"] = ""
+    kind: Literal["", "call", "not", "promise", "ongoing", "done", "failed", "experience"] = ""
 
 
 class ForgetArguments(ToolArguments, tool="forget"):
@@ -66,7 +66,7 @@ class MemoryTools:
         names: tuple[str, ...],
         thread: TextThread,
         consent: Consent,
-        change_promise: ChangePromise,
+        promises: PromiseTools,
     ) -> None:
         """`names` are those the bot is called by; what takes long runs in `thread`."""
         self._store = store
@@ -74,7 +74,7 @@ class MemoryTools:
         self._names = names
         self._thread = thread
         self._consent = consent
-        self._change_promise = change_promise
+        self._promises = promises
 
     def tools(self, specs: Mapping[str, ToolSpec]) -> tuple[Tool, ...]:
         """Each with its text for the model; the answers hold {id} for the number of what is stored."""
@@ -117,8 +117,15 @@ class MemoryTools:
         text, which = clean_line(asked.text), str(asked.id if asked.id is not None else "").strip()
         if not text:
             raise ToolRefused("remember_empty")
-        if asked.kind == "experience":
-            return await self._save_experience(context, text)
+        match asked.kind:
+            case "experience":
+                return await self._save_experience(context, text)
+            case "ongoing" | "done" | "failed" as state:
+                return await self._promises.end(context, which, text, state)
+            case "promise":
+                return await (
+                    self._promises.change(context, which, text) if which else self._promises.note(context, text)
+                )
         if which and not asked.kind:
             return await self._update(context, which, text)
         said = await self._said(context)
@@ -170,7 +177,7 @@ class MemoryTools:
         in the text must stand in their own words.
         """
         if which.startswith(tuple(SIGNS["promise"])):
-            return await self._change_promise(context, which, text)
+            return await self._promises.change(context, which, text)
         number = which.lstrip("#")
         if not (number.isascii() and number.isdigit()):
             raise ToolRefused("tool_bad_arguments", "id")

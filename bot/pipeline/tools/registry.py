@@ -21,7 +21,7 @@ from bot.pipeline.recall import Recall
 from bot.pipeline.reminders import ReminderService
 from bot.pipeline.tools.consent import Consent
 from bot.pipeline.tools.memories import MemoryTools
-from bot.pipeline.tools.tasks import promise_tool, remind_tool
+from bot.pipeline.tools.tasks import PromiseTools, remind_tool
 from bot.prompt.persona import skill_tool
 from bot.recall.query import own_lines
 from bot.speaking.reminders import nudging_rules
@@ -33,7 +33,6 @@ TOOLS = (
     "memory_recall",
     "remember",
     "forget",
-    "add_commitment",
     "remind",
     "stop_listen",
     "look",
@@ -91,11 +90,9 @@ class ToolRegistry:
             return prompts.skills[prompts.personas.name(chat.persona)]
 
         consent = Consent(store, words, names, thread)
-        nudging = nudging_rules(settings.remind)
-        promise, change = promise_tool(store, words, specs["add_commitment"], consent, nudging, thread)
+        promises = PromiseTools(store, words, consent, nudging_rules(settings.remind), thread)
         tools = [
-            *MemoryTools(store, words, names, thread, consent, change).tools(specs),
-            promise,
+            *MemoryTools(store, words, names, thread, consent, promises).tools(specs),
             remind_tool(store, words, self._reminders, specs["remind"], consent, thread),
             listen_tool(specs["stop_listen"], words.openings.text("listen_stopped", words.language)),
         ]
