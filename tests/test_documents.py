@@ -26,6 +26,7 @@ ROOT = DOCS.parent
 BESIDE = ("README.md", "README.zh.md", "SECURITY.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "deploy/README.md")
 """What else names files of the code."""
 README_BYTES = 8_192
+PICTURE_BYTES = 200_000
 MADE_UP = (
     "adapters/socket/",
     "adapters/socket/__init__.py",
@@ -142,6 +143,13 @@ def leaves(nav: object) -> list[str]:
         return [nav]
     inside = nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ()
     return [page for entry in inside for page in leaves(entry)]
+
+
+def test_the_readmes_show_small_pictures_of_the_terminal_and_of_the_page() -> None:
+    for name in ("README.md", "README.zh.md"):
+        shown = re.findall(r"!\[[^]]+\]\((docs/pictures/[\w.]+\.png)\)", (ROOT / name).read_text("utf-8"))
+        assert [path.rsplit("/")[-1].split(".")[0] for path in shown] == ["terminal", "page"], name
+        assert all((ROOT / path).stat().st_size <= PICTURE_BYTES for path in shown), name
 
 
 def test_the_readmes_are_short_and_say_the_same() -> None:

@@ -62,6 +62,7 @@ ALLOWED = {
     "InstallationReads.memories": "the operator's search for any part of a text, the newest until a page is full",
     "InstallationReads.memory_counts": "a page of the operator's: counts of an index",
     "InstallationReads.people": "the operator's list of everybody",
+    "InstallationReads.talkers": "the operator's overview: who wrote last",
     "InstallationReads.names": "the operator's list of everybody",
     "KnownPeople.chats": "the operator's list of all chats",
     "Notes.known": "beside a look at all files of notes",

@@ -17,6 +17,8 @@ from tests.world import World
 
 CHROMIUM = find_chromium()
 PAGES = (
+    "overview",
+    "people/1",
     "live",
     "turns",
     "turns/1",
@@ -69,7 +71,7 @@ async def log_in(tab: Tab, address: str) -> None:
     assert await tab.run(FOCUS) == ["INPUT", "token"]
     await tab.type("a-token-that-only-the-test-knows")
     await tab.press("Enter")
-    await tab.until("location.pathname === '/live'")
+    await tab.until("location.pathname === '/overview'")
 
 
 async def test_the_page_works_in_a_browser(tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ async def searches_and_edits_by_keyboard(tab: Tab, address: str, world: World) -
 
 async def draws_the_plots(tab: Tab, address: str) -> None:
     await tab.go(f"{address}usage")
-    await tab.until("document.querySelectorAll('.plot canvas').length === 4")
+    await tab.until("document.querySelectorAll('.plot canvas').length === 5")
     drawn = (
         "[...document.querySelectorAll('.plot canvas')].every((c) => "
         "c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v))"

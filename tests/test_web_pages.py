@@ -16,6 +16,7 @@ from bot.core.files import resource_dir
 from bot.core.people import SCRIPTS
 from bot.web.requests import FOLDER
 from tests.conftest import NewWorld
+from tests.fakes.model import says
 from tests.test_catalogue import holes
 from tests.webbed import Answer, Webbed, webbed
 from tests.world import World
@@ -120,6 +121,43 @@ async def test_whatever_people_write_stays_text(world: World, lang: str) -> None
             assert "<script>alert(2)</script>" in html.unescape((await page.visitor.get(path)).text), path
 
 
+async def test_the_overview_says_who_talked_what_is_due_and_what_it_cost(world: World) -> None:
+    world.model.script = lambda _: says("好呀", prompt_tokens=1_000)
+    await world.say("小暖 在吗", "阿明", group="家")
+    await world.wait(86_400)
+    await world.say("明天早上8点提醒我带简历")
+    async with webbed(world) as page:
+        assert (await page.visitor.get("/")).headers["location"] == "/overview"
+        told = (await page.visitor.get("/overview?lang=en")).plain
+        ((tokens,),) = world.rows("SELECT sum(prompt_tokens + output_tokens) FROM call")
+    for said in (
+        "阿明",
+        "console · 家",
+        "console · in private",
+        "带简历",
+        "06-14 08:00",
+        f"{tokens:,} tokens",
+        "Last 7 days",
+    ):
+        assert said in told, said
+
+
+async def test_a_person_s_page_has_what_holds_with_what_held_before_and_where_it_is_from(world: World) -> None:
+    await world.say("记住我住在上海")
+    await world.wait(3 * 86_400)
+    await world.say("记住我住在北京")
+    await world.say("记住我养了一只猫", "阿明")
+    async with webbed(world) as page:
+        text = (await page.visitor.get("/people/1?lang=en")).plain
+        assert text.index("我住在北京") < text.index("我住在上海")
+        assert all(said in text for said in ("until 2026-06-15", "asked for · 2026-06-12", "#1", "#2"))
+        assert "猫" not in text
+        now = (await page.visitor.get("/memories/2?lang=en")).plain
+        assert "What held before" in now
+        assert "What holds now: #2" in (await page.visitor.get("/memories/1?lang=en")).plain
+        assert (await page.visitor.get("/people/99")).status == 404
+
+
 async def test_the_figures_of_the_plots_add_up_to_the_ledger(world: World) -> None:
     await world.say("你好")
     await world.say("小暖 在吗", "阿明", group="家")
@@ -177,7 +215,7 @@ async def test_dialogue_memory_is_a_time_line_and_people_have_their_memories(wor
         people = await page.visitor.get("/people?lang=en")
         assert "console:local" in people.plain
         assert "owner" in people.plain
-        assert re.search(r'<a href="/memories\?owner=1">[1-9]', people.text)
+        assert re.search(r'<a href="/people/1">[1-9]', people.text)
 
 
 async def test_talks_that_were_rolled_up_are_inside_what_they_became(world: World) -> None:
@@ -191,7 +229,7 @@ async def test_talks_that_were_rolled_up_are_inside_what_they_became(world: Worl
         rolled = world.rows("SELECT count(*) FROM digest WHERE into_id IS NOT NULL AND summary <> ''")
         assert rolled != [(0,)]
         assert "talks</span>" in text
-        assert text.index("What it was rolled up of") < text.index("one talk")
+        assert text.index("The talks in it") < text.index("one talk")
 
 
 async def test_promises_and_reminders_are_listed_until_they_are_over(world: World) -> None:

@@ -52,7 +52,7 @@ async def test_a_turn_that_failed_says_so_and_shows_the_log_before_it(world: Wor
     await world.say("那黄山呢")
     async with webbed(world) as page:
         said, failed, after = [await page.visitor.get(f"/turns/{number}?lang=en") for number in (1, 2, 3)]
-    note = "This turn failed or was stopped."
+    note = "This answer failed or was stopped."
     assert [note in answer.text for answer in (said, failed, after)] == [False, True, False]
     assert "no longer kept" not in failed.text
     assert pieces(failed) == pieces(said), "the whole log of the turn before, to its answer"

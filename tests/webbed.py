@@ -23,6 +23,7 @@ from tests.world import World
 TOKEN = "a-token-that-only-the-test-knows"
 HOST = "127.0.0.1:8390"
 LISTS = (
+    "/overview",
     "/live",
     "/live/rows",
     "/turns",

@@ -105,6 +105,17 @@ class PersonRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TalkerRow:
+    """Somebody who wrote in a chat, and when last, ms; `title` is "" where the two are alone."""
+
+    person_id: int
+    name: str
+    platform: str
+    title: str
+    seen_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRow:
     """A promise with its state, or an open reminder with its rule ("": once, else cron's five fields); times are ms."""
 
@@ -267,17 +278,35 @@ class InstallationReads(Repository):
         return tx.all(f"{_HAPPENED}WHERE event.id IN ({lines}) ORDER BY event.id", number, to=EventRow)
 
     @reads
+    def first_lines(self, tx: Tx, numbers: Collection[int]) -> dict[int, EventRow]:
+        """Of each memory the first line that it was made from, as far as that is known."""
+        lines = (
+            "SELECT derived_id, min(event_id) FROM edge WHERE kind = 'memory' "
+            f"AND derived_id IN ({placeholders(numbers)}) GROUP BY derived_id"
+        )
+        first: dict[int, int] = dict(tx.all(lines, *numbers))
+        sql = f"{_HAPPENED}WHERE event.id IN ({placeholders(first)})"
+        events = {event.id: event for event in tx.all(sql, *first.values(), to=EventRow)}
+        return {number: events[event] for number, event in first.items() if event in events}
+
+    @reads
+    def former(self, tx: Tx, number: int) -> tuple[MemoryRow, ...]:
+        """What a memory took the place of, the newest first."""
+        return tx.all(f"{_FOUND}WHERE memory.replaced_by = ? ORDER BY memory.id DESC", number, to=_memory_row)
+
+    @reads
     def memory_counts(self, tx: Tx) -> dict[str, int]:
         """How many memories there are of each state of MEMORY_STATES."""
         return {state: tx.value(f"SELECT count(*) FROM memory WHERE {where}") for state, where in MEMORY_STATES.items()}
 
     @reads
-    def people(self, tx: Tx, limit: int = NO_LIMIT, after: int = 0) -> tuple[PersonRow, ...]:
-        """Everybody after the first so many, whoever was seen last first."""
+    def people(self, tx: Tx, limit: int = NO_LIMIT, after: int = 0, only: int | None = None) -> tuple[PersonRow, ...]:
+        """Everybody after the first so many, whoever was seen last first; or `only` the one of that number."""
         rows = tx.all(
             "SELECT id, access, (SELECT count(*) FROM memory WHERE owner_id = found.id AND disabled_at IS NULL), seen "
-            f"FROM (SELECT id, access, {LAST_SEEN} AS seen FROM person ORDER BY 3 DESC, id LIMIT ? OFFSET ?) AS found "
-            "ORDER BY seen DESC, id",
+            f"FROM (SELECT id, access, {LAST_SEEN} AS seen FROM person {'' if only is None else 'WHERE id = ? '}"
+            "ORDER BY 3 DESC, id LIMIT ? OFFSET ?) AS found ORDER BY seen DESC, id",
+            *(() if only is None else (only,)),
             limit,
             after,
         )
@@ -288,6 +317,18 @@ class InstallationReads(Repository):
         for number, account in tx.all(every):
             accounts[number] = (*accounts.get(number, ()), account)
         return tuple(PersonRow(everybody[row[0]], accounts.get(row[0], ()), *row[1:]) for row in rows)
+
+    @reads
+    def talkers(self, tx: Tx, limit: int) -> tuple[TalkerRow, ...]:
+        """Who wrote where, whoever did so last first."""
+        return tx.all(
+            "SELECT person.id, person.name, platform, CASE kind WHEN 'dm' THEN '' ELSE coalesce(title, '') END, seen_at "
+            "FROM member JOIN person ON person.id = person_id JOIN chat ON chat.id = member.chat_id "
+            "JOIN place ON place.chat_id = chat.id AND current = 1 "
+            "WHERE is_bot = 0 ORDER BY seen_at DESC, person.id LIMIT ?",
+            limit,
+            to=TalkerRow,
+        )
 
     @reads
     def names(self, tx: Tx) -> tuple[tuple[int, str], ...]:

@@ -1,29 +1,36 @@
-"""The pages: live events, turns, usage, memories, people, promises, past talks, the chat box, personas and settings."""
+"""The pages: live events, turns, memories, people, promises, past talks, the chat box, personas and settings."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from bot.config.sources import ShownSetting
 from bot.core.clock import DAY_MS
 from bot.core.errors import ConfigError
 from bot.core.memories import STABILITY_DAYS
-from bot.core.models import CallUse
 from bot.core.ports import pause
 from bot.memory.lifecycle import vitality
-from bot.money import DaySpan, grouped
 from bot.prompt.persona import NAME_MARK
-from bot.store.inspector import MEMORY_STATES, LogRow, MemoryFilter, MemoryRow, SummaryRow, TurnRequest, TurnRow
+from bot.store.inspector import (
+    MEMORY_STATES,
+    EventRow,
+    LogRow,
+    MemoryFilter,
+    MemoryRow,
+    SummaryRow,
+    TurnRequest,
+    TurnRow,
+)
 from bot.text.clean import Redactor, clean
-from bot.text.dates import local_day
 from bot.text.length import estimate_tokens
+from bot.web.figures import show_overview, show_usage, show_usage_figures
 from bot.web.requests import ChatBox, PageRequest, render
 
 ROWS_SHOWN = 100
@@ -32,16 +39,12 @@ ROWS_SHOWN = 100
 CTX_END = "</ctx>"
 """What follows it in a message of ours was recalled; what people write cannot hold it, it is escaped."""
 
-DAYS, MOST_DAYS = 30, 366
-SERIES = 6
-"""Lines of one plot; what is less is one line together."""
-
-Plot = dict[str, object]
-
 MOST_PERSONA_CHARS = 100_000
 """Of a persona file so much is shown."""
 
 MEMORIES_SHOWN = 50
+PERSON_MEMORIES = 200
+"""Memories on the page of one person."""
 MOST_WORDING_CHARS = 2_000
 """Longest wording that can be given to a memory, in characters."""
 
@@ -156,97 +159,6 @@ def why_text(ask: PageRequest, why: str, who: str) -> str:
     return (ask.say(f"why_{why}", name=who or "?") if why else "") or why
 
 
-@dataclass(frozen=True, slots=True)
-class UsageByDay:
-    """Calls, each with the number of its day."""
-
-    used: tuple[tuple[int, CallUse], ...]
-    days: int
-
-    def sums(self, count: Callable[[CallUse], float]) -> list[float]:
-        """What they come to on each day."""
-        sums = [0.0] * self.days
-        for day, each in self.used:
-            sums[day] += count(each)
-        return [round(value, 6) for value in sums]
-
-    def groups(self, name: Callable[[CallUse], str], rest: str) -> dict[str, list[float]]:
-        """Tokens of each group by day, the largest first; what does not fit is one group."""
-        groups = grouped(self.used, lambda pair: name(pair[1]))
-        ordered = sorted(groups, key=lambda group: (-sum(_tokens(each) for _, each in groups[group]), group))
-        kept = ordered if len(ordered) <= SERIES else ordered[: SERIES - 1]
-        shown = {group: groups[group] for group in kept}
-        if others := [pair for group in ordered[len(kept) :] for pair in groups[group]]:
-            shown[rest] = others
-        return {group: UsageByDay(tuple(pairs), self.days).sums(_tokens) for group, pairs in shown.items()}
-
-
-async def show_usage(ask: PageRequest) -> Response:
-    """The page: plots drawn from the figures, and the same in tables."""
-    plots = await _plots(ask)
-    values = {"days": _days(ask), "plots": plots, "money": ask.site.settings.budget.currency}
-    return render(ask, "usage.html", values)
-
-
-async def show_usage_figures(ask: PageRequest) -> Response:
-    """The figures of the plots."""
-    return JSONResponse(await _plots(ask))
-
-
-async def _plots(ask: PageRequest) -> dict[str, Plot]:
-    site = ask.site
-    span, ledger = DaySpan.until(site.clock.now(), _days(ask), site.tz), site.store.ledger
-    largest = await ledger.largest_chats(span.since, SERIES + 1)
-    shown = largest if len(largest) <= SERIES else largest[: SERIES - 1]
-    used, own = await ledger.used_by_cause(span.since), await ledger.used(span.since, shown)
-    chats = {chat.id: chat.label for chat in await site.store.people.chats(shown)}
-    # A year of a busy installation is a while of counting, in which people are answered.
-    return await asyncio.to_thread(_count, ask, used, (own, chats, len(largest) > len(shown)), span)
-
-
-def _by_day(used: tuple[CallUse, ...], span: DaySpan) -> UsageByDay:
-    place = {day: number for number, day in enumerate(span.dates)}
-    dated = [(place.get(local_day(each.at, span.tz), -1), each) for each in used]
-    return UsageByDay(tuple(pair for pair in dated if pair[0] >= 0), span.days)
-
-
-def _count(
-    ask: PageRequest,
-    used: tuple[CallUse, ...],
-    largest: tuple[tuple[CallUse, ...], Mapping[int, str], bool],
-    span: DaySpan,
-) -> dict[str, Plot]:
-    """The plots; `largest` are the calls of the chats that are shown, their names, and whether there are others."""
-    currency, rest = ask.site.settings.budget.currency, ask.t("usage_rest")
-    own, names, more = largest
-    spread = _by_day(used, span)
-    chats = _by_day(own, span).groups(lambda each: names.get(each.chat_id, f"#{each.chat_id}"), rest)
-    if more:
-        told = [sum(lines[day] for lines in chats.values()) for day in range(span.days)]
-        chats[rest] = [round(tokens - told[day], 6) for day, tokens in enumerate(spread.sums(_tokens))]
-    parts: Mapping[str, Callable[[CallUse], float]] = {
-        ask.t("usage_fresh"): lambda each: each.prompt_tokens - each.cached_tokens,
-        ask.t("usage_cached"): lambda each: each.cached_tokens,
-        ask.t("usage_output"): lambda each: each.output_tokens,
-    }
-    series = {
-        "day": {name: spread.sums(count) for name, count in parts.items()},
-        "money": {currency: spread.sums(lambda each: each.money)},
-        "chat": chats,
-        "cause": spread.groups(lambda each: ask.named("cause", each.cause), rest),
-    }
-    labels = [f"{day:%m-%d}" for day in span.dates]
-    return {name: {"labels": labels, "series": lines} for name, lines in series.items()}
-
-
-def _tokens(used: CallUse) -> float:
-    return used.prompt_tokens + used.output_tokens
-
-
-def _days(ask: PageRequest) -> int:
-    return max(1, ask.number("days", DAYS, MOST_DAYS))
-
-
 async def show_personas(ask: PageRequest) -> Response:
     """The files of each persona with their folder, the configured one first."""
     folders = ask.site.personas.items()
@@ -315,6 +227,7 @@ async def show_memory(ask: PageRequest) -> Response:
     values = {
         "found": found,
         "memory": memory,
+        "former": await store.inspector.former(memory.id),
         "origins": await store.inspector.origins(memory.id),
         "merges": merges,
         "vitality": f"{vitality(memory, ask.site.clock.now()):.2f}",
@@ -398,6 +311,36 @@ async def show_people(ask: PageRequest) -> Response:
     found = await ask.site.store.inspector.people(ROWS_SHOWN + 1, after)
     more = after + ROWS_SHOWN if len(found) > ROWS_SHOWN else 0
     return render(ask, "people.html", {"people": found[:ROWS_SHOWN], "more": more})
+
+
+@dataclass(frozen=True, slots=True)
+class KnownThing:
+    """A memory that is current, what it took the place of (newest first), and the line that each of them is from."""
+
+    now: MemoryRow
+    former: tuple[MemoryRow, ...]
+    lines: Mapping[int, EventRow]
+
+
+async def show_person(ask: PageRequest) -> Response:
+    """What nuan knows of one person: what holds, below it what held before, and where each came from."""
+    number, inspector = ask.path_number(), ask.site.store.inspector
+    people = await inspector.people(only=number)
+    if not people:
+        raise HTTPException(404)
+    found = await inspector.memories(MemoryFilter(owner_id=number, limit=PERSON_MEMORIES + 1))
+    shown = found[:PERSON_MEMORIES]
+    here = {row.memory.id for row in shown}
+    replaced: dict[int, list[MemoryRow]] = {}
+    for row in shown:
+        if row.memory.replaced_by in here and row.memory.former_at is not None:
+            replaced.setdefault(row.memory.replaced_by or 0, []).append(row)
+    below = {row.memory.id for rows in replaced.values() for row in rows}
+    lines = await inspector.first_lines(sorted(here)) if here else {}
+    known = [
+        KnownThing(row, tuple(replaced.get(row.memory.id, ())), lines) for row in shown if row.memory.id not in below
+    ]
+    return render(ask, "person.html", {"one": people[0], "known": known, "more": len(found) > len(shown)})
 
 
 async def show_promises(ask: PageRequest) -> Response:
@@ -510,6 +453,7 @@ def _box(ask: PageRequest) -> ChatBox:
 
 
 PAGES = {
+    "/overview": show_overview,
     "/live": show_live,
     "/live/rows": show_live_rows,
     "/turns": show_turns,
@@ -519,6 +463,7 @@ PAGES = {
     "/memories": show_memories,
     "/memories/{number}": show_memory,
     "/people": show_people,
+    "/people/{number}": show_person,
     "/promises": show_promises,
     "/dialogue": show_dialogue,
     "/persona": show_personas,

@@ -37,7 +37,19 @@ LANGUAGE_COOKIE = "nuan_lang"
 FOLDER = Path(__file__).resolve().parent
 STATIC = FOLDER / "static"
 
-NAV = ("live", "turns", "usage", "memories", "people", "promises", "dialogue", "chat", "persona", "settings")
+NAV = (
+    "overview",
+    "chat",
+    "people",
+    "memories",
+    "promises",
+    "dialogue",
+    "usage",
+    "turns",
+    "live",
+    "persona",
+    "settings",
+)
 """The pages, in the order of their links."""
 
 LANGUAGE_NAMES = {"zh-Hans": "简体", "zh-Hant": "繁體", "en": "English"}

@@ -91,7 +91,7 @@ class Site:
     def app(self) -> ASGIApp:
         """What a server runs."""
         routes: list[BaseRoute] = [
-            Route("/", lambda _: RedirectResponse("/live", 303)),
+            Route("/", lambda _: RedirectResponse("/overview", 303)),
             Route("/login", self._open(self._show_login), methods=["GET"]),
             Route("/login", self._open(self._log_in), methods=["POST"]),
             Route("/logout", self._guarded(self._log_out), methods=["POST"]),
@@ -168,7 +168,7 @@ class Site:
             response.headers["retry-after"] = str(seconds)
             return response
         self._log.info("web_login", address=address)
-        response = RedirectResponse("/live", 303)
+        response = RedirectResponse("/overview", 303)
         secure = request.url.scheme == "https"
         response.set_cookie(cookie_of(request), found, httponly=True, samesite="strict", secure=secure)
         return response

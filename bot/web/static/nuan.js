@@ -3,6 +3,7 @@
 
 (() => {
   const MOST_ROWS = 500;
+  const short = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   function plot(box, figures) {
@@ -22,7 +23,7 @@
       scales: { x: { time: false }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
       axes: [
         { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100], values: (_, at) => at.map((x) => figures.labels[x] ?? "") },
-        { ...axis, size: 70 },
+        { ...axis, size: 70, values: (_, at) => at.map((y) => short.format(y)) },
       ],
       series: [{ label: box.dataset.label, value: (_, x) => (x == null ? "" : figures.labels[x]) }, ...lines],
     };
@@ -80,9 +81,20 @@
     down();
   }
 
+  // What stands above a column, for the narrow screens on which there are none.
+  function label() {
+    for (const table of document.querySelectorAll(".scroll table")) {
+      const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent);
+      for (const row of table.querySelectorAll("tbody tr")) {
+        if (row.cells.length === heads.length) [...row.cells].forEach((cell, at) => { cell.dataset.label = heads[at]; });
+      }
+    }
+  }
+
   document.addEventListener("htmx:afterSwap", () => {
+    label();
     const live = document.getElementById("live");
     while (live && live.rows.length > MOST_ROWS) live.rows[live.rows.length - 1].remove();
   });
-  document.addEventListener("DOMContentLoaded", () => { plots(); chat(); });
+  document.addEventListener("DOMContentLoaded", () => { label(); plots(); chat(); });
 })();
