@@ -20,16 +20,18 @@ from telegram import (
     Update,
 )
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError, TimedOut
-from telegram.ext import Defaults, ExtBot, Updater
-from telegram.request import HTTPXRequest
+from telegram.ext import Defaults, Updater
+from telegram.request import BaseRequest
 
 from adapters.telegram import TelegramSettings
 from adapters.telegram.events import ALLOWED_UPDATES, BotAccount, menu_name, migrated
-from adapters.telegram.polling import IngestQueue, PollingRequest, PollingWatch, certificates
+from adapters.telegram.polling import IngestQueue, PollingBot, PollingRequest, PollingWatch
+from adapters.telegram.requests import make_request
 from adapters.telegram.sending import ApiBot, RateLimiter, RateLimits, TelegramSender, TypingIndicator, target_of
 from bot.core.errors import NuanError, PlatformError, SendError
 from bot.core.events import Attachment, CommandSpec, Outgoing
 from bot.core.files import read_at_most
+from bot.core.http import is_local
 from bot.core.inspection import CheckResult, failed, passed
 from bot.core.ports import Clock, EventSink, Log
 from bot.text.clean import clean_name
@@ -37,9 +39,6 @@ from bot.text.split import split, utf16_units
 
 PART_UNITS = 4_000
 """UTF-16 units of one message: below Telegram's 4,096, so that fences closed by splitting still fit."""
-
-CONNECTIONS = httpx.Limits(max_connections=64, max_keepalive_connections=8)
-"""At once, and kept when idle: the library looks through all of them before each request."""
 
 POLL_S = 25
 """How long the server holds a poll without updates, seconds; well below the 90 s after which polling counts as dead."""
@@ -86,7 +85,6 @@ class TelegramAdapter:
         self.placeholder = settings.delivery == "placeholder"
         self._token = settings.token.get_secret_value() if settings.token else ""
         self._base_url = settings.base_url.rstrip("/")
-        self._local = urlsplit(self._base_url).hostname in ("localhost", "127.0.0.1", "::1")
         self._proxy = settings.proxy
         self._commands = commands
         self._clock = clock
@@ -169,7 +167,7 @@ class TelegramAdapter:
             raise OSError(self._clean(error.message)) from None
         if not file.file_path:
             raise SendError("never", "the file cannot be had")
-        return await read_file(file.file_path, most, self._proxy or None, trust_env=not self._local)
+        return await read_file(file.file_path, most, self._proxy or None, trust_env=not is_local(self._base_url))
 
     @asynccontextmanager
     async def _post(self, outgoing: Outgoing) -> AsyncGenerator[TelegramSender]:
@@ -221,31 +219,20 @@ class TelegramAdapter:
             await _stop(updater, polling)
 
     def _make_bot(self, watch: PollingWatch) -> ApiBot:
-        seconds, proxy = self._limits.answer_s, self._proxy or None
-        return ExtBot(
+        return PollingBot(
             self._token,
+            PollingRequest(self._make_request(), watch.answered, self._log),
             base_url=f"{self._base_url}/bot",
             base_file_url=f"{self._base_url}/file/bot",
-            request=HTTPXRequest(
-                read_timeout=seconds,
-                write_timeout=seconds,
-                connect_timeout=10.0,
-                pool_timeout=5.0,
-                proxy=proxy,
-                httpx_kwargs={
-                    "trust_env": not self._local,
-                    "verify": certificates(not self._local),
-                    "limits": CONNECTIONS,
-                },
-            ),
-            get_updates_request=PollingRequest(
-                watch.answered, self._log, read_timeout=seconds, proxy=proxy, trust_env=not self._local
-            ),
+            request=self._make_request(),
             defaults=Defaults(
                 link_preview_options=LinkPreviewOptions(is_disabled=True), allow_sending_without_reply=True
             ),
             rate_limiter=self._pace,
         )
+
+    def _make_request(self) -> BaseRequest:
+        return make_request(self._base_url, self._proxy, self._limits.answer_s)
 
     def _answer_button(self, update: Update) -> None:
         """Take the waiting sign off a pressed button, whoever pressed it; nobody waits for that."""
@@ -312,8 +299,8 @@ async def check(token: str, base_url: str, proxy: str) -> tuple[CheckResult, ...
     """Ask the server who the bot is; never raises for what a token, a proxy or a server can do."""
     where = f"{base_url}{' through the proxy' if proxy else ''}"
     try:
-        request = HTTPXRequest(proxy=proxy or None, connect_timeout=ANSWER_S, read_timeout=ANSWER_S)
-        bot = Bot(token, base_url=f"{base_url}/bot", base_file_url=f"{base_url}/file/bot", request=request)
+        requests = [make_request(base_url, proxy, ANSWER_S) for _ in "12"]
+        bot = Bot(token, base_url=f"{base_url}/bot", request=requests[0], get_updates_request=requests[1])
         async with bot:
             hook = await bot.get_webhook_info()
             me = bot.bot

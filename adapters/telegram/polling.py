@@ -2,17 +2,17 @@
 
 import asyncio
 import json
-import ssl
 from collections.abc import Awaitable, Callable
-from functools import cache
+from http import HTTPStatus
 from typing import Any
 
-import httpx
 from telegram import Update
 from telegram.error import Conflict, NetworkError, RetryAfter, TelegramError
-from telegram.request import HTTPXRequest, RequestData
+from telegram.ext import ExtBot
+from telegram.request import BaseRequest
 
 from adapters.telegram.events import BotAccount, events_of
+from adapters.telegram.sending import ProgressKind
 from bot.core.errors import PlatformError, StatementError, StoreError
 from bot.core.ports import Alarm, Clock, EventSink, Log
 
@@ -169,51 +169,64 @@ class IngestQueue(asyncio.Queue[object]):
         self._log.error("telegram_update_skipped", update=update_id, error=type(error).__name__)
 
 
-@cache
-def certificates(trust_env: bool) -> ssl.SSLContext:
-    """By what servers are known; all connections share it, as the machine's certificates take 30 ms to read."""
-    return httpx.create_ssl_context(trust_env=trust_env)
+class PollingRequest(BaseRequest):
+    """The request for getUpdates: `answered` hears the HTTP status of each.
 
-
-class PollingRequest(HTTPXRequest):
-    """The request for getUpdates: `answered` hears the HTTP status of each, unreadable updates become empty ones.
-
-    The library would otherwise ask for the same updates again at once and for ever.
+    While it is `careful`, updates that the library cannot read become empty ones.
     """
 
-    def __init__(
-        self, answered: Callable[[int], None], log: Log, *, read_timeout: float, proxy: str | None, trust_env: bool
-    ) -> None:
-        super().__init__(
-            connection_pool_size=2,
-            read_timeout=read_timeout,
-            connect_timeout=10.0,
-            proxy=proxy,
-            httpx_kwargs={"trust_env": trust_env, "verify": certificates(trust_env)},
-        )
+    def __init__(self, request: BaseRequest, answered: Callable[[int], None], log: Log) -> None:
+        self._request = request
         self._answered = answered
         self._log = log
+        self.careful = False
 
-    async def do_request(
-        self,
-        url: str,
-        method: str,
-        request_data: RequestData | None = None,
-        read_timeout: Any = HTTPXRequest.DEFAULT_NONE,
-        write_timeout: Any = HTTPXRequest.DEFAULT_NONE,
-        connect_timeout: Any = HTTPXRequest.DEFAULT_NONE,
-        pool_timeout: Any = HTTPXRequest.DEFAULT_NONE,
-    ) -> tuple[int, bytes]:
-        """As the library's."""
-        code, payload = await super().do_request(
-            url, method, request_data, read_timeout, write_timeout, connect_timeout, pool_timeout
-        )
-        if code == 200:
+    @property
+    def read_timeout(self) -> float | None:
+        """As the request beneath."""
+        return self._request.read_timeout
+
+    async def initialize(self) -> None:
+        """As the request beneath."""
+        await self._request.initialize()
+
+    async def shutdown(self) -> None:
+        """As the request beneath."""
+        await self._request.shutdown()
+
+    async def do_request(self, *args: Any, **kwargs: Any) -> tuple[int, bytes]:
+        """As the request beneath."""
+        code, payload = await self._request.do_request(*args, **kwargs)
+        if code == HTTPStatus.OK and self.careful:
             payload, skipped = readable(payload)
             for update_id in skipped:
                 self._log.error("telegram_update_skipped", update=update_id, error="unreadable")
         self._answered(code)
         return code, payload
+
+
+class PollingBot(ExtBot[ProgressKind]):
+    """The library's bot, whose polling goes on after an update that the library cannot read.
+
+    By itself it would ask for the same updates again at once and for ever.
+    """
+
+    def __init__(self, token: str, polling: PollingRequest, **settings: Any) -> None:
+        super().__init__(token, get_updates_request=polling, **settings)
+        self._polling = polling
+
+    async def get_updates(self, *args: Any, **kwargs: Any) -> tuple[Update, ...]:
+        """As the library's; what it cannot read is told and left out."""
+        try:
+            return await super().get_updates(*args, **kwargs)
+        except TelegramError:
+            raise
+        except Exception:  # noqa: BLE001 - whatever the library trips over; the same updates come once more
+            self._polling.careful = True
+            try:
+                return await super().get_updates(*args, **kwargs)
+            finally:
+                self._polling.careful = False
 
 
 def readable(payload: bytes) -> tuple[bytes, tuple[int, ...]]:

@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import httpx
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, Message, MessageEntity
 from telegram.error import (
     BadRequest,
@@ -22,6 +21,7 @@ from telegram.error import (
 )
 from telegram.ext import BaseRateLimiter, ExtBot
 
+from adapters.telegram.requests import NOT_SENT_ERRORS
 from bot.core.errors import SendError, SendFate, bounded_wait_ms
 from bot.core.events import Button, Outgoing
 from bot.core.ports import Clock, pause
@@ -34,15 +34,6 @@ ApiBot = ExtBot[ProgressKind]
 
 DATA_BYTES = 64
 """Longest data of a button, UTF-8 (documented at InlineKeyboardButton.callback_data)."""
-
-NOT_SENT_ERRORS = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-)
-"""What goes wrong before a request leaves."""
 
 GONE_TEXTS = (
     "chat not found",

@@ -12,12 +12,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 
+import anyio._backends._asyncio  # noqa: F401 - openai would load it in its first request
 import httpx2
 import openai
 
 from bot.core.errors import ModelError
+from bot.core.http import (
+    KEPT_OPEN_S,
+    STALE_S,
+    UNANSWERED_MS,
+    Answer,
+    HttpClient,
+    LostError,
+    NotSentError,
+    is_local,
+    is_proxied,
+)
 from bot.core.models import ModelRequest, Prompt, ToolSpec
 from bot.model.completion import CompletionBuilder, describe_error, fault_of, label
 from bot.model.dialect import Dialect
@@ -36,12 +47,6 @@ CONNECT_S = 5.0
 """Seconds to reach the server (the library's own default); everything else is under the request's deadline."""
 MOST_CONNECTIONS, MOST_IDLE = 1_000, 100
 """As the library has it."""
-KEPT_OPEN_S = 45.0
-"""How long an idle connection is kept for the next request, seconds: less than load balancers keep theirs (60 s)."""
-UNANSWERED_MS = 10_000
-"""A connection on which nothing is acknowledged for so long is dead, ms: the machine slept, or its network changed."""
-STALE_S = 1.0
-"""A server that had closed an idle connection says so within a second of the next request."""
 DETAIL_CHARS = 300
 """Characters of an error's detail: one line of a log."""
 
@@ -105,8 +110,43 @@ class _Bounded(httpx2.AsyncByteStream):
             yield piece
 
 
+class _Direct(httpx2.AsyncBaseTransport):
+    """The library's requests over our own connections: a fifth of the time that its own ones take."""
+
+    def __init__(self, certificates: ssl.SSLContext) -> None:
+        self._http = HttpClient(certificates, connect_s=CONNECT_S, most=MOST_CONNECTIONS, idle=MOST_IDLE)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        body, address = await request.aread(), str(request.url)
+        try:
+            answer = await self._http.send(request.method, address, request.headers.raw, body)
+        except LostError as error:
+            raise (httpx2.ConnectError if error.unseen else httpx2.ReadError)(str(error)) from error
+        except NotSentError as error:
+            raise httpx2.ConnectError(str(error)) from error
+        return httpx2.Response(answer.status, headers=answer.headers, stream=_Body(answer))
+
+    async def aclose(self) -> None:
+        await self._http.close()
+
+
+class _Body(httpx2.AsyncByteStream):
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._answer.pieces():
+                yield piece
+        except LostError as error:
+            raise httpx2.ReadError(str(error)) from error
+
+    async def aclose(self) -> None:
+        self._answer.close()
+
+
 class _Delivery:
-    """What became of one request on its way, as the library's `trace` tells it."""
+    """What became of one request on its way through a proxy, as the library's `trace` tells it."""
 
     def __init__(self) -> None:
         self._asked_at = asyncio.get_running_loop().time()
@@ -157,6 +197,7 @@ class Transport:
         self._sees = sees
         self._sending: dict[asyncio.Task[object] | None, Callable[[], None]] = {}
         try:
+            self._proxied = is_proxied(base_url, proxy)
             self._client = _connect(base_url, api_key, proxy, self._on_request)
         except (ValueError, httpx2.InvalidURL):
             raise ModelError("unreachable", "base_url is no address") from None
@@ -269,7 +310,8 @@ class Transport:
 
     async def _on_request(self, request: httpx2.Request) -> None:
         """For the hooks of the client: the request of this task goes out."""
-        request.extensions["trace"] = _Delivery()
+        if self._proxied:
+            request.extensions["trace"] = _Delivery()
         if (on_sent := self._sending.pop(asyncio.current_task(), None)) is not None:
             on_sent()
 
@@ -316,7 +358,7 @@ def _connect(
 ) -> openai.AsyncOpenAI:
     timeout = httpx2.Timeout(None, connect=CONNECT_S)
     # A proxy of the environment must not stand between nuan and a server on this machine.
-    local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
+    local = is_local(base_url)
     return openai.AsyncOpenAI(
         base_url=base_url,
         api_key=api_key or "none",  # never None: the library would take a key from the environment
@@ -328,6 +370,7 @@ def _connect(
             trust_env=not local,
             verify=_certificates(not local),
             proxy=proxy or None,
+            transport=None if is_proxied(base_url, proxy) else _Direct(_certificates(not local)),
             headers={"Accept-Encoding": "identity"},
             event_hooks={"request": [on_request], "response": [bound_response]},
             limits=httpx2.Limits(
