@@ -48,6 +48,32 @@ async def test_a_chat_has_a_share_of_its_own(new_world: NewWorld) -> None:
     assert world.replies[-1] == "好的"
 
 
+@pytest.mark.parametrize(
+    ("limit", "most", "told"),
+    [
+        ("person_month_tokens", 8_000, "你这个月的 token"),
+        ("person_month_money", 1.0, "你这个月的金额"),
+        ("chat_month_tokens", 8_000, "这里这个月的 token"),
+        ("chat_month_money", 1.0, "这里这个月的金额"),
+    ],
+)
+async def test_a_month_has_shares_that_the_next_day_does_not_give_back(
+    new_world: NewWorld, limit: str, most: float, told: str
+) -> None:
+    world = await new_world(model=PRICED, budget={limit: most})
+    assert 1 <= await until_refused(world, "阿明")
+    assert told in world.replies[-1]
+    await world.wait(DAY_S)
+    calls = len(world.model.requests)
+    await world.say("在吗", "阿明")
+    assert len(world.model.requests) == calls
+    await world.say("在吗", "阿红")
+    assert world.replies[-1] == "好的"
+    await world.wait(30 * DAY_S)
+    await world.say("在吗", "阿明")
+    assert world.replies[-1] == "好的", "a new month"
+
+
 async def test_what_is_allowed_for_ever_ends_for_ever(new_world: NewWorld) -> None:
     world = await new_world(budget={"total_tokens": 8_400})
     await until_refused(world, "阿明")

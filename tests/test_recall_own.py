@@ -53,6 +53,31 @@ async def test_it_comes_neither_in_another_group_nor_to_somebody_else(world: Wor
     assert "七号" not in result(world)
 
 
+async def test_how_one_is_called_in_a_group_is_told_there_alone(world: World) -> None:
+    await world.say("小暖，叫我老大", "阿明", GROUP)
+    await world.say("小暖，记住我住在杭州", "阿明", GROUP)
+    recalls(world, "怎么叫我 老大 杭州")
+    await world.say("查查看", "阿明")
+    assert ("#2 " in result(world), "#1 " in result(world)) == (True, False)
+    assert "杭州" in world.last_user
+    await world.say(".ai mem", "阿明")
+    assert ("#2" in world.replies[-1], "#1" in world.replies[-1]) == (True, False)
+    recalls(world, "#1")
+    await world.say("查查看", "阿明")
+    assert "老大" not in result(world)
+    assert "老大" not in "".join(message.content for message in world.prompts[-1] if message.role == "user")
+
+
+async def test_the_line_that_a_shared_memory_was_told_in_stays_where_it_was_said(world: World) -> None:
+    await world.say("记住我的狗叫旺财。今天好累啊，刚跟老板吵了一架", "阿明")
+    await world.say(".ai mem share #1", "阿明")
+    recalls(world, "#1")
+    await world.say("查查看", "阿明")
+    assert "吵了一架" in result(world)
+    await world.say("小暖，查查看", "阿明", GROUP)
+    assert ("旺财" in result(world), "吵了一架" in world.sent.rpartition(GROUP)[2]) == (True, False)
+
+
 async def test_what_was_forgotten_in_the_own_chat_comes_no_more(world: World) -> None:
     await world.say("小暖，记住我领的帐篷是七号", "阿明", GROUP)
     await world.say("小暖，忘记我领的帐篷是七号", "阿明", GROUP)

@@ -405,9 +405,7 @@ class VectorSearch:
         some = bool(asking.memory_kinds)
         best = await self._thread.run(nearest, asked, rows, asking, self._rules.least_cosine, MANY if some else most)
         if some:
-            fit = await self._store.search.of_kinds(
-                asking.audience, [number for number, _ in best], asking.memory_kinds
-            )
+            fit = await self._store.search.of_kinds([number for number, _ in best], asking.memory_kinds)
             best = tuple(each for each in best if each[0] in fit)[:most]
         weight = 1.0 if self._calls.embedder.calls else HASH_WEIGHT
         return Likeness({number: (place, cosine) for place, (number, cosine) in enumerate(best, 1)}, "", weight)
@@ -439,7 +437,7 @@ class VectorSearch:
         if known is None or before != state:
             wanted = await search.with_vectors(audience, space)
             need = wanted if known is None else await self._thread.run(lacking, known, wanted)
-            new = await search.vectors(audience, space, need)
+            new = await search.vectors(space, need)
             if known is None:
                 known = await self._thread.run(matrix, new, dimensions)
             else:

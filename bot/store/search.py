@@ -255,36 +255,28 @@ class Search(Repository):
         )
 
     @reads
-    def vectors(
-        self, tx: Tx, audience: Audience, space: VectorSpace, numbers: Sequence[int]
-    ) -> list[tuple[int, str, int, int, int, bytes]]:
-        """These documents with their vectors as far as this audience may see them: number, kind, ref, chat, time."""
-        scopes = scopes_of(audience)
+    def vectors(self, tx: Tx, space: VectorSpace, numbers: Sequence[int]) -> list[tuple[int, str, int, int, int, bytes]]:
+        """These documents with their vectors there: number, kind, ref, chat, time; whose they are `numbers` says."""
         found: list[tuple[int, str, int, int, int, bytes]] = []
         for start in range(0, len(numbers), 500):
             part = numbers[start : start + 500]
             found += tx.all(
                 "SELECT doc_id, kind, ref, chat_id, at, vector FROM doc JOIN vector ON doc_id = doc.id WHERE doc.id IN "
-                f"({placeholders(part)}) AND scope IN ({placeholders(scopes)}) AND model = ? AND dimensions = ?",
+                f"({placeholders(part)}) AND model = ? AND dimensions = ?",
                 *part,
-                *scopes,
                 space.model,
                 space.dimensions,
             )
         return found
 
     @reads
-    def of_kinds(
-        self, tx: Tx, audience: Audience, numbers: Sequence[int], kinds: Sequence[MemoryKind]
-    ) -> frozenset[int]:
-        """Which of these documents this audience may see that are no memories of other types."""
-        scopes = scopes_of(audience)
+    def of_kinds(self, tx: Tx, numbers: Sequence[int], kinds: Sequence[MemoryKind]) -> frozenset[int]:
+        """Which of these documents are no memories of other types."""
         return frozenset(
             tx.ids(
-                f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) AND scope IN ({placeholders(scopes)}) "
+                f"SELECT id FROM doc WHERE id IN ({placeholders(numbers)}) "
                 f"AND (kind <> 'memory' OR ref IN (SELECT id FROM memory WHERE kind IN ({placeholders(kinds)})))",
                 *numbers,
-                *scopes,
                 *kinds,
             )
         )

@@ -74,9 +74,20 @@ async def test_settled_costs_what_it_cost_charged_what_was_reserved_released_not
         await store.ledger.charge(charged.id, NOW)
         await store.ledger.release(released.id, NOW)
     await store.ledger.charge(settled.id, NOW)
+    await store.ledger.release(settled.id, NOW)
+    await store.ledger.release(charged.id, NOW)
     await store.ledger.settle(paid(charged.id, 99.0), NOW)
     await store.ledger.settle(paid(released.id, 99.0), NOW)
     spend = await store.ledger.spend(SINCE)
-    assert (spend.money, spend.tokens, spend.reserved_money, spend.reserved_tokens) == (1.25, 157, 0.0, 0)
+    assert (spend.money, spend.tokens, spend.calls, spend.reserved_money, spend.reserved_tokens) == (1.25, 157, 2, 0.0, 0)
     assert (await store.ledger.spend(SINCE, 1)) == spend
     assert (await store.ledger.spend(SINCE, 2)).calls == 0
+
+
+async def test_from_whatever_moment_on_a_call_counts_once_also_where_a_quarter_of_an_hour_begins(store: Store) -> None:
+    session = await opened(store)
+    moments = [NOW - 1_800_000 + 100_000 * number for number in range(30)]
+    for at in moments:
+        await store.ledger.settle(paid((await store.ledger.reserve(session, room_for(100, 1.0), at)).id, 0.25), at)
+    for since in (moments[0], moments[0] + 1, NOW - 900_000, NOW - 899_999, NOW - 450_000, NOW, moments[-1]):
+        assert (await store.ledger.spend(since)).calls == sum(at >= since for at in moments), since
