@@ -13,7 +13,7 @@ HASHES ?=
 HASHED = $(PIP) --require-hashes -r hashes.txt && $(PIP) --no-deps --no-build-isolation -e .
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run setup test torture torture-table check docs format clean audit hashes
+.PHONY: run setup test torture torture-table mutants check docs format clean audit hashes
 
 run: $(VENV)/.runtime
 	@$(BIN)/nuan chat $(ARGS)
@@ -31,6 +31,11 @@ torture: $(VENV)/.dev
 
 torture-table: $(VENV)/.dev
 	@ROWS='$(ROWS)' $(BIN)/python -m tests.torture table
+
+# Small faults put into a copy of the code, one at a time: each must be found by the tests that the table names for it
+# (tests/mutants.toml). An hour; ARGS=money tries those of a kind, ARGS="'a name'" one.
+mutants: $(VENV)/.dev
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 # Explaining asserts beforehand costs five seconds; so only those that fail run again to be explained. Types are checked
 # beside the tests, as one core alone does that, and told at the end. What one process has compiled the others read,

@@ -21,14 +21,37 @@ from typing import Literal, get_args
 from tests.source import ROOT
 
 TABLE = Path(__file__).with_suffix(".toml")
+CODE = ("bot", "adapters")
 TIMEOUT_S = 300
 """A test that does not end is one that found the fault."""
-LEFT_OUT = (".git", ".venv", ".audit", ".torture", ".hypothesis", ".mypy_cache", ".ruff_cache", "*.db*", "logs", "notes")
+LEFT_OUT = (
+    ".git",
+    ".venv",
+    ".audit",
+    ".torture",
+    ".hypothesis",
+    ".mypy_cache",
+    ".ruff_cache",
+    "*.db*",
+    "logs",
+    "notes",
+)
 TESTS_FAILED = 1
 """How pytest ends when tests ran and some failed; 2 and more: they could not run."""
 
 Kind = Literal[
-    "audience", "consent", "money", "delivery", "once", "order", "forgetting", "limits", "secrets", "rank", "truth", "time"
+    "audience",
+    "consent",
+    "money",
+    "delivery",
+    "once",
+    "order",
+    "forgetting",
+    "limits",
+    "secrets",
+    "rank",
+    "truth",
+    "time",
 ]
 """The promise that a fault breaks: who may see what, what people agreed to, what is spent, what arrives, what happens
 once, in which order, what is forgotten, how much there is at most, what is nobody's, who may do what, what is told, when."""
@@ -40,7 +63,8 @@ ENOUGH = 0.97
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One fault: in that file `old`, which stands there once, reads `new`; these tests find it."""
+    """One fault: what stands once in that file as `old`, or in another one it has moved to, reads `new`; these tests
+    find it."""
 
     name: str
     kind: Kind
@@ -49,11 +73,17 @@ class Mutant:
     new: str
     tests: tuple[str, ...]
 
-    def applied(self, text: str) -> str:
-        """The text with the fault; ValueError where the table no longer fits the code."""
-        if text.count(self.old) != 1:
-            raise ValueError(f"{self.name}: found {text.count(self.old)} times in {self.file}: {self.old!r}")
-        return text.replace(self.old, self.new)
+    def found_in(self, tree: Path) -> Path:
+        """The file that the fault is of; ValueError where the table no longer fits the code."""
+        if (tree / self.file).is_file() and self.old in (tree / self.file).read_text("utf-8"):
+            found = [tree / self.file]
+        else:
+            paths = (path for folder in CODE for path in sorted((tree / folder).rglob("*.py")))
+            found = [path for path in paths if self.old in path.read_text("utf-8")]
+        times = sum(path.read_text("utf-8").count(self.old) for path in found)
+        if times != 1:
+            raise ValueError(f"{self.name}: found {times} times: {self.old!r}")
+        return found[0]
 
 
 def all_mutants() -> tuple[Mutant, ...]:
@@ -66,7 +96,7 @@ def stale(mutants: Iterable[Mutant]) -> Iterator[str]:
     """What of the table no longer fits the code."""
     for mutant in mutants:
         try:
-            compile(mutant.applied((ROOT / mutant.file).read_text("utf-8")), mutant.file, "exec")
+            compile(mutant.found_in(ROOT).read_text("utf-8").replace(mutant.old, mutant.new), mutant.file, "exec")
         except (ValueError, SyntaxError) as error:
             yield str(error)
         yield from (f"{mutant.name}: no {test}" for test in mutant.tests if not _exists(test))
@@ -90,10 +120,10 @@ def copied_tree() -> Iterator[Path]:
 
 def tried(mutant: Mutant, tree: Path) -> tuple[str, str]:
     """What became of a fault in that copy: "killed", "survived" or "broken", and by which test."""
-    path = tree / mutant.file
+    path = mutant.found_in(tree)
     whole = path.read_text("utf-8")
     try:
-        path.write_text(mutant.applied(whole), "utf-8")
+        path.write_text(whole.replace(mutant.old, mutant.new), "utf-8")
         _forget_compiled(path)
         code, said = run_tests(tree, mutant.tests)
     finally:
@@ -115,7 +145,18 @@ def _forget_compiled(path: Path) -> None:
 
 def run_tests(tree: Path, tests: Iterable[str]) -> tuple[int | None, str]:
     """Run these tests of a copy up to the first that fails: how pytest ended (None: not in time), and what it said."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--assert=plain", "--tb=no", "-p", "no:cacheprovider", *tests]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "--assert=plain",
+        "--tb=no",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    ]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "PYTHON"))}
     process = subprocess.Popen(
         command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
@@ -157,8 +198,10 @@ def main(wanted: list[str]) -> int:
 
 def told(found: list[tuple[Mutant, str]]) -> int:
     """Print the table by kinds and who survived; 1 when too few were found."""
-    every, killed = (Counter(mutant.kind for mutant, state in found if state in which) for which in (
-        ("killed", "survived", "broken"), ("killed",)))
+    every, killed = (
+        Counter(mutant.kind for mutant, state in found if state in which)
+        for which in (("killed", "survived", "broken"), ("killed",))
+    )
     print(f"\n{'kind':12}{'killed':>8}{'of':>6}")
     for kind in sorted(every, key=lambda kind: (kind not in ALWAYS, kind)):
         print(f"{kind:12}{killed[kind]:8}{every[kind]:6}")

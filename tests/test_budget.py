@@ -1,5 +1,6 @@
 """Money and faults: no call without a reservation, one clear line when something is wrong, and nothing is lost."""
 
+import errno
 import json
 import re
 
@@ -197,6 +198,19 @@ async def test_a_call_lost_in_a_crash_is_charged_at_its_reservation(world: World
     assert world.peek.calls("state", "prompt_tokens")[0] == ("lost", tokens)
     assert world.peek.calls("state")[1:] == [("settled",)]
     assert world.replies == ["好的"]
+
+
+async def test_a_call_that_the_machine_cut_off_is_charged_when_its_turn_goes_on(world: World) -> None:
+    def full(request: ModelRequest) -> Answer:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    world.model.script = full
+    await world.say("你好")
+    world.model.script = lambda request: "好的"
+    await world.say("在吗")
+    assert world.replies[0] == "好的"
+    assert reserved(world) == []
+    assert ("lost",) in world.peek.calls("state")
 
 
 async def test_a_stop_during_a_call_resumes_it_at_the_next_start(world: World) -> None:

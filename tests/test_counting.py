@@ -7,6 +7,7 @@ from bot.core.models import Capabilities, Completion, Usage
 from bot.model.completion import CompletionBuilder
 from bot.money import cost, estimate, rate_of
 from tests.conftest import NewWorld
+from tests.fakes.model import says
 from tests.world import World
 
 PRICES = {"price_input": 1.0, "price_cached": 0.1, "price_written": 1.25, "price_output": 4.0}
@@ -113,6 +114,15 @@ async def test_estimates_learn_how_the_model_counts(new_world: NewWorld) -> None
     assert reserved == pytest.approx(estimated * 1.4 * 1.25 + 512, abs=3), (
         "the next reservation counts as the model does"
     )
+
+
+async def test_a_count_that_no_prompt_can_have_costs_what_was_reserved(new_world: NewWorld) -> None:
+    world = await new_world(model={"price_input": 1.0, "price_output": 4.0})
+    world.model.script = lambda request: says("好", prompt_tokens=10**8)
+    await world.say("你好")
+    assert world.rows(
+        "SELECT counted, prompt_tokens + output_tokens - reserved_tokens, cost - reserved_cost FROM call"
+    ) == [("reserved", 0, 0.0)]
 
 
 async def test_a_picture_or_an_error_of_the_server_teaches_nothing_wild(new_world: NewWorld) -> None:

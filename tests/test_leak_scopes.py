@@ -36,9 +36,10 @@ async def settle(world: EmbeddedWorld) -> None:
 
 def place_of(world: EmbeddedWorld, who: str, group: str = "") -> tuple[Audience, int]:
     """Who hears an answer there, and who asks."""
-    chats = dict(world.peek.places("external_id", "chat_id"))
-    people = {name: cast("int", number) for name, number in world.peek.people("name", "id")}
-    chat = cast("int", chats[f"group:{group}" if group else f"dm:{who}"])
+    places = world.peek.places("external_id", "chat_id")
+    chats = {str(name): cast("int", number) for name, number in places}
+    people = {str(name): cast("int", number) for name, number in world.peek.people("name", "id")}
+    chat = chats[f"group:{group}" if group else f"dm:{who}"]
     there = tuple(people[each] for each in PEOPLE) if group else (people[who],)
     return Audience(chat, "group" if group else "dm", there), people[who]
 
@@ -63,8 +64,8 @@ async def test_whatever_is_asked_brings_candidates_of_its_audience_alone(tmp_pat
             await world.say(f"小暖，记住车库的密码是{mark}2", who, group)
         await settle(world)
         for mode in RECALL_MODES:
-            for who, group in told:
-                mine = {told[who, group], told[who, GROUP]} if not group else {told[each, group] for each in PEOPLE}
+            for (who, group), mark in told.items():
+                mine = {mark, told[who, GROUP]} if not group else {told[each, group] for each in PEOPLE}
                 others = set(told.values()) - mine
                 for way, text in WAYS.items():
                     texts = await found(world, who, text, group, mode)
@@ -74,14 +75,14 @@ async def test_whatever_is_asked_brings_candidates_of_its_audience_alone(tmp_pat
                     assert not [mark for mark in others if mark in kinds], (mode, who, group, way, kinds)
 
 
-@pytest.mark.parametrize(
-    ("mode", "text"), [("v2", "昨天说了什么"), ("keyword", "zebra"), ("hybrid", "wallpapering")]
-)
+@pytest.mark.parametrize(("mode", "text"), [("v2", "昨天说了什么"), ("keyword", "zebra"), ("hybrid", "wallpapering")])
 async def test_much_that_others_said_hides_nothing_of_ones_own(tmp_path: Path, mode: RecallMode, text: str) -> None:
     async with embedded_world(tmp_path, provider="hash") as (world, _):
         await world.say("记住我在学 wallpaper hanging", "阿明")
         for number in range(MOST):
-            await world.app.ingest.accept(world.message(f"小暖，记住 wallpapering 第{number}面墙", "阿红", f"群{number % 3}"))
+            await world.app.ingest.accept(
+                world.message(f"小暖，记住 wallpapering 第{number}面墙", "阿红", f"群{number % 3}")
+            )
         await world.app.settled()
         await world.wait(SOON)
         await world.wait(DAY)

@@ -202,6 +202,20 @@ async def test_what_a_platform_answers_decides_what_becomes_of_a_message(
     await world.close()
 
 
+async def test_what_does_not_go_out_is_tried_again_after_three_minutes_at_most(tmp_path: Path) -> None:
+    talk = Lively(size=10_000)
+    world = await opened(tmp_path, talk)
+    talk.fates = [SendError("later", "away")] * 12
+    await world.say(".ai help")
+    await world.wait(1_000)
+    assert [line["wait_ms"] for line in world.log.named("send_failed")] == [
+        *(1_000 << doubled for doubled in range(8)),
+        *[180_000] * 4,
+    ]
+    assert len(talk.history) == 1
+    await world.close()
+
+
 async def test_a_message_that_may_have_gone_out_before_a_crash_is_not_sent_again_where_it_would_show_twice(
     tmp_path: Path,
 ) -> None:

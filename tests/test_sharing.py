@@ -1,5 +1,7 @@
 """`.ai mem share` and `unshare`: what one person lets everybody hear where they talk, and takes back."""
 
+from dataclasses import replace
+
 from tests.world import World
 
 GROUP = "闲聊"
@@ -40,6 +42,20 @@ async def test_where_its_owner_does_not_speak_nobody_hears_it(world: World) -> N
     assert FACT not in prompt(world)
     await world.say(".ai mem unshare #1", "阿明")
     assert world.replies[-1] == "这里没有这条记忆"
+
+
+async def test_where_its_owner_has_left_nobody_hears_it_any_more(world: World) -> None:
+    await share(world)
+    await world.say("早", group=GROUP)
+    await world.say("小暖，小王对花生过敏吗", "阿明", GROUP)
+    assert FACT in prompt(world)
+    await world.app.ingest.accept(replace(world.message("", group=GROUP), kind="event", label="leave"))
+    await world.app.settled()
+    world.model.requests.clear()
+    await world.say("小暖，花生酥给小王吃好不好", "阿明", GROUP)
+    await world.wait(11 * 3_600)
+    await world.say("小暖，小王对花生过敏吗", "阿明", GROUP)
+    assert FACT not in prompt(world)
 
 
 async def test_what_is_taken_back_is_gone_from_the_next_prompt(world: World) -> None:

@@ -255,7 +255,9 @@ class Search(Repository):
         )
 
     @reads
-    def vectors(self, tx: Tx, space: VectorSpace, numbers: Sequence[int]) -> list[tuple[int, str, int, int, int, bytes]]:
+    def vectors(
+        self, tx: Tx, space: VectorSpace, numbers: Sequence[int]
+    ) -> list[tuple[int, str, int, int, int, bytes]]:
         """These documents with their vectors there: number, kind, ref, chat, time; whose they are `numbers` says."""
         found: list[tuple[int, str, int, int, int, bytes]] = []
         for start in range(0, len(numbers), 500):

@@ -110,18 +110,51 @@ async def test_messages_of_a_chat_leave_one_by_one_in_order_and_chats_do_not_wai
     assert engine.peek.outbox("state", "text", "external_ids", id=1) == [("sent", "", '["77"]')]
 
 
-@pytest.mark.parametrize(("resend", "state"), [(True, "pending"), (False, "unknown")])
+async def test_a_message_that_is_due_goes_only_when_the_one_before_it_is_sent_whichever_was_stored_first(
+    store: Store,
+) -> None:
+    await say(store, ".ai a")
+    await store.outbox.tell(1, Draft("later", "notice"), NOW + 1_000)
+    await store.outbox.tell(1, Draft("now", "notice"), NOW)
+    first = await store.outbox.take(1, NOW)
+    assert first is not None
+    assert first.text == "now"
+    assert await store.outbox.take(1, NOW + 2_000) is None
+    await store.outbox.sent(first.outbox_id, ("77",), NOW + 2_000)
+    second = await store.outbox.take(1, NOW + 2_000)
+    assert second is not None
+    assert second.text == "later"
+
+
+@pytest.mark.parametrize(
+    ("resend", "shown", "state"), [(True, False, "pending"), (False, True, "pending"), (False, False, "unknown")]
+)
 async def test_what_a_crash_left_in_sending_is_sent_again_only_where_that_does_no_harm(
-    engine: Engine, resend: bool, state: str
+    engine: Engine, resend: bool, shown: bool, state: str
 ) -> None:
     platforms = frozenset({"test"} if resend else ())
     async with await engine.open() as store:
         event = (await say(store, ".ai a")).event
         assert event is not None
         await store.outbox.answer(1, (event.id,), (Draft("一", "command"),), NOW)
-        assert await store.outbox.take(1, NOW)
+        taken = await store.outbox.take(1, NOW)
+        assert taken is not None
+        if shown:
+            assert await store.outbox.shown(taken.outbox_id, "77", NOW)
         assert await store.outbox.recover(platforms) == (0, 0)
     async with await engine.open() as store:
-        assert await store.outbox.recover(platforms) == ((1, 0) if resend else (0, 1))
+        assert await store.outbox.recover(platforms) == ((1, 0) if state == "pending" else (0, 1))
         assert engine.peek.outbox.values("state") == [state]
-        assert (await store.outbox.take(1, NOW) is not None) == resend
+        assert (await store.outbox.take(1, NOW) is not None) == (state == "pending")
+
+
+@pytest.mark.parametrize(("only_for", "found"), [("", (1, 0)), ("test:bob", (0, 1))])
+async def test_where_messages_begin_as_placeholders_what_one_alone_may_read_is_not_sent_again(
+    engine: Engine, only_for: str, found: tuple[int, int]
+) -> None:
+    async with await engine.open() as store:
+        await say(store, ".ai a")
+        await store.outbox.tell(1, Draft("mine", "command", only_for=only_for), NOW)
+        assert await store.outbox.take(1, NOW)
+    async with await engine.open() as store:
+        assert await store.outbox.recover(frozenset(), frozenset({"test"})) == found

@@ -79,7 +79,13 @@ async def test_settled_costs_what_it_cost_charged_what_was_reserved_released_not
     await store.ledger.settle(paid(charged.id, 99.0), NOW)
     await store.ledger.settle(paid(released.id, 99.0), NOW)
     spend = await store.ledger.spend(SINCE)
-    assert (spend.money, spend.tokens, spend.calls, spend.reserved_money, spend.reserved_tokens) == (1.25, 157, 2, 0.0, 0)
+    assert (spend.money, spend.tokens, spend.calls, spend.reserved_money, spend.reserved_tokens) == (
+        1.25,
+        157,
+        2,
+        0.0,
+        0,
+    )
     assert (await store.ledger.spend(SINCE, 1)) == spend
     assert (await store.ledger.spend(SINCE, 2)).calls == 0
 

@@ -178,3 +178,11 @@ async def test_refused_lines_wait_no_more_and_the_person_is_told(store: Store) -
     sent = await store.outbox.take(event.chat_id, NOW)
     assert sent is not None
     assert (sent.text, sent.external_chat_id) == ("今天说够了", "dm-bob")
+
+
+async def test_of_a_turn_that_was_stopped_nothing_is_shown(engine: Engine, store: Store) -> None:
+    asked = await begin(store, "讲个故事")
+    await store.turns.leave_unasked(asked.turn.chat_id, asked.turn.why, "stopped", NOW)
+    with pytest.raises(StoreError, match="void"):
+        await store.outbox.preview(asked.turn.chat_id, asked.turn.id, NOW, "从前", draft=False)
+    assert engine.peek.outbox("state") == []

@@ -1,0 +1,33 @@
+"""The table of small faults: it fits the code, is large enough, and a sample of it is found (`make mutants`: all)."""
+
+from collections import Counter
+
+from tests.mutants import ALWAYS, all_mutants, copied_tree, stale, tried
+
+LEAST, LEAST_ALWAYS = 75, 60
+SAMPLE = (
+    "a chat's memory is seen in every chat",
+    "a second delivery is stored again",
+    "what a call will cost is not counted",
+    "what a crash left in sending is sent twice",
+    "the background calls although an owner switched it off",
+)
+"""Of each kind that must always be found one whose tests are quick."""
+
+
+def test_the_table_fits_the_code_and_names_each_fault_once() -> None:
+    mutants = all_mutants()
+    assert [*stale(mutants)] == []
+    assert [name for name, times in Counter(each.name for each in mutants).items() if times > 1] == []
+    assert len(mutants) >= LEAST
+    assert sum(each.kind in ALWAYS for each in mutants) >= LEAST_ALWAYS
+
+
+def test_a_sample_of_the_faults_is_found_and_leaves_the_code_as_it_was() -> None:
+    chosen = [each for each in all_mutants() if each.name in SAMPLE]
+    assert len(chosen) == len(SAMPLE)
+    with copied_tree() as tree:
+        whole = {each.file: (tree / each.file).read_bytes() for each in chosen}
+        states = {each.name: tried(each, tree)[0] for each in chosen}
+        assert states == dict.fromkeys((each.name for each in chosen), "killed")
+        assert whole == {name: (tree / name).read_bytes() for name in whole}
