@@ -7,7 +7,7 @@ from tests.mutants import ALWAYS, all_mutants, copied_tree, stale, tried
 LEAST, LEAST_ALWAYS = 75, 60
 SAMPLE = (
     "a chat's memory is seen in every chat",
-    "a second delivery is stored again",
+    "a link needs one word only",
     "what a call will cost is not counted",
     "what a crash left in sending is sent twice",
     "the background calls although an owner switched it off",
