@@ -16,12 +16,13 @@ from bot.core.errors import ConfigError, StoreError
 from bot.core.files import PromptFiles
 from bot.core.people import SCRIPTS, AgentReply, AgentRequest, Principal
 from bot.mcp.agents import read_texts
+from bot.ops.connections import MOST_WAITING
 from bot.ops.control import SOCKET, control_socket, request_change
 from bot.store.store import open_store
 from tests.agenting import at_table, place_of, reading
 from tests.fakes.clock import let_others_run
 from tests.living import active
-from tests.world import Lines, World
+from tests.world import Lines, World, open_files
 
 
 async def test_without_a_door_a_held_folder_takes_no_change_and_says_so(world: World) -> None:
@@ -75,6 +76,20 @@ async def test_the_door_is_its_owners_alone_and_rubbish_does_no_harm(world: Worl
     assert not (world.folder / SOCKET).exists()
     assert await request_change(world.folder, wish) is None
     assert "花生" not in json.dumps(world.log.lines, default=str)
+
+
+async def test_a_crowd_at_the_door_that_asks_nothing_whole_holds_little(world: World) -> None:
+    await world.say("你好")
+    wish = AgentRequest("remember", Principal(1, 1), "probe", "我喜欢拿铁")
+    async with control_socket(world.folder, change_handler(world.app), world.log):
+        before = open_files()
+        idle = [await asyncio.open_unix_connection(world.folder / SOCKET) for _ in range(2 * MOST_WAITING)]
+        reply = await request_change(world.folder, wish)
+        assert reply is not None
+        assert not reply.wrong
+        assert open_files() - before - len(idle) <= MOST_WAITING
+        for _, writer in idle:
+            writer.close()
 
 
 async def test_a_seat_is_somebody_who_takes_part(world: World) -> None:

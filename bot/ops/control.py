@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from bot.core.errors import NuanError, StoreError
 from bot.core.people import AgentReply, AgentRequest
 from bot.core.ports import Log, Reload, ReloadResult
+from bot.ops.connections import WaitingConnections
 
 SOCKET = "agents.sock"
 
@@ -65,7 +66,7 @@ class _ControlServer:
         self._carry_out = carry_out
         self._reload = reload
         self._log = log
-        self._asking: set[asyncio.StreamWriter] = set()
+        self._waiting = WaitingConnections()
         self._busy: set[asyncio.Task[object]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -86,11 +87,8 @@ class _ControlServer:
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._asking.add(writer)
-        try:
+        async with self._waiting.waited_for(writer):
             line = await reader.readline()
-        finally:
-            self._asking.discard(writer)
         if not line:
             return
         asked = _REQUEST.validate_json(line, strict=True, extra="forbid")
@@ -117,8 +115,7 @@ class _ControlServer:
 
     async def close(self) -> None:
         """Hear no more wishes; return when those that were heard are done."""
-        for writer in self._asking.copy():
-            writer.close()
+        self._waiting.close()
         while self._busy:
             await asyncio.wait(self._busy.copy())
 

@@ -14,14 +14,15 @@ from bot.config.base import LOCAL_NAMES, is_loopback_host
 from bot.core.errors import StoreError
 from bot.core.inspection import HealthSnapshot
 from bot.core.ports import Log
+from bot.ops.connections import WaitingConnections
 from bot.ops.health import HealthCheck
 
 if TYPE_CHECKING:
     from bot.ops.prometheus import Metrics
 
 
-MOST_BYTES, MOST_CONNECTIONS, PATIENCE_S = 8_192, 16, 5.0
-"""Of a request; connections at the same time; seconds for a request and its answer."""
+MOST_BYTES = 8_192
+"""Of a request."""
 
 _HOST = re.compile(rb"(?i)\r\nhost:[ \t]*([^\r]*?)[ \t]*\r\n")
 
@@ -73,17 +74,15 @@ class _Connections:
         self._show = show
         self._log = log
         self._here: set[asyncio.Task[object]] = set()
+        self._waiting = WaitingConnections()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request and its answer; nothing that a visitor sends reaches further."""
         task = asyncio.current_task()
         assert task is not None
-        if len(self._here) >= MOST_CONNECTIONS:
-            writer.close()
-            return
         self._here.add(task)
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with self._waiting.waited_for(writer):
                 writer.write(await self._answer(reader))
                 await writer.drain()
         except (OSError, TimeoutError):
