@@ -78,7 +78,7 @@ async def test_alone_with_somebody_a_line_tells_no_name_and_no_minute_that_the_l
     await world.say("今天去哪里吃好呢")
     assert "><p>今天去哪里吃好呢</p></ctx>" in world.last_user
     await world.say("那吃完去哪里玩呢")
-    assert world.last_user == "<ctx><p>那吃完去哪里玩呢</p></ctx>"
+    assert world.last_user == "<p>那吃完去哪里玩呢</p>"
     await world.wait(90)
     await world.say("这里可以做什么呢")
     assert re.fullmatch(r'<ctx now="\d\d:\d\d"><p>这里可以做什么呢</p></ctx>', world.last_user)

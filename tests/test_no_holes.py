@@ -214,7 +214,7 @@ async def test_what_a_group_planned_before_a_greeting_is_in_the_full_request_aft
 async def test_a_talk_without_a_digest_yet_is_told_also_after_a_greeting(new_world: NewWorld) -> None:
     world = await new_world(prompt={"light": "auto"})
     world.model.script = lambda request: (
-        "好的" if "<ctx" in request.prompt.messages[-1].content else ModelError("timeout", "down")
+        "好的" if "<p>" in request.prompt.messages[-1].content else ModelError("timeout", "down")
     )
     await world.say("我在选相机，预算五千，主要拍鸟")
     await world.wait(1_860)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -17,6 +18,9 @@ WILDEST = 10
 
 DIFF_LINES, DIFF_CHARS = 24, 200
 """How much of a differing item is shown."""
+
+_LINE_ALONE = re.compile(r"<ctx>(<p>[^<]*</p>)</ctx>")
+"""People's own < is escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,12 @@ class Composed:
 
 
 def compose(opening: str, ctx: str, recalled: str = "", vocabulary: TokenVocabulary = "o200k") -> Composed:
-    """Opening block first (only in the first message of a log), then what is new, and what it brings to mind."""
+    """Opening block first (only in the first message of a log), then what is new, and what it brings to mind.
+
+    One line of somebody alone with nuan of which there is nothing else to say stands without the <ctx> around it.
+    """
+    if not opening and not recalled and (line := _LINE_ALONE.fullmatch(ctx)):
+        ctx = line[1]
     head = f"{opening}\n\n" if opening else ""
     message = Message("user", head + "\n".join(filter(None, (ctx, recalled))), opening=len(head))
     return Composed(message, message_tokens(message, vocabulary), opening, ctx, recalled)

@@ -55,7 +55,7 @@ def weighed(turn: int, body: bytes, before: Sequence[str], count: Count) -> tupl
         if message["role"] == "system":
             parts["system"] += count(content)
         elif message["role"] == "user":
-            head, mark, rest = content.partition("<ctx")
+            head, mark, rest = content.partition("<ctx") if "<ctx" in content else ("", "", content)
             said = "".join(_SAID.findall(rest))
             parts["opening"] += count(head)
             parts["frame"] += count(mark + rest) - count(said)
